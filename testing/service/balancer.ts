@@ -9,8 +9,8 @@ export interface Balancer {
   url: string;
   /** How many answers ended before their time because their instance did. */
   cuts(): number;
-  /** How many requests an instance has at the moment. */
-  underWay(instanceUrl: string): number;
+  /** How many answers of an instance have begun. */
+  begun(instanceUrl: string): number;
   close(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface Balancer {
  * connection. Answers pass as they come, with their trailers; one that breaks off breaks off.
  */
 export async function startBalancer(instanceUrls: readonly string[]): Promise<Balancer> {
-  const counts = new Map(instanceUrls.map((url) => [url, 0]));
+  const begun = new Map<string, number>();
   let turn = 0;
   let cuts = 0;
 
@@ -28,15 +28,13 @@ export async function startBalancer(instanceUrls: readonly string[]): Promise<Ba
     turn += 1;
     for (let tries = 0; tries < instanceUrls.length; tries += 1) {
       const instanceUrl = instanceUrls[(turn + tries) % instanceUrls.length] as string;
-      counts.set(instanceUrl, (counts.get(instanceUrl) ?? 0) + 1);
+      const onBegun = () => void begun.set(instanceUrl, (begun.get(instanceUrl) ?? 0) + 1);
       try {
-        return await relay(instanceUrl, { request, body, response });
+        return await relay(instanceUrl, { request, body, response, onBegun });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') continue;
         if (!response.closed) cuts += 1;
         break;
-      } finally {
-        counts.set(instanceUrl, (counts.get(instanceUrl) ?? 0) - 1);
       }
     }
     response.destroy();
@@ -48,7 +46,7 @@ export async function startBalancer(instanceUrls: readonly string[]): Promise<Ba
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cuts: () => cuts,
-    underWay: (instanceUrl) => counts.get(instanceUrl) ?? 0,
+    begun: (instanceUrl) => begun.get(instanceUrl) ?? 0,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -60,9 +58,14 @@ export async function startBalancer(instanceUrls: readonly string[]): Promise<Ba
 /** @throws what breaks the exchange with the instance, or ends it from the client's side */
 async function relay(
   instanceUrl: string,
-  exchange: { request: IncomingMessage; body: Buffer; response: ServerResponse },
+  exchange: {
+    request: IncomingMessage;
+    body: Buffer;
+    response: ServerResponse;
+    onBegun: () => void;
+  },
 ): Promise<void> {
-  const { request, body, response } = exchange;
+  const { request, body, response, onBegun } = exchange;
   const sent = http.request(`${instanceUrl}${request.url}`, {
     method: request.method ?? 'GET',
     headers: withoutConnection(request.headers),
@@ -72,6 +75,7 @@ async function relay(
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   response.writeHead(answer.statusCode ?? 500, withoutConnection(answer.headers));
+  onBegun();
   for await (const chunk of answer) response.write(chunk);
   response.addTrailers(answer.trailers as http.OutgoingHttpHeaders);
   response.end();

@@ -8,16 +8,12 @@ import type { RunningService } from './runningService.ts';
 export const FORMS = ['plain', 'stream'] as const;
 export type Form = (typeof FORMS)[number];
 
-const DONE = 'data: [DONE]\n\n';
-
 /** A completion on the wire, with what client libraries hide. */
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   trailers: NodeJS.Dict<string>;
   body: string;
-  /** The time that a stream stayed open after its `[DONE]`. */
-  heldOpenMs: number | undefined;
   /** The error of an error status, or of the event that ended a stream. */
   error: ErrorBody['error'] | undefined;
 }
@@ -48,12 +44,7 @@ export async function openCompletion(
 
 export async function readAnswer(response: IncomingMessage): Promise<Answer> {
   let body = '';
-  let doneMs: number | undefined;
-  for await (const piece of response.setEncoding('utf8')) {
-    body += piece;
-    if (body.endsWith(DONE)) doneMs ??= performance.now();
-  }
-  const heldOpenMs = doneMs === undefined ? undefined : performance.now() - doneMs;
+  for await (const piece of response.setEncoding('utf8')) body += piece;
   const last = body
     .trimEnd()
     .split('\n')
@@ -64,7 +55,6 @@ export async function readAnswer(response: IncomingMessage): Promise<Answer> {
     headers: response.headers,
     trailers: response.trailers,
     body,
-    heldOpenMs,
     error: last && last !== '[DONE]' ? JSON.parse(last).error : undefined,
   };
 }

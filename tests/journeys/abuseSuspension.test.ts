@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listKeys, reinstateKey } from '../../api/account/keys.ts';
 import { untilEnded, untilLocked } from '../../testing/ledger/walletBooks.ts';
 import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-// Jobs end and are judged in other processes, on a machine that may have more to do.
-jest.setTimeout(180_000);
 
 const CREDITS = 1_000n;
 const LEFT = 3;

@@ -3,13 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-// A whole service and a second API process, on a machine that may run other tests besides.
-jest.setTimeout(180_000);
 
 const SETTLED = 'settled';
 const REFUNDED = 'refunded';
@@ -17,6 +14,8 @@ const JOB_TIMEOUT_SECONDS = 120;
 const STREAMS = 4;
 /** At 10 ms a word an answer takes some seconds: long enough to be under way, short of the bound. */
 const ANSWER_TOKENS = 300;
+/** Minutes. */
+const LONG_ANSWER_TOKENS = 20_000;
 let service: RunningService;
 let api: StartedProcess;
 
@@ -41,6 +40,7 @@ async function ask(body: {
   url?: string;
   stream: boolean;
   content: string;
+  maxTokens?: number;
 }): Promise<IncomingMessage> {
   const request = http.request(`${body.url ?? api.url}/v1/chat/completions`, {
     method: 'POST',
@@ -52,7 +52,7 @@ async function ask(body: {
       model: service.model.id,
       messages: [{ role: 'user', content: body.content }],
       stream: body.stream,
-      max_tokens: ANSWER_TOKENS,
+      max_tokens: body.maxTokens ?? ANSWER_TOKENS,
     }),
   );
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -122,7 +122,10 @@ describe('an API process that receives SIGTERM', () => {
       ...service.apiEnvironment,
       SVC_SHUTDOWN_TIMEOUT_MS: '1000',
     });
-    const stream = await ask({ url: hasty.url, stream: true, content: 'Stream.' });
+    const stream = await ask({
+      ...{ url: hasty.url, stream: true, content: 'Stream.' },
+      maxTokens: LONG_ANSWER_TOKENS,
+    });
     hasty.signal('SIGTERM');
     await expect(readText(stream)).rejects.toThrow('aborted');
     expect(await hasty.exited).toBe(1);

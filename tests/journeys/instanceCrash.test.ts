@@ -1,30 +1,40 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
+import { within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type Balancer, startBalancer } from '../../testing/service/balancer.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-
-// A whole service, three API processes and twenty wallets, on a machine that may run other tests.
-jest.setTimeout(240_000);
+import { createScriptedEngine } from '../../testing/workers/engines.ts';
 
 const REQUESTS = 20;
 const LOCKED_BEFORE_KILL = 12;
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
-/** At 10 ms a word: no answer ends before the kill. */
-const ANSWER_TOKENS = 400;
+/** More would cost by the rate. */
+const ANSWER_TOKENS = 500;
+const WORD_MS = 100;
 const TIMEOUT_SECONDS = 120;
 
 let service: RunningService;
 let killed: StartedProcess;
+/** No answer ends before the kill. */
+const killing = Promise.withResolvers<void>();
 let balancer: Balancer;
 
 beforeAll(async () => {
-  service = await startRunningService({ workers: ['endless', 'endless'] });
+  const engine = createScriptedEngine();
+  engine.play(async function* (signal) {
+    yield 'First';
+    while (!(await within(WORD_MS, killing.promise))) {
+      signal.throwIfAborted();
+      yield ' again';
+    }
+  });
+  service = await startRunningService({ workers: [engine, engine] });
   const [first, second] = await Promise.all([service.startApiProcess(), service.startApiProcess()]);
   killed = first;
   balancer = await startBalancer([first.url, second.url]);
@@ -90,8 +100,10 @@ describe(`an instance that is killed under ${REQUESTS} requests`, () => {
 
     const asking = Promise.all(clients.map(({ ask }) => ask()));
     await service.untilJobs((jobs) => jobs.length >= LOCKED_BEFORE_KILL);
-    expect(balancer.underWay(killed.url)).toBeGreaterThan(0);
+    // A stream: the others begin with their end.
+    await until(async () => balancer.begun(killed.url) > 0);
     await killed.kill();
+    killing.resolve();
     const answered = await asking;
     expect(balancer.cuts()).toBeGreaterThan(0);
     expect(answered).toContain(true);
@@ -103,6 +115,7 @@ describe(`an instance that is killed under ${REQUESTS} requests`, () => {
     expect(cutStreams).not.toEqual([]);
     await Promise.all(cutStreams.map(({ ask }) => until(ask)));
 
+    await service.untilMirrored();
     const statuses = await untilAllEnded();
     for (const { wallet } of clients) {
       // None where the request did not come as far as its lock.

@@ -3,14 +3,11 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { regenerateKey, revokeKey } from '../../api/account/keys.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type Balancer, startBalancer } from '../../testing/service/balancer.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-
-// A whole service and three API processes, on a machine that may run other tests besides.
-jest.setTimeout(180_000);
 
 const CHARGE_CREDITS = 8;
 const REFUSED_KEYS_AT_ONCE = 50;

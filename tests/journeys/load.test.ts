@@ -25,7 +25,7 @@ async function ask(apiKey: string, index: number): Promise<void> {
     messages: [{ role: 'user' as const, content: `Request ${index}.` }],
   };
   // A 503 before a lock is safe to repeat, and the official client does so by itself.
-  const client = service.openai({ apiKey, maxRetries: 5 });
+  const client = service.openai({ apiKey, maxRetries: 20 });
   if (index % 2 === 0) {
     await client.chat.completions.create(body);
     return;

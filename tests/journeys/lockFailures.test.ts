@@ -1,7 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { delay } from '../../common/wait.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { modelUpsert } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
+import type { RpcRequest } from '../../testing/ledger/interceptedConnection.ts';
+import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
@@ -11,9 +15,6 @@ import {
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
-
-// The API itself waits 10 s for a lock, and the machine may have more to do.
-jest.setTimeout(180_000);
 
 const CREDITS = 100n;
 const RETRY_MS = 200;
@@ -106,12 +107,16 @@ describe('a lock that is not confirmed in 10 s', () => {
 });
 
 describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
-  /** Raises the price by a credit before each of the next transactions is passed on. */
+  /**
+   * Raises the price by a credit before each of the next locks is passed on. One that is signed anew
+   * meanwhile, for the same price, is not another.
+   */
   function raiseBeforeLocks(times: number): void {
-    let left = times;
+    const quotes = new Set<string>();
     service.ledgerGate.intercept(async (request, forward) => {
-      if (request.method === 'sendTransaction' && left > 0) {
-        left -= 1;
+      const quote = quoteOf(request);
+      if (quote !== undefined && quotes.size < times && !quotes.has(quote)) {
+        quotes.add(quote);
         await raisePrice();
       }
       return forward(request);
@@ -140,6 +145,17 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
   });
 });
+
+/** What a lock on its way to the ledger may cost. */
+function quoteOf(request: RpcRequest): string | undefined {
+  for (const { programId, data } of sentInstructions(request)) {
+    if (!programId.equals(PROGRAM_ID)) continue;
+    const decoded = coder.instruction.decode(data);
+    if (decoded?.name === 'job_lock')
+      return String(fromCoder(decoded.data as Record<string, unknown>).maxCredits);
+  }
+  return undefined;
+}
 
 async function priceNow(): Promise<bigint> {
   const { rows } = await service.pool.query<{ price: bigint }>(

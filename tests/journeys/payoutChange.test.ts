@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../../programs/client/accounts.ts';
 import { workerUpdate } from '../../programs/client/instructions.ts';
@@ -12,9 +12,6 @@ import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
 import { answerInTwoParts } from '../../testing/workers/engines.ts';
-
-// A settlement waits for a database that is away, and the machine may have more to do.
-jest.setTimeout(120_000);
 
 const CREDITS = 100n;
 /** Of the 16 credits that both forms cost. */

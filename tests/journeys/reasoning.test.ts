@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateText, streamText } from 'ai';
 import type OpenAI from 'openai';
 import { boundTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { delay } from '../../common/wait.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
-
-jest.setTimeout(120_000);
 
 const CREDITS = 1_000n;
 const THOUGHTS = ['The user greets. ', 'I greet back.'];
@@ -73,6 +72,7 @@ async function complete(
   { stream }: { stream: boolean },
   fields: object = {},
   headers: Record<string, string> = {},
+  onReasoning: () => void = () => {},
 ): Promise<Read> {
   const read: Read = {
     ...{ reasoning: '', text: '', finishReason: undefined },
@@ -82,6 +82,7 @@ async function complete(
   const body = { model: service.model.id, messages, ...fields };
   const take = (part: { content?: string | null; reasoning_content?: string }): void => {
     read.reasoning += part.reasoning_content ?? '';
+    if (part.reasoning_content) onReasoning();
     read.text += part.content ?? '';
   };
   try {
@@ -184,6 +185,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
   });
 
   it('begins a stream, so that no other worker follows; a plain answer comes from the next', async () => {
+    const heard = Promise.withResolvers<void>();
     upstream.answerWith((reply) => {
       if (upstream.requests.length > 1) {
         think(reply, 'Anew. ');
@@ -192,9 +194,9 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
       }
       think(reply, 'At first. ');
       // What was not read yet is lost with the connection.
-      setTimeout(() => reply.break(), 50);
+      void (form.stream ? heard.promise : delay(50)).then(() => reply.break());
     });
-    const { reasoning, text, error } = await complete(form);
+    const { reasoning, text, error } = await complete(form, {}, {}, heard.resolve);
     if (form.stream) {
       expect([reasoning, text]).toEqual(['At first. ', '']);
       expect(error).toMatchObject({ code: 'worker_failed' });

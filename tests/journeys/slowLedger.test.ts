@@ -6,7 +6,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
-import { untilDispatched, untilEnded, untilLocked } from '../../testing/ledger/walletBooks.ts';
+import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
   openCompletion,
@@ -14,9 +14,8 @@ import {
   requestCompletion,
   untilSampled,
 } from '../../testing/service/requestCompletion.ts';
+import { until } from '../../testing/until.ts';
 import { answerInTwoParts } from '../../testing/workers/engines.ts';
-
-jest.setTimeout(120_000);
 
 const CREDITS = 100n;
 /** After this a job may be refunded; for some seconds before, nothing is signed for it. */
@@ -57,24 +56,27 @@ function pricesOf(instruction: TransactionInstruction): bigint[] {
 /** Holds what is sent to the ledger until it is let go, and tells of what kind it was. */
 function holdLedger() {
   const going = Promise.withResolvers<void>();
-  const sent: ('settlement' | 'other')[] = [];
+  // By its proof: a settlement that is held for long is signed and sent anew.
+  const kinds = new Map<string, 'settlement' | 'other'>();
   service.ledgerGate.intercept(async (request, forward) => {
     if (request.method === 'sendTransaction') {
-      sent.push(sentInstructions(request).some(isProving) ? 'settlement' : 'other');
+      const proof = sentInstructions(request).find(isProving)?.data.toString('base64');
+      kinds.set(proof ?? String(request.params[0]), proof ? 'settlement' : 'other');
       await going.promise;
     }
     return forward(request);
   });
-  return { sent, letGo: going.resolve };
+  return { sent: () => [...kinds.values()], letGo: going.resolve };
 }
 
 /** Two streams are under way, and the settlement of the first keeps the ledger's only place. */
 async function occupyLedger() {
   const { address, apiKey } = await service.addWallet(CREDITS);
   const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
-  await untilLocked(service, address, 2);
+  await untilDispatched(service, address, 2);
   const { sent, letGo } = holdLedger();
   first.end();
+  await until(async () => sent().includes('settlement'));
   await untilWaiting('settlements', 1);
   return { address, apiKey, first, second, sent, letGo };
 }
@@ -122,7 +124,7 @@ describe('on a ledger that is slower than the workers,', () => {
     for (const answer of [first.answer, second.answer, asking]) {
       expect(await answer).toMatchObject({ status: 200, error: undefined });
     }
-    expect(sent.slice(0, 3)).toEqual(['settlement', 'settlement', 'other']);
+    expect(sent().slice(0, 3)).toEqual(['settlement', 'settlement', 'other']);
     expect(await untilEnded(service, address, 3)).toEqual({
       ...{ available: CREDITS - 24n, locked: 0n },
       jobs: [settled, settled, settled],
@@ -172,7 +174,7 @@ describe('on a ledger that is slower than the workers,', () => {
     await service.advanceSeconds(JOB_SECONDS - UNSAFE_SECONDS + 1);
     const { jobs } = await untilEnded(service, address, 2);
     expect(jobs[1]).toMatchObject({ status: 'refunded', charged: 0n });
-    expect(sent.filter((kind) => kind === 'settlement')).toHaveLength(1);
+    expect(sent().filter((kind) => kind === 'settlement')).toHaveLength(1);
     await service.expectConserved();
   });
 });

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { jobClose } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
-jest.setTimeout(180_000);
-
-/** At 10 ms a word: time to look at the job while it runs. */
-const ANSWER_TOKENS = 300;
+/** At 10 ms a word: time to look at the job while it runs. More would cost by the rate. */
+const ANSWER_TOKENS = 500;
+/** Does not come to its end while a test waits for the mirror. */
+const LONG_ANSWER_TOKENS = 20_000;
 const CHARGE_CREDITS = 8;
 const SETTLED = 'settled';
 const DISPUTED = 'disputed';
@@ -33,7 +33,10 @@ afterEach(async () => {
 });
 
 /** A stream that has begun. */
-async function openStream(more: Record<string, string> = {}): Promise<IncomingMessage> {
+async function openStream(
+  more: Record<string, string> = {},
+  maxTokens = ANSWER_TOKENS,
+): Promise<IncomingMessage> {
   const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.apiKey}`, ...more },
@@ -42,7 +45,7 @@ async function openStream(more: Record<string, string> = {}): Promise<IncomingMe
     JSON.stringify({
       model: service.model.id,
       messages: [{ role: 'user', content: 'Say hello.' }],
-      max_tokens: ANSWER_TOKENS,
+      max_tokens: maxTokens,
       stream: true,
     }),
   );
@@ -147,10 +150,11 @@ describe('with a stopped indexer, a job that the mirror shows as running', () =>
 /** Lets the mirror see the lock of a job, and not its settlement. */
 async function settleUnseen() {
   service.indexer.signal('SIGCONT');
-  const stream = await openStream();
+  const stream = await openStream({}, LONG_ANSWER_TOKENS);
   const path = `/v1/jobs/${stream.headers['x-svc-job-id']}`;
   await until(async () => (await service.get('/v1/jobs')).data.length === 1);
   service.indexer.signal('SIGSTOP');
+  service.workers[0]?.setMode('honest');
   await readText(stream);
   await service.untilJobs(([found]) => found?.data.status === SETTLED);
   return { stream, path };
