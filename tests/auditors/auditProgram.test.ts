@@ -25,7 +25,7 @@ import { gatherProgram } from '../../programs/client/verify/program/gatherProgra
 import { mintTo } from '../../stack/operator.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
-import { writeAccount } from '../../testing/ledger/ledger.ts';
+import { startClock, stopClock, writeAccount } from '../../testing/ledger/ledger.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
 const { BN } = anchor;
@@ -55,6 +55,8 @@ beforeAll(async () => {
     await scene.dispute(job);
   }
   await scene.resolve(upheld, 'upheld_worker');
+  // The open job does not become overdue during the tests.
+  await stopClock(scene.ledger.connection);
 });
 
 afterAll(() => scene?.ledger.close());
@@ -420,6 +422,8 @@ describe('an audit', () => {
 
   it('reports no shortage for a purchase that is withdrawn at once', async () => {
     const { buy, withdraw } = await openPurse();
+    // An audit waits until the second of the purchase is over.
+    await startClock(scene.ledger.connection);
     let flips = 0;
     const flipped = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'getProgramAccounts' || flips === 2) return forward(request);

@@ -113,12 +113,14 @@ describe('svc verify', () => {
     const args = ['verify', address.toBase58(), '--output', '-', '--json'];
     const { out } = await svc(onLedger(...args), OUTPUT);
     expect(JSON.parse(out).result).toBe('holds');
-    const [refundedLater] = await scene.lock({ count: 1, tokenLimit: 2_000 });
-    const open = refundedLater?.address.toBase58() ?? '';
+    const [failedLater] = (await scene.lock({ count: 1, tokenLimit: 2_000 })) as [LockedJob];
+    const open = failedLater.address.toBase58();
     const { out: unproven, code } = await svc(onLedger('verify', open, '--output', '-'), OUTPUT);
     expect(code).toBe(1);
     expect(unproven).toMatch(/│ delivery\.output +│ NOT CHECKABLE +│/);
     expect(unproven).toMatch(/evidence is missing: this proves nothing\.\n$/);
+    // An overdue job would be a finding of the audit.
+    await scene.fail(failedLater.address);
   });
 
   it('finds a closed job by its wallet', async () => {
