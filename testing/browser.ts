@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
+/** For an action or an address, in place of the 30 s of the driver: some machines need more. */
+export const PAGE_WAIT_MS_MAX = 120_000;
+
 /** Undefined where the machine has no Chromium. */
 export function findChromium(environment: NodeJS.ProcessEnv): string | undefined {
   const named = environment.CHROMIUM_PATH;
@@ -48,6 +51,7 @@ export async function openSignedIn(
   account: string,
 ): Promise<Page> {
   const page = await context.newPage();
+  page.setDefaultTimeout(PAGE_WAIT_MS_MAX);
   await page.goto(`${baseUrl}/console`);
   await signIn(page, account);
   return page;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
 import { fetchConfig } from '../../../programs/client/accounts.ts';
@@ -9,8 +9,6 @@ import { until } from '../../../testing/until.ts';
 import { startUpstream, type UpstreamServer } from '../../worker/upstreamServer.ts';
 import { describeInBrowser, type OpenPage, type PageScene } from './pageScene.ts';
 import { openStackKeys, type StackKeys } from './stackKeys.ts';
-
-jest.setTimeout(120_000);
 
 const TAGS = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it must not be filled in anywhere
@@ -147,7 +145,7 @@ describeInBrowser('hostile text in the web app', (openScene) => {
     ]) {
       await goTo(path);
       await page.locator('h1').waitFor();
-      await page.waitForLoadState('networkidle').catch(() => undefined);
+      await page.waitForLoadState('networkidle', { timeout: 30_000 }).catch(() => undefined);
       await expectText();
     }
     await goTo('/console/jobs');

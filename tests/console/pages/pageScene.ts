@@ -8,7 +8,12 @@ import type {
   Page,
 } from 'playwright-core';
 import type { StackDescription } from '../../../stack/stackFile.ts';
-import { findChromium, launchChromium, signIn } from '../../../testing/browser.ts';
+import {
+  findChromium,
+  launchChromium,
+  PAGE_WAIT_MS_MAX,
+  signIn,
+} from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
 import { createWorkplace } from '../../stack/startedStack.ts';
 
@@ -70,6 +75,7 @@ async function openPageScene(
 
   async function openIn(context: BrowserContext, path: string): Promise<OpenPage> {
     const page = await context.newPage();
+    page.setDefaultTimeout(PAGE_WAIT_MS_MAX);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {

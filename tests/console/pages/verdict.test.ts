@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import type { Page } from 'playwright-core';
 import { fetchGateway, gatewaySigners } from '../../../programs/client/accounts.ts';
@@ -7,11 +7,9 @@ import { createAddresses } from '../../../programs/client/addresses.ts';
 import { gatewayUpdate } from '../../../programs/client/instructions.ts';
 import { parseJobId } from '../../../programs/client/jobId.ts';
 import { formatReceipt, receiptMessage, sign } from '../../../programs/client/proof.ts';
-import { advanceSeconds } from '../../../testing/ledger/ledger.ts';
+import { advanceSeconds, stopClock } from '../../../testing/ledger/ledger.ts';
 import { complete, describeInBrowser, type PageScene, signAndSend } from './pageScene.ts';
 import { openStackKeys } from './stackKeys.ts';
-
-jest.setTimeout(120_000);
 
 /** Of its charge the treasury has the credits that an upheld dispute gives back. */
 const DEAR_MODEL = 'llama-3.3-70b-instruct';
@@ -29,6 +27,8 @@ describeInBrowser('a dispute', (openScene) => {
     scene = await openScene();
     await complete(scene.stack, { from: DEAR_MODEL });
     ({ job } = await complete(scene.stack));
+    // Its dispute window lasts until a test lets it end.
+    await stopClock(new Connection(scene.stack.rpcUrl, 'confirmed'));
     signer = await addSigner(scene);
     const opened = await Promise.all([
       scene.openAs('wallet', `/console/jobs/${job}`),

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { until } from '../../../testing/until.ts';
 import { complete, describeInBrowser, type OpenPage, type PageScene } from './pageScene.ts';
-
-jest.setTimeout(60_000);
 
 const HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
 
@@ -25,7 +23,6 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await database.connect();
     opened = await scene.openAs('wallet', '/console/settings');
     page = opened.page;
-    page.setDefaultTimeout(12_000);
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message());
       void dialog.dismiss();

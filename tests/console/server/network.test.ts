@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StatusAnswer } from '../../../api/console/contracts/network.ts';
 import { createMirrorLag } from '../../../api/console/views/mirrorLag.ts';
 import { insertSightings, percentileOf } from '../../../api/sql/workerHours.ts';
@@ -10,8 +10,6 @@ import {
 import { until } from '../../../testing/until.ts';
 import { createScriptedEngine } from '../../../testing/workers/engines.ts';
 import { type CallConsole, consoleAt } from './consoleScene.ts';
-
-jest.setTimeout(180_000);
 
 let service: RunningService;
 let call: CallConsole;
@@ -59,12 +57,21 @@ describe('what everybody may see', () => {
     expect(body).toMatchObject({
       address,
       is_answering: true,
-      uptime_24h: 1,
+      uptime_24h: expect.any(Number),
       jobs_settled: 1,
       models: [service.model.id],
       slashes: [],
-      hours: [{ jobs: 1, failures: 0, answered: expect.any(Number) }],
     });
+    // A machine that stalls answers a probe too late.
+    expect(body.uptime_24h).toBeGreaterThan(0.5);
+    // One, or two when the hour has changed meanwhile.
+    const sum = (name: string) =>
+      body.hours.reduce(
+        (total: number, hour: Record<string, number>) => total + (hour[name] ?? 0),
+        0,
+      );
+    expect([sum('jobs'), sum('failures')]).toEqual([1, 0]);
+    expect(sum('answered')).toBeGreaterThan(0);
     const unknown = await call('GET /workers/nobody');
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'worker_not_found']);
   });
