@@ -21,9 +21,9 @@ const CLIENTS = 6;
 /** Enough for every request of every proxy: each costs 8. */
 const CREDITS = BigInt(PROXIES.length * (REQUESTS_MIN + 1_000) * 8);
 
-jest.setTimeout(180_000 + REQUESTS_MIN * 1_000);
+jest.setTimeout(300_000 + REQUESTS_MIN * 1_000);
 /** Above the proxies' interval of health checks. */
-const DRAIN_DELAY_MS = 2_000;
+const DRAIN_DELAY_MS = 5_000;
 
 let service: RunningService;
 let folder: string;
