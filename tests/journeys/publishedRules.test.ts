@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
 import { creditWithdraw, modelUpsert } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
@@ -12,17 +12,14 @@ import {
 } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
+import { answerInTwoParts, createScriptedEngine } from '../../testing/workers/engines.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
 
 // Rules whose other tests look inside: here only HTTP, the ledger and signatures are used.
 
-jest.setTimeout(180_000);
-
 const CREDITS = 1_000n;
 const CHARGE = 8;
 const RAISED_CHARGE = 20;
-/** Of one stream while something else happens. */
-const TOKENS = 200;
 /** As the ledger spells it. */
 const UNAUTHORIZED = `0x${EscrowErrorCode.Unauthorized.toString(16)}`;
 /** After the time-out of a job. */
@@ -31,9 +28,10 @@ const OTHER_HASH = `sha256:${'0'.repeat(64)}`;
 
 type Wallet = Awaited<ReturnType<RunningService['addWallet']>>;
 
+const engine = createScriptedEngine();
 let service: RunningService;
 beforeAll(async () => {
-  service = await startRunningService();
+  service = await startRunningService({ workers: [{ engine }] });
 });
 afterAll(() => service?.close());
 
@@ -45,16 +43,12 @@ const jobOf = (id: string, { apiKey }: Wallet) => service.get(`/v1/jobs/${id}`, 
 
 /** A stream that goes on until it is told to end. */
 async function openStream({ apiKey }: Wallet) {
-  worker().setMode('endless');
-  const response = await openCompletion(service, {
-    form: 'stream',
-    apiKey,
-    body: { max_tokens: TOKENS },
-  });
+  const release = answerInTwoParts(engine);
+  const response = await openCompletion(service, { form: 'stream', apiKey });
   return {
     id: jobIdOf(response),
     end: () => {
-      worker().setMode('honest');
+      release();
       return readAnswer(response);
     },
   };
