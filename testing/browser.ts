@@ -34,6 +34,11 @@ export async function launchChromium(executablePath = findChromium(process.env))
   });
 }
 
+/** Waits until the app has drawn a page: its document looks the same, and takes no key. */
+export async function ready(page: Page): Promise<void> {
+  await page.locator('main:not([aria-busy])').waitFor();
+}
+
 /** Signs in on a page of the web app with an account of the development wallet, as a user does. */
 export async function signIn(page: Page, account: string): Promise<void> {
   await openMenu(page);
@@ -60,6 +65,6 @@ export async function openSignedIn(
 /** Where there is no room for the navigation, it lies behind a button. */
 async function openMenu(page: Page): Promise<void> {
   const menu = page.getByRole('button', { name: 'Open the menu' });
-  await page.getByRole('link', { name: 'svc', exact: true }).waitFor();
+  await ready(page);
   if (await menu.isVisible()) await menu.click();
 }

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { APP_PATHS } from '../../console/routes.ts';
 import { readStackFile, STACK_FOLDER, type StackDescription } from '../../stack/stackFile.ts';
-import { launchChromium, openSignedIn } from '../../testing/browser.ts';
+import { launchChromium, openSignedIn, ready } from '../../testing/browser.ts';
 
 // Every page of the running stack, light and dark, wide and narrow, into docs/console. Start the
 // stack with `npm start` first, in this folder.
@@ -42,7 +42,7 @@ for (const colorScheme of THEMES) {
       const other = await browser.newContext({ colorScheme, viewport });
       const page = await openSignedIn(other, stack.baseUrl, account);
       await page.goto(`${stack.baseUrl}/console/${name}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await ready(page);
       await page.waitForTimeout(SETTLE_MS);
       await page.screenshot({ path: join(TARGET, `${name}-${colorScheme}-${width}.png`) });
       await other.close();
@@ -84,7 +84,7 @@ async function shoot(page: Page, { baseUrl }: StackDescription, suffix: string):
   const paths = APP_PATHS.filter((one) => !/:|operator|arbiter/.test(one));
   for (const path of [...paths, '/verify']) {
     await page.goto(`${baseUrl}${path}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await ready(page);
     if (path.endsWith('/playground')) await ask(page);
     await take(path.split('/').at(-1) === 'console' ? 'home' : (path.split('/').at(-1) ?? ''));
   }

@@ -1,21 +1,15 @@
-import { type ComponentType, lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
-import { Loading } from '../design/notice.tsx';
+import { dialogOnUse } from '../design/onUse.tsx';
 import { afterPaint } from '../screen/afterPaint.ts';
 import { SignedIn } from '../session/signedIn.tsx';
 import { ErrorBoundary } from './errorBoundary.tsx';
 import { Layout } from './layout.tsx';
-import { PAGES } from './pages.ts';
+import { PAGES } from './pages.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
-const Palette = lazy(() => import('./palette.tsx'));
-const ShortcutsDialog = lazy(() => import('./shortcutsDialog.tsx'));
-
-/** Found when it is drawn, and not before: by then its code may be there. */
-function Page({ component: find }: { readonly component: () => ComponentType }) {
-  const Component = find();
-  return <Component />;
-}
+const Palette = dialogOnUse(() => import('./palette.tsx'));
+const ShortcutsDialog = dialogOnUse(() => import('./shortcutsDialog.tsx'));
 
 export function App() {
   const [open, setOpen] = useState<'palette' | 'shortcuts'>();
@@ -25,26 +19,25 @@ export function App() {
   return (
     <Layout onPalette={() => show('palette')}>
       <Switch>
-        {Object.entries(PAGES).map(([path, { component, access, pattern }]) => {
-          const page = <Page component={component} />;
-          return (
-            <Route path={pattern} key={path}>
-              <ErrorBoundary>
-                <Suspense fallback={<Loading what="the page" />}>
-                  {access === 'public' ? page : <SignedIn>{page}</SignedIn>}
-                </Suspense>
-              </ErrorBoundary>
-            </Route>
-          );
-        })}
+        {Object.entries(PAGES).map(([path, { Content, access, head, pattern }]) => (
+          <Route path={pattern} key={path}>
+            <ErrorBoundary>
+              {access === 'public' ? (
+                <Content />
+              ) : (
+                <SignedIn head={head}>
+                  <Content />
+                </SignedIn>
+              )}
+            </ErrorBoundary>
+          </Route>
+        ))}
         <Route>
           <Redirect to="/console" replace />
         </Route>
       </Switch>
-      <Suspense>
-        {open === 'palette' && <Palette onClose={close} />}
-        {open === 'shortcuts' && <ShortcutsDialog onClose={close} />}
-      </Suspense>
+      {open === 'palette' && <Palette onClose={close} />}
+      {open === 'shortcuts' && <ShortcutsDialog onClose={close} />}
     </Layout>
   );
 }

@@ -1,14 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import { useNews } from '../data/tabs.ts';
 import { shorten } from '../design/address.tsx';
 import { Notice } from '../design/notice.tsx';
+import { onUse } from '../design/onUse.tsx';
 import { type EndedTransaction, noteEnded, useEnded, usePending } from '../ledger/pending.ts';
 import { useSession } from '../session/session.tsx';
 import { useConnection } from '../wallet/wallets.ts';
 import styles from './banners.module.css';
 
-const PendingBanner = lazy(() => import('../ledger/pendingBanner.tsx'));
+const PendingBanner = onUse(() => import('../ledger/pendingBanner.tsx'));
 
 function subscribe(listener: () => void): () => void {
   window.addEventListener('online', listener);
@@ -34,11 +35,7 @@ export function Banners() {
   const sent = usePending().length + useEnded().length;
   return (
     <div className={styles.banners}>
-      {sent > 0 && (
-        <Suspense>
-          <PendingBanner />
-        </Suspense>
-      )}
+      {sent > 0 && <PendingBanner />}
       {!isOnline && (
         <Notice tone="warn">
           <p>You are offline. What you see may be old; what you entered stays.</p>

@@ -3,6 +3,11 @@ import { keyOf } from '../data/queries.ts';
 import { type AnswerOf, call, type PathOf } from '../data/request.ts';
 import { APP_PAGES, type AppPage, type AppPath, earlyReadsOf } from '../routes.ts';
 
+/** Waits for an answer that is on its way, or asks for it. Fails silently. */
+export function readOnce(client: QueryClient, path: PathOf<'GET'>): Promise<void> {
+  return client.prefetchQuery({ queryKey: keyOf(path), queryFn: () => call('GET', path) });
+}
+
 /**
  * Reads what a page shows first, before it is drawn: the document has asked for the same, so that the
  * answers are there or on their way. What fails is read again, and told, by the page.
@@ -16,11 +21,7 @@ export async function readEarly(
 ): Promise<void> {
   const page: AppPage | undefined = path && APP_PAGES[path];
   const readAll = (reads: readonly string[]) =>
-    Promise.all(
-      (reads as readonly PathOf<'GET'>[]).map((one) =>
-        client.prefetchQuery({ queryKey: keyOf(one), queryFn: () => call('GET', one) }),
-      ),
-    );
+    Promise.all((reads as readonly PathOf<'GET'>[]).map((one) => readOnce(client, one)));
   await readAll(earlyReadsOf(page, { hasSession: false, isFiltered }).reads);
   const answer = client.getQueryData<AnswerOf<'GET', '/session'>>(keyOf('/session'));
   // What has been read already is new enough, and not read again.

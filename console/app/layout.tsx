@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useConfig } from '../data/ledger.ts';
 import { useRead } from '../data/queries.ts';
@@ -7,13 +7,14 @@ import { Button, IconButton } from '../design/button.tsx';
 import { Credits } from '../design/credits.tsx';
 import { CrossIcon, MenuIcon, SearchIcon } from '../design/icons.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
+import { onUse } from '../design/onUse.tsx';
 import { useSession } from '../session/session.tsx';
 import { useLiveWallet } from '../session/useLiveWallet.ts';
 import { Banners } from './banners.tsx';
 import styles from './layout.module.css';
-import { type DestinationGroup, navigationFor } from './navigation.ts';
+import { type DestinationGroup, isCurrent, navigationFor } from './navigation.ts';
 
-const DevelopmentWallet = lazy(() => import('../wallet/developmentWalletHost.tsx'));
+const DevelopmentWallet = onUse(() => import('../wallet/developmentWalletHost.tsx'));
 
 /** The navigation at the left, or behind a button where there is no room, and the page beside it. */
 export function Layout({
@@ -69,9 +70,7 @@ export function Layout({
         )}
       </header>
       {config?.development_wallet_url != null && (
-        <Suspense>
-          <DevelopmentWallet url={config.development_wallet_url} chain={config.chain} />
-        </Suspense>
+        <DevelopmentWallet url={config.development_wallet_url} chain={config.chain} />
       )}
       <main id="main" className={styles.main} tabIndex={-1}>
         <Banners />
@@ -82,8 +81,6 @@ export function Layout({
 }
 
 function Group({ group, path }: { readonly group: DestinationGroup; readonly path: string }) {
-  const isCurrent = (target: string) =>
-    target === '/console' ? path === target : path === target || path.startsWith(`${target}/`);
   return (
     <div>
       <p className={styles.group}>{group.name}</p>
@@ -94,7 +91,7 @@ function Group({ group, path }: { readonly group: DestinationGroup; readonly pat
               <Link
                 href={target}
                 className={styles.link}
-                aria-current={isCurrent(target) ? 'page' : undefined}
+                aria-current={isCurrent(target, path) ? 'page' : undefined}
               >
                 {name}
               </Link>

@@ -8,8 +8,8 @@ import { loadFonts } from '../screen/loadFonts.ts';
 import { SessionProvider } from '../session/session.tsx';
 import { watchWallets } from '../wallet/wallets.ts';
 import { App } from './app.tsx';
-import { readEarly } from './earlyReads.ts';
-import { PAGES, pathOf } from './pages.ts';
+import { readEarly, readOnce } from './earlyReads.ts';
+import { PAGES, pathOf } from './pages.tsx';
 import { applyTheme, followTheme } from './theme.ts';
 
 /** For answers that the document asked for half a second ago or more. */
@@ -24,9 +24,11 @@ const client = createQueryClient();
 const { pathname, search } = window.location;
 const path = pathOf(pathname);
 const read = readEarly(client, { path, isFiltered: search !== '' });
-// The document shows the navigation meanwhile, so that the page comes into it as a whole. Code that
+// The document shows navigation and title meanwhile, so that the page comes into it as a whole. Code that
 // cannot be loaded is told of where the page would be.
-await (path && PAGES[path].load().catch(() => undefined));
+await (path && PAGES[path].Content.load().catch(() => undefined));
+// A page of a wallet is another one for whom is not signed in: the document stays until that is known.
+if (path && PAGES[path].access === 'wallet') await readOnce(client, '/session');
 // Answers that are as good as here are drawn at once: drawing twice takes longer.
 await Promise.race([read, new Promise((resolve) => setTimeout(resolve, ANSWERS_MS))]);
 

@@ -53,6 +53,11 @@ const NAVIGATION: readonly DestinationGroup[] = [
   },
 ];
 
+/** Whether the page at this path is the destination, or belongs to it. */
+export function isCurrent(target: string, path: string): boolean {
+  return path === target || (target !== '/console' && path.startsWith(`${target}/`));
+}
+
 /** What a wallet, or nobody, sees of the navigation. */
 export function navigationFor(session: SessionObject | null | undefined): DestinationGroup[] {
   const isShown = ({ roles }: Destination) =>

@@ -1,13 +1,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
-import { APP_PAGES, documentOf, VERIFY_PATHS } from '../routes.ts';
-import { type ClassOf, renderFrame, renderShell } from './shell.ts';
+import { APP_PAGES, type AppPage, documentOf, VERIFY_PATHS } from '../routes.ts';
+import { type ClassOf, createShell } from './shell.ts';
 
 /** Fonts that every page shows at once. */
 const FONTS = /^assets\/geist(-mono)?-latin-wght-normal.*\.woff2$/;
+/** What every document's script imports. */
+const MAIN = 'app/main.tsx';
 const ROOT = '<div id="root">';
 const BODY = /<body>(.*)<\/body>/s;
+const TITLE = /(?<=<title>).*(?=<\/title>)/;
 
 interface Link {
   readonly path: string;
@@ -16,8 +19,8 @@ interface Link {
 
 /**
  * Writes a document for each page of the app, made of `index.html`. It asks for everything that the
- * page is made of at once, and has the navigation in it: otherwise the page's own code was asked for
- * when the app had started, and nothing was there before.
+ * page is made of at once: otherwise the page's own code was asked for when the app had started. And
+ * it has navigation, title and lead in it, which the browser paints before any script.
  *
  * Verify's document gets the same navigation.
  *
@@ -33,7 +36,7 @@ export function pageDocuments(base: string, classOf: ClassOf): Plugin {
         .filter((path) => FONTS.test(path))
         .map((path) => ({ path, attributes: 'rel="preload" as="font" type="font/woff2"' }));
       const complete = (document: string, links: readonly Link[]) =>
-        // Behind those of every page, whose styles come first.
+        // Behind those of every page, with the styles.
         document.replace('  </head>', (end) => {
           const added = links
             .filter(({ path }) => !document.includes(`"${base}${path}"`))
@@ -42,41 +45,50 @@ export function pageDocuments(base: string, classOf: ClassOf): Plugin {
             );
           return [...added.map((link) => `    ${link}`), end].join('\n');
         });
+      const shell = createShell(classOf);
       const framed = (await readFile(verify, 'utf8')).replace(
         BODY,
         (_, content: string) =>
-          `<body>${renderFrame(classOf, { path: VERIFY_PATHS[0], content })}\n  </body>`,
+          `<body>${shell.renderFrame({ path: VERIFY_PATHS[0], content })}\n  </body>`,
       );
       await writeFile(verify, complete(framed, fonts));
-      const shell = renderShell(classOf);
-      for (const { module } of Object.values(APP_PAGES)) {
-        const document = complete(template, [...fonts, ...linksOf(bundle, module)]);
-        const path = join(dir, documentOf(module));
-        await mkdir(dirname(path), { recursive: true });
-        await writeFile(
-          path,
-          document.replace(ROOT, () => `${ROOT}${shell}`),
-        );
+      for (const [path, page] of Object.entries<AppPage>(APP_PAGES)) {
+        const { module, access, head } = page;
+        const document = complete(template, [...fonts, ...linksOf(bundle, [MAIN, module])]);
+        const heading = head ? shell.renderHead(head) : '';
+        for (const hasSession of [true, false]) {
+          const isAsked = access === 'wallet' && !hasSession;
+          const content = isAsked ? shell.renderSignIn() : heading;
+          const file = join(dir, documentOf(page, hasSession));
+          await mkdir(dirname(file), { recursive: true });
+          await writeFile(
+            file,
+            document
+              .replace(TITLE, (name) => (head ? `${head.title} · svc` : name))
+              .replace(ROOT, () => `${ROOT}${shell.renderApp({ path, content })}`),
+          );
+        }
       }
     },
   };
 }
 
-/** Styles and scripts of a page's module. @throws Error where the bundle lacks it */
-function linksOf(bundle: Rolldown.OutputBundle, module: string): Link[] {
+/** The scripts of these modules. @throws Error where the bundle lacks one */
+function linksOf(bundle: Rolldown.OutputBundle, modules: readonly string[]): Link[] {
   const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
-  const entry = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/${module}`));
-  if (entry === undefined) throw new Error(`The bundle has no chunk of ${module}`);
   const found = new Set<Rolldown.OutputChunk>();
   const visit = (chunk: Rolldown.OutputChunk | undefined) => {
     if (chunk === undefined || found.has(chunk)) return;
     found.add(chunk);
     for (const path of chunk.imports) visit(chunks.find(({ fileName }) => fileName === path));
   };
-  visit(entry);
-  const styles = new Set([...found].flatMap((one) => [...(one.viteMetadata?.importedCss ?? [])]));
-  return [
-    ...[...styles].map((path) => ({ path, attributes: 'rel="stylesheet"' })),
-    ...[...found].map(({ fileName }) => ({ path: fileName, attributes: 'rel="modulepreload"' })),
-  ];
+  for (const module of modules) {
+    const entry = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/${module}`));
+    if (entry === undefined) throw new Error(`The bundle has no chunk of ${module}`);
+    visit(entry);
+  }
+  return [...found].map(({ fileName }) => ({
+    path: fileName,
+    attributes: 'rel="modulepreload"',
+  }));
 }

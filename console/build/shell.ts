@@ -1,61 +1,87 @@
-import { navigationFor } from '../app/navigation.ts';
+import { isCurrent, navigationFor } from '../app/navigation.ts';
+import { type PageHead, SIGN_IN_HEAD } from '../routes.ts';
 
-/** Gives the class of `layout.module.css` that has this name. */
-export type ClassOf = (name: string) => string;
+/** Gives the class of a style's file that has this name. */
+export type ClassOf = (name: string, file: string) => string;
 
-/**
- * What stands in a document of the app before its script has run: the navigation in its place, as the
- * app then draws it, so that something is there at once and nothing moves.
- */
-export function renderShell(classOf: ClassOf): string {
-  return renderLayout(classOf, {
-    menu: `
-        <div class="${classOf('menu')}">
-          ${renderNavigation(classOf)}
-          <div class="${classOf('account')}"></div>
-        </div>`,
-  });
+interface Shown {
+  /** Of the document, for the navigation. */
+  readonly path: string;
+  /** What stands in its main part, as HTML. */
+  readonly content: string;
 }
 
-/**
- * Puts the app's header and navigation around a document of its own, which knows of no session and has
- * no script of the app: where there is no room, the browser itself opens the menu.
- *
- * @param path of the document, which the navigation shows as the current one
- * @param content what stands in the document's body
- */
-export function renderFrame(
-  classOf: ClassOf,
-  { path, content }: { readonly path: string; readonly content: string },
-): string {
-  const tools = `
-          <div class="${classOf('tools')}">
-            <button type="button" popovertarget="menu" class="${classOf('popoverButton')}" aria-label="Open the menu">
+/** Draws what stands in documents before a script has run, with the classes that the build gives. */
+export function createShell(classOf: ClassOf) {
+  const ofLayout = (name: string) => classOf(name, 'layout.module.css');
+
+  return {
+    /**
+     * The app's navigation and the head of a page, each as the app then draws it in its place: so
+     * something is there at once, and nothing moves.
+     */
+    renderApp: ({ path, content }: Shown): string =>
+      renderLayout({
+        menu: `
+        <div class="${ofLayout('menu')}">
+          ${renderNavigation(path)}
+          <div class="${ofLayout('account')}"></div>
+        </div>`,
+        // Whoever drives the page finds out by this that it is not ready.
+        main: `
+      <main id="main" class="${ofLayout('main')}" aria-busy="true">${content}</main>`,
+      }),
+
+    /**
+     * The same around a document of its own, which knows of no session and has no script of the app:
+     * where there is no room, the browser itself opens the menu.
+     */
+    renderFrame: ({ path, content }: Shown): string =>
+      renderLayout({
+        tools: `
+          <div class="${ofLayout('tools')}">
+            <button type="button" popovertarget="menu" class="${ofLayout('popoverButton')}" aria-label="Open the menu">
               <svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true">
                 <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
               </svg>
             </button>
-          </div>`;
-  return renderLayout(classOf, {
-    tools,
-    menu: `
-        <div id="menu" popover class="${classOf('menu')} ${classOf('popover')}">
-          ${renderNavigation(classOf, path)}
+          </div>`,
+        menu: `
+        <div id="menu" popover class="${ofLayout('menu')} ${ofLayout('popover')}">
+          ${renderNavigation(path)}
         </div>`,
-    main: `
-      <main id="main" class="${classOf('main')}">${content}</main>`,
-  });
-}
+        main: `
+      <main id="main" class="${ofLayout('main')}">${content}</main>`,
+      }),
 
-function renderLayout(
-  classOf: ClassOf,
-  { tools = '', menu, main = '' }: { tools?: string; menu: string; main?: string },
-): string {
-  return `
-    <div class="${classOf('layout')}">
-      <header class="${classOf('side')}">
-        <div class="${classOf('top')}">
-          <a href="/console" class="${classOf('brand')}">
+    /** As `PageHeader` draws it. */
+    renderHead({ title, lead, size }: PageHead): string {
+      const ofPage = (name: string) => classOf(name, 'page.module.css');
+      const classes = [ofPage('header'), ...(size ? [ofPage(size)] : [])].join(' ');
+      return `
+        <header class="${classes}">
+          <div class="${ofPage('heading')}">
+            <h1>${escaped(title)}</h1>
+            <p class="${ofPage('lead')}">${escaped(lead)}</p>
+          </div>
+        </header>`;
+    },
+
+    /** As `SignedIn` draws it for somebody who is not. */
+    renderSignIn: (): string => `
+        <div class="${classOf('panel', 'walletChoice.module.css')}">
+          <h1>${escaped(SIGN_IN_HEAD.title)}</h1>
+          <p class="soft">${escaped(SIGN_IN_HEAD.lead)}</p>
+        </div>`,
+  };
+
+  function renderLayout(parts: { tools?: string; menu: string; main: string }): string {
+    const { tools = '', menu, main } = parts;
+    return `
+    <div class="${ofLayout('layout')}">
+      <header class="${ofLayout('side')}">
+        <div class="${ofLayout('top')}">
+          <a href="/console" class="${ofLayout('brand')}">
             <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
               <rect width="16" height="16" rx="3.5" fill="var(--accent-fill)" />
               <path d="M4.25 8.25 7 11l4.75-6" fill="none" stroke="#fff" stroke-width="1.75" />
@@ -65,21 +91,28 @@ function renderLayout(
         </div>${menu}
       </header>${main}
     </div>`;
-}
+  }
 
-/** @param current the path that is open, if that is known */
-function renderNavigation(classOf: ClassOf, current?: string): string {
-  const groups = navigationFor(null).map(
-    ({ name, destinations }) => `
+  function renderNavigation(path: string): string {
+    const groups = navigationFor(null).map(
+      ({ name, destinations }) => `
       <div>
-        <p class="${classOf('group')}">${name}</p>
+        <p class="${ofLayout('group')}">${name}</p>
         <ul>${destinations
-          .map(({ path, name: words }) => {
-            const mark = path === current ? ' aria-current="page"' : '';
-            return `<li><a href="${path}" class="${classOf('link')}"${mark}>${words}</a></li>`;
+          .map(({ path: target, name: words }) => {
+            const mark = isCurrent(target, path) ? ' aria-current="page"' : '';
+            return `<li><a href="${target}" class="${ofLayout('link')}"${mark}>${words}</a></li>`;
           })
           .join('')}</ul>
       </div>`,
-  );
-  return `<nav aria-label="Pages" class="${classOf('nav')}">${groups.join('')}</nav>`;
+    );
+    return `<nav aria-label="Pages" class="${ofLayout('nav')}">${groups.join('')}</nav>`;
+  }
+}
+
+const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** Text of an element. */
+function escaped(text: string): string {
+  return text.replace(/[&<>]/g, (sign) => SIGNS[sign] ?? sign);
 }

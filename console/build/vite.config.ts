@@ -12,8 +12,10 @@ const classOf = (name: string, path: string) => `${basename(path, '.module.css')
 /**
  * What every page of the app needs comes in two files: a file for each module would take a browser
  * longer than their bytes do. Dialogs and what signs transactions are left to pages that have them.
+ * What the start imports is by itself, so that it runs without them.
  */
 const CHUNKS = [
+  { name: 'early', test: /console\/screen\/afterPaint\.|preload-helper/, priority: 3 },
   {
     name: 'libraries',
     test: /node_modules\/(react|react-dom|scheduler|wouter|regexparam|@tanstack\/(query-core|react-query)|@wallet-standard)\//,
@@ -31,7 +33,7 @@ export default defineConfig({
   root: ROOT,
   base: BASE,
   publicDir: false,
-  plugins: [pageDocuments(BASE, (name) => classOf(name, 'layout.module.css')), compressedFiles],
+  plugins: [pageDocuments(BASE, classOf), compressedFiles],
   // The pages use the client as browsers get it.
   resolve: { conditions: ['browser', 'module', 'import', 'default'] },
   css: { modules: { generateScopedName: (name, path) => classOf(name, path.replace(/\?.*/, '')) } },
@@ -41,6 +43,8 @@ export default defineConfig({
     target: 'es2022',
     // The policy of the pages takes no data: URL.
     assetsInlineLimit: 0,
+    // All of them compressed take less than a round trip, and Vite never asks again for one that failed.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       onwarn(warning, warn) {

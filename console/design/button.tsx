@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import styles from './button.module.css';
 import { joinClasses } from './joinClasses.ts';
 
-type Kind = 'primary' | 'danger' | 'quiet';
+type Kind = 'primary' | 'danger' | 'quiet' | 'link';
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
   readonly kind?: Kind | undefined;

@@ -1,9 +1,7 @@
 import { type Query, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
-  lazy,
   type ReactNode,
-  Suspense,
   use,
   useCallback,
   useEffect,
@@ -16,8 +14,9 @@ import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
 import { isSessionOver, onEndedSession } from '../data/sessionEnd.ts';
 import { tellTabs, useNews } from '../data/tabs.ts';
+import { dialogOnUse } from '../design/onUse.tsx';
 
-const SignInDialog = lazy(() => import('./signInDialog.tsx'));
+const SignInDialog = dialogOnUse(() => import('./signInDialog.tsx'));
 
 interface Asked {
   readonly reason: string;
@@ -28,6 +27,9 @@ interface Asked {
 interface SessionState {
   /** Undefined until it is known, null without one. */
   readonly session: SessionObject | null | undefined;
+  /** Why it is not known. */
+  readonly error: Error | null;
+  readonly readSession: () => void;
   /** Takes in what a sign-in made. */
   readonly accept: (made: SessionObject) => void;
   /** @throws Error when nobody signs in */
@@ -56,7 +58,8 @@ class NotSignedInError extends Error {
  */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
-  const session = useRead('/session').data?.session;
+  const { data, error, refetch } = useRead('/session');
+  const session = data?.session;
   const [asked, setAsked] = useState<Asked>();
   const [signOuts, setSignOuts] = useState(0);
 
@@ -117,6 +120,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   const state = useMemo(
     () => ({
       session,
+      error,
+      readSession: () => void refetch(),
       askSignIn,
       signOuts,
       accept(made: SessionObject) {
@@ -132,17 +137,13 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
         tellTabs({ kind: 'signed out' });
       },
     }),
-    [session, askSignIn, signOuts],
+    [session, error, refetch, askSignIn, signOuts],
   );
 
   return (
     <Context value={state}>
       {children}
-      {asked && (
-        <Suspense>
-          <SignInDialog reason={asked.reason} onDone={state.accept} onClose={decline} />
-        </Suspense>
-      )}
+      {asked && <SignInDialog reason={asked.reason} onDone={state.accept} onClose={decline} />}
     </Context>
   );
 }

@@ -1,5 +1,8 @@
 import { createContext, type ReactNode, use, useRef } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
+import { ErrorNotice } from '../design/notice.tsx';
+import { PageHeader } from '../design/page.tsx';
+import { type PageHead, SIGN_IN_HEAD } from '../routes.ts';
 import { useSession } from './session.tsx';
 import styles from './walletChoice.module.css';
 import { WalletChoice } from './walletChoice.tsx';
@@ -14,18 +17,35 @@ export function useSignedIn(): SessionObject {
 }
 
 /** Pages of a wallet. One that was open stays open when its session ends, with what was entered. */
-export function SignedIn({ children }: { readonly children: ReactNode }) {
-  const { session, signOuts, accept } = useSession();
+export function SignedIn({
+  head,
+  children,
+}: {
+  readonly head: PageHead | undefined;
+  readonly children: ReactNode;
+}) {
+  const { session, error, readSession, signOuts, accept } = useSession();
   const last = useRef<{ session: SessionObject; signOuts: number }>(undefined);
   if (session) last.current = { session, signOuts };
-  if (session === undefined) return null;
+  if (session === undefined) {
+    return (
+      <>
+        {head && <PageHeader {...head} />}
+        {error && (
+          <ErrorNotice
+            error={error}
+            money="Your credits are on the ledger and not affected."
+            onRetry={readSession}
+          />
+        )}
+      </>
+    );
+  }
   if (last.current?.signOuts !== signOuts) {
     return (
       <div className={styles.panel}>
-        <h1>Sign in with your wallet</h1>
-        <p className="soft">
-          Your wallet owns your credits and your API key. There is no account and no password.
-        </p>
+        <h1>{SIGN_IN_HEAD.title}</h1>
+        <p className="soft">{SIGN_IN_HEAD.lead}</p>
         <WalletChoice onDone={accept} />
       </div>
     );

@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 import { useStore } from '../data/browserStore.ts';
+import { onUse } from '../design/onUse.tsx';
 import { developmentQuestion, registerDevelopmentWallet } from './developmentWallet.ts';
 
-const DevelopmentWalletDialog = lazy(() => import('./developmentWalletDialog.tsx'));
+const DevelopmentWalletDialog = onUse(() => import('./developmentWalletDialog.tsx'));
 
 let isRegistered = false;
 
@@ -22,11 +23,5 @@ export default function DevelopmentWalletHost({
 }) {
   useEffect(() => registerOnce(url, chain), [url, chain]);
   const question = useStore(developmentQuestion);
-  return (
-    question && (
-      <Suspense>
-        <DevelopmentWalletDialog question={question} />
-      </Suspense>
-    )
-  );
+  return question && <DevelopmentWalletDialog question={question} />;
 }

@@ -33,10 +33,18 @@ export function servePages(app: Express, files: PageFiles, deployment: Deploymen
   const appHeaders = { 'content-security-policy': appPolicy([rpc_url, development_wallet_url]) };
   for (const path of APP_PATHS) {
     const page = APP_PAGES[path];
-    const document = requireFile(files, documentOf(page.module));
+    const [ofReader, ofStranger] = [true, false].map((hasSession) =>
+      requireFile(files, documentOf(page, hasSession)),
+    ) as [PageFile, PageFile];
     app.get(
       path,
-      serveDocument(document, (request) => ({ ...appHeaders, link: earlyReads(request, page) })),
+      serveDocument((request) => {
+        const hasSession = readSessionCookie(request) !== undefined;
+        return {
+          file: hasSession ? ofReader : ofStranger,
+          headers: { ...appHeaders, vary: 'Cookie', link: earlyReads(request, page, hasSession) },
+        };
+      }),
     );
   }
 
@@ -49,16 +57,16 @@ export function servePages(app: Express, files: PageFiles, deployment: Deploymen
   for (const path of VERIFY_PATHS)
     app.get(
       path,
-      serveDocument(verify, () => verifyHeaders),
+      serveDocument(() => ({ file: verify, headers: verifyHeaders })),
     );
 
   app.get(`${ASSETS}*file`, serveAsset(files));
 }
 
 /** Has the browser ask the API for what the page will, before its script does. */
-function earlyReads(request: Request, page: AppPage): string {
+function earlyReads(request: Request, page: AppPage, hasSession: boolean): string {
   const { reads, lists } = earlyReadsOf(page, {
-    hasSession: readSessionCookie(request) !== undefined,
+    hasSession,
     isFiltered: request.originalUrl.includes('?'),
   });
   return [...reads, ...lists]
@@ -67,11 +75,11 @@ function earlyReads(request: Request, page: AppPage): string {
 }
 
 function serveDocument(
-  file: PageFile,
-  headersFor: (request: Request) => Record<string, string>,
+  choose: (request: Request) => { file: PageFile; headers: Record<string, string> },
 ): RequestHandler {
   return (request, response) => {
-    response.set({ ...headersFor(request), 'cache-control': 'no-cache' });
+    const { file, headers } = choose(request);
+    response.set({ ...headers, 'cache-control': 'no-cache' });
     send(request, response, file);
   };
 }

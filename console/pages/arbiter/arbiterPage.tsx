@@ -1,17 +1,19 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useRead } from '../../data/queries.ts';
 import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { dialogOnUse } from '../../design/onUse.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { formatLeft } from '../../design/time.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
+import { APP_PAGES } from '../../routes.ts';
 import type { OpenDispute } from './evidence.ts';
 
-const VerdictDrawer = lazy(() => import('./verdictDrawer.tsx'));
+const VerdictDrawer = dialogOnUse(() => import('./verdictDrawer.tsx'));
 
 const EVERY_MS = 10_000;
 
@@ -24,9 +26,11 @@ export default function ArbiterPage() {
     {
       title: 'Job',
       cell: ({ job_id }) => (
-        <Button kind="quiet" size="small" onClick={() => setOpened(job_id)}>
-          {shortenJobId(job_id)}
-        </Button>
+        <span className="mono">
+          <Button kind="link" onClick={() => setOpened(job_id)}>
+            {shortenJobId(job_id)}
+          </Button>
+        </span>
       ),
     },
     {
@@ -49,10 +53,7 @@ export default function ArbiterPage() {
   ];
   return (
     <>
-      <PageHeader
-        title="Arbiter"
-        lead="Open disputes, the most urgent first. A verdict for the client needs signed evidence."
-      />
+      <PageHeader {...APP_PAGES['/console/arbiter'].head} />
       {isLoading && <Loading what="the disputes" />}
       {error && (
         <ErrorNotice
@@ -77,11 +78,7 @@ export default function ArbiterPage() {
             rowKey={({ job_id }) => job_id}
           />
         ))}
-      {dispute && (
-        <Suspense>
-          <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />
-        </Suspense>
-      )}
+      {dispute && <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
@@ -6,26 +6,25 @@ import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Ago } from '../../design/time.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import type { Asked } from './creditsDialogs.tsx';
 import { HistorySection } from './historySection.tsx';
 
-const load = () => import('./creditsDialogs.tsx');
-const CreditsDialogs = lazy(load);
+const CreditsDialogs = dialogOnUse(() => import('./creditsDialogs.tsx'));
+const load = () => void CreditsDialogs.load().catch(() => undefined);
 /** Of what opens a dialog: its code comes while somebody is about to press. */
-const intent = {
-  onPointerEnter: () => void load().catch(() => undefined),
-  onFocus: () => void load().catch(() => undefined),
-};
+const intent = { onPointerEnter: load, onFocus: load };
 
 export default function CreditsPage() {
   const { data, error, isLoading, refetch } = useRead('/account');
   const [asked, setAsked] = useState<Asked>();
   return (
     <>
-      <PageHeader title="Credits">
+      <PageHeader {...APP_PAGES['/console/credits'].head}>
         {data?.is_open && (
           <Row>
             <Button
@@ -90,9 +89,7 @@ export default function CreditsPage() {
           )}
           {data.is_open && <HistorySection />}
           {asked && (
-            <Suspense>
-              <CreditsDialogs asked={asked} account={data} onClose={() => setAsked(undefined)} />
-            </Suspense>
+            <CreditsDialogs asked={asked} account={data} onClose={() => setAsked(undefined)} />
           )}
         </>
       )}

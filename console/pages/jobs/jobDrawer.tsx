@@ -1,4 +1,3 @@
-import { lazy, Suspense } from 'react';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
@@ -8,13 +7,17 @@ import { Drawer } from '../../design/dialog.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { onUse } from '../../design/onUse.tsx';
 import { Facts } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { DisputeSection } from './disputeSection.tsx';
 import { Timeline } from './timeline.tsx';
 
-const InlineVerification = lazy(() => import('../../verification/inlineVerification.tsx'));
+const InlineVerification = onUse(
+  () => import('../../verification/inlineVerification.tsx'),
+  <Loading what="the verification" />,
+);
 const EVERY_MS = 4_000;
 
 /** Everything about one job, beside the list. */
@@ -48,9 +51,7 @@ export default function JobDrawer({
           <Timeline job={job} />
           <DisputeSection job={job} />
           <h3>Verification</h3>
-          <Suspense fallback={<Loading what="the verification" />}>
-            <InlineVerification job={job.id} wallet={wallet} />
-          </Suspense>
+          <InlineVerification job={job.id} wallet={wallet} />
         </>
       )}
     </Drawer>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
@@ -10,14 +10,15 @@ import { CodeTabs } from '../../design/code.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { JOB_STATES } from '../../design/jobState.tsx';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { dialogOnUse } from '../../design/onUse.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import { afterPaint } from '../../screen/afterPaint.ts';
 import { Histogram } from './histogram.tsx';
 import { JobList } from './jobList.tsx';
 import { fieldTime, useJobs } from './useJobs.ts';
 
-const loadDrawer = () => import('./jobDrawer.tsx');
-const JobDrawer = lazy(loadDrawer);
+const JobDrawer = dialogOnUse(() => import('./jobDrawer.tsx'));
 
 const FILTERS = ['status', 'model', 'since', 'until', 'id'] as const;
 
@@ -31,14 +32,14 @@ export default function JobsPage() {
   const hasJobs = list.jobs !== undefined && list.jobs.length > 0;
   useEffect(() => {
     // While the list is read by its reader, so that a drawer opens at once.
-    if (hasJobs) void loadDrawer().catch(() => undefined);
+    if (hasJobs) void JobDrawer.load().catch(() => undefined);
   }, [hasJobs]);
   const isFiltered = FILTERS.some((name) => filters[name] !== undefined);
   const withSearch = (path: string) => (search ? `${path}?${search}` : path);
   const { status, model, since, until } = list.query;
   return (
     <>
-      <PageHeader title="Jobs">
+      <PageHeader {...APP_PAGES['/console/jobs'].head}>
         <a
           href={addressOf('/jobs.csv', { query: { status, model, since, until } })}
           className={buttonClass()}
@@ -118,11 +119,7 @@ export default function JobsPage() {
         ) : (
           <NoJobs isFiltered={isFiltered} />
         ))}
-      {job && (
-        <Suspense>
-          <JobDrawer id={job} onClose={() => navigate(withSearch('/console/jobs'))} />
-        </Suspense>
-      )}
+      {job && <JobDrawer id={job} onClose={() => navigate(withSearch('/console/jobs'))} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useCallback, useState } from 'react';
 import { useRead } from '../../data/queries.ts';
 import { PageHeader } from '../../design/page.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { KeysSection } from './keysSection.tsx';
 import { RulesSection } from './rulesSection.tsx';
@@ -13,7 +14,7 @@ export default function OperatorPage() {
   useRead('/operator/ledger');
   return (
     <>
-      <PageHeader title="Operator" />
+      <PageHeader {...APP_PAGES['/console/operator'].head} />
       {roles.operator && <KeysSection onRead={onRead} />}
       {areKeysRead && <RulesSection />}
     </>

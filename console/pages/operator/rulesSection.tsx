@@ -1,17 +1,18 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
 import { Time } from '../../design/time.tsx';
 import type { Asked, Model } from './rulesDialogs.tsx';
 
-const RulesDialogs = lazy(() => import('./rulesDialogs.tsx'));
+const RulesDialogs = dialogOnUse(() => import('./rulesDialogs.tsx'));
 
 /** What is on the ledger and only signatures change: pauses, the gateway's stop flag, models. */
 export function RulesSection() {
@@ -126,14 +127,12 @@ export function RulesSection() {
         />
       </Section>
       {asked && (
-        <Suspense>
-          <RulesDialogs
-            asked={asked}
-            rules={data}
-            programId={programId}
-            onClose={() => setAsked(undefined)}
-          />
-        </Suspense>
+        <RulesDialogs
+          asked={asked}
+          rules={data}
+          programId={programId}
+          onClose={() => setAsked(undefined)}
+        />
       )}
     </>
   );

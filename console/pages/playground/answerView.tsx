@@ -1,4 +1,3 @@
-import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
 import { useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
@@ -6,13 +5,17 @@ import { shortenJobId } from '../../design/address.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { onUse } from '../../design/onUse.tsx';
 import { Numbers, Row } from '../../design/page.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { type Stage, spansOf } from '../jobs/spans.ts';
 import styles from './playgroundPage.module.css';
 import type { Answer } from './useCompletion.ts';
 
-const InlineVerification = lazy(() => import('../../verification/inlineVerification.tsx'));
+const InlineVerification = onUse(
+  () => import('../../verification/inlineVerification.tsx'),
+  <Loading what="the verification" />,
+);
 const EVERY_MS = 1_000;
 
 /** What became of the credits, by what the service says. */
@@ -74,9 +77,7 @@ export function AnswerView({ answer }: { readonly answer: Answer | undefined }) 
         </Row>
       )}
       {job?.status === 'settled' && answer && !answer.isRunning && (
-        <Suspense fallback={<Loading what="the verification" />}>
-          <InlineVerification key={job.id} job={job.id} wallet={wallet} text={answer.text} />
-        </Suspense>
+        <InlineVerification key={job.id} job={job.id} wallet={wallet} text={answer.text} />
       )}
     </section>
   );

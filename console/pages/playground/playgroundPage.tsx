@@ -8,6 +8,7 @@ import { CodeTabs } from '../../design/code.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice } from '../../design/notice.tsx';
 import { PageHeader, Row } from '../../design/page.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import { AnswerView } from './answerView.tsx';
 import styles from './playgroundPage.module.css';
 import { type Question, useCompletion } from './useCompletion.ts';
@@ -46,7 +47,7 @@ export default function PlaygroundPage() {
 
   return (
     <>
-      <PageHeader title="Playground">
+      <PageHeader {...APP_PAGES['/console/playground'].head}>
         <Button aria-pressed={isCode} onClick={() => setCode(!isCode)}>
           Show as code
         </Button>

@@ -8,6 +8,7 @@ import { formatUsdc } from '../../design/credits.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { ErrorNotice } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import styles from './homePage.module.css';
 
 const STEPS = [
@@ -25,11 +26,7 @@ export default function HomePage() {
   const show = (value: string | undefined) => value ?? '–';
   return (
     <>
-      <PageHeader
-        size="large"
-        title="Inference that anybody can verify"
-        lead="A chat-completions API. Each job is paid on a ledger only when its worker proves the text that you received."
-      >
+      <PageHeader {...APP_PAGES['/console'].head}>
         <Row>
           <Link href="/console/playground" className={buttonClass('primary')}>
             Open the playground

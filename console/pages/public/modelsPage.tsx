@@ -7,6 +7,7 @@ import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import styles from './modelsPage.module.css';
 
 const columns: readonly Column<ConsoleModel>[] = [
@@ -72,10 +73,7 @@ export default function ModelsPage() {
   const models = useRead('/models', { everyMs: 10_000 });
   return (
     <>
-      <PageHeader
-        title="Models"
-        lead="Prices are on the ledger. A job is charged by them and never more than it locked."
-      />
+      <PageHeader {...APP_PAGES['/console/models'].head} />
       {models.isLoading && <Loading what="the catalog" />}
       {models.error && (
         <ErrorNotice

@@ -7,6 +7,7 @@ import { Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
+import { APP_PAGES } from '../../routes.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = 90;
@@ -34,7 +35,7 @@ export default function StatusPage() {
   const { data, error, isLoading, refetch } = useRead('/status', { everyMs: 5_000 });
   return (
     <>
-      <PageHeader title="Status">
+      <PageHeader {...APP_PAGES['/console/status'].head}>
         {data && (
           <State
             tone={data.is_ready ? 'ok' : 'bad'}

@@ -7,6 +7,7 @@ import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
 const columns: readonly Column<ConsoleWorker>[] = [
@@ -44,13 +45,7 @@ export default function WorkersPage() {
   const { data } = workers;
   return (
     <>
-      <PageHeader
-        title="Workers"
-        lead={
-          data &&
-          `Each stakes at least ${formatStake(data.minimum_stake_tokens)} tokens, and loses some for two proofs of one attempt.`
-        }
-      />
+      <PageHeader {...APP_PAGES['/console/workers'].head} />
       {workers.isLoading && <Loading what="the workers" />}
       {workers.error && (
         <ErrorNotice
@@ -66,12 +61,17 @@ export default function WorkersPage() {
             <Command text="npx svc worker --help" />
           </Empty>
         ) : (
-          <Table
-            caption="Registered workers"
-            columns={columns}
-            rows={data.data}
-            rowKey={({ address }) => address}
-          />
+          <>
+            <Table
+              caption="Registered workers"
+              columns={columns}
+              rows={data.data}
+              rowKey={({ address }) => address}
+            />
+            <p className="soft">
+              At least {formatStake(data.minimum_stake_tokens)} tokens have to be at stake.
+            </p>
+          </>
         ))}
     </>
   );

@@ -1,6 +1,7 @@
 import { useRead } from '../../data/queries.ts';
 import { Loading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import { KeySection } from './keySection.tsx';
 import { SessionsSection } from './sessionsSection.tsx';
 import { ThresholdSection } from './thresholdSection.tsx';
@@ -13,7 +14,7 @@ export default function SettingsPage() {
   const isLoading = READS.map((path) => useRead(path).isLoading).includes(true);
   return (
     <>
-      <PageHeader title="Settings" />
+      <PageHeader {...APP_PAGES['/console/settings'].head} />
       {isLoading ? (
         <Loading what="the settings" />
       ) : (

@@ -6,6 +6,7 @@ import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
+import { APP_PAGES } from '../../routes.ts';
 import { UsageChart } from './usageChart.tsx';
 import { periodOf, SPANS, sumOf } from './usageValues.ts';
 
@@ -28,7 +29,7 @@ export default function UsagePage() {
   const total = sumOf(rows);
   return (
     <>
-      <PageHeader title="Usage" />
+      <PageHeader {...APP_PAGES['/console/usage'].head} />
       <Filters label="Usage to show">
         <SelectField
           label="Time"

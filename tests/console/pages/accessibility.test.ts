@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { APP_PATHS } from '../../../console/routes.ts';
+import { ready } from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
 import { complete, describeInBrowser, focused, type PageScene } from './pageScene.ts';
 
@@ -96,9 +97,12 @@ async function findFaults(page: Page): Promise<string[]> {
     nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 160) + ' ' + failureSummary)))`);
 }
 
-/** Some pages ask again and again, and are never idle. */
-const settle = (page: Page) =>
-  page.waitForLoadState('networkidle', { timeout: 30_000 }).catch(() => undefined);
+async function settle(page: Page): Promise<void> {
+  await ready(page);
+  await page.locator('h1').waitFor();
+  // Some pages ask again and again, and are never idle.
+  await page.waitForLoadState('networkidle', { timeout: 30_000 }).catch(() => undefined);
+}
 
 describeInBrowser('the pages', (openScene) => {
   let scene: PageScene;
@@ -133,7 +137,6 @@ describeInBrowser('the pages', (openScene) => {
     const faults: string[] = [];
     for (const path of paths()) {
       await page.goto(`${scene.stack.baseUrl}${path}`);
-      await page.locator('h1').waitFor();
       await settle(page);
       faults.push(...(await findFaults(page)).map((fault) => `${path} ${fault}`));
     }
@@ -167,7 +170,6 @@ describeInBrowser('the pages', (openScene) => {
       };
       for (const path of paths()) {
         await page.goto(`${scene.stack.baseUrl}${path}`);
-        await page.locator('h1').waitFor();
         await look(path);
       }
       for (const [path, name] of DIALOGS) {
@@ -182,7 +184,7 @@ describeInBrowser('the pages', (openScene) => {
 
   it('are reached by keyboard: palette, sequences and help', async () => {
     const { page } = await visit('light');
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await ready(page);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('usage');
     await page.keyboard.press('Enter');

@@ -18,9 +18,11 @@ beforeAll(async () => {
   await mkdir(join(folder, 'assets'));
   await mkdir(join(folder, 'documents'));
   await writeFile(join(folder, 'index.html'), '<!doctype html><title>template</title>');
-  for (const { module } of Object.values(APP_PAGES)) {
-    const document = `<!doctype html><title>app: ${module}</title>`;
-    await writeFile(join(folder, documentOf(module)), document);
+  for (const page of Object.values(APP_PAGES)) {
+    for (const hasSession of [true, false]) {
+      const file = documentOf(page, hasSession);
+      await writeFile(join(folder, file), `<!doctype html><title>app: ${file}</title>`);
+    }
   }
   const meta = '<meta name="svc-rpc" content="" /><meta name="svc-program" content="" />';
   await writeFile(join(folder, 'verify.html'), `<!doctype html>${meta}<title>verify</title>`);
@@ -39,10 +41,14 @@ const get = (path: string, headers = {}) => fetch(`${scene.url}${path}`, { heade
 const example = (path: string) => path.replaceAll(/:\w+/g, 'example');
 
 describe('the pages', () => {
-  it('are served on their own paths, each with the document of its code', async () => {
+  it('are served on their own paths, each with the document of its code and its reader', async () => {
     for (const path of APP_PATHS) {
-      const title = `<title>app: ${APP_PAGES[path].module}</title>`;
-      expect(await (await get(example(path))).text()).toContain(title);
+      for (const hasSession of [true, false]) {
+        const response = await get(example(path), hasSession ? { cookie: scene.cookie } : {});
+        const title = `<title>app: ${documentOf(APP_PAGES[path], hasSession)}</title>`;
+        expect(await response.text()).toContain(title);
+        expect(response.headers.get('vary')).toContain('Cookie');
+      }
     }
     for (const path of VERIFY_PATHS) {
       expect(await (await get(example(path))).text()).toContain('<title>verify</title>');
