@@ -1,10 +1,8 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { APP_PAGES, APP_PATHS, type AppPage, SIGN_IN_HEAD } from '../../../console/routes.ts';
-import { openSignedIn, ready } from '../../../testing/browser.ts';
+import { openSignedIn, PAGE_WAIT_MS_MAX, ready } from '../../../testing/browser.ts';
 import { describeInBrowser, type PageScene } from './pageScene.ts';
-
-jest.setTimeout(120_000);
 
 const WIDTHS = [1280, 390];
 /** The others have a title that is not known before something is read. */
@@ -39,6 +37,7 @@ describeInBrowser('documents of the pages', (openScene) => {
     const viewport = { width, height: 800 };
     const storageState = await reader.storageState();
     const bare = await browser.newContext({ javaScriptEnabled: false, storageState, viewport });
+    for (const context of [bare, reader]) context.setDefaultTimeout(PAGE_WAIT_MS_MAX);
     const still = await bare.newPage();
     await still.goto(`${scene.stack.baseUrl}${path}`);
     const before = await lookAt(still);

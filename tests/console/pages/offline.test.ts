@@ -1,9 +1,7 @@
-import { beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { openSignedIn, ready } from '../../../testing/browser.ts';
 import { describeInBrowser, type PageScene } from './pageScene.ts';
-
-jest.setTimeout(60_000);
 
 const FAILED = 'This could not be loaded. You may be offline.';
 const CODE = /\/console\/assets\/.*\.js$/;
