@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey, suspendKey } from '../../api/account/keys.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
-
-jest.setTimeout(180_000);
 
 const REFUSED_KEYS = 50;
 let nowMs = 0;

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildDocument } from '../../api/docs/document.ts';
 import type { OpenApiDocument, Operation, Schema } from '../../api/docs/openApi.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 import { createFuzzValues, type FuzzValues } from './fuzzValues.ts';
-
-jest.setTimeout(300_000);
 
 /** For each operation; `FUZZ_REQUESTS=5000` for a long run. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 200);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jobListQuery } from '../../api/http/contracts/job.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
@@ -10,9 +10,6 @@ import {
   MODELS,
   type Query,
 } from './jobListScene.ts';
-
-// Thousands of queries, on a machine that may run other tests besides.
-jest.setTimeout(180_000);
 
 const random = createRandom();
 const JOBS = 150;

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createJobListScene, type JobListScene, MODELS, type Query } from './jobListScene.ts';
-
-// Thousands of queries, on a machine that may run other tests besides.
-jest.setTimeout(180_000);
 
 const random = createRandom();
 const JOBS = 60;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool, type Database } from '../../common/postgres.ts';
@@ -9,8 +9,6 @@ import {
   jobsOf,
   listingsOf,
 } from '../../testing/database/jobListings.ts';
-
-jest.setTimeout(180_000);
 
 const JOBS = 20_000;
 /** Too many to be remembered one by one: the statistics give the average for each. */

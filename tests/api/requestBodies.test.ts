@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Body,
   bodyWith,
@@ -8,8 +8,6 @@ import {
   type RequestScene,
   refusal,
 } from './requestScene.ts';
-
-jest.setTimeout(180_000);
 
 let scene: RequestScene;
 

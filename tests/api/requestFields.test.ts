@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildDocument } from '../../api/docs/document.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 import {
@@ -8,8 +8,6 @@ import {
   type RequestScene,
   refusal,
 } from './requestScene.ts';
-
-jest.setTimeout(180_000);
 
 let scene: RequestScene;
 

@@ -1,9 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bodyWith, openRequestScene, type RequestScene } from './requestScene.ts';
-
-jest.setTimeout(180_000);
 
 const REQUEST_TIMEOUT_MS = 1_000;
 let scene: RequestScene;

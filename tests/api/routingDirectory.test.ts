@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-  jest,
-} from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { insertObservations } from '../../api/sql/workers.ts';
 import { createWorkerDirectory, type WorkerDirectory } from '../../api/workers/directory.ts';
 import type { WorkerHealth } from '../../api/workers/health.ts';
@@ -22,8 +13,6 @@ let nowMs: number;
 /** Endpoints that answer, with what they say; others are silent. */
 let answers: Map<string, Partial<WorkerHealth> | 'refused' | Promise<undefined>>;
 let probed: string[];
-
-jest.setTimeout(180_000);
 
 beforeAll(async () => {
   database = await createMirrorDatabase();

@@ -1,14 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { smallTokenizer } from './smallTokenizer.ts';
-
-jest.setTimeout(300_000);
 
 let folder: string;
 let service: RunningService;

@@ -3,13 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { json } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createTracing, startRequestTrace } from '../../api/telemetry/tracing.ts';
 import { createLogger } from '../../common/logger.ts';
 import { startRunningService } from '../../testing/service/runningService.ts';
-
-jest.setTimeout(180_000);
 
 /** As OTLP's JSON form spells it. */
 interface ReceivedSpan {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Connection, type Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { limitSet, spenderSet } from '../../programs/client/instructions.ts';
@@ -6,8 +6,6 @@ import { submit } from '../../stack/operator.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { advanceSeconds, readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-
-jest.setTimeout(300_000);
 
 const NO_LIMIT = 2n ** 64n - 1n;
 const DAY_SECONDS = 86_400n;

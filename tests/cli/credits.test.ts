@@ -12,8 +12,6 @@ import { associatedTokenAddress } from '../../programs/client/token/instructions
 import { mintTo, submit } from '../../stack/operator.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
-jest.setTimeout(120_000);
-
 let service: RunningService;
 let gateway: string;
 

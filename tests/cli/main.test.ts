@@ -4,13 +4,10 @@ import { existsSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
-
-// Dozens of commands, each a process of its own.
-jest.setTimeout(300_000);
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const ROOT = new URL('../../', import.meta.url).href;

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { loadConfig } from '../../api/config.ts';
 import { startApi } from '../../api/start.ts';
@@ -18,8 +18,6 @@ import { registerWorker } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { loadConfig as loadWorkerConfig } from '../../worker/config.ts';
-
-jest.setTimeout(180_000);
 
 const MODULE = [
   '/usr/lib/softhsm/libsofthsm2.so',

@@ -1,12 +1,10 @@
 import { Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createScriptedEngine } from '../../testing/workers/engines.ts';
 import { ROOT } from './sourceTree.ts';
-
-jest.setTimeout(300_000);
 
 /** On a busy machine a timer's work may fall into each of only a few. */
 const RUNS = 10;
