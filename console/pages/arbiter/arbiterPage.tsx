@@ -65,10 +65,8 @@ export default function ArbiterPage() {
       {data &&
         (data.data.length === 0 ? (
           <Empty title="No open dispute">
-            <p className="soft">
-              Clients have 60 seconds from the settlement; the arbiter has 24 hours from the
-              dispute.
-            </p>
+            <p className="soft">Clients have 60 seconds from the settlement.</p>
+            <p className="soft">The arbiter has 24 hours from the dispute.</p>
           </Empty>
         ) : (
           <Table
