@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { createWebhooks } from '../../api/account/webhooks.ts';
 import { toApiError } from '../../api/http/contracts/errors.ts';
