@@ -84,6 +84,8 @@ export async function startClock(connection: Connection): Promise<void> {
 
 /** So short that a test can wait until a transaction has expired. */
 export const BLOCKHASH_MS = 3_000;
+/** As on a cluster: for tests whose transactions have to land, on a busy machine as well. */
+export const LONG_BLOCKHASH_MS = 60_000;
 
 /** A ledger for one test file, with only the program deployed. */
 export interface TestLedger {
@@ -103,6 +105,7 @@ export interface TestLedger {
  *
  * @param options.slotMs the time between two blocks; by default the shortest that works
  * @param options.confirmSlots the slots after which a block is confirmed; by default at once
+ * @param options.blockhashMs how long a transaction may take to land; by default BLOCKHASH_MS
  * @param options.elf another release of the program; by default the committed one
  */
 export async function startLedger({
@@ -111,6 +114,7 @@ export async function startLedger({
 }: {
   slotMs?: number;
   confirmSlots?: number;
+  blockhashMs?: number;
   elf?: Uint8Array;
 } = {}): Promise<TestLedger> {
   const payer = Keypair.generate();

@@ -12,6 +12,7 @@ import { mintTo, submit } from '../../stack/operator.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import {
+  LONG_BLOCKHASH_MS,
   openService,
   type Service,
   startLedger,
@@ -24,7 +25,7 @@ const SPENDER = Keypair.generate();
 
 let ledger: TestLedger;
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
 });
 afterAll(() => ledger.close());
 

@@ -3,6 +3,7 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createTokenAccountCommand } from '../../cli/tokenAccount.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import {
+  LONG_BLOCKHASH_MS,
   openService,
   type Service,
   startLedger,
@@ -13,7 +14,7 @@ let ledger: TestLedger;
 let service: Service;
 
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   service = await openService(ledger);
 });
 afterAll(() => ledger?.close());

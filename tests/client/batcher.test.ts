@@ -9,7 +9,7 @@ import {
   type Sender,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
-import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 
 const NEVER_MS = 3_600_000;
 const TOO_MUCH = 1e17;
@@ -21,7 +21,7 @@ let sender: Sender;
 let lamports = 0;
 
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   await ledger.fundLamports(payee.publicKey, 1e9);
   sender = createSender({
     rpc: ledger.rpc,

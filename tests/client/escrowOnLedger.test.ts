@@ -33,6 +33,7 @@ import {
 } from '../../programs/client/sender/index.ts';
 import {
   advanceSeconds,
+  LONG_BLOCKHASH_MS,
   openService,
   type Service,
   startLedger,
@@ -52,7 +53,7 @@ let clock: LedgerClock;
 const closers: (() => Promise<void> | void)[] = [];
 
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   closers.push(ledger.close);
   service = await openService(ledger);
   const { rpc, payer } = ledger;

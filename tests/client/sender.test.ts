@@ -17,11 +17,19 @@ import {
 } from '../../programs/client/sender/index.ts';
 import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
-import { advanceSeconds, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import {
+  advanceSeconds,
+  LONG_BLOCKHASH_MS,
+  startLedger,
+  type TestLedger,
+} from '../../testing/ledger/ledger.ts';
 import { interceptedRpc } from './interceptedRpc.ts';
 
 /** Makes slots of 5 ms look like the 400 ms of a real cluster. */
 const SLOW_FACTOR = 80;
+
+/** After it every blockhash given before has expired. */
+const EXPIRY_SECONDS = (2 * LONG_BLOCKHASH_MS) / 1_000;
 
 /** The instruction that says how much a transaction loads. */
 const USUAL_BYTES = Buffer.from('0400000800', 'hex');
@@ -32,7 +40,7 @@ let ledger: TestLedger;
 let sender: Sender;
 
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   for (const { publicKey } of payers) await ledger.fundLamports(publicKey, 1e12);
   sender = createSender(options(ledger.rpc));
 });
@@ -298,9 +306,11 @@ describe('the sender with an unreliable node', () => {
   });
 
   it('reports a transaction as expired once its blockhash expired and no status exists', async () => {
-    const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) =>
-      request.method === 'sendTransaction' ? accepted(request) : forward(request),
-    );
+    const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
+      if (request.method !== 'sendTransaction') return forward(request);
+      await advanceSeconds(ledger.connection, EXPIRY_SECONDS);
+      return accepted(request);
+    });
     const outcome = await send([pay(22)], createSender(options(swallowing)));
     if (outcome.status !== 'expired') throw new Error(`The outcome is ${outcome.status}`);
     const { blockHeight = 0, absoluteSlot } = await ledger.connection.getEpochInfo('confirmed');
@@ -313,6 +323,7 @@ describe('the sender with an unreliable node', () => {
   });
 
   it('finds in the history what the recent statuses lack', async () => {
+    let hasLanded = false;
     const forgetful = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const answer = await forward(request);
       const [signatures, config] = request.params as [
@@ -321,7 +332,11 @@ describe('the sender with an unreliable node', () => {
       ];
       if (request.method !== 'getSignatureStatuses' || config.searchTransactionHistory)
         return answer;
-      const { result } = answer as { result: object };
+      const { result } = answer as { result: { value: (object | null)[] } };
+      if (!hasLanded && result.value.some(Boolean)) {
+        hasLanded = true;
+        await advanceSeconds(ledger.connection, EXPIRY_SECONDS);
+      }
       return { ...answer, result: { ...result, value: signatures.map(() => null) } };
     });
     expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('confirmed');
@@ -350,7 +365,7 @@ describe('the sender with an unreliable node', () => {
       const { result } = answer as { result: { absoluteSlot: number; blockHeight: number } };
       if (request.method === 'getEpochInfo') {
         heightSlot = result.absoluteSlot;
-        return { ...answer, result: { ...result, blockHeight: result.blockHeight + 1_000 } };
+        return { ...answer, result: { ...result, blockHeight: result.blockHeight + 100_000 } };
       }
       if (request.method !== 'getSignatureStatuses') return answer;
       const [signatures, config] = request.params as [

@@ -13,7 +13,7 @@ import {
   type Signer,
   type WalletSigner,
 } from '../../programs/client/sender/index.ts';
-import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 const person = Keypair.generate();
@@ -22,7 +22,7 @@ const senders: Sender[] = [];
 let ledger: TestLedger;
 
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   for (const { publicKey } of [person, other]) await ledger.fundLamports(publicKey, 1e12);
 });
 

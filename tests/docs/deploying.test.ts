@@ -25,7 +25,7 @@ import { createMint, mintTo, submit } from '../../stack/operator.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
-import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 // Dozens of commands, each a process of its own.
@@ -90,7 +90,7 @@ const isVerdict = (command: string): boolean =>
 describe('the commands of docs/deploying.md', () => {
   let ledger: TestLedger;
   beforeAll(async () => {
-    ledger = await startLedger();
+    ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   });
   afterAll(() => ledger.close());
 

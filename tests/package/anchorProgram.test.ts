@@ -14,6 +14,7 @@ import * as builders from '../../programs/client/instructions.ts';
 import type { Field } from '../../programs/client/interface.ts';
 import { fromCoder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import {
+  LONG_BLOCKHASH_MS,
   openService,
   type Service,
   startLedger,
@@ -31,7 +32,7 @@ let service: Service;
 let program: anchor.Program<Escrow>;
 
 beforeAll(async () => {
-  ledger = await startLedger();
+  ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   service = await openService(ledger);
   const provider = new anchor.AnchorProvider(ledger.connection, new anchor.Wallet(ledger.payer));
   program = new anchor.Program<Escrow>(idl as unknown as Escrow, provider);
