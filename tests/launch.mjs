@@ -1,8 +1,11 @@
 // `npm test`: runs jest on the pinned Node; further arguments go to jest.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { installIfNeeded, root, runPinnedNode } from '../bin/pinnedNode.mjs';
 
 installIfNeeded();
+// Pages of other sources would be refused by every API of the tests.
+if (existsSync(join(root, 'console/dist'))) await import('../bin/buildConsole.mjs');
 // solana-bankrun reads this when it is loaded, and would print every instruction.
 process.env.RUST_LOG ??= 'off';
 runPinnedNode([
