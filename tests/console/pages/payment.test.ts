@@ -189,6 +189,8 @@ describeInBrowser('paying from the web app', (openScene) => {
 
     await says('Buy 500 credits: confirmed.');
     expect([sent.size, await available()]).toEqual([1, 500n]);
+    // The page reads the account from the mirror, which follows the ledger.
+    await button('Buy credits…').waitFor();
     wallet.answer = wallet.sign;
   });
 
