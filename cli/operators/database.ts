@@ -1,9 +1,10 @@
 import type pg from 'pg';
-import { ConfigError, readSetting } from '../../common/config.ts';
+import { readSetting } from '../../common/config.ts';
 import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
 import { isPassing, reasonOf } from '../../common/transientErrors.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
 import { CommandError } from '../terminal/output.ts';
+import { explainedSettings } from './explainedSettings.ts';
 
 // SQLSTATEs, by PostgreSQL's names.
 const INVALID_PASSWORD = '28P01';
@@ -22,7 +23,9 @@ export async function withDatabase(
   work: (pool: pg.Pool, databaseUrl: string) => Promise<void>,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
-  const databaseUrl = readDatabaseUrl(environment) ?? readStackFile(STACK_FOLDER)?.databaseUrl;
+  const databaseUrl =
+    explainedSettings(() => readSetting('DATABASE_URL', environment)) ??
+    readStackFile(STACK_FOLDER)?.databaseUrl;
   if (!databaseUrl) {
     throw new CommandError('No database: set DATABASE_URL, or start a stack here with npm start.');
   }
@@ -34,15 +37,6 @@ export async function withDatabase(
     throw explain(error as NodeJS.ErrnoException, host);
   } finally {
     await pool.end();
-  }
-}
-
-/** DATABASE_URL, or what the file of DATABASE_URL_FILE holds. */
-function readDatabaseUrl(environment: NodeJS.ProcessEnv): string | undefined {
-  try {
-    return readSetting('DATABASE_URL', environment);
-  } catch (error) {
-    throw error instanceof ConfigError ? new CommandError(error.message, { cause: error }) : error;
   }
 }
 

@@ -1,13 +1,14 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { ConfigError, parseEnvironment } from '../../common/config.ts';
+import { parseEnvironment } from '../../common/config.ts';
 import { addressSetting } from '../../common/ledgerSettings.ts';
 import { FatalError, RetryableError } from '../../indexer/source/errors.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
 import { parseNodeUrl } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
+import { explainedSettings } from './explainedSettings.ts';
 
 /** Which node an operator's command asks, beside the database that it uses. */
 export interface LedgerChoice {
@@ -37,15 +38,8 @@ export function locateLedger(
     // Its value may hold a provider's key.
     throw new CommandError('SOLANA_RPC_URL is no http or https address.');
   }
-  return { rpcUrl, programId: readProgramId(environment) };
-}
-
-function readProgramId(environment: NodeJS.ProcessEnv): PublicKey {
-  try {
-    return parseEnvironment(programSchema, environment).SVC_PROGRAM_ID;
-  } catch (error) {
-    throw error instanceof ConfigError ? new CommandError(error.message, { cause: error }) : error;
-  }
+  const settings = explainedSettings(() => parseEnvironment(programSchema, environment));
+  return { rpcUrl, programId: settings.SVC_PROGRAM_ID };
 }
 
 /** @throws CommandError for what a node, or the mirror of another ledger, answers */
