@@ -7,6 +7,7 @@ import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { createPool } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import { createTokenCounts, type TokenCounts } from '../common/tokenizers/tokenCounts.ts';
+import type { Time } from '../common/wait.ts';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
@@ -34,9 +35,6 @@ interface Resources {
 
 const WORKER_CONNECT_TIMEOUT_MS = 5_000;
 
-/** Far above any statement of ours: a database that takes longer counts as away. */
-const QUERY_TIMEOUT_MS = 5_000;
-
 /** Opens them, each to be closed by `shutdown`. */
 export async function openResources(options: {
   config: ApiConfig;
@@ -48,16 +46,19 @@ export async function openResources(options: {
   poolConnectionsMax: number;
   /** By default as many; none is opened before it is used. */
   requestConnectionsMax?: number;
+  /** Far above any statement of ours: a database that takes longer counts as away. */
+  queryTimeoutMs?: number;
+  time?: Time;
 }): Promise<Resources> {
   const { config, logger, shutdown, applicationName, poolConnectionsMax } = options;
-  const { requestConnectionsMax = poolConnectionsMax } = options;
+  const { requestConnectionsMax = poolConnectionsMax, queryTimeoutMs = 5_000 } = options;
   const openPool = (max: number, plansOnce: boolean): pg.Pool => {
     const opened = createPool({
       databaseUrl: config.DATABASE_URL,
       applicationName,
       max,
       plansOnce,
-      queryTimeoutMs: QUERY_TIMEOUT_MS,
+      queryTimeoutMs,
     });
     opened.on('error', (error) => {
       logger.warn({ msg: 'Lost an idle database connection', err: error });
@@ -84,6 +85,7 @@ export async function openResources(options: {
     addresses,
     logger,
     createSender: options.createSender,
+    ...(options.time && { time: options.time }),
   });
   shutdown.add('ledger', ledger.close);
   shutdown.add('late locks', ledger.context.lateLocks.drain);

@@ -7,7 +7,7 @@ import { createBatchLog } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
-import { delay, within } from '../common/wait.ts';
+import { delay, systemTime, type Time, within } from '../common/wait.ts';
 import { spellingOf } from '../programs/client/keys.ts';
 import { formatReceipt, receiptMessage, signBy } from '../programs/client/proof.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
@@ -64,17 +64,20 @@ interface RunningApi {
  * Wires one API process together and listens.
  *
  * @param parts.createSender what sends its transactions: a benchmark measures the API without one
+ * @param parts.time what it waits by: a test moves it on
+ * @param parts.queryTimeoutMs after so long a silent database counts as away
  */
 export async function startApi(
   config: ApiConfig,
-  parts: { createSender?: typeof createSender } = {},
+  parts: { createSender?: typeof createSender; time?: Time; queryTimeoutMs?: number } = {},
 ): Promise<RunningApi> {
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
   const shutdown = createShutdown({
     logger,
     timeoutMs: config.SVC_DRAIN_DELAY_MS + config.SVC_SHUTDOWN_TIMEOUT_MS,
   });
-  const nowMs = () => performance.now();
+  const { time = systemTime, queryTimeoutMs } = parts;
+  const { nowMs } = time;
   const allowLoopback = config.SVC_ALLOW_LOOPBACK;
 
   const tracing = await createTracing({
@@ -92,6 +95,8 @@ export async function startApi(
     applicationName: 'svc-api',
     poolConnectionsMax: POOL_CONNECTIONS_MAX,
     requestConnectionsMax: REQUEST_CONNECTIONS_MAX,
+    ...(queryTimeoutMs && { queryTimeoutMs }),
+    time,
     createSender: (options) =>
       observeSender((parts.createSender ?? createSender)(options), metrics),
   });
@@ -104,11 +109,11 @@ export async function startApi(
   const escrow = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
-  const catalog = createCatalog({ database: pool, logger });
+  const catalog = createCatalog({ database: pool, logger, time });
   await awaitDatabase(() => assertMigrated(pool), logger);
   await awaitDatabase(catalog.start, logger);
   shutdown.add('catalog', catalog.close);
-  const watch = createJobWatch({ pool: requestPool, logger });
+  const watch = createJobWatch({ pool: requestPool, logger, time });
   await watch.start();
   shutdown.add('job watch', watch.close);
 
@@ -127,7 +132,7 @@ export async function startApi(
     database: pool,
     logger,
     probe,
-    nowMs,
+    time,
     observer: {
       probed: (worker, isAnswered) => sightings.add({ worker, kind: 'probe', isAnswered }),
       failed: (worker, address) =>
@@ -178,6 +183,7 @@ export async function startApi(
     tokens,
     watch,
     clock,
+    time,
     logger,
     programId,
     publicUrl,
@@ -211,6 +217,7 @@ export async function startApi(
     addresses,
     catalog,
     commitment: config.SVC_COMMITMENT,
+    time,
   });
   const disputes = createDisputes({
     database: pool,

@@ -1,16 +1,32 @@
+/** A clock to wait by: the process's own, or one that a test moves on. */
+export interface Time {
+  /** Monotone, in milliseconds. */
+  nowMs(): number;
+  /** Calls `then` once after `ms` milliseconds. @returns what cancels that */
+  after(ms: number, then: () => void): () => void;
+}
+
+export const systemTime: Time = {
+  nowMs: () => performance.now(),
+  after(ms, then) {
+    const timer = setTimeout(then, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /**
  * Waits `ms` milliseconds, or less when `signal` aborts: then it returns at once, without an error,
  * because every caller looks at its own state again afterwards.
  */
-export function delay(ms: number, signal?: AbortSignal): Promise<void> {
+export function delay(ms: number, signal?: AbortSignal, time: Time = systemTime): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = (): void => {
-      clearTimeout(timer);
+      cancel();
       signal?.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const cancel = time.after(ms, end);
     signal?.addEventListener('abort', end, { once: true });
   });
 }
@@ -36,13 +52,14 @@ export function createDeferred<Value>(): Deferred<Value> {
 export async function within<Result>(
   ms: number,
   work: Promise<Result>,
+  time: Time = systemTime,
 ): Promise<Result | undefined> {
   const { promise: late, resolve } = createDeferred<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ms);
+  const cancel = time.after(ms, () => resolve(undefined));
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

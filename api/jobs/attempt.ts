@@ -1,5 +1,5 @@
 import { answerCharactersMax, boundTokens } from '../../common/tokenizers/tokenCounts.ts';
-import { delay } from '../../common/wait.ts';
+import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../http/contracts/chatCompletion.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
@@ -66,6 +66,7 @@ export interface AttemptOptions {
   task: WorkerTask;
   workers: WorkerClient;
   clock: LedgerClock;
+  time?: Time;
   deadlines: JobDeadlines;
   /**
    * Finds a worker to go on with once this one was silent for too long. Resolves when there is one,
@@ -89,8 +90,8 @@ export interface AttemptOptions {
 export async function* runAttempt(
   options: AttemptOptions,
 ): AsyncGenerator<StartedEvent | TextEvent, AttemptEnd> {
-  const { reservation, task, workers, clock, deadlines, clientGone } = options;
-  const startedMs = performance.now();
+  const { reservation, task, workers, clock, deadlines, clientGone, time = systemTime } = options;
+  const startedMs = time.nowMs();
   const connection = new AbortController();
   const over = new AbortController();
   const textMax = answerCharactersMax(task.tokenLimit);
@@ -128,20 +129,20 @@ export async function* runAttempt(
   }
 
   function noteLife(): void {
-    aliveAtMs = performance.now();
+    aliveAtMs = time.nowMs();
     silence.abort(OVER);
     silence = new AbortController();
   }
 
   /**
    * Ends the attempt after `IDLE_MS` without text or another sign of life, once another worker can
-   * take over or none came free in time. By this process's own clock: the ledger's may leap.
+   * take over or none came free in time. By this process's own time: the ledger's may leap.
    */
   async function watchSilence(): Promise<void> {
     while (!over.signal.aborted) {
-      const idleMs = performance.now() - aliveAtMs;
+      const idleMs = time.nowMs() - aliveAtMs;
       if (idleMs < IDLE_MS) {
-        await delay(IDLE_MS - idleMs, over.signal);
+        await delay(IDLE_MS - idleMs, over.signal, time);
         continue;
       }
       const { signal } = silence;
@@ -154,7 +155,7 @@ export async function* runAttempt(
   /** An answer that is being worked on is cut off with a proof, one that stands still is given up. */
   function endInTime(): void {
     if (text === '') return;
-    if (performance.now() - aliveAtMs <= STANDSTILL_MS) stop('deadline');
+    if (time.nowMs() - aliveAtMs <= STANDSTILL_MS) stop('deadline');
     else cutConnection('silent');
   }
 
@@ -173,7 +174,7 @@ export async function* runAttempt(
   /** @returns the attempt's end when the worker sent more text than any answer can have */
   function accept(piece: Piece): UnprovenEnd | undefined {
     if (!hasBegun()) {
-      firstTokenMs = performance.now() - startedMs;
+      firstTokenMs = time.nowMs() - startedMs;
       reservation.observeFirstToken(firstTokenMs);
     }
     if (piece.type === 'content') text += piece.text;

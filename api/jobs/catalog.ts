@@ -1,6 +1,6 @@
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
-import { delay } from '../../common/wait.ts';
+import { delay, systemTime, type Time } from '../../common/wait.ts';
 import { type ModelRow, selectMedianLatencies, selectModels } from '../sql/workers.ts';
 
 /** The models and their prices, kept at most a second behind the mirror, and how quick they are. */
@@ -33,15 +33,13 @@ const MEDIANS_AGE_MAX_MS = 5_000;
 /**
  * A stale price cannot overcharge: the lock carries the quoted amount as its maximum, and the
  * program refuses a higher one.
- *
- * @param options.nowMs a monotone clock in milliseconds
  */
 export function createCatalog(options: {
   database: Database;
   logger: Logger;
-  nowMs?: () => number;
+  time?: Time;
 }): Catalog {
-  const { database, logger, nowMs = () => performance.now() } = options;
+  const { database, logger, time = systemTime } = options;
   const closing = new AbortController();
   let models = new Map<string, ModelRow>();
   let loop: Promise<void> | undefined;
@@ -54,7 +52,7 @@ export function createCatalog(options: {
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      await delay(REFRESH_INTERVAL_MS, closing.signal);
+      await delay(REFRESH_INTERVAL_MS, closing.signal, time);
       try {
         await refresh();
       } catch (error) {
@@ -64,7 +62,7 @@ export function createCatalog(options: {
   }
 
   async function readMedians(): Promise<ReadonlyMap<string, number>> {
-    const readAtMs = nowMs();
+    const readAtMs = time.nowMs();
     try {
       const byModelId = await selectMedianLatencies(database);
       medians = { readAtMs, byModelId };
@@ -86,7 +84,8 @@ export function createCatalog(options: {
     find: (modelId) => models.get(modelId),
     list: () => [...models.values()],
     async medianLatencies() {
-      if (medians && nowMs() - medians.readAtMs <= MEDIANS_AGE_MAX_MS) return medians.byModelId;
+      if (medians && time.nowMs() - medians.readAtMs <= MEDIANS_AGE_MAX_MS)
+        return medians.byModelId;
       readingMedians ??= readMedians();
       return readingMedians;
     },

@@ -85,10 +85,10 @@ const STREAM_SETTLEMENT_WAIT_MS = 3_000;
 
 /** The request path: claim, admit, lock, dispatch, check, store, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { idempotency, escrow, watch, clock, logger, publicUrl, programId } = services;
+  const { idempotency, escrow, watch, clock, time, logger, publicUrl, programId } = services;
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
-  const refunds = createRefunds({ escrow, clock, work });
+  const refunds = createRefunds({ escrow, clock, work, ...(time && { time }) });
   const settlements = createSettlements({ ...services, work, refunds });
 
   /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
@@ -213,7 +213,7 @@ export function createCompletions(services: CompletionServices): Completions {
     const settling = settlements.settle({ job, answer, countedTokens, stored, lease, stages });
     void settling.ending.then(claim.end);
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
-    const known = await knownWithin(waitMs, settling);
+    const known = await knownWithin(waitMs, settling, time);
     if (!isStream && known && known.end.status !== 'settled') {
       return delivery.fail(endingError(job, known));
     }

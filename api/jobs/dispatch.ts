@@ -1,5 +1,5 @@
 import type { Logger } from '../../common/logger.ts';
-import { within } from '../../common/wait.ts';
+import { type Time, within } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient } from '../workers/client.ts';
@@ -19,6 +19,7 @@ export interface DispatchServices {
   workers: WorkerClient;
   escrow: Pick<Escrow, 'undeliveredProof'>;
   clock: LedgerClock;
+  time?: Time;
   logger: Logger;
 }
 
@@ -57,7 +58,7 @@ export async function* dispatch(
   services: DispatchServices,
   dispatchable: Dispatchable,
 ): AsyncGenerator<DispatchEvent, void> {
-  const { directory, clock, workers, logger } = services;
+  const { directory, clock, time, workers, logger } = services;
   const { job, chat, clientGone, isStream } = dispatchable;
   const { model, deadlines } = job;
   // Each worker is tried once, so that their number is the number of the attempt.
@@ -93,7 +94,7 @@ export async function* dispatch(
    * other worker may suffer for it.
    */
   async function blameProver(): Promise<void> {
-    const proven = await within(PROVER_WAIT_MS, services.escrow.undeliveredProof(job));
+    const proven = await within(PROVER_WAIT_MS, services.escrow.undeliveredProof(job), time);
     if (!proven) return;
     const prover = tried.get(proven.workerAddress);
     if (!prover || blamed.has(prover)) return;
@@ -121,6 +122,7 @@ export async function* dispatch(
         task,
         workers,
         clock,
+        ...(time && { time }),
         deadlines,
         findSuccessor,
         clientGone,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
 import { gather } from '../../common/postgres.ts';
-import type { Background } from '../../common/wait.ts';
+import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { spellingOf } from '../../programs/client/keys.ts';
 import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
@@ -14,7 +14,7 @@ export interface JobWatch {
   start(): Promise<void>;
   close(): Promise<void>;
   /**
-   * @param wait.sinceMs when, by `performance.now()`, it had certainly not been reached: then the
+   * @param wait.sinceMs when, by the watch's time, it had certainly not been reached: then the
    *   mirror is not asked before it has told something of the job
    * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
    *   where the database was away
@@ -37,8 +37,8 @@ const JOBS_KEPT_MAX = 10_000;
 /** Statements that several jobs share. */
 const SHARED = { itemsMax: 256, callsMax: 2 };
 
-export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobWatch {
-  const { pool, logger } = options;
+export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: Time }): JobWatch {
+  const { pool, logger, time = systemTime } = options;
   const closing = new AbortController();
   const listeners = new Set<(addresses: readonly string[]) => void>();
   const wakers = new Map<string, Set<() => void>>();
@@ -62,7 +62,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   });
 
   function wake(payload: string): void {
-    const nowMs = performance.now();
+    const nowMs = time.nowMs();
     const addresses = payload.split(',');
     for (const listener of listeners) listener(addresses);
     for (const address of addresses) {
@@ -74,13 +74,13 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
   function nextChange(address: string, timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {
-        clearTimeout(timer);
+        cancel();
         const set = wakers.get(address);
         set?.delete(finish);
         if (set?.size === 0) wakers.delete(address);
         resolve();
       };
-      const timer = setTimeout(finish, timeoutMs);
+      const cancel = time.after(timeoutMs, finish);
       const set = wakers.get(address) ?? new Set();
       wakers.set(address, set.add(finish));
     });
@@ -105,7 +105,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
       await loop;
     },
     async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity }) {
-      const deadline = performance.now() + timeoutMs;
+      const deadline = time.nowMs() + timeoutMs;
       let isWorthReading = (notifiedAtMs.get(address) ?? -Infinity) >= sinceMs;
       let hasFailed = false;
       const read = async () => {
@@ -120,7 +120,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger }): JobW
       };
       for (;;) {
         // Registered before the read, so that a change between read and wait is not missed.
-        const left = deadline - performance.now();
+        const left = deadline - time.nowMs();
         const change = nextChange(address, Math.max(0, Math.min(left, POLL_INTERVAL_MS)));
         const progress = isWorthReading ? await read() : undefined;
         if (progress && isReached(progress)) return progress;
@@ -149,7 +149,7 @@ export interface JobWork {
   /**
    * Waits for the mirror to show the job's end; undefined when it does not in time.
    *
-   * @param wait.sinceMs when, by `performance.now()`, the job had not ended yet
+   * @param wait.sinceMs when, by the watch's time, the job had not ended yet
    */
   mirrored(
     job: LockedJob,

@@ -1,5 +1,5 @@
 import { creditsNumber } from '../../common/jsonForms.ts';
-import { within } from '../../common/wait.ts';
+import { systemTime, type Time, within } from '../../common/wait.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../http/contracts/errors.ts';
@@ -32,8 +32,9 @@ export function createRefunds(options: {
   escrow: Escrow;
   clock: LedgerClock;
   work: JobWork;
+  time?: Time;
 }): Refunds {
-  const { escrow, clock, work } = options;
+  const { escrow, clock, work, time = systemTime } = options;
 
   async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
     await clock.waitUntil(job.deadlines.refundableAt);
@@ -45,10 +46,10 @@ export function createRefunds(options: {
     job: LockedJob,
     ending: Promise<JobEnd | undefined>,
   ): Promise<KnownEnd | undefined> {
-    const dueMs = performance.now() + RETURN_WAIT_MS;
-    const end = await within(RETURN_WAIT_MS, ending);
+    const dueMs = time.nowMs() + RETURN_WAIT_MS;
+    const end = await within(RETURN_WAIT_MS, ending, time);
     if (!end) return undefined;
-    const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - performance.now()));
+    const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - time.nowMs()));
     return { end, progress: await work.mirrored(job, end, { timeoutMs }) };
   }
 

@@ -1,7 +1,7 @@
 import { creditsNumber, sha256Text } from '../../common/jsonForms.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
-import { within } from '../../common/wait.ts';
+import { systemTime, type Time, within } from '../../common/wait.ts';
 import type { Settlement, Usage } from '../http/response/delivery.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { Stages } from '../telemetry/tracing.ts';
@@ -66,8 +66,9 @@ export function createSettlements(options: {
   refunds: Pick<Refunds, 'refundWhenDue'>;
   logger: Logger;
   signReceipt: (job: LockedJob, outputHash: Uint8Array) => Promise<string>;
+  time?: Time;
 }): Settlements {
-  const { escrow, tokens, work, refunds, logger, signReceipt } = options;
+  const { escrow, tokens, work, refunds, logger, signReceipt, time = systemTime } = options;
   return {
     async count(job, { text, proof }) {
       const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
@@ -97,14 +98,14 @@ export function createSettlements(options: {
           return true;
         },
       );
-      if (await within(STORE_WAIT_MS, stored)) return;
+      if (await within(STORE_WAIT_MS, stored, time)) return;
       logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
     },
 
     settle({ job, answer, countedTokens, stored, lease, stages }) {
       let sinceMs = 0;
       const kept = stored.then(() => {
-        sinceMs = performance.now();
+        sinceMs = time.nowMs();
       });
       async function end(): Promise<JobEnd> {
         const settled = await escrow.settle(job, answer, countedTokens, { kept, lease });
@@ -129,11 +130,12 @@ export function createSettlements(options: {
 export async function knownWithin(
   waitMs: number,
   { ending, showing }: Settling,
+  time: Time = systemTime,
 ): Promise<KnownEnd | undefined> {
-  const dueMs = performance.now() + waitMs;
-  const end = await within(waitMs, ending);
+  const dueMs = time.nowMs() + waitMs;
+  const end = await within(waitMs, ending, time);
   if (!end) return undefined;
-  return { end, progress: await within(Math.max(0, dueMs - performance.now()), showing) };
+  return { end, progress: await within(Math.max(0, dueMs - time.nowMs()), showing, time) };
 }
 
 /** What a client is told of the settlement, as far as it is known. */

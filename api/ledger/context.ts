@@ -1,7 +1,14 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
-import { type Background, createBackground, delay, within } from '../../common/wait.ts';
+import {
+  type Background,
+  createBackground,
+  delay,
+  systemTime,
+  type Time,
+  within,
+} from '../../common/wait.ts';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
@@ -37,6 +44,7 @@ export interface LedgerContext {
   /** Locks that came too late for their requests, until each is taken back. */
   lateLocks: Background;
   clock: LedgerClock;
+  time: Time;
   logger: Logger;
 }
 
@@ -47,22 +55,24 @@ export interface LedgerContext {
  * @throws LedgerUnavailableError with it
  */
 export async function retryRead<Answer>(
+  { time }: Pick<LedgerContext, 'time'>,
   read: () => Promise<Answer>,
   signature: string | null = null,
 ): Promise<Answer> {
-  const untilMs = performance.now() + RETRY_MS_MAX;
+  const untilMs = time.nowMs() + RETRY_MS_MAX;
   let cause: unknown;
-  for (let leftMs = RETRY_MS_MAX; leftMs > 0; leftMs = untilMs - performance.now()) {
+  for (let leftMs = RETRY_MS_MAX; leftMs > 0; leftMs = untilMs - time.nowMs()) {
     try {
       const answer = await within(
         leftMs,
         read().then((value) => ({ value })),
+        time,
       );
       if (answer) return answer.value;
     } catch (error) {
       cause = error;
     }
-    await delay(RETRY_PAUSE_MS);
+    await delay(RETRY_PAUSE_MS, undefined, time);
   }
   throw new LedgerUnavailableError('No node of the ledger answers', { signature, cause });
 }
@@ -82,7 +92,7 @@ export function readJob(
   const { programId } = addresses;
   const { slot: minContextSlot, signature } = ended;
   const reading = { commitment, minContextSlot, programId };
-  return retryRead(() => fetchJob(connection, address, reading), signature);
+  return retryRead(context, () => fetchJob(connection, address, reading), signature);
 }
 
 /** For `catch`: undefined where the ledger was out of reach; throws anything else. */
@@ -116,7 +126,7 @@ const SILENCE_MS = 5_000;
 
 /** What this process lacks on the ledger to lock anything. @throws when no node answers */
 export function readFaults(context: LedgerContext): Promise<DeploymentFault[]> {
-  return retryRead(() => findDeploymentFaults(context));
+  return retryRead(context, () => findDeploymentFaults(context));
 }
 
 /**
@@ -182,8 +192,9 @@ export function connectLedger(options: {
   addresses: Addresses;
   logger: Logger;
   createSender: typeof createSender;
+  time?: Time;
 }): { context: LedgerContext; close(): void } {
-  const { config, connection, rpc, addresses, logger } = options;
+  const { config, connection, rpc, addresses, logger, time = systemTime } = options;
   const commitment = config.SVC_COMMITMENT;
   const clock = createLedgerClock({ rpc });
   const sender = options.createSender({
@@ -211,6 +222,7 @@ export function connectLedger(options: {
     feePayers: config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey),
     sender,
     clock,
+    time,
     logger,
     lateLocks: createBackground(),
     locks: createBatcher({

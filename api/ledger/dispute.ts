@@ -14,7 +14,7 @@ const PAUSE_MS = 1_000;
 
 export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
   return {
-    readSeconds: () => retryRead(() => context.clock.read()),
+    readSeconds: () => retryRead(context, () => context.clock.read()),
     async open({ address, wallet, settlement_slot }, clientHash) {
       const job = new PublicKey(address);
       const instruction = jobDispute({
@@ -32,7 +32,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
         if (outcome.status === 'rejected') {
           if (outcome.slot >= (settlement_slot ?? 0n)) return refused(outcome);
           // To that node the job still runs, or is not there at all.
-          await delay(PAUSE_MS);
+          await delay(PAUSE_MS, undefined, context.time);
           continue;
         }
         const found = await readJob(context, job, outcome);

@@ -1,5 +1,6 @@
 import { type ConfirmedSignatureInfo, type Connection, PublicKey } from '@solana/web3.js';
 import type { Database } from '../../common/postgres.ts';
+import type { Time } from '../../common/wait.ts';
 import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
@@ -27,7 +28,7 @@ export function createStatusLookup(options: { database: Database; context: Ledge
     const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
     const job = await readJob(context, address, { slot: 0, signature: null });
     if (job) return job.status;
-    const traces = await retryRead(() =>
+    const traces = await retryRead(context, () =>
       connection.getSignaturesForAddress(address, {}, commitment),
     );
     // Anybody may close a job that is over, also while the indexer is away.
@@ -61,6 +62,7 @@ export function createUnmirroredJobs(options: {
   addresses: Addresses;
   commitment: 'confirmed' | 'finalized';
   catalog: Catalog;
+  time: Time;
 }): UnmirroredJobs {
   const { connection, addresses, commitment, catalog } = options;
 
@@ -79,11 +81,13 @@ export function createUnmirroredJobs(options: {
       if (!bytes) return undefined;
       const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
       const { programId } = addresses;
-      const job = await retryRead(() => fetchJob(connection, address, { commitment, programId }));
+      const job = await retryRead(options, () =>
+        fetchJob(connection, address, { commitment, programId }),
+      );
       if (!job) return undefined;
       const model = catalog.list().find((one) => one.address === job.model.toBase58());
       if (!model) return undefined;
-      const lock = await retryRead(() => findLock(address));
+      const lock = await retryRead(options, () => findLock(address));
       return rowOf(job, {
         jobId,
         address: address.toBase58(),

@@ -113,7 +113,7 @@ async function accountOf(
   const { programId } = addresses;
   const address = addresses.creditAccount(publicKeyOf(payer.wallet));
   const reading = { commitment, programId, minContextSlot: slot };
-  return retryRead(async () => {
+  return retryRead(context, async () => {
     const account = await fetchCreditAccount(connection, address, reading);
     if ((account?.sequence ?? 0n) >= (payer.sequence ?? 0n)) return account;
     throw new Error('The node is behind the mirror');
@@ -156,10 +156,10 @@ interface LockRequest {
  * @throws ApiError, LockUndecidedError, PriceChangedError, LedgerUnavailableError
  */
 export async function lockJob(context: LedgerContext, request: LockRequest): Promise<LockedJob> {
-  const dueMs = performance.now() + CONFIRMATION_WAIT_MS;
+  const dueMs = context.time.nowMs() + CONFIRMATION_WAIT_MS;
   for (let tries = 1; ; tries += 1) {
     try {
-      return await lockOnce(context, request, Math.max(0, dueMs - performance.now()));
+      return await lockOnce(context, request, Math.max(0, dueMs - context.time.nowMs()));
     } catch (error) {
       if (!(error instanceof AccountChangingError) || tries === TRIES_MAX) throw error;
     }
@@ -199,7 +199,7 @@ async function lockOnce(
     key: wallet,
     signal: givenUp.signal,
   });
-  const outcome = await within(waitMs, sent);
+  const outcome = await within(waitMs, sent, context.time);
   if (outcome) return decide(context, outcome, { ...request, lockedBy });
 
   // Nobody waits for this job any more: should its lock still land, it is taken back at once.

@@ -81,7 +81,7 @@ async function exit(
     if (outcome?.status === 'confirmed') return { status: move.to, signature: outcome.signature };
     const found = outcome && (await readJob(context, job.address, outcome).catch(unlessAway));
     if (found === undefined) {
-      await delay(PAUSE_MS);
+      await delay(PAUSE_MS, undefined, context.time);
       continue;
     }
     // Only a final job can have been closed; how it ended is the mirror's to tell.
@@ -91,7 +91,7 @@ async function exit(
     if (move.to === 'failed' && clock.nowSeconds() >= job.deadlines.refundableAt) {
       return refundJob(context, job);
     }
-    await delay(PAUSE_MS);
+    await delay(PAUSE_MS, undefined, context.time);
   }
   throw new Error(`job ${job.id} could not be ${move.to}`);
 }

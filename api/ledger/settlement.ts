@@ -111,7 +111,7 @@ export async function settleJob(
 
   let pauseMs = PAUSE_MS_MIN;
   async function pause(): Promise<void> {
-    await delay(pauseMs);
+    await delay(pauseMs, undefined, context.time);
     pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
   }
 
@@ -184,13 +184,14 @@ async function readEnd(
 
 /** Where the worker is paid now. @throws LedgerUnavailableError */
 async function readPayout(
-  { connection, commitment, addresses }: LedgerContext,
+  context: LedgerContext,
   { reservation: { worker } }: ProvenAnswer,
   { slot: minContextSlot }: Outcome,
 ): Promise<PublicKey> {
+  const { connection, commitment, addresses } = context;
   const reading = { commitment, minContextSlot, programId: addresses.programId };
   const address = publicKeyOf(worker.address);
-  const found = await retryRead(() => fetchWorker(connection, address, reading));
+  const found = await retryRead(context, () => fetchWorker(connection, address, reading));
   return found?.payout ?? publicKeyOf(worker.payout);
 }
 

@@ -1,3 +1,4 @@
+import { systemTime, type Time } from '../../common/wait.ts';
 import {
   chooseWorker,
   type KnownWorker,
@@ -48,12 +49,13 @@ export interface Capacity {
 /** Reservation of places, first come first served among those who wait. */
 export function createCapacity(options: {
   candidates: (modelAddress: string) => KnownWorker[];
-  nowMs: () => number;
+  time?: Time;
   random: () => number;
   /** Called for each attempt that fails by the worker's own fault. */
   onFailure?: (worker: string, modelAddress: string) => void;
 }): Capacity {
-  const { candidates, nowMs, random, onFailure } = options;
+  const { candidates, time = systemTime, random, onFailure } = options;
+  const { nowMs } = time;
   const waiting = new Set<{ modelAddress: string; lookAgain: () => void }>();
 
   function offer(): void {
@@ -107,7 +109,7 @@ export function createCapacity(options: {
       return new Promise((resolve) => {
         const finish = (result: Reservation | undefined) => {
           waiting.delete(waiter);
-          clearTimeout(timer);
+          cancel();
           signal?.removeEventListener('abort', giveUp);
           resolve(result);
         };
@@ -119,7 +121,7 @@ export function createCapacity(options: {
           },
         };
         const giveUp = () => finish(undefined);
-        const timer = setTimeout(giveUp, waitMs);
+        const cancel = time.after(waitMs, giveUp);
         signal?.addEventListener('abort', giveUp, { once: true });
         waiting.add(waiter);
       });

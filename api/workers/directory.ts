@@ -1,6 +1,6 @@
 import type { Logger } from '../../common/logger.ts';
 import { type BatchLog, createBatchLog, type Database } from '../../common/postgres.ts';
-import { delay } from '../../common/wait.ts';
+import { delay, systemTime, type Time } from '../../common/wait.ts';
 import {
   insertObservations,
   type Observation,
@@ -100,11 +100,12 @@ export function createWorkerDirectory(options: {
   database: Database;
   logger: Logger;
   probe: WorkerProbe;
-  nowMs: () => number;
+  time?: Time;
   random?: () => number;
   observer?: WorkerObserver;
 }): WorkerDirectory {
-  const { database, logger, probe, nowMs, random = Math.random, observer } = options;
+  const { database, logger, probe, time = systemTime, random = Math.random, observer } = options;
+  const { nowMs } = time;
   const workers = new Map<string, KnownWorker>();
   const closing = new AbortController();
   let loop: Promise<void> | undefined;
@@ -121,7 +122,7 @@ export function createWorkerDirectory(options: {
   const active = (modelAddress: string): KnownWorker[] => hosting(answering(), modelAddress);
   const capacity = createCapacity({
     candidates: active,
-    nowMs,
+    time,
     random,
     onFailure: (worker, modelAddress) => observer?.failed(worker, modelAddress),
   });
@@ -172,7 +173,7 @@ export function createWorkerDirectory(options: {
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      await delay(READ_INTERVAL_MS, closing.signal);
+      await delay(READ_INTERVAL_MS, closing.signal, time);
       try {
         await readWorkers();
         // Not awaited: a worker that hangs must not delay the news of the others.

@@ -14,13 +14,16 @@ export interface GatedService extends RunningService {
 
 export async function startGatedService(
   apiSettings: Record<string, string> = {},
-  { indexer = 'inside' }: { indexer?: 'inside' | 'process' } = {},
+  options: Pick<
+    NonNullable<Parameters<typeof startRunningService>[0]>,
+    'indexer' | 'queryTimeoutMs' | 'blockhashMs'
+  > = {},
 ): Promise<GatedService> {
   const engine = createScriptedEngine();
   const gates: { ledger?: LedgerGate; database?: DatabaseGate } = {};
   const service = await startRunningService({
+    ...options,
     workers: [engine],
-    indexer,
     async apiSettings({ SOLANA_RPC_URL, DATABASE_URL }) {
       gates.ledger = await startLedgerGate(SOLANA_RPC_URL);
       gates.database = await startDatabaseGate(DATABASE_URL);

@@ -25,8 +25,15 @@ import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../childProcess.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { startIndexerInProcess, type TestIndexer } from '../indexer/inProcessIndexer.ts';
-import { advanceSeconds, openService, startLedger, type TestLedger } from '../ledger/ledger.ts';
+import {
+  advanceSeconds,
+  LONG_BLOCKHASH_MS,
+  openService,
+  startLedger,
+  type TestLedger,
+} from '../ledger/ledger.ts';
 import { readTokenAccount } from '../ledger/tokens.ts';
+import { createMovableTime, type MovableTime } from '../movableTime.ts';
 import { startTestWorker, type TestWorker, type WorkerBehaviour } from '../workers/testWorker.ts';
 
 export type { WorkerBehaviour } from '../workers/testWorker.ts';
@@ -75,14 +82,19 @@ export interface RunningService {
   untilDispatched(count: number): Promise<FoundJob[]>;
   /** Waits until the mirror has every job in its current state. */
   untilMirrored(): Promise<void>;
+  /** Moves the ledger's Clock on, and its slots. */
   advanceSeconds(seconds: number): Promise<void>;
+  /** What the API waits by, apart from processes of its own. */
+  time: MovableTime;
   /** The conservation equation on the accounts, to the base unit. */
   expectConserved(): Promise<void>;
   /** The environment of an API process. */
   apiEnvironment: Record<string, string>;
   /** The environment of an indexer process. */
   indexerEnvironment: Record<string, string>;
-  /** Another API process on the same ledger and database, with further settings. */
+  /** Another API on the same ledger and database, in this process, with further settings. */
+  startInstance(settings?: Record<string, string>): Promise<{ url: string }>;
+  /** The same in a process of its own, which can be killed and takes a second more to start. */
   startApiProcess(settings?: Record<string, string>): Promise<StartedProcess>;
   close(): Promise<void>;
 }
@@ -97,13 +109,16 @@ const addresses = createAddresses();
 const isUnderWay = ({ data }: FoundJob) => data.status === 'processing';
 /** Tests make parts of the service fail, which would fill the log. */
 const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
-const WAIT_MS_MAX = 240_000;
+/** Less than a journey's time-out, so that the error names what was last seen. */
+const WAIT_MS_MAX = 50_000;
 const POLL_MS = 50;
 
 export async function startRunningService({
   workers: behaviours = ['honest'],
   credits: boughtCredits = 10_000n,
   apiSettings = {},
+  queryTimeoutMs,
+  blockhashMs = LONG_BLOCKHASH_MS,
   indexer: indexerKind = 'inside',
   indexerSettings = {},
 }: {
@@ -111,12 +126,19 @@ export async function startRunningService({
   credits?: bigint;
   /** Further settings of the API, or a function that derives them from the shared ones. */
   apiSettings?: NodeJS.ProcessEnv | ((shared: SharedSettings) => Promise<NodeJS.ProcessEnv>);
+  /** After so long a silent database counts as away. */
+  queryTimeoutMs?: number;
+  /** How long a transaction may take to land: shorter where a test waits until one has expired. */
+  blockhashMs?: number;
   /** An own process can be killed, and takes a second more to start. */
   indexer?: 'inside' | 'process';
   /** Further settings of the indexer. */
   indexerSettings?: Record<string, string>;
 } = {}): Promise<RunningService> {
-  const [ledger, database] = await Promise.all([startLedger(), createTestDatabase()]);
+  const [ledger, database] = await Promise.all([
+    startLedger({ blockhashMs }),
+    createTestDatabase(),
+  ]);
   const { connection, rpc } = ledger;
   const opened = await openService(ledger, { credits: boughtCredits });
   const feePayer = Keypair.generate();
@@ -156,14 +178,19 @@ export async function startRunningService({
     SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
     SVC_SUBMISSIONS_MAX: '2',
-    // What is under way on a busy machine needs its time.
-    SVC_SHUTDOWN_TIMEOUT_MS: '120000',
     LOG_LEVEL,
     ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),
   };
   // The worker of the ledger's setup has no process and gets no jobs.
   await untilHosted(pool, behaviours.length + 1);
-  const api = await startApi(loadConfig(apiEnvironment));
+  const time = createMovableTime();
+  const startInstance = (settings: NodeJS.ProcessEnv = {}) =>
+    startApi(loadConfig({ ...apiEnvironment, ...settings }), {
+      time,
+      ...(queryTimeoutMs && { queryTimeoutMs }),
+    });
+  const api = await startInstance();
+  const instances = [api];
   const others: StartedProcess[] = [];
   const baseUrl = api.url;
 
@@ -243,8 +270,14 @@ export async function startRunningService({
       };
       await until(readMissing, (missing) => missing.length === 0, String);
     },
+    time,
     advanceSeconds: (seconds) => advanceSeconds(connection, seconds),
     expectConserved: () => expectConserved(ledger),
+    async startInstance(settings) {
+      const instance = await startInstance(settings);
+      instances.push(instance);
+      return instance;
+    },
     async startApiProcess(settings = {}) {
       const started = await startProcess('api/main.ts', { ...apiEnvironment, ...settings });
       others.push(started);
@@ -252,13 +285,16 @@ export async function startRunningService({
     },
     async close() {
       await Promise.all(others.map((other) => other.kill()));
-      const isClean = await api.shutdown.run();
+      // Without their workers, jobs that a test has left fail at once.
       await Promise.all(workers.map((worker) => worker.close()));
+      const areClean = await Promise.all(instances.map(({ shutdown }) => shutdown.run()));
       await indexer.terminate();
       await pool.end();
       await ledger.close();
       await database.close();
-      if (!isClean) throw new Error('The API did not close in time; LOG_LEVEL=error says what');
+      if (areClean.includes(false)) {
+        throw new Error('An API did not close in time; LOG_LEVEL=error says what');
+      }
     },
   };
 }

@@ -55,7 +55,7 @@ export type WorkerMode =
   /** Claims that the job is not open. */
   | 'claims_not_open';
 
-const SLOW_FIRST_TOKEN_MS = 1_500;
+const SLOW_FIRST_TOKEN_MS = 300;
 export const FULL_SECONDS = 25;
 
 const ENDLESS_TOKEN_MS = 10;

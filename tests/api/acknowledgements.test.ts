@@ -5,6 +5,7 @@ import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { createAcknowledgements } from '../../api/ledger/settlement.ts';
 import { createLogger } from '../../common/logger.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
@@ -43,6 +44,7 @@ function createScene(answer: () => Promise<Outcome>) {
     gateway: address(),
     logger: createLogger({ name: 'test', level: 'silent' }),
     signer: Keypair.generate(),
+    time: systemTime,
   } as unknown as LedgerContext;
   /** The instruction that records this worker's attempt. */
   const acknowledging = (of: string, attempt: number) =>

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Keypair } from '@solana/web3.js';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { createDisputeOnLedger } from '../../api/ledger/dispute.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 
 const address = () => Keypair.generate().publicKey.toBase58();
@@ -22,6 +23,7 @@ async function openAt(slot: bigint) {
     gateway: Keypair.generate().publicKey,
     signer: Keypair.generate(),
     exits: { add },
+    time: systemTime,
   } as unknown as LedgerContext);
   const job = { address: address(), wallet: address(), settlement_slot: SETTLEMENT_SLOT };
   const opening = dispute

@@ -3,6 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { failJob, refundJob } from '../../api/ledger/refund.ts';
+import { systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { IDL } from '../../programs/client/codec.ts';
@@ -63,6 +64,7 @@ function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'proc
         return end;
       },
     },
+    time: systemTime,
   } as unknown as LedgerContext;
   const at = (seconds: bigint): void => {
     nowSeconds = seconds;

@@ -7,7 +7,7 @@ import type { LedgerContext } from '../../api/ledger/context.ts';
 import { draftJob } from '../../api/ledger/escrow.ts';
 import { lockJob } from '../../api/ledger/lock.ts';
 import { createLogger } from '../../common/logger.ts';
-import { createBackground } from '../../common/wait.ts';
+import { createBackground, systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
@@ -79,6 +79,7 @@ function createScene(
       waitedMs: () => state.waitedMs,
     },
     connection: node,
+    time: systemTime,
   } as unknown as LedgerContext;
   const quoted = {
     ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },

@@ -3,6 +3,7 @@ import { type Catalog, createCatalog } from '../../api/jobs/catalog.ts';
 import { insertObservations } from '../../api/sql/workers.ts';
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const modelId = 'svc-model';
@@ -33,7 +34,7 @@ beforeEach(async () => {
   catalog = createCatalog({
     database: { query } as Database,
     logger: createLogger({ name: 'test', level: 'silent' }),
-    nowMs: () => now,
+    time: { ...systemTime, nowMs: () => now },
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Capacity, createCapacity } from '../../api/workers/capacity.ts';
 import type { KnownWorker } from '../../api/workers/choice.ts';
+import { systemTime } from '../../common/wait.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
 const none: ReadonlySet<string> = new Set();
@@ -8,7 +9,11 @@ const none: ReadonlySet<string> = new Set();
 function open(...workers: KnownWorker[]): { capacity: Capacity; clock: { nowMs: number } } {
   const clock = { nowMs: 0 };
   const candidates = (model: string) => workers.filter(({ models }) => models.includes(model));
-  const capacity = createCapacity({ candidates, nowMs: () => clock.nowMs, random: () => 0 });
+  const capacity = createCapacity({
+    candidates,
+    time: { ...systemTime, nowMs: () => clock.nowMs },
+    random: () => 0,
+  });
   return { capacity, clock };
 }
 

@@ -3,6 +3,7 @@ import { insertObservations } from '../../api/sql/workers.ts';
 import { createWorkerDirectory, type WorkerDirectory } from '../../api/workers/directory.ts';
 import type { WorkerHealth } from '../../api/workers/health.ts';
 import { createLogger } from '../../common/logger.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { until } from '../../testing/until.ts';
 import { MODEL } from './routingWorker.ts';
@@ -35,7 +36,7 @@ beforeEach(() => {
   directory = createWorkerDirectory({
     database: database.pool,
     logger: createLogger({ name: 'test', level: 'silent' }),
-    nowMs: () => nowMs,
+    time: { ...systemTime, nowMs: () => nowMs },
     random: () => 0,
     async probe({ address, endpoint }) {
       probed.push(endpoint);

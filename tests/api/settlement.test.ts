@@ -12,7 +12,7 @@ import type {
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { type Acknowledgements, settleJob } from '../../api/ledger/settlement.ts';
 import { createLogger } from '../../common/logger.ts';
-import { delay } from '../../common/wait.ts';
+import { delay, systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/outcome.ts';
 
@@ -64,6 +64,7 @@ function createScene(
         return { status: 'confirmed', signature: 'a settlement', slot: 1 };
       },
     },
+    time: systemTime,
   } as unknown as LedgerContext;
   const acknowledgements = { collect: () => undefined } as unknown as Acknowledgements;
   const keeping = Promise.withResolvers<void>();

@@ -3,6 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { createStatusLookup } from '../../api/ledger/jobLookup.ts';
 import type { Database } from '../../common/postgres.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 
@@ -24,6 +25,7 @@ function lookUp(traces: { err: object | null }[], mirrored?: string) {
         getAccountInfo: async () => null,
         getSignaturesForAddress: async () => traces,
       },
+      time: systemTime,
     } as unknown as LedgerContext,
   })({ wallet: wallet.toBase58(), jobId });
 }
