@@ -10,6 +10,7 @@ import { awaitDatabase } from '../common/transientErrors.ts';
 import { delay, systemTime, type Time, within } from '../common/wait.ts';
 import { spellingOf } from '../programs/client/keys.ts';
 import { formatReceipt, receiptMessage, signBy } from '../programs/client/proof.ts';
+import type { LedgerClock } from '../programs/client/sender/ledgerClock.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import type { ApiConfig } from './config.ts';
@@ -57,6 +58,8 @@ const WALLET_LIMIT = { burst: 300, refillPerSecond: 30 };
 interface RunningApi {
   url: string;
   metricsUrl: string | undefined;
+  /** The ledger's time, as this process has it. */
+  clock: LedgerClock;
   shutdown: Shutdown;
 }
 
@@ -308,7 +311,7 @@ export async function startApi(
     await delay(config.SVC_DRAIN_DELAY_MS);
   });
   logger.info({ msg: 'Listened', url, metrics_url: metricsUrl });
-  return { url, metricsUrl, shutdown };
+  return { url, metricsUrl, clock, shutdown };
 }
 
 /** @returns undefined where nobody has built them: the API is whole without */

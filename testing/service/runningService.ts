@@ -82,7 +82,7 @@ export interface RunningService {
   untilDispatched(count: number): Promise<FoundJob[]>;
   /** Waits until the mirror has every job in its current state. */
   untilMirrored(): Promise<void>;
-  /** Moves the ledger's Clock on, and its slots. */
+  /** Moves the ledger's Clock on, and its slots; the API in this process has seen it then. */
   advanceSeconds(seconds: number): Promise<void>;
   /** What the API waits by, apart from processes of its own. */
   time: MovableTime;
@@ -271,7 +271,11 @@ export async function startRunningService({
       await until(readMissing, (missing) => missing.length === 0, String);
     },
     time,
-    advanceSeconds: (seconds) => advanceSeconds(connection, seconds),
+    async advanceSeconds(seconds) {
+      await advanceSeconds(connection, seconds);
+      // One that a test has cut off from the ledger sees it later.
+      await Promise.allSettled(instances.map(({ clock }) => clock.read()));
+    },
     expectConserved: () => expectConserved(ledger),
     async startInstance(settings) {
       const instance = await startInstance(settings);

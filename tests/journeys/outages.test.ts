@@ -14,6 +14,7 @@ import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
+import { LONG_BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 import { nodeUnavailable, sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -37,14 +38,13 @@ const READ_REFUSALS = 8;
 
 const feePayer = Keypair.generate();
 let service: GatedService;
-/** In a process of its own: what nobody catches would end it. */
-let api: Pick<GatedService, 'baseUrl' | 'apiKey' | 'model'>;
 
 beforeAll(async () => {
-  service = await startGatedService({ SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey) });
+  service = await startGatedService(
+    { SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey) },
+    { queryTimeoutMs: 1_000 },
+  );
   await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
-  const { url: baseUrl } = await service.startApiProcess();
-  api = { ...service, baseUrl };
 });
 
 afterEach(() => service.ledgerGate.open());
@@ -59,20 +59,18 @@ function expectUnavailable({ status, headers, error }: Answer): void {
   expect(headers['retry-after']).toBe('5');
 }
 
+/** What the API answers once it has waited as long as it does. */
+const brought = <Result>(answers: Promise<Result>) => service.time.advanceUntil(answers);
+
 /** Of a job that nobody locked. */
 function draftBytes(): Uint8Array {
   return createJobId({ nowMs: Date.now(), creditAccount: feePayer.publicKey }).bytes;
 }
 
-async function read(path: string, apiKey: string): Promise<unknown> {
-  const headers = { authorization: `Bearer ${apiKey}` };
-  return (await fetch(`${api.baseUrl}${path}`, { headers })).json();
-}
-
 /** Has both forms of a request answered up to a point. @returns how to let them end */
 async function askBoth(apiKey: string) {
   const end = answerInTwoParts(service.engine);
-  const asking = FORMS.map((form) => openCompletion(api, { form, apiKey }));
+  const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));
   await asking[FORMS.indexOf('stream')];
   /** In the order in which they ended. */
   const ended: Form[] = [];
@@ -111,11 +109,11 @@ async function failBoth(
     await dying.promise;
     throw new Error('The engine died');
   });
-  const answers = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
+  const answers = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
   await untilDispatched(service, address, FORMS.length);
   cut();
   dying.resolve();
-  return Promise.all(answers);
+  return brought(Promise.all(answers));
 }
 
 const untold = { code: 'worker_failed', details: { credits_refunded: 8, refund_tx: null } };
@@ -124,16 +122,18 @@ describe('while the ledger is unavailable, a completion', () => {
   it('is a 503 without a charge, and reads continue [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.ledgerGate.intercept(nodeUnavailable);
-    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
+    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
     for (const answer of await Promise.all(asking)) expectUnavailable(answer);
-    expect(await read('/v1/account', apiKey)).toMatchObject({ credits_remaining: 100 });
-    expect(await read('/v1/jobs', apiKey)).toMatchObject({ data: [] });
+    expect(await service.get('/v1/account', apiKey)).toMatchObject({ credits_remaining: 100 });
+    expect(await service.get('/v1/jobs', apiKey)).toMatchObject({ data: [] });
     const unknown = `/v1/jobs/${formatJobId(draftBytes())}`;
-    expect(await read(unknown, apiKey)).toMatchObject({ error: { code: 'service_unavailable' } });
+    expect(await brought(service.get(unknown, apiKey))).toMatchObject({
+      error: { code: 'service_unavailable' },
+    });
     const headers = { 'idempotency-key': 'one-of-many' };
-    expectUnavailable(await requestCompletion(api, { form: 'plain', apiKey, headers }));
+    expectUnavailable(await requestCompletion(service, { form: 'plain', apiKey, headers }));
     service.ledgerGate.open();
-    const repeated = await requestCompletion(api, { form: 'plain', apiKey, headers });
+    const repeated = await requestCompletion(service, { form: 'plain', apiKey, headers });
     expect(repeated).toMatchObject({ status: 200, error: undefined });
     expect(await untilEnded(service, address, 1)).toEqual({
       ...{ available: CREDITS - 8n, locked: 0n },
@@ -147,7 +147,7 @@ describe('while the ledger is unavailable, a completion', () => {
     await untilDispatched(service, address, FORMS.length);
     service.ledgerGate.intercept(nodeUnavailable);
     end();
-    const [plain, stream] = (await answers) as [Answer, Answer];
+    const [plain, stream] = (await brought(answers)) as [Answer, Answer];
     // A stream, whose text is read already, waits 3 s for its settlement; a plain answer 10 s.
     expect(ended).toEqual(['stream', 'plain']);
     for (const { status, error, body, headers, trailers } of [plain, stream]) {
@@ -184,15 +184,15 @@ describe('while the ledger is unavailable, a dispute', () => {
     service.engine.play(async function* () {
       yield 'Hello.';
     });
-    const { headers } = await requestCompletion(api, { form: 'plain', apiKey });
+    const { headers } = await requestCompletion(service, { form: 'plain', apiKey });
     const dispute = () =>
-      fetch(`${api.baseUrl}/v1/jobs/${headers['x-svc-job-id']}/dispute`, {
+      fetch(`${service.baseUrl}/v1/jobs/${headers['x-svc-job-id']}/dispute`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}` },
         body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
       });
     service.ledgerGate.intercept(nodeUnavailable);
-    const refused = await dispute();
+    const refused = await brought(dispute());
     expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
     service.ledgerGate.open();
@@ -207,10 +207,12 @@ describe('while a node loses transactions and answers late, a completion', () =>
     await untilDispatched(service, address, FORMS.length);
     const { refusals } = becomeUnreliable();
     end();
-    for (const answer of await answers) {
+    for (const answer of await brought(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
-    await expectBothSettled(address);
+    // The transactions that the node forgot can land no more.
+    await service.advanceSeconds(LONG_BLOCKHASH_MS / 1_000);
+    await brought(expectBothSettled(address));
     expect(refusals()).toBe(READ_REFUSALS);
   });
 
@@ -223,7 +225,7 @@ describe('while a node loses transactions and answers late, a completion', () =>
       return jobs.filter((job) => lost.has(job.address.toBase58())).length === FORMS.length;
     });
     end();
-    for (const answer of await answers) {
+    for (const answer of await brought(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
     await expectBothSettled(address);
@@ -277,9 +279,9 @@ describe('while the database is unavailable, a completion', () => {
   it('is a 503 without a charge, and runs again without a restart [failures.ledger-away]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     await service.databaseGate.shut();
-    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
-    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
-    const ready = await fetch(`${api.baseUrl}/ready`);
+    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
+    for (const answer of await brought(Promise.all(asking))) expectUnavailable(answer);
+    const ready = await fetch(`${service.baseUrl}/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
       503,
       { parts: { database: 'away' } },
@@ -287,7 +289,7 @@ describe('while the database is unavailable, a completion', () => {
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
     await service.databaseGate.open();
     for (const form of FORMS) {
-      expect(await requestCompletion(api, { form, apiKey })).toMatchObject({ status: 200 });
+      expect(await requestCompletion(service, { form, apiKey })).toMatchObject({ status: 200 });
     }
     expect(await untilEnded(service, address, FORMS.length)).toMatchObject({
       ...{ available: CREDITS - 16n, locked: 0n },
@@ -300,7 +302,7 @@ describe('while the database is unavailable, a completion', () => {
     await untilDispatched(service, address, FORMS.length);
     await service.databaseGate.shut();
     end();
-    for (const answer of await answers) {
+    for (const answer of await brought(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
       expect(answer.body).toMatch('again.');
     }
@@ -318,7 +320,7 @@ describe('while the database does not respond, a completion', () => {
     service.databaseGate.freeze();
     end();
     await expectBothSettled(address);
-    for (const answer of await answers) {
+    for (const answer of await brought(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
   });
@@ -326,8 +328,8 @@ describe('while the database does not respond, a completion', () => {
   it('is a 503 without a charge', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.databaseGate.freeze();
-    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
-    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
+    for (const answer of await brought(Promise.all(asking))) expectUnavailable(answer);
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
   });
 });
@@ -335,7 +337,7 @@ describe('while the database does not respond, a completion', () => {
 describe('after the database connections died silently, a completion', () => {
   it('is answered once they have timed out, and later ones are not delayed', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    const ask = () => requestCompletion(api, { form: 'plain', apiKey });
+    const ask = () => requestCompletion(service, { form: 'plain', apiKey });
     expect(await ask()).toMatchObject({ status: 200 });
     service.databaseGate.stallConnections();
     let refused = 0;
@@ -355,12 +357,12 @@ describe('while the fee payer has no SOL, a completion', () => {
     await untilDispatched(service, address, FORMS.length);
     await drainFeePayer(0);
     end();
-    for (const answer of await answers) {
+    for (const answer of await brought(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
     expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
     await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
-    await expectBothSettled(address);
+    await brought(expectBothSettled(address));
   });
 });
 
@@ -370,10 +372,10 @@ describe('while the operator’s float is low, a completion', () => {
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
     await drainFeePayer(LOW_LAMPORTS);
-    const asking = FORMS.map((form) => requestCompletion(api, { form, apiKey }));
-    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
+    for (const answer of await brought(Promise.all(asking))) expectUnavailable(answer);
     end();
-    for (const answer of await answers) expect(answer).toMatchObject({ status: 200 });
+    for (const answer of await brought(answers)) expect(answer).toMatchObject({ status: 200 });
     await expectBothSettled(address);
   });
 });

@@ -16,14 +16,17 @@ afterAll(async () => {
 
 describe('a disputed job that is missing in the mirror', () => {
   it("shows the charged usage, not the worker's claim", async () => {
-    const { headers, body } = await requestCompletion(service, { form: 'plain' });
+    const { headers, body } = await service.time.advanceUntil(
+      requestCompletion(service, { form: 'plain' }),
+    );
     const { usage } = JSON.parse(body);
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
-    const response = await fetch(`${service.baseUrl}${path}/dispute`, {
+    const asking = fetch(`${service.baseUrl}${path}/dispute`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.apiKey}` },
       body: JSON.stringify({ received_output_hash: `sha256:${'0'.repeat(64)}` }),
     });
+    const response = await service.time.advanceUntil(asking);
     expect(await response.json()).toMatchObject({ dispute_opened: true });
     expect(await service.get(path)).toMatchObject({ status: 'disputed', usage });
 

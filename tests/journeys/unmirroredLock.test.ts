@@ -61,13 +61,13 @@ describe('a job that is missing in the mirror', () => {
     const { on_chain } = await service.get(`/v1/jobs/${id}`);
     expect(on_chain.escrow_tx).not.toBe(await refusedTx);
     expect(on_chain.escrow_tx).toBe(escrowTx);
-    await readAnswer(stream);
+    await service.time.advanceUntil(readAnswer(stream));
   });
 
   it('is replayed without a balance, because the mirror still has the one before its charge', async () => {
     const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
-    const first = await requestCompletion(service, asking);
-    const again = await requestCompletion(service, asking);
+    const first = await service.time.advanceUntil(requestCompletion(service, asking));
+    const again = await service.time.advanceUntil(requestCompletion(service, asking));
     expect(again.headers).toMatchObject({
       'x-svc-replayed': 'true',
       'x-svc-job-id': first.headers['x-svc-job-id'],
@@ -79,7 +79,8 @@ describe('a job that is missing in the mirror', () => {
   });
 
   it('is a valid cursor for the job list', async () => {
-    const { headers } = await requestCompletion(service, { form: 'stream' });
+    const asking = requestCompletion(service, { form: 'stream' });
+    const { headers } = await service.time.advanceUntil(asking);
     for (const cursor of ['before', 'after']) {
       expect(await service.get(`/v1/jobs?${cursor}=${headers['x-svc-job-id']}`)).toEqual({
         object: 'list',
@@ -91,12 +92,15 @@ describe('a job that is missing in the mirror', () => {
   });
 
   it('is not unknown at a node that has the job but lists no transaction of it yet', async () => {
-    const { headers } = await requestCompletion(service, { form: 'stream' });
+    const asking = requestCompletion(service, { form: 'stream' });
+    const { headers } = await service.time.advanceUntil(asking);
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
     listNothing(1);
     expect(await service.get(path)).toMatchObject({ id: headers['x-svc-job-id'] });
     listNothing(100);
-    expect(await service.get(path)).toMatchObject({ error: { code: 'service_unavailable' } });
+    expect(await service.time.advanceUntil(service.get(path))).toMatchObject({
+      error: { code: 'service_unavailable' },
+    });
     service.ledgerGate.open();
   });
 });
