@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { delay } from '../../common/wait.ts';
+import type { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { modelUpsert } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
-import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
-import type { RpcRequest } from '../../testing/ledger/interceptedConnection.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
+import { LONG_BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -17,7 +17,6 @@ import {
 import { until } from '../../testing/until.ts';
 
 const CREDITS = 100n;
-const RETRY_MS = 200;
 
 let service: GatedService;
 
@@ -65,7 +64,9 @@ describe('a lock that is not confirmed in 10 s', () => {
       return forward(request);
     });
     const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
-    for (const answer of await Promise.all(asking)) expectUnavailable(answer);
+    for (const answer of await service.time.advanceUntil(Promise.all(asking))) {
+      expectUnavailable(answer);
+    }
     expect(await readBooks(service, address)).toMatchObject({ available: 84n, locked: 16n });
     heard.resolve();
     const taken = { status: 'failed', reason: 'lock_late', charged: 0n };
@@ -85,15 +86,18 @@ describe('a lock that is not confirmed in 10 s', () => {
     );
     const ask = (form: Form) =>
       requestCompletion(service, { form, apiKey, headers: { 'idempotency-key': form } });
-    for (const answer of await Promise.all(FORMS.map(ask))) expectUnavailable(answer);
+    const asking = Promise.all(FORMS.map(ask));
+    for (const answer of await service.time.advanceUntil(asking)) expectUnavailable(answer);
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
     service.ledgerGate.open();
     lost.reject(new Error('lost on its way'));
+    // What was lost can land no more.
+    await service.advanceSeconds(LONG_BLOCKHASH_MS / 1_000);
     for (const form of FORMS) {
       let answer = await ask(form);
+      // Until the API has found the lock dead.
       while (answer.status === 409) {
         expect(answer.error?.code).toBe('idempotency_key_in_use');
-        await delay(RETRY_MS);
         answer = await ask(form);
       }
       expect(answer.status).toBe(200);
@@ -107,16 +111,12 @@ describe('a lock that is not confirmed in 10 s', () => {
 });
 
 describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
-  /**
-   * Raises the price by a credit before each of the next locks is passed on. One that is signed anew
-   * meanwhile, for the same price, is not another.
-   */
+  /** Raises the price by a credit before each of the next locks is passed on. */
   function raiseBeforeLocks(times: number): void {
-    const quotes = new Set<string>();
+    let left = times;
     service.ledgerGate.intercept(async (request, forward) => {
-      const quote = quoteOf(request);
-      if (quote !== undefined && quotes.size < times && !quotes.has(quote)) {
-        quotes.add(quote);
+      if (left > 0 && sentInstructions(request).some(isLock)) {
+        left -= 1;
         await raisePrice();
       }
       return forward(request);
@@ -146,16 +146,8 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
   });
 });
 
-/** What a lock on its way to the ledger may cost. */
-function quoteOf(request: RpcRequest): string | undefined {
-  for (const { programId, data } of sentInstructions(request)) {
-    if (!programId.equals(PROGRAM_ID)) continue;
-    const decoded = coder.instruction.decode(data);
-    if (decoded?.name === 'job_lock')
-      return String(fromCoder(decoded.data as Record<string, unknown>).maxCredits);
-  }
-  return undefined;
-}
+const isLock = ({ programId, data }: TransactionInstruction): boolean =>
+  programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_lock';
 
 async function priceNow(): Promise<bigint> {
   const { rows } = await service.pool.query<{ price: bigint }>(

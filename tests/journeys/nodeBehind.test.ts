@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { TransactionInstruction } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
-import type { StartedProcess } from '../../testing/childProcess.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -10,12 +9,12 @@ import { requestCompletion } from '../../testing/service/requestCompletion.ts';
 
 const WRONG_HASH = `sha256:${'0'.repeat(64)}`;
 let service: GatedService;
-/** Another API process, which has sent nothing yet: it knows no slot that its node must have reached. */
-let other: StartedProcess;
+/** Another API, which has sent nothing yet: it knows no slot that its node must have reached. */
+let other: { url: string };
 
 beforeAll(async () => {
   service = await startGatedService();
-  other = await service.startApiProcess();
+  other = await service.startInstance();
 });
 
 afterEach(() => service.ledgerGate.open());
@@ -30,11 +29,12 @@ async function settleJob(): Promise<string> {
 }
 
 async function disputeAtOther(jobId: string) {
-  const response = await fetch(`${other.url}/v1/jobs/${jobId}/dispute`, {
+  const asking = fetch(`${other.url}/v1/jobs/${jobId}/dispute`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.apiKey}` },
     body: JSON.stringify({ received_output_hash: WRONG_HASH }),
   });
+  const response = await service.time.advanceUntil(asking);
   return { status: response.status, body: await response.json() };
 }
 

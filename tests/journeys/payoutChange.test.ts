@@ -54,7 +54,8 @@ describe('a worker that changes its payout account during a job', () => {
     service.databaseGate.freeze();
     const payout = await changePayout().finally(end);
     const settled = { status: 'settled', reason: 'none', charged: 8n };
-    expect(await untilEnded(service, address, FORMS.length)).toMatchObject({
+    const ending = untilEnded(service, address, FORMS.length);
+    expect(await service.time.advanceUntil(ending)).toMatchObject({
       jobs: [settled, settled],
     });
     service.databaseGate.thaw();
