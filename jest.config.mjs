@@ -44,9 +44,6 @@ export default {
       transform: { '\\.ts$': '<rootDir>/testing/jest/stripTypes.mjs' },
     },
   ],
-  // For what hangs. A machine that does much else took up to 50 s for what takes 15, and a start of
-  // everything takes 15 there.
-  testTimeout: 300_000,
   // One more than there are processors: files wait for a ledger's slots and the service's pauses.
   // With twice as many, what has to happen within seconds was late on a machine that did nothing else.
   maxWorkers: availableParallelism() + 1,

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Config } from '@jest/types';
 import type NativeEnvironment from './nativeEnvironment.ts';
 import { type Globals, setGlobals } from './nativeGlobals.ts';
+import { timeLimitMs } from './timeLimit.ts';
 
 const require = createRequire(import.meta.url);
 const GLOBALS_URL = new URL('./nativeGlobals.ts', import.meta.url).href;
@@ -30,10 +31,13 @@ export default class NativeRuntime {
     environment: NativeEnvironment,
     ...rest: [...unknown[], Config.GlobalConfig]
   ) {
-    const { watch, watchAll } = rest.at(-1) as Config.GlobalConfig;
+    const [testPath, { watch, watchAll, testTimeout }] = rest.slice(-2) as [
+      string,
+      Config.GlobalConfig,
+    ];
     if (watch || watchAll) throw new Error('Modules are loaded once: run the tests anew instead');
     this.#environment = environment;
-    delete kept[TEST_TIMEOUT];
+    kept[TEST_TIMEOUT] = testTimeout ?? timeLimitMs(testPath);
     delete kept[EVENT_HANDLERS];
   }
 
