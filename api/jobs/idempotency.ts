@@ -16,6 +16,7 @@ import {
   type NewAnswer,
   type NewRequest,
   renewLeases,
+  selectAnswer,
   selectRequest,
   storeAnswer,
   storeAnswers,
@@ -147,12 +148,16 @@ export function createIdempotency(services: {
     };
   }
 
-  /** Whether the earlier request's job ended, or never began, without a charge. */
-  async function isFree(
+  /**
+   * Whether the earlier request was charged. A job that no process runs any more is ended first.
+   *
+   * @throws ApiError idempotency_key_in_use while it runs, or may begin
+   */
+  async function findCharge(
     request: RequestName,
     earlier: IdempotentRequestRow,
     jobId: string,
-  ): Promise<boolean> {
+  ): Promise<Charge> {
     const { wallet } = request;
     const { job_id: earlierId } = earlier;
     // A lock may land while its job is asked for.
@@ -165,7 +170,7 @@ export function createIdempotency(services: {
         const unseenAgeMs = JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX;
         const leftMs = id ? unseenAgeMs - (lookedUpAtMs - jobIdTimeMs(id)) : -1;
         if (leftMs >= 0) throw inUse(earlierId, isAlive(earlier) ? undefined : leftMs / 1_000);
-        return true;
+        return 'none';
       }
       case 'pending':
       case 'processing':
@@ -178,14 +183,10 @@ export function createIdempotency(services: {
         // Whoever ran it may wake up: the ledger lets one of both end it.
         const end = await failOrphan({ wallet, jobId: earlierId });
         logger.warn({ msg: 'Ended a job that no process ran', job_id: earlierId, status: end });
-        return isUncharged(end);
+        return chargeOf(end);
       }
-      case 'closed':
-        // It may have been charged: its answer, if it is kept, is what its client is owed.
-        if (earlier.answer) return false;
-        throw inUse(earlierId);
       default:
-        return isUncharged(status);
+        return chargeOf(status);
     }
   }
 
@@ -208,8 +209,12 @@ export function createIdempotency(services: {
         { details: { job_id: earlier.job_id } },
       );
     }
-    if (await isFree(request, earlier, jobId)) return undefined;
-    const copy = earlier.answer && openCopy(earlier.answer, createSealing(request.copyKey()));
+    const charge = await findCharge(request, earlier, jobId);
+    if (charge === 'none') return undefined;
+    // Read last: an answer is stored before its charge, so what was charged by then is kept by now.
+    const answer = await selectAnswer(database, { ...request, jobId: earlier.job_id });
+    if (!answer && charge === 'unknown') throw inUse(earlier.job_id);
+    const copy = answer && openCopy(answer, createSealing(request.copyKey()));
     if (copy) return { status: 'replay', jobId: earlier.job_id, copy };
     throw new ApiError(
       'idempotency_key_reused',
@@ -292,8 +297,12 @@ function isAlive({ lease_seconds }: IdempotentRequestRow): boolean {
   return lease_seconds > LEASE_SECONDS_ALIVE && lease_seconds <= LEASE_SECONDS;
 }
 
-function isUncharged(status: LookedUpStatus): boolean {
-  return status === 'failed' || status === 'refunded';
+/** `unknown`: the job is closed, and the mirror does not show yet how it ended. */
+type Charge = 'none' | 'charged' | 'unknown';
+
+function chargeOf(status: LookedUpStatus): Charge {
+  if (status === 'failed' || status === 'refunded') return 'none';
+  return status === 'closed' ? 'unknown' : 'charged';
 }
 
 interface Held {

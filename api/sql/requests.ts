@@ -15,8 +15,6 @@ interface RequestKey {
 export interface IdempotentRequestRow {
   job_id: string;
   body_hmac: Buffer;
-  /** Null when it was never stored, or its time is over. */
-  answer: Buffer | null;
   /** How long the lease lasts, in seconds; not above 0 once nobody holds it. */
   lease_seconds: number;
 }
@@ -31,18 +29,31 @@ export async function selectRequest(
   const { rows } = await database.query<IdempotentRequestRow>({
     name: 'select_request',
     text: `
-      select request.job_id, body_hmac,
-        coalesce(
-          copy.answer, case when answer_expires_at > now() then request.answer end
-        ) as answer,
+      select job_id, body_hmac,
         extract(epoch from lease_expires_at - now())::float8 as lease_seconds
-      from service.idempotent_requests request
-      left join service.answer_copies copy
-        on copy.job_id = request.job_id and copy.expires_at > now()
-      where wallet = $1 and request_key = $2 and request.expires_at > now()`,
+      from service.idempotent_requests
+      where wallet = $1 and request_key = $2 and expires_at > now()`,
     values: [wallet, requestKey],
   });
   return rows[0];
+}
+
+/** The sealed answer of an earlier request; null when it was never stored, or its time is over. */
+export async function selectAnswer(
+  database: Database,
+  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
+): Promise<Buffer | null> {
+  const { rows } = await database.query<{ answer: Buffer | null }>({
+    name: 'select_answer',
+    text: `
+      select coalesce(
+        (select answer from service.answer_copies where job_id = $3 and expires_at > now()),
+        (select answer from service.idempotent_requests
+          where wallet = $1 and request_key = $2 and job_id = $3 and answer_expires_at > now())
+      ) as answer`,
+    values: [wallet, requestKey, jobId],
+  });
+  return rows[0]?.answer ?? null;
 }
 
 /** Only while the request is still this job's. @returns whether it was */

@@ -121,10 +121,16 @@ async function claim(sent: Sent, id = jobId()) {
   return { id, claim: await idempotency.claim(request, id) };
 }
 
-/** Claims and lets the job end so. */
-async function run(sent: Sent, status: LookedUpStatus, options: { stores?: boolean } = {}) {
+/** Claims what is no repeat. */
+async function begin(sent: Sent) {
   const { id, claim: claimed } = await claim(sent);
   if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
+  return { id, claimed };
+}
+
+/** Claims and lets the job end so. */
+async function run(sent: Sent, status: LookedUpStatus, options: { stores?: boolean } = {}) {
+  const { id, claimed } = await begin(sent);
   if (options.stores ?? true) await claimed.store(KEPT_COPY);
   // A renewal would undo what a test makes of its lease.
   claimed.end();
@@ -218,6 +224,37 @@ describe.each([
     expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: id });
   });
 
+  it.each([
+    ['settled', 'settled'],
+    ['settled, and its job closed,', 'closed'],
+    ['settled by a process whose lease is over', 'processing'],
+  ] as const)(
+    'gets the answer that was stored and %s after its row was read',
+    async (_how, found) => {
+      const { id, claimed } = await begin(first);
+      claimed.end();
+      await setLease(0);
+      orphansEnd = 'settled';
+      const repeat = createIdempotency({
+        ...parts(),
+        async findStatus() {
+          await claimed.store(KEPT_COPY);
+          return found;
+        },
+      });
+      expect(await repeat.claim(requestOf(again), jobId())).toEqual({
+        ...{ status: 'replay', jobId: id, copy: KEPT_COPY },
+      });
+    },
+  );
+
+  it('whose process is gone waits for the mirror when its job is closed before it is ended', async () => {
+    orphansEnd = 'closed';
+    const id = await run(first, 'processing', { stores: false });
+    await setLease(0);
+    expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
+  });
+
   it('whose process is gone is taken over by one of many repeats', async () => {
     const id = await run(first, 'processing', { stores: false });
     await setLease(0);
@@ -229,8 +266,7 @@ describe.each([
   it('takes the lease from a process that hangs, which then stores and settles nothing', async () => {
     // Its renewal would find out.
     jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate'] });
-    const { id, claim: hanging } = await claim(first);
-    if (hanging.status !== 'new') throw new Error('the request was taken for a repeat');
+    const { id, claimed: hanging } = await begin(first);
     statuses.set(id, 'processing');
     await setLease(0);
     const ending = Promise.withResolvers<LookedUpStatus>();
@@ -273,8 +309,7 @@ describe.each([
   });
 
   it('runs again after its claim was released', async () => {
-    const { claim: claimed } = await claim(first);
-    if (claimed.status === 'new') await claimed.release();
+    await (await begin(first)).claimed.release();
     expect(await refusalOf(again)).toBe('new');
   });
 
@@ -297,8 +332,7 @@ describe.each([
   });
 
   it('keeps its claim when the previous request releases its own', async () => {
-    const { id, claim: claimed } = await claim(first);
-    if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
+    const { id, claimed } = await begin(first);
     statuses.set(id, 'failed');
     const second = await run(again, 'settled');
     await claimed.release();
@@ -430,9 +464,8 @@ describe('an Idempotency-Key', () => {
 
 describe('a request without an Idempotency-Key', () => {
   it('keeps its lease when the same body is sent as another request', async () => {
-    const { claim: first } = await claim({});
+    const { claimed: first } = await begin({});
     await claim({});
-    if (first.status !== 'new') throw new Error('the request was taken for a repeat');
     await first.store(KEPT_COPY);
     expect(first.lease.state()).toBe('held');
   });
