@@ -97,6 +97,8 @@ export interface LockedJob {
 export interface JobEnd {
   status: JobStatus;
   signature: string | null;
+  /** The account is gone: `status` is what was asked for, and another one may have come first. */
+  isClosed?: true;
 }
 
 /** What a settlement waits for, and needs. */

@@ -52,8 +52,8 @@ export function createOrphanEnd(context: LedgerContext) {
     if (!job) return 'closed';
     const refundableAt = job.lockedAt + BigInt(job.jobTimeoutSeconds) + 1n;
     const endable = { id, address, creditAccount, wallet, deadlines: { refundableAt } };
-    const { status } = await failJob(context, endable, 'lock_late');
-    return status;
+    const { status, isClosed } = await failJob(context, endable, 'lock_late');
+    return isClosed ? 'closed' : status;
   };
 }
 

@@ -85,7 +85,7 @@ async function exit(
       continue;
     }
     // Only a final job can have been closed; how it ended is the mirror's to tell.
-    if (!found) return { status: move.to, signature: null };
+    if (!found) return { status: move.to, signature: null, isClosed: true };
     const status = found.status;
     if (isEnded(status)) return { status, signature: null };
     if (move.to === 'failed' && clock.nowSeconds() >= job.deadlines.refundableAt) {

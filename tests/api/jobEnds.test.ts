@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Keypair } from '@solana/web3.js';
 import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
+import { createOrphanEnd } from '../../api/ledger/jobLookup.ts';
 import { failJob, refundJob } from '../../api/ledger/refund.ts';
 import { systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
@@ -9,6 +10,7 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { IDL } from '../../programs/client/codec.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobAcknowledge } from '../../programs/client/instructions.ts';
+import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
 import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -37,10 +39,12 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 /** @param sent how the sendings end, one after the other; all further ones as the last */
-function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'processing') {
+function createScene(sent: (Outcome | Error)[], initial: JobStatus | null = 'processing') {
   const names: string[] = [];
   let nowSeconds = 100n;
+  let present = initial;
   const getAccountInfo = async () => {
+    const status = present;
     if (status === null) return null;
     const { forCoder } = randomStruct('Job', createRandom());
     const told = {
@@ -69,7 +73,10 @@ function createScene(sent: (Outcome | Error)[], status: JobStatus | null = 'proc
   const at = (seconds: bigint): void => {
     nowSeconds = seconds;
   };
-  return { context, names, at };
+  const become = (status: JobStatus | null): void => {
+    present = status;
+  };
+  return { context, names, at, become };
 }
 
 function nameOf(data: Buffer): string {
@@ -161,6 +168,24 @@ describe('refunding a job', () => {
   it('succeeds when the job was closed meanwhile', async () => {
     const { context } = createScene([refused], null);
     const end = await ended(refundJob(context, job));
-    expect(end).toEqual({ status: 'refunded', signature: null });
+    expect(end).toEqual({ status: 'refunded', signature: null, isClosed: true });
+  });
+});
+
+describe('ending a job that no process runs', () => {
+  const wallet = Keypair.generate().publicKey;
+  const creditAccount = addresses.creditAccount(wallet);
+  const jobId = formatJobId(createJobId({ nowMs: 1_800_000_000_000, creditAccount }).bytes);
+
+  it.each([
+    ['closed, since it may have been settled before', null, 'closed'],
+    ['settled', 'settled', 'settled'],
+  ] as const)('finds it %s', async (_how, until, expected) => {
+    const { context, names, become } = createScene([away, refused]);
+    const ending = createOrphanEnd(context)({ wallet: wallet.toBase58(), jobId });
+    // It was read, and the node went away: by its next word the job has another end.
+    become(until);
+    expect(await ended(ending)).toBe(expected);
+    expect(names).toHaveLength(2);
   });
 });
