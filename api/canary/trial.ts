@@ -108,9 +108,6 @@ async function attempt(
   }
 }
 
-/** No client asks for a canary job again. */
-const UNREPEATED = { kept: Promise.resolve(), lease: { state: () => 'held' as const } };
-
 async function settle(
   { escrow, tokens, refunds }: CanaryServices,
   job: LockedJob,
@@ -118,7 +115,8 @@ async function settle(
 ) {
   const { text, proof } = answer;
   const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
-  const settled = await escrow.settle(job, answer, countedTokens, UNREPEATED);
+  // No client asks for a canary job again: there is nothing to keep.
+  const settled = await escrow.settle(job, answer, countedTokens, Promise.resolve());
   const end = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
   if (end.status !== 'settled') return { kind: 'unproven' as const, fault: end.status };
   const claimedTokens = proof.completionTokens;

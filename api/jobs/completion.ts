@@ -209,8 +209,7 @@ export function createCompletions(services: CompletionServices): Completions {
       escrowTx: job.escrowTx,
       worker: { address: reservation.worker.address, engine },
     });
-    const { lease } = claim;
-    const settling = settlements.settle({ job, answer, countedTokens, stored, lease, stages });
+    const settling = settlements.settle({ job, answer, countedTokens, stored, stages });
     void settling.ending.then(claim.end);
     const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
     const known = await knownWithin(waitMs, settling, time);

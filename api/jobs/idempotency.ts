@@ -12,7 +12,6 @@ import {
   insertRequest,
   LEASE_SECONDS,
   type LeaseKey,
-  type LeaseState,
   type NewAnswer,
   type NewRequest,
   renewLeases,
@@ -23,7 +22,7 @@ import {
   takeLease,
   takeOverRequest,
 } from '../sql/requests.ts';
-import type { Lease, LookedUpStatus } from './job.ts';
+import type { LookedUpStatus } from './job.ts';
 import type { AnswerCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 
@@ -54,11 +53,9 @@ export interface NewClaim {
   status: 'new';
   /** Nothing was locked for it and nothing ever will be: the next one may run. */
   release(): Promise<void>;
-  /** Before its settlement is sent, so that no charge is ever without its answer. */
+  /** Before its settlement is sent, so that a repeat that finds the charge finds the answer. */
   store(copy: AnswerCopy): Promise<void>;
-  /** Renewed until `end`; what settles the job asks it first. */
-  lease: Lease;
-  /** The job has ended, or will not be settled. */
+  /** The job has ended, or will not be settled: its lease is renewed no more. */
   end(): void;
 }
 
@@ -118,33 +115,32 @@ export function createIdempotency(services: {
       return [];
     },
   });
-  const store = gather<NewAnswer, boolean>({
+  const store = gather<NewAnswer, void>({
     ...SHARED,
     callOne: (answer) => storeAnswer(database, answer),
-    call: (answers) => storeAnswers(database, answers),
+    call: async (answers) => {
+      await storeAnswers(database, answers);
+      return [];
+    },
   });
 
   /** @param sinceMs when, by `performance.now()`, its row was not written yet */
   function claimed(request: RequestIdentity, jobId: string, sinceMs: number): NewClaim {
     const key = { ...request, jobId };
-    const { lease, end, renew } = leases.hold(key, sinceMs);
+    const end = leases.hold(key, sinceMs);
     return {
       status: 'new',
-      lease,
       end,
       async release() {
         end();
         await deleteRequest(database, key);
       },
-      async store(copy) {
-        const isStored = await store({
+      store: (copy) =>
+        store({
           ...key,
           sealed: sealCopy(copy, createSealing(request.copyKey())),
           lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
-        });
-        // Somebody else has the row: whether he took the lease decides about the charge.
-        if (!isStored) await renew();
-      },
+        }),
     };
   }
 
@@ -180,7 +176,8 @@ export function createIdempotency(services: {
         if (!(await takeLease(database, { ...request, jobId: earlierId }, jobId))) {
           throw inUse(earlierId);
         }
-        // Whoever ran it may wake up: the ledger lets one of both end it.
+        // Whoever ran it may settle it all the same. The ledger lets one of both end the job, and
+        // its repeat runs only if it failed.
         const end = await failOrphan({ wallet, jobId: earlierId });
         logger.warn({ msg: 'Ended a job that no process ran', job_id: earlierId, status: end });
         return chargeOf(end);
@@ -309,7 +306,6 @@ interface Held {
   key: LeaseKey;
   sinceMs: number;
   untilMs: number;
-  state: LeaseState;
 }
 
 /** Keeps the leases of this process's requests, in one statement for all every few seconds. */
@@ -317,46 +313,31 @@ function createLeases({ database, logger }: { database: Database; logger: Logger
   const held = new Set<Held>();
   let timer: NodeJS.Timeout | undefined;
 
-  async function renew(some: readonly Held[]): Promise<void> {
-    const sentAtMs = performance.now();
-    const states = await renewLeases(
-      database,
-      some.map(({ key }) => key),
-    );
-    for (const one of some) {
-      one.state = states.get(one.key.jobId) ?? one.state;
-      if (one.state === 'held') one.untilMs = sentAtMs + LEASE_SECONDS * 1_000;
-      else held.delete(one);
-    }
-  }
-
   async function renewAll(): Promise<void> {
-    const nowMs = performance.now();
-    for (const one of held) if (nowMs - one.sinceMs > LEASED_MS_MAX) held.delete(one);
-    const due = [...held].filter(({ untilMs }) => untilMs - nowMs <= LEASE_DUE_MS);
+    const sentAtMs = performance.now();
+    for (const one of held) if (sentAtMs - one.sinceMs > LEASED_MS_MAX) held.delete(one);
+    const due = [...held].filter(({ untilMs }) => untilMs - sentAtMs <= LEASE_DUE_MS);
     try {
-      if (due.length > 0) await renew(due);
+      const keys = due.map(({ key }) => key);
+      const renewed = keys.length > 0 ? await renewLeases(database, keys) : undefined;
+      for (const one of due) {
+        if (renewed?.has(one.key.jobId)) one.untilMs = sentAtMs + LEASE_SECONDS * 1_000;
+        else held.delete(one);
+      }
     } catch (error) {
-      // Until it succeeds nothing is settled whose lease has run out.
+      // Once they are over, repeats may take these jobs for orphans. Whoever is first ends a job.
       logger.warn({ msg: 'Failed to renew leases', err: error });
     }
     timer = held.size > 0 ? setTimeout(renewAll, RENEWAL_INTERVAL_MS) : undefined;
   }
 
   return {
-    hold(key: LeaseKey, sinceMs: number) {
-      const own: Held = { key, sinceMs, untilMs: sinceMs + LEASE_SECONDS * 1_000, state: 'held' };
+    /** @returns what ends its renewals */
+    hold(key: LeaseKey, sinceMs: number): () => void {
+      const own: Held = { key, sinceMs, untilMs: sinceMs + LEASE_SECONDS * 1_000 };
       held.add(own);
       timer ??= setTimeout(renewAll, RENEWAL_INTERVAL_MS);
-      const lease: Lease = {
-        state() {
-          if (own.state === 'lost') return 'lost';
-          // No repeat asks for a job whose name another request has.
-          if (own.state === 'replaced') return 'held';
-          return performance.now() < own.untilMs ? 'held' : 'lapsed';
-        },
-      };
-      return { lease, end: () => void held.delete(own), renew: () => renew([own]) };
+      return () => void held.delete(own);
     },
     close() {
       clearTimeout(timer);

@@ -101,12 +101,6 @@ export interface JobEnd {
   isClosed?: true;
 }
 
-/** What a settlement waits for, and needs. */
-export interface SettlementHold {
-  kept: Promise<void>;
-  lease: Lease;
-}
-
 export type SettleEnd =
   | JobEnd
   /** Too late to sign for settlement; only the refund is left. */
@@ -128,12 +122,6 @@ export class LockUndecidedError extends ApiError<'service_unavailable'> {
 /** The price at the lock was not the quoted one. */
 export class PriceChangedError extends Error {
   override name = 'PriceChangedError';
-}
-
-/** The right to settle a request's job, of which a process that hangs loses hold. */
-export interface Lease {
-  /** `lost`: a repeat has it, and ends the job. `lapsed`: it has to be renewed first. */
-  state(): 'held' | 'lost' | 'lapsed';
 }
 
 /**
@@ -163,14 +151,13 @@ export interface Escrow {
   /**
    * Proves and settles in one transaction, again until it is decided or too late.
    *
-   * @param hold nothing is sent before `kept` resolves, nor without the lease; where that is lost,
-   *   the job fails
+   * @param kept nothing is sent before it resolves
    */
   settle(
     job: LockedJob,
     answer: ProvenAnswer,
     countedTokens: number,
-    hold: SettlementHold,
+    kept: Promise<void>,
   ): Promise<SettleEnd>;
   /** @param of.hadWorker whether the worker that was asked last took the job, and is recorded */
   fail(

@@ -6,7 +6,7 @@ import type { Settlement, Usage } from '../http/response/delivery.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { NewClaim } from './idempotency.ts';
-import type { Escrow, JobEnd, Lease, LockedJob, ProvenAnswer } from './job.ts';
+import type { Escrow, JobEnd, LockedJob, ProvenAnswer } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 import type { KnownEnd, Refunds } from './refund.ts';
 import type { AnswerCopy } from './replay.ts';
@@ -29,7 +29,6 @@ export interface Settlements {
     answer: ProvenAnswer;
     countedTokens: number;
     stored: Promise<void>;
-    lease: Lease;
     stages: Pick<Stages, 'mark'>;
   }): Settling;
 }
@@ -102,13 +101,13 @@ export function createSettlements(options: {
       logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
     },
 
-    settle({ job, answer, countedTokens, stored, lease, stages }) {
+    settle({ job, answer, countedTokens, stored, stages }) {
       let sinceMs = 0;
       const kept = stored.then(() => {
         sinceMs = time.nowMs();
       });
       async function end(): Promise<JobEnd> {
-        const settled = await escrow.settle(job, answer, countedTokens, { kept, lease });
+        const settled = await escrow.settle(job, answer, countedTokens, kept);
         const ended = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
         stages.mark('settle');
         return ended;

@@ -49,8 +49,8 @@ export function createEscrow(context: LedgerContext): Escrow {
       return { workerAddress: spellingOf(found.worker), attempt: found.attempt };
     },
     acknowledge: acknowledgements.announce,
-    settle: (job, answer, countedTokens, hold) =>
-      ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, ...hold })),
+    settle: (job, answer, countedTokens, kept) =>
+      ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, kept })),
     fail: (job, reason, { hadWorker = true } = {}) => {
       const acknowledgement = hadWorker ? acknowledgements.collect(job) : undefined;
       return ending(job, failJob(context, job, reason, { acknowledgement }));

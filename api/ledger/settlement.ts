@@ -10,7 +10,7 @@ import {
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { proofMessage } from '../../programs/client/proof.ts';
 import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import type { JobEnd, Lease, LockedJob, ProvenAnswer, SettleEnd } from '../jobs/job.ts';
+import type { JobEnd, LockedJob, ProvenAnswer, SettleEnd } from '../jobs/job.ts';
 import {
   actor,
   type LedgerContext,
@@ -87,7 +87,8 @@ const PAUSE_MS_MAX = 5_000;
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
  * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
  * is time; so is one that was refused because nobody could pay for it, because blocks are full, or
- * because the worker is paid elsewhere since. Any other refused one is decided by what the Job says.
+ * because the worker is paid elsewhere since. Any other refused one is decided by what the Job says:
+ * a repeat, which took this process for gone, may have failed the job before.
  */
 export async function settleJob(
   context: LedgerContext,
@@ -98,7 +99,6 @@ export async function settleJob(
     countedTokens: number;
     /** Nothing is sent before it resolves. */
     kept: Promise<void>;
-    lease: Lease;
   },
 ): Promise<SettleEnd> {
   const { clock, logger, sender } = context;
@@ -119,19 +119,12 @@ export async function settleJob(
     // Built while the answer is being kept.
     const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
     await options.kept;
-    const leased = options.lease.state();
-    // Its request is another process's by now, which ends the job, too.
-    if (leased === 'lost') return failJob(context, job, 'lock_late');
-    if (leased === 'lapsed') {
-      await pause();
-      continue;
-    }
     const sending = sender.send({
       instructions,
       signers: [context.signer],
       computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
       lane: 'settlements',
-      isWanted: () => isInTime() && options.lease.state() === 'held',
+      isWanted: isInTime,
     });
     const outcome = await sending.catch(withdrawnOrAway);
     if (outcome === 'withdrawn') continue;

@@ -185,37 +185,35 @@ export async function takeLease(
   return rowCount === 1;
 }
 
-/** `lost`: a repeat took the lease. `replaced`: another request has the name; no repeat asks for this job. */
-export type LeaseState = 'held' | 'lost' | 'replaced';
-
-/** Renews the leases of running jobs. @returns how each job's stands */
+/**
+ * Renews the leases of running jobs.
+ *
+ * @returns the jobs whose lease it renewed: not those whose request is another's by now, nor those
+ *   whose lease a repeat has taken
+ */
 export async function renewLeases(
   database: Database,
   keys: readonly LeaseKey[],
-): Promise<Map<string, LeaseState>> {
-  const rows = keys.map(({ wallet, requestKey, jobId }) => [wallet, requestKey, jobId]);
-  const { rows: found } = await database.query<{ job_id: string; state: LeaseState }>({
+): Promise<Set<string>> {
+  const given = keys.map(({ wallet, requestKey, jobId }) => [wallet, requestKey, jobId]);
+  const { rows } = await database.query<{ job_id: string }>({
     name: 'renew_leases',
     text: `
-      with present as (
-        select given.job_id, request.wallet, request.request_key,
-          case when request.job_id <> given.job_id then 'replaced'
-            when request.leased_by is not null then 'lost' else 'held' end as state
+      with held as (
+        select request.wallet, request.request_key
         from unnest($1::text[], $2::bytea[], $3::text[]) as given (wallet, request_key, job_id)
-        join service.idempotent_requests request using (wallet, request_key)
+        join service.idempotent_requests request using (wallet, request_key, job_id)
+        where leased_by is null
         order by request.wallet, request.request_key
         for update of request
-      ), renewed as (
-        update service.idempotent_requests request set lease_expires_at = ${leaseEnd}
-        from present
-        where present.state = 'held' and request.wallet = present.wallet
-          and request.request_key = present.request_key
       )
-      select job_id, state from present`,
-    values: transpose<unknown>(rows, 3),
+      update service.idempotent_requests request set lease_expires_at = ${leaseEnd}
+      from held
+      where request.wallet = held.wallet and request.request_key = held.request_key
+      returning request.job_id`,
+    values: transpose<unknown>(given, 3),
   });
-  const states = new Map(found.map(({ job_id, state }) => [job_id, state]));
-  return new Map(keys.map(({ jobId }) => [jobId, states.get(jobId) ?? 'replaced']));
+  return new Set(rows.map(({ job_id }) => job_id));
 }
 
 /** The answer to the request that became this job. */
@@ -250,14 +248,14 @@ const olderMayRead = `
       and moved.applied_at > now() - interval '1 day'
   )`;
 
-/** What `storeAnswers` does, in a statement that costs half as much for one answer. @returns whether it was kept */
-export async function storeAnswer(database: Database, answer: NewAnswer): Promise<boolean> {
-  const { rowCount } = await database.query({
+/** What `storeAnswers` does, in a statement that costs half as much for one answer. */
+export async function storeAnswer(database: Database, answer: NewAnswer): Promise<void> {
+  await database.query({
     name: 'store_answer',
     text: `
       with held as (
         select job_id from service.idempotent_requests
-        where wallet = $1 and request_key = $2 and job_id = $3 and leased_by is null
+        where wallet = $1 and request_key = $2 and job_id = $3
         for no key update
       ), older as (
         update service.idempotent_requests request
@@ -267,21 +265,20 @@ export async function storeAnswer(database: Database, answer: NewAnswer): Promis
       ${insertCopies} select job_id, $4, now() + make_interval(secs => $5) from held ${onCopy}`,
     values: answerValuesOf(answer),
   });
-  return rowCount === 1;
 }
 
 /**
- * Keeps each answer, unless another request has taken the place of the one it answers, or a repeat
- * its lease: its row is locked, so that neither happens meanwhile. @returns which were kept. Each is
- * looked up by itself, in the order of the keys and whatever the table's size was when the plan was
- * made.
+ * Keeps each answer, unless another request has taken the place of the one it answers: its row is
+ * locked, so that none does meanwhile. A repeat that took the lease finds it, too, should the job
+ * still settle. Each is looked up by itself, in the order of the keys and whatever the table's size
+ * was when the plan was made.
  */
 export async function storeAnswers(
   database: Database,
   answers: readonly NewAnswer[],
-): Promise<boolean[]> {
+): Promise<void> {
   const columns = answers.map(answerValuesOf);
-  const { rows } = await database.query<{ job_id: string }>({
+  await database.query({
     name: 'store_answers',
     text: `
       with held as (
@@ -295,7 +292,7 @@ export async function storeAnswers(
         cross join lateral (
           select body_hmac, expires_at from service.idempotent_requests
           where wallet = given.wallet and request_key = given.request_key
-            and job_id = given.job_id and leased_by is null
+            and job_id = given.job_id
           for no key update
         ) request
       ), older as (
@@ -309,10 +306,7 @@ export async function storeAnswers(
         set answer = excluded.answer, answer_expires_at = excluded.answer_expires_at
       )
       ${insertCopies}
-      select job_id, sealed, now() + make_interval(secs => seconds) from held ${onCopy}
-      returning job_id`,
+      select job_id, sealed, now() + make_interval(secs => seconds) from held ${onCopy}`,
     values: transpose<unknown>(columns, 5),
   });
-  const kept = new Set(rows.map(({ job_id }) => job_id));
-  return answers.map(({ jobId }) => kept.has(jobId));
 }

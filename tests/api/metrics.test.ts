@@ -113,14 +113,14 @@ describe('a job', () => {
     };
   }
 
-  const hold = { kept: Promise.resolve(), lease: { state: () => 'held' as const } };
+  const kept = Promise.resolve();
 
   it('is in flight from its lock until its end', async () => {
     const { escrow, lock, ends } = observed({ settle: settled });
     await lock();
     expect(await ends()).toEqual([1, {}]);
 
-    await escrow.settle(job, answer, 1, hold);
+    await escrow.settle(job, answer, 1, kept);
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="settled"}': 1 }]);
   });
 
@@ -128,7 +128,7 @@ describe('a job', () => {
     const { escrow, lock, ends } = observed({ settle: overdue, refund: refunded });
     await lock();
 
-    await escrow.settle(job, answer, 1, hold);
+    await escrow.settle(job, answer, 1, kept);
     expect(await ends()).toEqual([1, {}]);
     await escrow.refund(job);
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="refunded"}': 1 }]);
@@ -148,7 +148,7 @@ describe('a job', () => {
     const { escrow, lock, ends } = observed({ settle: undecided });
     await lock();
 
-    await expect(escrow.settle(job, answer, 1, hold)).rejects.toThrow('undecided');
+    await expect(escrow.settle(job, answer, 1, kept)).rejects.toThrow('undecided');
 
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="left_to_keeper"}': 1 }]);
   });

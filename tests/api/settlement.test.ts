@@ -1,21 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import type {
-  Escrow,
-  Lease,
-  LockedJob,
-  ProvenAnswer,
-  SettlementHold,
-  WholeAnswer,
-} from '../../api/jobs/job.ts';
+import { createIdempotency, type NewClaim } from '../../api/jobs/idempotency.ts';
+import type { Escrow, LockedJob, ProvenAnswer, WholeAnswer } from '../../api/jobs/job.ts';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createSettlements } from '../../api/jobs/settlement.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { type Acknowledgements, settleJob } from '../../api/ledger/settlement.ts';
 import { createLogger } from '../../common/logger.ts';
-import { delay, systemTime } from '../../common/wait.ts';
+import type { Database } from '../../common/postgres.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/outcome.ts';
+import { KEPT_COPY } from './keptCopy.ts';
 
+const logger = createLogger({ name: 'test', level: 'silent' });
 const PROOF_DUE_SECONDS = 118n;
 const address = () => Keypair.generate().publicKey;
 const worker = { address: String(address()), payout: String(address()) };
@@ -33,26 +33,22 @@ const answer = {
 } as unknown as ProvenAnswer;
 
 /** A settlement that has to wait, and what was sent of it. */
-function createScene(
-  state: () => ReturnType<Lease['state']> = () => 'held',
-  isAway: () => boolean = () => false,
-) {
+function createScene({
+  isAway = () => false,
+  kept,
+}: {
+  isAway?: () => boolean;
+  kept?: Promise<void>;
+} = {}) {
   const sent: (readonly TransactionInstruction[])[] = [];
-  const exits: unknown[] = [];
   /** When it was tried, counted from the start. */
   const triedAtMs: number[] = [];
   const startMs = performance.now();
   let nowSeconds = 100n;
   const context = {
     addresses: createAddresses(),
-    exits: {
-      async add(exit: unknown) {
-        exits.push(exit);
-        return { status: 'confirmed', signature: 'an exit', slot: 1 };
-      },
-    },
     clock: { nowSeconds: () => nowSeconds },
-    logger: createLogger({ name: 'test', level: 'silent' }),
+    logger,
     gateway: address(),
     signer: Keypair.generate(),
     sender: {
@@ -68,12 +64,12 @@ function createScene(
   } as unknown as LedgerContext;
   const acknowledgements = { collect: () => undefined } as unknown as Acknowledgements;
   const keeping = Promise.withResolvers<void>();
-  const settling = { job, answer, countedTokens: 2, kept: keeping.promise, lease: { state } };
+  const settling = { job, answer, countedTokens: 2, kept: kept ?? keeping.promise };
   const end = settleJob(context, acknowledgements, settling);
   const pass = (seconds: bigint): void => {
     nowSeconds = seconds;
   };
-  return { end, sent, exits, triedAtMs, keep: keeping.resolve, pass };
+  return { end, sent, triedAtMs, keep: keeping.resolve, pass };
 }
 
 describe('a settlement', () => {
@@ -81,7 +77,7 @@ describe('a settlement', () => {
     const whole = {} as WholeAnswer;
     const settle: Escrow['settle'] = async () => ({ status: 'overdue' });
     // @ts-expect-error: only the check of the signature makes a proven answer.
-    expect(settle(job, whole, 2, {} as SettlementHold)).toBeInstanceOf(Promise);
+    expect(settle(job, whole, 2, Promise.resolve())).toBeInstanceOf(Promise);
   });
 
   it('is sent only after the answer is stored', async () => {
@@ -104,34 +100,38 @@ describe('a settlement', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is not sent while its lease has lapsed, and is sent once it is renewed', async () => {
-    let state: ReturnType<Lease['state']> = 'lapsed';
-    const { end, sent, keep } = createScene(() => state);
-    keep();
-    await delay(600);
-    expect(sent).toEqual([]);
-    state = 'held';
+  it('is sent although the database has been away for longer than the lease of its request', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    let isAway = false;
+    const query = async () => {
+      if (isAway) throw new Error('connect ECONNREFUSED');
+      return { rows: [], rowCount: 1 };
+    };
+    const idempotency = createIdempotency({
+      database: { query } as unknown as Database,
+      ...{ findStatus: async () => undefined, failOrphan: async () => 'failed' },
+      ...{ nowMs: () => 0, logger },
+    });
+    const named = { wallet: worker.address, apiKey: 'a key', rawBody: randomBytes(8) };
+    const identify = createRequestIdentification(randomBytes(32));
+    const request = identify({ ...named, idempotencyKey: undefined, retryCount: undefined });
+    const claim = (await idempotency.claim(request, job.id)) as NewClaim;
+    isAway = true;
+    await jest.advanceTimersByTimeAsync(60_000);
+    const { store } = createSettlements({ logger } as Parameters<typeof createSettlements>[0]);
+    const { end, sent } = createScene({ kept: store(job, claim, KEPT_COPY) });
+    await turn();
+    await turn();
     expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
-  });
-
-  it('is not sent when its lease lapses while it waits for its turn', async () => {
-    const states = ['held', 'lapsed', 'lapsed'] as const;
-    let asked = 0;
-    const { end, sent, keep, pass } = createScene(() => states[asked++] ?? 'lapsed');
-    keep();
-    await delay(50);
-    pass(PROOF_DUE_SECONDS);
-    expect(await end).toEqual({ status: 'overdue' });
-    expect(sent).toEqual([]);
+    expect(sent).toHaveLength(1);
+    idempotency.close();
+    jest.useRealTimers();
   });
 
   it('is tried again after 0.5, 1, 2, 4 and then each 5 s while the ledger is away', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     let isAway = true;
-    const { end, triedAtMs, keep } = createScene(
-      () => 'held',
-      () => isAway,
-    );
+    const { end, triedAtMs, keep } = createScene({ isAway: () => isAway });
     keep();
     await jest.advanceTimersByTimeAsync(13_000);
     isAway = false;
@@ -139,13 +139,5 @@ describe('a settlement', () => {
     expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
     expect(triedAtMs).toEqual([0, 500, 1_500, 3_500, 7_500, 12_500, 17_500]);
     jest.useRealTimers();
-  });
-
-  it('becomes a failure once a repeat has its lease', async () => {
-    const { end, sent, exits, keep } = createScene(() => 'lost');
-    keep();
-    expect(await end).toEqual({ status: 'failed', signature: 'an exit' });
-    expect(sent).toEqual([]);
-    expect(exits).toHaveLength(1);
   });
 });
