@@ -62,7 +62,7 @@ export interface Completions {
     request: ChatCompletionRequest;
     response: Response;
   }): Promise<void>;
-  /** Resolves when every job under way has ended, on the ledger too. */
+  /** Resolves when every request has ended, and its job on the ledger, too. */
   drain(): Promise<void>;
 }
 
@@ -259,41 +259,53 @@ export function createCompletions(services: CompletionServices): Completions {
     }
   }
 
+  async function complete({
+    payer,
+    identity,
+    request,
+    response,
+  }: Parameters<Completions['complete']>[0]): Promise<void> {
+    const { wallet } = payer;
+    const clientGone = abortWhenLeft(response);
+    const trace = traceOf(response);
+    const stages = createStages((name, startMs, endMs) => {
+      services.observeStage(name, endMs - startMs);
+      trace.stage(name, startMs, endMs);
+    });
+    const isStream = request.stream ?? false;
+    const includeUsage = request.stream_options?.include_usage ?? false;
+    const form = { response, publicUrl, isStream, includeUsage };
+
+    const draft = escrow.draft(wallet);
+    const claim = await idempotency.claim(identity, draft.id);
+    if (claim.status === 'replay') {
+      const { jobId, copy } = claim;
+      return replayAnswer({ ...form, jobId, copy, ...(await mirroredEnd({ wallet, jobId })) });
+    }
+    const { job, reservation } = await admitClaimed(claim, { payer, request, draft, clientGone });
+    stages.mark('lock');
+    response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
+    noteJob(response, { modelId: job.model.id, stages });
+
+    const created = Number(clock.nowSeconds());
+    const delivery = createDelivery({
+      ...form,
+      identity: { jobId: job.id, modelId: job.model.id, created },
+    });
+    const chat = chatForWorker(request);
+    const dispatchable = { job, reservation, chat, clientGone, isStream };
+    const { messages } = request;
+    const context = { response, delivery, stages, claim, isStream, messages, created };
+    await work.keepGoing(job, answer(dispatchable, context));
+    services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
+  }
+
   return {
-    async complete({ payer, identity, request, response }) {
-      const { wallet } = payer;
-      const clientGone = abortWhenLeft(response);
-      const trace = traceOf(response);
-      const stages = createStages((name, startMs, endMs) => {
-        services.observeStage(name, endMs - startMs);
-        trace.stage(name, startMs, endMs);
-      });
-      const isStream = request.stream ?? false;
-      const includeUsage = request.stream_options?.include_usage ?? false;
-      const form = { response, publicUrl, isStream, includeUsage };
-
-      const draft = escrow.draft(wallet);
-      const claim = await idempotency.claim(identity, draft.id);
-      if (claim.status === 'replay') {
-        const { jobId, copy } = claim;
-        return replayAnswer({ ...form, jobId, copy, ...(await mirroredEnd({ wallet, jobId })) });
-      }
-      const { job, reservation } = await admitClaimed(claim, { payer, request, draft, clientGone });
-      stages.mark('lock');
-      response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
-      noteJob(response, { modelId: job.model.id, stages });
-
-      const created = Number(clock.nowSeconds());
-      const delivery = createDelivery({
-        ...form,
-        identity: { jobId: job.id, modelId: job.model.id, created },
-      });
-      const chat = chatForWorker(request);
-      const dispatchable = { job, reservation, chat, clientGone, isStream };
-      const { messages } = request;
-      const context = { response, delivery, stages, claim, isStream, messages, created };
-      await work.keepGoing(job, answer(dispatchable, context));
-      services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
+    complete(options) {
+      const completing = complete(options);
+      // The server does not wait for it once its client has left.
+      background.add(completing.catch(() => undefined));
+      return completing;
     },
     drain: background.drain,
   };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
 import { ApiError } from '../../api/http/contracts/errors.ts';
@@ -14,8 +15,8 @@ const model = {
   long_completion_threshold_tokens: 500,
 };
 
-/** One request whose lock fails so; resolves when nothing of it is under way any more. */
-async function fail(error: Error) {
+/** A request whose lock comes to that. */
+function begin(locking: Promise<never>) {
   const releaseReservation = jest.fn();
   const releaseClaim = jest.fn(async () => undefined);
   const payer = { wallet: 'a wallet', spender: null, available_credits: 100n };
@@ -24,7 +25,7 @@ async function fail(error: Error) {
     nowSeconds: () => 0n,
     catalog: { find: () => model },
     directory: { reserve: async () => ({ release: releaseReservation }) },
-    escrow: { draft: () => ({ id: 'a job' }), lock: () => Promise.reject(error) },
+    escrow: { draft: () => ({ id: 'a job' }), lock: () => locking },
     idempotency: {
       claim: async () => ({ status: 'new', release: releaseClaim }),
     },
@@ -40,8 +41,14 @@ async function fail(error: Error) {
       locals: { trace: {} },
     } as unknown as Response,
   } as unknown as Parameters<typeof completions.complete>[0]);
+  return { completing, drain: completions.drain, releaseReservation, releaseClaim };
+}
+
+/** One request whose lock fails so; resolves when nothing of it is under way any more. */
+async function fail(error: Error) {
+  const { completing, drain, releaseReservation, releaseClaim } = begin(Promise.reject(error));
   await expect(completing).rejects.toBe(error);
-  await completions.drain();
+  await drain();
   expect(releaseReservation).toHaveBeenCalledTimes(1);
   return { isForgotten: releaseClaim.mock.calls.length === 1 };
 }
@@ -63,5 +70,21 @@ describe('a request releases its worker and', () => {
     ['failed unexpectedly', new Error('unforeseen')],
   ])('may not run again, since it may be charged, when its lock %s', async (_how, error) => {
     expect(await fail(error)).toEqual({ isForgotten: false });
+  });
+});
+
+describe('a process that ends', () => {
+  it('waits for a lock under way, whose client may have left, since its job has to be ended', async () => {
+    const locking = Promise.withResolvers<never>();
+    const { completing, drain } = begin(locking.promise);
+    let isDrained = false;
+    const draining = drain().then(() => {
+      isDrained = true;
+    });
+    await nextTurn();
+    expect(isDrained).toBe(false);
+    locking.reject(away(null));
+    await expect(completing).rejects.toThrow('away');
+    await draining;
   });
 });
