@@ -69,6 +69,14 @@ export function createChangeStreams(options: {
   let turn = 0;
   let isBusy = false;
   let isClosed = false;
+  let lastTold: Promise<unknown> = Promise.resolve();
+
+  /** One reading after the other, so that none is told behind one that was read later. */
+  function inOrder(tell: () => Promise<void>): Promise<void> {
+    const told = lastTold.then(tell);
+    lastTold = told.catch(() => undefined);
+    return told;
+  }
 
   /** Set while there is a stream: a process without one has nothing to do here. */
   let stopWatching: (() => void) | undefined;
@@ -101,7 +109,7 @@ export function createChangeStreams(options: {
     turn += 1;
     try {
       if (turn % TURNS_PER_CHECK === 0) await check();
-      await sendChanges();
+      await inOrder(sendChanges);
     } catch (error) {
       // What was lost is read anew by the browsers.
       logger.warn({ msg: 'Failed to read the changes of wallets', err: error });
@@ -118,7 +126,7 @@ export function createChangeStreams(options: {
       [...listeners].map(({ sessionId }) => sessionId),
     );
     for (const { sessionId, response } of listeners) {
-      if (live.has(sessionId)) response.write(': here\n\n');
+      if (live.has(sessionId)) write(response, ': here\n\n');
       else response.end();
     }
   }
@@ -163,11 +171,11 @@ export function createChangeStreams(options: {
       locked_credits: creditsNumber(balance?.locked_credits ?? 0n),
     };
     const event = `id: ${nowSeconds()}\nevent: changes\ndata: ${JSON.stringify(data)}\n\n`;
-    for (const { response } of to) response.write(event);
+    for (const { response } of to) write(response, event);
   }
 
   function sendReset(response: Response): void {
-    response.write(`id: ${nowSeconds()}\nevent: reset\ndata: {}\n\n`);
+    write(response, `id: ${nowSeconds()}\nevent: reset\ndata: {}\n\n`);
   }
 
   /** What a browser missed while it was away; at first the balance alone. */
@@ -199,7 +207,7 @@ export function createChangeStreams(options: {
       if (isClosed) return void response.end();
       const listener = { wallet, sessionId, response, sequence: undefined };
       listen(listener);
-      await catchUp(listener, resumeAfter);
+      await inOrder(() => catchUp(listener, resumeAfter));
     },
     close() {
       isClosed = true;
@@ -207,4 +215,9 @@ export function createChangeStreams(options: {
       for (const { response } of listeners) response.end();
     },
   };
+}
+
+/** A stream may have ended during a reading: to write to it then is an error that ends the process. */
+function write(response: Response, text: string): void {
+  if (!response.writableEnded) response.write(text);
 }
