@@ -13,7 +13,12 @@ import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
 import type { ApiMetrics } from '../telemetry/metrics.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import type { LargeBodies } from './largeBodies/largeBodies.ts';
-import { authenticate, type KeyAdmission, requireSpender } from './middleware/authentication.ts';
+import {
+  authenticate,
+  type KeyAdmission,
+  requireSpender,
+  withBody,
+} from './middleware/authentication.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import {
   allowOrigins,
@@ -81,17 +86,20 @@ export function createApp(services: AppServices): Express {
   app.use(requireWellFormed());
 
   const auth = authenticate(services);
-  const json = parseJsonBody();
-  const chat = parseJsonBody(services.largeBodies);
-  const spender = requireSpender(services.gateway);
-  app.post('/v1/chat/completions', auth, spender, chat, postChatCompletion(services));
+  const json = withBody(parseJsonBody(), auth);
+  const chat = withBody(
+    parseJsonBody(services.largeBodies),
+    auth,
+    requireSpender(services.gateway),
+  );
+  app.post('/v1/chat/completions', chat, postChatCompletion(services));
   app.get('/v1/models', auth, listModels(services));
   app.get('/v1/models/:model_id', auth, getModel(services));
   app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));
   app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
-  app.post('/v1/jobs/:job_id/dispute', auth, json, postDispute(services));
+  app.post('/v1/jobs/:job_id/dispute', json, postDispute(services));
   app.get('/v1/account', auth, getAccount(services));
-  app.post('/v1/webhooks', auth, json, postWebhook(services));
+  app.post('/v1/webhooks', json, postWebhook(services));
   app.get('/v1/webhooks', auth, getWebhooks(services));
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
   app.get('/health', getHealth(services));

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/account/keys.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
+import { until } from '../../testing/until.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
@@ -15,7 +19,7 @@ const DAY = 20_000n;
 const body = bodyWith({});
 let database: KeyedDatabase;
 let app: ServedApp;
-/** The names of the statements that the app has made. */
+/** The names of the statements that the app has an answer to. */
 let statements: string[];
 let wallet: string;
 let apiKey: string;
@@ -23,9 +27,10 @@ let apiKey: string;
 beforeAll(async () => {
   database = await openKeyedDatabase();
   const { pool } = database;
-  const query = (statement: { name?: string }) => {
+  const query = async (statement: { name?: string }) => {
+    const answer = await pool.query(statement as never);
     statements.push(statement.name ?? 'unnamed');
-    return pool.query(statement as never);
+    return answer;
   };
   const counted = { query } as unknown as typeof pool;
   const keys = createKeyAdmission(counted);
@@ -127,6 +132,24 @@ describe.each(forms)('a request%s under a cached key', (_form, headers) => {
   it('is refused after its wallet set another spender', async () => {
     await setSpender('another service');
     expect(await ask({ headers })).toBe('spender_not_set');
+  });
+});
+
+describe('a request whose body is on its way', () => {
+  it.each([
+    ['revoked', revokeKey, 'invalid_api_key'],
+    ['suspended', suspendKey, 'key_suspended'],
+  ] as const)('is refused when its key is %s before it has arrived', async (_how, end, code) => {
+    const sending = http.request(`${app.url}/v1/chat/completions`, {
+      ...{ method: 'POST', headers: { authorization: `Bearer ${apiKey}` } },
+    });
+    sending.write(body.slice(0, 1));
+    await until(async () => statements.length > 0);
+    await end(database.pool, wallet);
+    sending.end(body.slice(1));
+    const [response] = (await once(sending, 'response')) as [http.IncomingMessage];
+    expect(await readJson(response)).toMatchObject({ error: { code } });
+    expect(await claims()).toBe(0);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { parseRequest } from '../../http/contracts/values.ts';
+import { withBody } from '../../http/middleware/authentication.ts';
 import { parseJsonBody } from '../../http/middleware/malformedHttp.ts';
 import type { ConsoleRoute } from '../contracts/route.ts';
 import type { Session } from '../sessions/sessions.ts';
@@ -52,11 +53,10 @@ export function serveRoutes<Routes extends Record<string, ConsoleRoute>>(
   for (const [name, route] of Object.entries<ConsoleRoute>(routes)) {
     const handle = handlers[name] as (call: Call<ConsoleRoute>) => unknown;
     const method = route.method.toLowerCase() as Lowercase<ConsoleRoute['method']>;
-    const before = [
-      guard(route, services),
-      ...(route.body ? [route.form === 'chat completion' ? chat : json] : []),
-    ];
-    app[method](`${ROOT}${route.path}`, ...before, answer(route, handle));
+    const admit = guard(route, services);
+    const read = route.form === 'chat completion' ? chat : json;
+    const before = route.body ? withBody(read, admit) : admit;
+    app[method](`${ROOT}${route.path}`, before, answer(route, handle));
   }
 }
 

@@ -102,6 +102,25 @@ export function authenticate(options: {
   };
 }
 
+/**
+ * Admits a request and reads its body. One whose body was still on its way then is admitted again
+ * afterwards: by sending slowly, a key or a session would be used long after its end.
+ */
+export function withBody(read: RequestHandler, ...admit: RequestHandler[]): RequestHandler[] {
+  const waited = new WeakSet<Request>();
+  const note: RequestHandler = (request, _response, next) => {
+    if (!request.complete) waited.add(request);
+    next();
+  };
+  const admitAgain = admit.map(
+    (handle): RequestHandler =>
+      (request, response, next) => {
+        return waited.has(request) ? handle(request, response, next) : next();
+      },
+  );
+  return [...admit, note, read, ...admitAgain];
+}
+
 /** The key and account of a request that was authenticated. */
 export function authenticated(response: Response): KeyAndAccount {
   return response.locals.key as KeyAndAccount;

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey } from '../../../api/account/keys.ts';
 import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { until } from '../../../testing/until.ts';
 import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './consoleScene.ts';
 
 let scene: ConsoleScene;
@@ -61,6 +65,28 @@ describe('a session', () => {
 
     expect(headers.getSetCookie()[0]).toContain('__Host-svc_session=; Path=/');
     expect(await isOpen(cookie)).toBe(false);
+  });
+
+  it('is over for a request whose body arrives after its end', async () => {
+    const { cookie, id } = await freshSession();
+    await age(id, { used: '2 minutes' });
+    const sending = http.request(`${scene.url}/console/api/threshold`, {
+      method: 'PUT',
+      headers: { cookie, origin: PUBLIC_URL, 'content-type': 'application/json' },
+    });
+    sending.write('{"threshold_credits":');
+    // Its guard counts that as a use.
+    await until(async () => {
+      const { rows } = await scene.pool.query(
+        `select from service.sessions where id = $1 and last_used_at > now() - interval '1 minute'`,
+        [id],
+      );
+      return rows.length > 0;
+    });
+    await scene.pool.query('delete from service.sessions where id = $1', [id]);
+    sending.end('7}');
+    const [response] = (await once(sending, 'response')) as [http.IncomingMessage];
+    expect(await readJson(response)).toMatchObject({ error: { code: 'session_required' } });
   });
 
   it('is listed for its wallet alone, and can be ended from another one of it', async () => {
