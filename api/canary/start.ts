@@ -88,15 +88,19 @@ interface CanaryPlan {
  * @throws ApiError, PriceChangedError, LedgerUnavailableError when a job cannot be locked
  */
 async function runCanary(
-  services: CanaryServices,
+  services: CanaryServices & { database: Database },
   options: CanaryPlan & { model: ModelRow; workers: Candidates['answering'] },
 ): Promise<WorkerReport[]> {
   const { workers, model, seed, rightMin, interrupted } = options;
   const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
   const trials = new Map<string, Trial[]>(workers.map(({ address }) => [address, []]));
   for (const question of questions) {
+    // Judged by the endpoint or the key of minutes ago, an honest worker would fail.
+    const rows = await selectEligibleWorkers(services.database);
+    const present = new Map(rows.map((row) => [row.address, row]));
     const ends = await Promise.allSettled(
-      workers.map(async (worker) => {
+      workers.map(async (known) => {
+        const worker = present.get(known.address) ?? known;
         const trial = await tryWorker(services, { ...options, worker, question });
         trials.get(worker.address)?.push(trial);
       }),
@@ -168,7 +172,7 @@ export async function startCanary(
     const work = createJobWork({ background, watch, logger });
     const refunds = createRefunds({ escrow, clock, work });
     const { programId } = addresses;
-    const services = { escrow, clock, workers, tokens, refunds, programId };
+    const services = { database: pool, escrow, clock, workers, tokens, refunds, programId };
     return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
   } finally {
     await shutdown.run();

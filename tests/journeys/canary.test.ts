@@ -8,11 +8,16 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { fetchWorker } from '../../programs/client/accounts.ts';
+import { workerUpdate } from '../../programs/client/instructions.ts';
+import { submit } from '../../stack/operator.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
+import { startBalancer } from '../../testing/service/balancer.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 import { createScriptedEngine, createSolvingEngine } from '../../testing/workers/engines.ts';
+import type { TestWorker } from '../../testing/workers/testWorker.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const CREDITS = 1_000n;
@@ -227,6 +232,33 @@ describe('svc canary', () => {
     const { jobs, available, locked } = await readBooks(service, wallet);
     expect(jobs.map(({ status }) => status)).toEqual(Array(QUESTIONS).fill('failed'));
     expect({ available, locked }).toEqual({ available: CREDITS, locked: 0n });
+  });
+
+  it('asks a worker that moves between two questions at its new endpoint', async () => {
+    const { address: wallet } = await service.addWallet(CREDITS);
+    const [{ authority, proofKey, payout, url, requests }] = service.workers as [TestWorker];
+    const balancer = await startBalancer([url]);
+    const moveTo = async (endpoint: string) => {
+      const update = { authority: authority.publicKey, proofKey, payout, endpoint };
+      await submit(service.operator, [workerUpdate(update)], [authority]);
+      await until(async () => {
+        const { rowCount } = await service.pool.query(
+          'select from mirror.workers where address = $1 and endpoint = $2',
+          [workers.solving, endpoint],
+        );
+        return rowCount === 1;
+      });
+    };
+    const release = solver.hold();
+    const ending = ended(startCanary(wallet, '--worker', workers.solving, '--questions', '2'));
+    await solver.untilHeld();
+    await moveTo(balancer.url);
+    release();
+    expect((await ending).code).toBe(0);
+    const jobs = requests.filter(({ path }) => path === '/jobs').slice(-2);
+    expect(jobs.map(({ headers }) => `http://${headers.host}`)).toEqual([url, balancer.url]);
+    await moveTo(url);
+    await balancer.close();
   });
 
   it('takes back the running job when it is interrupted, however often', async () => {
