@@ -61,7 +61,7 @@ export async function createKey(database: pg.Pool, wallet: string): Promise<stri
  * @throws KeyNotFoundError when the wallet has no active key
  */
 export async function regenerateKey(database: pg.Pool, wallet: string): Promise<string> {
-  return inTransaction(database, async (client) => {
+  return changeKey(database, wallet, async (client) => {
     await endKey(client, wallet, ['active']);
     return insertKey(client, wallet);
   });
@@ -69,7 +69,7 @@ export async function regenerateKey(database: pg.Pool, wallet: string): Promise<
 
 /** Ends the wallet's key for good. @throws KeyNotFoundError when there is none */
 export async function revokeKey(database: pg.Pool, wallet: string): Promise<void> {
-  await endKey(database, wallet, ['active', 'suspended']);
+  await changeKey(database, wallet, (client) => endKey(client, wallet, ['active', 'suspended']));
 }
 
 /**
@@ -82,14 +82,16 @@ export async function suspendKey(
   wallet: string,
   reason = 'not given',
 ): Promise<void> {
-  const { rowCount } = await database.query(
-    `with suspended as (
-       update service.api_keys set status = 'suspended'
-       where wallet = $1 and status = 'active' returning key_sha256, wallet
-     )
-     insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
-     select key_sha256, wallet, 'operator', $2 from suspended`,
-    [wallet, reason],
+  const { rowCount } = await changeKey(database, wallet, (client) =>
+    client.query(
+      `with suspended as (
+         update service.api_keys set status = 'suspended'
+         where wallet = $1 and status = 'active' returning key_sha256, wallet
+       )
+       insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
+       select key_sha256, wallet, 'operator', $2 from suspended`,
+      [wallet, reason],
+    ),
   );
   if (rowCount === 0) throw notFound(wallet, ['active']);
 }
@@ -133,6 +135,21 @@ export async function listKeys(database: pg.Pool): Promise<KeyRecord[]> {
 }
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/**
+ * Changes a wallet's key after all earlier changes. A statement that waited for a regeneration would
+ * find the old key revoked and not see the new one, which a revocation would leave live.
+ */
+function changeKey<Result>(
+  database: pg.Pool,
+  wallet: string,
+  change: (client: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(database, async (client) => {
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('key ' || $1, 0))`, [wallet]);
+    return change(client);
+  });
+}
 
 async function insertKey(database: Queryable, wallet: string): Promise<string> {
   const key = generateKey();

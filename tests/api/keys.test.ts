@@ -13,6 +13,7 @@ import {
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { until } from '../../testing/until.ts';
 
 const wallet = 'a wallet';
 let database: TestDatabase;
@@ -35,6 +36,25 @@ afterAll(async () => {
 async function statusOf(key: string): Promise<string | undefined> {
   const [found] = await selectKeysAndAccounts(pool, [hashKey(key)]);
   return found?.status;
+}
+
+/** A pool whose transactions wait before a statement, once it is reached, until they may go on. */
+function gatedBefore(statement: string) {
+  const gate = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  async function connect() {
+    const client = await pool.connect();
+    const query = async (text: string, values?: unknown[]) => {
+      if (text.startsWith(statement)) {
+        reached.resolve();
+        await gate.promise;
+      }
+      return client.query(text, values);
+    };
+    return { query, release: (error?: Error) => client.release(error) };
+  }
+  const gated = { connect } as unknown as pg.Pool;
+  return { gated, reached: reached.promise, open: gate.resolve };
 }
 
 describe('API keys', () => {
@@ -67,6 +87,31 @@ describe('API keys', () => {
     await expect(reinstateKey(pool, wallet)).rejects.toThrow(KeyNotFoundError);
     await createKey(pool, wallet);
   });
+
+  it.each([
+    ['revoked', revokeKey],
+    ['suspended', suspendKey],
+  ] as const)(
+    'are %s whichever there is once a regeneration under way is over',
+    async (status, end) => {
+      await createKey(pool, wallet);
+      const { gated, reached, open } = gatedBefore('insert into service.api_keys');
+      const regenerating = regenerateKey(gated, wallet);
+      await reached;
+      const ending = end(pool, wallet);
+      await until(async () => {
+        const { rowCount } = await pool.query(
+          `select from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rowCount === 1;
+      });
+      open();
+      const next = await regenerating;
+      await ending;
+      expect(await statusOf(next)).toBe(status);
+    },
+  );
 
   it('can be suspended and reinstated, but not replaced while suspended', async () => {
     const key = await createKey(pool, wallet);
