@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { until } from '../../testing/until.ts';
+import type { Engine } from '../../worker/engine/engine.ts';
+import { createReadiness } from '../../worker/engine/readiness.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer } from './events.ts';
 import { MODEL_ID, openScene, type Scene } from './scene.ts';
@@ -17,6 +19,7 @@ beforeEach(async () => {
   // Nobody else is given this port while it is away.
   upstream = await startUpstream({ port: await findFreePort() });
   logged = [];
+  scene = undefined;
 });
 afterEach(async () => {
   await scene?.close();
@@ -170,5 +173,30 @@ describe('a worker with an upstream', () => {
     await ready.ask(await ready.lock());
     await health(ready);
     expect(upstream.trials).toEqual([MODEL_ID, undefined]);
+  });
+});
+
+describe('a worker that hosts another model while one is tried', () => {
+  it('is not healthy before that one has answered a trial, too', async () => {
+    const loaded = Promise.withResolvers<void>();
+    const tried: string[] = [];
+    const engine: Engine = {
+      kind: 'upstream',
+      async check() {},
+      async *generate({ model }) {
+        tried.push(model);
+        await loaded.promise;
+        yield { type: 'text', text: 'Hi' };
+      },
+    };
+    const logger = createLogger({ name: 'test', level: 'silent' });
+    const readiness = createReadiness({ engine, logger, now: () => 0 });
+    const alone = readiness.require(['first']);
+    const both = readiness.require(['first', 'second']);
+    loaded.resolve();
+    await alone;
+    await expect(both).rejects.toThrow('it has not yet ended its trial of first, second');
+    await readiness.require(['first', 'second']);
+    expect(tried).toEqual(['first', 'second']);
   });
 });

@@ -108,15 +108,16 @@ export function createReadiness(options: {
     trial ??= tryModels(models).finally(() => {
       trial = undefined;
     });
+    const untried = notReady(`it has not yet ended its trial of ${models.join(', ')}`);
     const wait = new AbortController();
-    const isLate = delay(TRIAL_WAIT_MS, wait.signal).then((): never => {
-      throw notReady(`it has not yet ended its trial of ${models.join(', ')}`);
-    });
+    const isLate = delay(TRIAL_WAIT_MS, wait.signal).then(() => Promise.reject(untried));
     try {
       await Promise.race([trial, isLate]);
     } finally {
       wait.abort();
     }
+    // The trial may have begun before the worker hosted all of these.
+    if (models.some((model) => !proven.has(model))) throw untried;
   }
 
   return {
