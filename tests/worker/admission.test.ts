@@ -128,7 +128,21 @@ describe('a job runs when the ledger', () => {
     const terms = { gateways: [gateway], shareMinBasisPoints: 0 };
     const own = { programId: PROGRAM_ID, worker, proofKey: keys.proof.publicKey, terms };
     const lookup = createJobLookup(ledger, 1);
-    const { admit } = createAdmission(ledger, lookup, own, async () => undefined);
+    let nowMs = 0;
+    const slowNode: typeof ledger = {
+      ...ledger,
+      readGateway(address) {
+        nowMs += 3_000;
+        return ledger.readGateway(address);
+      },
+    };
+    const { admit } = createAdmission(
+      slowNode,
+      lookup,
+      own,
+      async () => undefined,
+      () => nowMs,
+    );
     const { id, address } = await scene.lock({ lockedSecondsAgo: 80 });
     const request = {
       ...{ job_id: id, job_address: address, worker_address: worker, program_id: PROGRAM_ID },
@@ -136,7 +150,7 @@ describe('a job runs when the ledger', () => {
     };
     const admitted = await admit(request, keys.hotSigner.publicKey, false);
     const { deadlineSeconds, unixSeconds, proofDueMs } = admitted;
-    expect(proofDueMs).toBe((Number(deadlineSeconds - unixSeconds) - 5) * 1_000);
+    expect(proofDueMs).toBe((Number(deadlineSeconds - unixSeconds) - 5) * 1_000 - nowMs);
   });
 
   it('shows it to the worker a little later than to the caller', async () => {

@@ -16,7 +16,7 @@ import type { JobLife } from './attempts.ts';
 export interface Admitted extends JobLife {
   /** The key or Gateway that alone acts for the job, for all of its life. */
   controller: PublicKey;
-  /** The time from the reading until a proof comes too late. */
+  /** The time that is left until a proof comes too late. */
   proofDueMs: number;
 }
 
@@ -48,12 +48,14 @@ interface GatewayReading {
  * @param own the deployment this worker serves, its account, the key its proofs verify with, and
  *   what it demands of jobs
  * @param readStart when this process began
+ * @param nowMs a monotone clock in milliseconds
  */
 export function createAdmission(
   ledger: Pick<WorkerLedger, 'readGateway'>,
   findJob: FindJob,
   own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey; terms: Terms },
   readStart: ReadLedgerStart,
+  nowMs: () => number = () => performance.now(),
 ): Admission {
   const addresses = createAddresses(own.programId);
 
@@ -124,6 +126,7 @@ export function createAdmission(
       const startSeconds = await readStart();
       const prefetched = prefetchGateway(signer);
       const reading = await findJob(request.job_address, isKnown);
+      const readAtMs = nowMs();
       const { job, unixSeconds } = reading;
       requireServed(job.controller, own.terms);
       await authorize(job.controller, signer, prefetched);
@@ -135,11 +138,13 @@ export function createAdmission(
       const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
       const lifeLeftSeconds = deadlineSeconds - unixSeconds;
       checkOpen(job, request, lifeLeftSeconds);
+      const proofDueMs = Number(lifeLeftSeconds - PROOF_MARGIN_SECONDS) * SECOND_MS;
       return {
         controller: job.controller,
         unixSeconds,
         deadlineSeconds,
-        proofDueMs: Number(lifeLeftSeconds - PROOF_MARGIN_SECONDS) * SECOND_MS,
+        // A slow node may have taken seconds over the Gateway since.
+        proofDueMs: proofDueMs - (nowMs() - readAtMs),
       };
     },
   };
