@@ -273,14 +273,15 @@ function flood(response: Response): void {
 }
 
 function filterEvents(response: Response, isSent: (event: string) => boolean): void {
-  const write = response.write.bind(response) as (events: string) => boolean;
-  const end = response.end.bind(response) as (event?: string) => Response;
-  response.write = (events: string) => {
-    const sent = events.split(/(?<=\n\n)/).filter(isSent);
-    return sent.length === 0 || write(sent.join(''));
-  };
-  response.end = ((event?: string) =>
-    event === undefined || isSent(event) ? end(event) : end()) as typeof response.end;
+  const write: (events: string, onSent?: () => void) => boolean = response.write.bind(response);
+  response.write = (events: string, onSent?: unknown) =>
+    write(
+      events
+        .split(/(?<=\n\n)/)
+        .filter(isSent)
+        .join(''),
+      onSent as () => void,
+    );
 }
 
 function sha256(text: string): Uint8Array {

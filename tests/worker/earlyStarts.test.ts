@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
@@ -54,6 +55,7 @@ function openBench() {
       chat: { model: MODEL_ID, messages: [{ role: 'user' as const, content: 'Go on.' }] },
     };
     const response = new ServerResponse(new IncomingMessage(new Socket()));
+    response.assignSocket(new PassThrough() as unknown as Socket);
     const code = jobs.run(request, signer, response).then(
       () => 'proven',
       (error: WorkerError) => error.code as string,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
@@ -10,7 +11,7 @@ import { until } from '../../testing/until.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Admitted } from '../../worker/jobs/admission.ts';
 import { createAttempts } from '../../worker/jobs/attempts.ts';
-import { createJobs } from '../../worker/jobs/jobs.ts';
+import { createJobs, type Jobs } from '../../worker/jobs/jobs.ts';
 import { createProofSigner } from '../../worker/jobs/output.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { readAnswer } from './events.ts';
@@ -25,8 +26,13 @@ const ADMITTED: Admitted = {
 const servers: ReturnType<typeof createServer>[] = [];
 /** The responses that its callers wait for, in order. */
 let responses: ServerResponse[];
+/** Those of the last server. */
+let jobs: Jobs;
+/** How they ended. */
+let ends: string[];
 beforeEach(() => {
   responses = [];
+  ends = [];
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -40,13 +46,14 @@ async function serveJobs(
   proofKey: KeyHolder = Keypair.generate(),
 ): Promise<string> {
   const worker = freshAddress();
-  const jobs = createJobs({
+  jobs = createJobs({
     admission: { admit: () => admitted, authorize: async () => undefined },
     attempts: createAttempts(),
     engine,
     signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey }),
     capacity: 1,
     logger: createLogger({ name: 'worker', level: 'silent' }),
+    onEnd: ({ outcome }) => void ends.push(outcome),
   });
   const request = {
     ...{ job_id: 'job_1', job_address: freshAddress(), worker_address: worker },
@@ -162,5 +169,32 @@ describe('a running job', () => {
     resolve(ADMITTED);
     await new Promise(setImmediate);
     expect(asked.started).toBe(false);
+  });
+});
+
+describe('closing a server with its jobs', () => {
+  it('waits until a proof is sent to a caller who reads late', async () => {
+    const engine: Engine = {
+      kind: 'builtin',
+      async *generate() {
+        // Until the system takes no more: what follows waits in this process.
+        do {
+          yield { type: 'text', text: 'x'.repeat(10_000) };
+          await new Promise(setImmediate);
+        } while (responses[0]?.writableLength === 0);
+        yield { type: 'end', finishReason: 'stop' };
+      },
+    };
+    const { port } = new URL(await serveJobs(engine, Promise.resolve(ADMITTED)));
+    const caller = connect(Number(port), '127.0.0.1');
+    caller.write('POST / HTTP/1.1\r\nhost: worker\r\ncontent-length: 0\r\n\r\n');
+    await until(async () => ends.length > 0);
+    expect(ends).toEqual(['proved']);
+
+    const [server] = servers;
+    server?.close();
+    const closed = jobs.close(60_000).then(() => server?.closeAllConnections());
+    expect(await text(caller)).toContain('event: proof');
+    await closed;
   });
 });

@@ -83,9 +83,9 @@ export function createExecute(dependencies: {
     try {
       const work = { request, engine, admitted, stream, signProof, onOutput };
       const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
-      stream.end('proof', proof);
       end('proved', proof);
       logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });
+      await stream.end('proof', proof);
     } catch (error) {
       const failure = asWorkerError(error);
       await admitted.then(
@@ -96,7 +96,7 @@ export function createExecute(dependencies: {
       const level = failure.code === 'internal_error' ? 'error' : 'warn';
       logger[level]({ msg: 'Gave no proof for a job', ...fields, code: failure.code, err: error });
       if (!stream.isOpen) throw failure;
-      stream.end('error', failure);
+      await stream.end('error', failure);
     } finally {
       clearTimeout(proofDue);
     }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { unlessAborted } from '../../common/wait.ts';
 
 /** The response of one job as server-sent events; nothing is sent before the first event. */
 export interface EventStream {
@@ -8,8 +9,8 @@ export interface EventStream {
   send(data: object): Promise<void>;
   /** Tells that the answer is being worked on; at most once a second. */
   alive(): Promise<void>;
-  /** Sends the last event, under its own name, and ends the response. */
-  end(event: 'proof' | 'error', data: object): void;
+  /** Sends the last event, under its own name, waits until it is sent, and ends the response. */
+  end(event: 'proof' | 'error', data: object): Promise<void>;
 }
 
 /** Events of one turn are written together, up to this many characters: a write costs the same. */
@@ -60,9 +61,14 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
       aliveAtMs = nowMs;
       await write('event: alive\ndata: {}\n\n');
     },
-    end(event, data) {
+    async end(event, data) {
       flush();
-      response.end(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      const sent = new Promise<unknown>((resolve) => {
+        response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`, resolve);
+      });
+      // A closing server destroys a response that has ended, with what waits in its socket.
+      await unlessAborted(signal, sent).catch(() => undefined);
+      response.end();
     },
   };
 }
