@@ -1,4 +1,9 @@
-import { type Connection, LAMPORTS_PER_SOL, type TransactionInstruction } from '@solana/web3.js';
+import {
+  type Connection,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  type TransactionInstruction,
+} from '@solana/web3.js';
 import { addressListSetting } from '../../common/ledgerSettings.ts';
 import { fetchGateway, workerEndpoint } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
@@ -66,15 +71,8 @@ export async function initializeWorker(
   const authority = keys.authority.publicKey;
   report(`Keys             ${folder.path}: authority ${authority}`);
   await requireGateways(connection, addresses, options.gateway);
-  const state = await readWorkerState(connection, addresses, authority);
-  if (state.worker?.status === 'deregistered') {
-    throw new SetupError(`${authority} has deregistered for good. Use another --dir.`);
-  }
-  if (state.worker && state.worker.unstakingTokens > 0n) {
-    throw new SetupError('Its stake is unlocked. Withdraw it first: svc worker stop.');
-  }
-
-  const { models, slots } = await measureUpstream(options, state, report);
+  const { offered } = await readUsableState(connection, addresses, authority);
+  const { models, slots } = await measureUpstream(options, offered, report);
   writeSettings(folder, {
     SOLANA_RPC_URL: options.rpc.href,
     SVC_PROGRAM_ID: addresses.programId.toBase58(),
@@ -88,6 +86,8 @@ export async function initializeWorker(
     WORKER_METRICS_PORT: String(options.port + 1),
   });
 
+  // A model may have taken half an hour to load, in which another run has set the worker up.
+  const state = await readUsableState(connection, addresses, authority);
   const purses = {
     payout: await readPurse(connection, state.config.creditMint, authority),
     stake: await readPurse(connection, state.config.stakeMint, authority),
@@ -102,10 +102,26 @@ export async function initializeWorker(
   report(`Next             npx svc worker run --dir ${options.dir}`);
 }
 
+/** @throws SetupError when the worker cannot be set up any more, or not before its stake is withdrawn */
+async function readUsableState(
+  connection: Connection,
+  addresses: Addresses,
+  authority: PublicKey,
+): Promise<WorkerState> {
+  const state = await readWorkerState(connection, addresses, authority);
+  if (state.worker?.status === 'deregistered') {
+    throw new SetupError(`${authority} has deregistered for good. Use another --dir.`);
+  }
+  if (state.worker && state.worker.unstakingTokens > 0n) {
+    throw new SetupError('Its stake is unlocked. Withdraw it first: svc worker stop.');
+  }
+  return state;
+}
+
 /** Which models the upstream really answers for, and how many answers it writes at a time. */
 async function measureUpstream(
   options: InitializeOptions,
-  { offered }: WorkerState,
+  offered: readonly string[],
   report: Report,
 ): Promise<{ models: Map<string, string>; slots: number }> {
   const url = options.upstream;

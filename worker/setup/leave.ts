@@ -32,9 +32,13 @@ export async function leaveService(options: {
   const { connection, addresses, authority: key, metricsPort, report } = options;
   const authority = key.publicKey;
   const { programId } = addresses;
-  const state = await readWorkerState(connection, addresses, authority);
-  const { worker, hosted, config, unixSeconds } = state;
-  if (!worker) throw new SetupError(`${authority} has no worker on this ledger.`);
+  async function readState() {
+    const { worker, ...state } = await readWorkerState(connection, addresses, authority);
+    if (!worker) throw new SetupError(`${authority} has no worker on this ledger.`);
+    return { ...state, worker };
+  }
+
+  const { worker, hosted, config, unixSeconds } = await readState();
 
   if (hosted.length > 0) {
     const unhosts = hosted.map((modelId) => workerUnhost({ programId, authority, modelId }));
@@ -44,9 +48,11 @@ export async function leaveService(options: {
   if (worker.stakeTokens > 0n) {
     await untilDrained(metricsPort);
     report('No job runs any more. The process of svc worker run can be ended.');
-    const tokens = worker.stakeTokens;
+    // Minutes have passed, in which somebody may have staked more or a verdict slashed some.
+    const drained = await readState();
+    const tokens = drained.worker.stakeTokens;
     await sendTogether(connection, key, [stakeUnlock({ programId, authority, tokens })]);
-    const readyAt = unixSeconds + BigInt(worker.unstakeCooldownSeconds);
+    const readyAt = drained.unixSeconds + BigInt(drained.worker.unstakeCooldownSeconds);
     report(`Unlocked ${tokens} tokens. Run this again after ${timeOf(readyAt)} to withdraw them.`);
     return;
   }
