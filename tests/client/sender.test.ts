@@ -100,33 +100,41 @@ describe('the sender', () => {
     expect(names[1]).toBe(names[3]);
   });
 
-  it('neither signs nor sends what was cancelled while it waited for a blockhash', async () => {
-    const asked = Promise.withResolvers<void>();
-    const told = Promise.withResolvers<void>();
-    const methods: string[] = [];
-    const node = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      methods.push(request.method);
-      if (request.method === 'getLatestBlockhash') {
+  it.each(['a blockhash', 'its fee'])(
+    'neither signs nor sends what was cancelled while it waited for %s',
+    async (what) => {
+      const asked = Promise.withResolvers<void>();
+      const told = Promise.withResolvers<void>();
+      const hold = () => {
         asked.resolve();
-        await told.promise;
-      }
-      return forward(request);
-    });
-    const slow = createSender(options(node));
-    let isWanted = true;
-    const sending = slow.send({
-      instructions: [pay(10)],
-      signers: [payers[0]],
-      computeUnitLimit: 2_000,
-      isWanted: () => isWanted,
-    });
-    await asked.promise;
-    isWanted = false;
-    told.resolve();
-    await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
-    expect(methods).toEqual(['getLatestBlockhash']);
-    slow.close();
-  });
+        return told.promise;
+      };
+      const methods: string[] = [];
+      const node = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
+        methods.push(request.method);
+        if (what === 'a blockhash') await hold();
+        return forward(request);
+      });
+      const priorityFee = async () => {
+        if (what === 'its fee') await hold();
+        return 0;
+      };
+      const slow = createSender({ ...options(node), priorityFee });
+      let isWanted = true;
+      const sending = slow.send({
+        instructions: [pay(10)],
+        signers: [payers[0]],
+        computeUnitLimit: 2_000,
+        isWanted: () => isWanted,
+      });
+      await asked.promise;
+      isWanted = false;
+      told.resolve();
+      await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
+      expect(methods).toEqual(['getLatestBlockhash']);
+      slow.close();
+    },
+  );
 
   it('continues after any number of cancelled transactions', async () => {
     const unwanted = { instructions: [pay(11)], signers: [payers[0]], computeUnitLimit: 2_000 };
@@ -467,14 +475,13 @@ describe('the sender with an unreliable node', () => {
       return forward(request);
     });
     const closed = createSender({ ...options(slow), submissionsMax: 1 });
-    const first = send([pay(40)], closed);
-    const waiting = send([pay(41)], closed);
+    // One waits for the blockhash, the other for its turn.
+    const ends = Promise.allSettled([send([pay(40)], closed), send([pay(41)], closed)]);
     await asked.promise;
     closed.close();
     told.resolve();
-    const name = 'LedgerUnavailableError';
-    await expect(first).rejects.toMatchObject({ name, signature: expect.any(String) });
-    await expect(waiting).rejects.toMatchObject({ name, signature: null });
+    const reason = { name: 'LedgerUnavailableError', signature: null };
+    expect(await ends).toMatchObject([{ reason }, { reason }]);
   });
 
   it('signs again when the ledger no longer has the blockhash', async () => {

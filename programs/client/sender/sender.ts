@@ -213,15 +213,22 @@ export function createSender(options: {
   let pending = 0;
   let closed = false;
 
+  function assertSendable({ isWanted }: Sending): void {
+    if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
+    if (isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
+  }
+
   async function prepare(
     { sending, loadedBytes }: { sending: Sending; loadedBytes: number },
     feePayer: Signer,
     { blockhash }: Blockhash,
   ) {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
+    const microLamports = (await priorityFee?.()) || undefined;
+    // Whoever tells the blockhash or the fee may have taken long.
+    assertSendable(sending);
     const own =
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
-    const microLamports = (await priorityFee?.()) || undefined;
     const limits = computeBudget({ computeUnits, microLamports, loadedBytes });
     return signTransaction({
       instructions: [...own, ...limits],
@@ -285,11 +292,8 @@ export function createSender(options: {
   ): Promise<Outcome> {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
-        if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
-        assertWanted(sending);
+        assertSendable(sending);
         const blockhash = await blockhashes.current();
-        // A node that is slow to tell one may have kept it waiting for long.
-        assertWanted(sending);
         const signed = await prepare({ sending, loadedBytes }, feePayer, blockhash);
         const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
         return { blockhash, signed, submission };
@@ -328,8 +332,4 @@ export function createSender(options: {
       confirmer.close();
     },
   };
-}
-
-function assertWanted({ isWanted }: Sending): void {
-  if (isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
 }
