@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { delay } from '../../common/wait.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/index.ts';
 import {
@@ -23,6 +24,15 @@ afterAll(async () => {
   clock.close();
   await ledger.close();
 });
+
+/** A node's answer to the question for the Clock. */
+function clockAnswer(unixSeconds: number) {
+  const bytes = Buffer.alloc(40);
+  bytes.writeBigInt64LE(BigInt(unixSeconds), 32);
+  const data = [bytes.toString('base64'), 'base64'];
+  const value = { lamports: 1, owner: 'Sysvar', executable: false, data };
+  return { status: 200, text: JSON.stringify({ result: { context: { slot: 1 }, value } }) };
+}
 
 describe('the ledger clock', () => {
   it('returns the second of the ledger’s Clock account', async () => {
@@ -71,9 +81,7 @@ describe('the ledger clock', () => {
     const rpc = createRpc({
       async post() {
         readAtMs.push(performance.now());
-        const data = [Buffer.alloc(40).toString('base64'), 'base64'];
-        const value = { lamports: 1, owner: 'Sysvar', executable: false, data };
-        return { status: 200, text: JSON.stringify({ result: { context: { slot: 1 }, value } }) };
+        return clockAnswer(0);
       },
     });
     const lonely = createLedgerClock({ rpc });
@@ -82,6 +90,26 @@ describe('the ledger clock', () => {
     jest.useRealTimers();
     const pauses = readAtMs.slice(1).map((ms, place) => ms - (readAtMs[place] ?? 0));
     expect(pauses).toEqual(Array(10).fill(400));
+  });
+
+  it('keeps its time when a node takes seconds to answer', async () => {
+    jest.useFakeTimers();
+    let lateMs = 0;
+    const rpc = createRpc({
+      async post() {
+        const answer = clockAnswer(Math.floor(performance.now() / 1_000));
+        await delay(lateMs);
+        return answer;
+      },
+    });
+    const told = createLedgerClock({ rpc });
+    await jest.advanceTimersByTimeAsync(2_000);
+    lateMs = 8_000;
+    await jest.advanceTimersByTimeAsync(9_000);
+    const aheadMs = told.nowMs() - performance.now();
+    told.close();
+    jest.useRealTimers();
+    expect(Math.abs(aheadMs)).toBeLessThan(1_000);
   });
 
   it('does not wait for a past time', async () => {

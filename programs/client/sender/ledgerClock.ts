@@ -38,9 +38,9 @@ const passedMs = (): number => performance.now();
  * Follows the ledger's Clock by reading it two to five times a second; a jump shows with the next
  * reading.
  *
- * The Clock counts whole seconds, so a reading S says that the time is in [S, S + 1). The offset
- * moves only as far as a reading forces it: it closes in on the true one and never contradicts
- * what was read. While the ledger cannot be reached, time runs on as it passes here: a clock of this
+ * The Clock counts whole seconds, so a reading S says that the time was in [S, S + 1) at a moment
+ * between question and answer. The offset moves only as far as a reading forces it: it closes in on
+ * the true one and never contradicts what was read, and a late answer moves it no further. While the ledger cannot be reached, time runs on as it passes here: a clock of this
  * machine that is set meanwhile changes no deadline.
  *
  * @param options.rpc the ledger's node, as `connectRpc` gives it
@@ -64,10 +64,12 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
     const askedMs = passedMs();
     const { value } = await getAccountInfo(rpc, CLOCK, { commitment: 'confirmed' });
     if (value === null) throw new Error('The ledger has no Clock');
-    const localMs = (askedMs + passedMs()) / 2;
+    const answeredMs = passedMs();
     const unixSeconds = unixSecondsOf(value);
-    const lowest = Number(unixSeconds) * SECOND_MS - localMs;
-    offsetMs = Math.min(Math.max(offsetMs ?? lowest, lowest), lowest + SECOND_MS - 1);
+    const ledgerMs = Number(unixSeconds) * SECOND_MS;
+    offsetMs ??= ledgerMs - (askedMs + answeredMs) / 2;
+    offsetMs = Math.max(offsetMs, ledgerMs - answeredMs);
+    offsetMs = Math.min(offsetMs, ledgerMs + SECOND_MS - 1 - askedMs);
     first.resolve();
     return unixSeconds;
   }
