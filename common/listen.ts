@@ -40,22 +40,20 @@ async function listenOnce({
   onListening,
 }: Parameters<typeof listen>[0]): Promise<void> {
   const client = await pool.connect();
-  const ended = new AbortController();
-  const end = () => ended.abort();
-  client.once('error', end);
-  client.once('end', end);
-  signal.addEventListener('abort', end);
+  const lost = new AbortController();
+  // Also where it was aborted while the connection opened: of that no event tells any more.
+  const ended = AbortSignal.any([signal, lost.signal]);
+  client.once('error', () => lost.abort());
+  client.once('end', () => lost.abort());
   client.on('notification', ({ payload }) => onNotification(payload ?? ''));
   try {
-    await client.query(`listen ${channel}`);
-    onListening();
-    while (!ended.signal.aborted) {
-      await delay(PROBE_INTERVAL_MS, ended.signal);
+    for (let isFirst = true; !ended.aborted; isFirst = false) {
       // Again what it does already: a probe that changes nothing.
-      if (!ended.signal.aborted) await client.query(`listen ${channel}`);
+      await client.query(`listen ${channel}`);
+      if (isFirst) onListening();
+      await delay(PROBE_INTERVAL_MS, ended);
     }
   } finally {
-    signal.removeEventListener('abort', end);
     client.release(true);
   }
 }

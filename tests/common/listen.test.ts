@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type pg from 'pg';
+import { listen } from '../../common/listen.ts';
+import { createPool } from '../../common/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ isEmpty: true });
+  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+
+describe('listening to notifications', () => {
+  it('ends when it is told to while its connection opens', async () => {
+    const opened = Promise.withResolvers<void>();
+    const connect = pool.connect.bind(pool);
+    jest.spyOn(pool, 'connect').mockImplementation(async () => {
+      await opened.promise;
+      return connect();
+    });
+    const ending = new AbortController();
+    const listened = jest.fn();
+    const listening = listen({
+      ...{ pool, channel: 'anything', signal: ending.signal },
+      ...{ onNotification: () => undefined, onListening: listened, onLost: () => undefined },
+    });
+    ending.abort();
+    opened.resolve();
+    await listening;
+    expect(listened).not.toHaveBeenCalled();
+  });
+});
