@@ -48,8 +48,8 @@ async function claimAttempts(
     name: 'claim_attempts',
     text: `
       with free as (
-        select delivery.id, given.attempt, given.is_requested
-        from unnest($1::bigint[], $2::int[], $3::bool[]) as given (id, attempt, is_requested)
+        select delivery.id, given.attempt
+        from unnest($1::bigint[], $2::int[]) as given (id, attempt)
         join service.webhook_deliveries delivery on delivery.id = given.id
         where delivery.status = 'pending' and attempts = given.attempt - 1
         -- Somebody who sets many aside may wait for what this has locked.
@@ -58,7 +58,7 @@ async function claimAttempts(
         update service.webhook_deliveries delivery set attempts = free.attempt
         from free cross join service.webhooks webhook
         where delivery.id = free.id and webhook.id = delivery.webhook_id
-          and (webhook.status = 'active' or (webhook.status = 'failed' and free.is_requested))
+          and (webhook.status = 'active' or (webhook.status = 'failed' and delivery.is_requested))
           and not exists (
             select from service.webhook_attempts under_way
             where under_way.delivery_id = delivery.id and duration_ms is null and error is null
@@ -69,11 +69,7 @@ async function claimAttempts(
         insert into service.webhook_attempts (delivery_id, attempt) select id, attempts from claimed
       )
       select * from claimed`,
-    values: [
-      jobs.map(({ deliveryId }) => deliveryId),
-      jobs.map(({ attempt }) => attempt),
-      jobs.map(({ isRequested }) => isRequested ?? false),
-    ],
+    values: [jobs.map(({ deliveryId }) => deliveryId), jobs.map(({ attempt }) => attempt)],
   });
   const claimed = new Map(rows.map((row) => [row.id, row]));
   return jobs.map((job) => {

@@ -220,7 +220,7 @@ export async function settleUnclaimed(
   job: AttemptJob,
 ): Promise<Outcome | undefined> {
   const webhook = await lockWebhook(database, job.deliveryId);
-  const { upAt, isUp, isNext } = await selectState(database, job);
+  const { upAt, isUp, isNext, isRequested } = await selectState(database, job);
   // Another process took it for dead, and makes it now.
   if (upAt && !isUp) return undefined;
   if (upAt) {
@@ -228,7 +228,7 @@ export async function settleUnclaimed(
     return INTERRUPTED;
   }
   const isRefused =
-    webhook?.status === 'disabled' || (webhook?.status === 'failed' && !job.isRequested);
+    webhook?.status === 'disabled' || (webhook?.status === 'failed' && !isRequested);
   // An event that was announced just when its webhook was disabled or given up is kept, too.
   if (isNext && isRefused) await setOneAside(database, job.deliveryId);
   await giveBack(database, job.deliveryId);
@@ -241,6 +241,8 @@ interface AttemptState {
   readonly isUp: boolean;
   /** The attempt is the one to be made next. */
   readonly isNext: boolean;
+  /** Its owner asked for it, by a replay or a test: it goes to a webhook that has failed, too. */
+  readonly isRequested: boolean;
 }
 
 async function selectState(
@@ -249,7 +251,7 @@ async function selectState(
 ): Promise<Partial<AttemptState>> {
   const { rows } = await database.query<AttemptState>(
     `select up_at as "upAt", up_at <= now() as "isUp",
-       status = 'pending' and attempts = $2 - 1 as "isNext"
+       status = 'pending' and attempts = $2 - 1 as "isNext", is_requested as "isRequested"
      from service.webhook_deliveries
      left join lateral (
        select started_at + $3 * interval '1 millisecond' as up_at from service.webhook_attempts

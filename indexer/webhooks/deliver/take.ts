@@ -5,8 +5,6 @@ export interface AttemptJob {
   readonly deliveryId: bigint;
   /** From 1. */
   readonly attempt: number;
-  /** Its owner asked for it, by a replay or a test: it goes to a webhook that has failed, too. */
-  readonly isRequested?: boolean | undefined;
 }
 
 /** One that nobody else is going to make. */
@@ -39,7 +37,6 @@ export async function takeDue(database: Database, turn: Turn): Promise<TakenAtte
     id: bigint;
     wallet: string;
     attempt: number;
-    is_requested: boolean;
   }>({
     name: 'take_due_attempts',
     text: `
@@ -91,21 +88,16 @@ export async function takeDue(database: Database, turn: Turn): Promise<TakenAtte
         update service.webhook_deliveries delivery
         set taken_until = now() + $4 * interval '1 second'
         from locked where delivery.id = locked.id
-        returning delivery.id, wallet, attempts, is_requested
+        returning delivery.id, wallet, attempts
       )
-      select taken.id, wallet, is_requested, coalesce(begun.attempt, attempts + 1) as attempt
+      select taken.id, wallet, coalesce(begun.attempt, attempts + 1) as attempt
       from taken left join service.webhook_attempts begun
         on begun.delivery_id = taken.id and begun.attempt = attempts
           and duration_ms is null and error is null
       order by taken.id`,
     values: [turn.max, turn.webhookMax, turn.exceptWallets, TAKEN_SECONDS_MAX],
   });
-  return rows.map((row) => ({
-    deliveryId: row.id,
-    wallet: row.wallet,
-    attempt: row.attempt,
-    isRequested: row.is_requested,
-  }));
+  return rows.map(({ id, wallet, attempt }) => ({ deliveryId: id, wallet, attempt }));
 }
 
 /** Lets the delivery be taken again. */

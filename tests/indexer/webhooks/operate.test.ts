@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing, SealingError } from '../../../common/sealing.ts';
 import { deleteOldDeliveries } from '../../../indexer/background/expiredRows.ts';
+import { type TakenAttempt, takeDue } from '../../../indexer/webhooks/deliver/take.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -159,6 +160,18 @@ describe('a replay', () => {
     await replayDeliveries(scene.pool, { webhook });
     await scene.attemptDue();
     expect(sentAttempts()).toEqual([1, 2]);
+  });
+
+  it('reaches a webhook that failed after its delivery was taken', async () => {
+    await announce(1);
+    const turn = { max: 1, webhookMax: 1, exceptWallets: [] };
+    const [taken] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await inTransaction(scene.pool, (client) => setAside(client, webhookId));
+    await replayDeliveries(scene.pool, { webhook });
+    await scene.makeAttempt(taken);
+    expect(await statuses()).toEqual([['delivered', 1]]);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 
   it('is refused for unknown or disabled webhooks and deliveries that did not fail', async () => {
