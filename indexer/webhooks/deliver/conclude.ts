@@ -37,11 +37,11 @@ export async function concludeAttempt(
   { job, outcome, endedAt }: { job: AttemptJob; outcome: Outcome; endedAt: Date | null },
 ): Promise<void> {
   const webhook = await lockWebhook(database, job.deliveryId);
-  await giveBack(database, job.deliveryId);
   // Deleted meanwhile, and its deliveries with it.
   if (!webhook) return;
-  // Somebody else took this process for dead, and has concluded the attempt.
+  // Somebody else took this process for dead, has concluded the attempt, and may make the next.
   if (!(await noteEnd(database, job, outcome))) return;
+  await giveBack(database, job.deliveryId);
   if (outcome.error === null) {
     await endDelivery(database, job.deliveryId, 'delivered');
     if (webhook.status === 'failed') await reactivate(database, webhook.id);
@@ -100,13 +100,9 @@ export async function concludeDelivered(
         where webhook.id = locked.webhook_id and webhook.status = 'failed'
       )
       update service.webhook_deliveries delivery
-      set taken_until = null,
-        status = case when noted.delivery_id is null then delivery.status else 'delivered' end,
-        due_at = case when noted.delivery_id is null then due_at end,
-        is_requested = noted.delivery_id is null and is_requested,
-        delivered_at = case when noted.delivery_id is null then delivered_at else now() end
-      from locked left join noted on noted.delivery_id = locked.id
-      where delivery.id = locked.id`,
+      set taken_until = null, status = 'delivered', due_at = null, is_requested = false,
+        delivered_at = now()
+      from noted where delivery.id = noted.delivery_id`,
     values: [
       attempts.map(({ job }) => job.deliveryId),
       attempts.map(({ job }) => job.attempt),

@@ -20,6 +20,7 @@ import { disableWebhook } from '../../../webhookOperations/webhooks.ts';
 
 /** From the contract: 1 at once; 2 after 30 s; 3 after 5 min; 4 after 30 min; 5 after 2 h. */
 const DELAYS_SECONDS = [30, 300, 1_800, 7_200];
+const TURN = { max: 9, webhookMax: 4, exceptWallets: [] };
 
 let scene: WebhookScene;
 let receiver: Receiver;
@@ -343,10 +344,9 @@ describe('an attempt', () => {
 
   it('that two processes receive is made by one of them', async () => {
     const { delivery } = await announceOne();
-    const turn = { max: 1, webhookMax: 1, exceptWallets: [] };
-    const [job] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
+    const [job] = (await takeDue(scene.pool, TURN)) as [TakenAttempt];
     await scene.pool.query('update service.webhook_deliveries set taken_until = now()');
-    const [again] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
+    const [again] = (await takeDue(scene.pool, TURN)) as [TakenAttempt];
     expect(again).toEqual(job);
     await Promise.all([scene.makeAttempt(job), scene.makeAttempt(again)]);
     expect(receiver.received).toHaveLength(1);
@@ -376,6 +376,9 @@ describe('an attempt', () => {
       const outcome = { error: null, statusCode: 200, response: '', durationMs: 61_000 };
       receiver.answer = refuse;
       await scene.attemptDue();
+      // Somebody is about to make the next one.
+      await scene.moveDue(delivery.id, 0);
+      expect(await takeDue(scene.pool, TURN)).toMatchObject([{ attempt: 2 }]);
       if (how === 'among others') await concludeDelivered(scene.pool, [{ job, outcome }]);
       else {
         await inTransaction(scene.pool, (client) =>
@@ -384,6 +387,7 @@ describe('an attempt', () => {
       }
       expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
       expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
+      expect(await takeDue(scene.pool, TURN)).toEqual([]);
     },
   );
 
@@ -432,7 +436,7 @@ describe('a delivery that a process took', () => {
         [delivery.id],
       );
     }
-    const taken = await takeDue(scene.pool, { max: 9, webhookMax: 4, exceptWallets: [] });
+    const taken = await takeDue(scene.pool, TURN);
     expect(taken.map(({ deliveryId, attempt }) => [deliveryId, attempt])).toEqual(
       attempts.map((attempt) => [delivery.id, attempt]),
     );
