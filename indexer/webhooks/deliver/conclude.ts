@@ -47,8 +47,8 @@ export async function concludeAttempt(
     if (webhook.status === 'failed') await reactivate(database, webhook.id);
     return;
   }
-  const { isTest, isPending, wasDelivered } = await selectDelivery(database, job.deliveryId);
-  // Its webhook was disabled or given up meanwhile.
+  const { isTest, isPending, wasDelivered } = await selectDelivery(database, job);
+  // Its webhook was disabled or given up meanwhile, and perhaps its owner replays it already.
   if (!isPending) return;
   const delayMs = isTest ? undefined : delayAfter(job.attempt);
   if (delayMs === undefined) {
@@ -134,26 +134,28 @@ async function reactivate(database: Database, webhookId: string): Promise<void> 
 
 async function selectDelivery(
   database: Database,
-  id: bigint,
+  { deliveryId, attempt }: AttemptJob,
 ): Promise<{ isTest: boolean; isPending: boolean; wasDelivered: boolean }> {
   const { rows } = await database.query<{
     event: string;
-    status: string;
+    is_pending: boolean;
     was_delivered: boolean;
   }>({
     name: 'select_delivery',
     text: `
-      select event, status, exists (
+      select event, status = 'pending' and due_at <= started_at as is_pending, exists (
         select from service.webhook_attempts
         where delivery_id = id and duration_ms is not null and error is null
       ) as was_delivered
-      from service.webhook_deliveries where id = $1`,
-    values: [id],
+      from service.webhook_deliveries
+      join service.webhook_attempts on delivery_id = id and attempt = $2
+      where id = $1`,
+    values: [deliveryId, attempt],
   });
   const [row] = rows;
   return {
     isTest: row?.event === TEST_EVENT,
-    isPending: row?.status === 'pending',
+    isPending: row?.is_pending ?? false,
     wasDelivered: row?.was_delivered ?? false,
   };
 }

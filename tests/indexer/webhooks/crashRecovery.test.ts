@@ -58,7 +58,8 @@ describe('an indexer that is killed during a delivery', () => {
     const second = await start();
     await untilReady(second);
     await scene.pool.query(
-      `update service.webhook_attempts set started_at = now() - interval '11 seconds'`,
+      `update service.webhook_deliveries set due_at = now() - interval '11 seconds';
+       update service.webhook_attempts set started_at = now() - interval '11 seconds'`,
     );
     await scene.pool.query(take, ['-1 second']);
     await until(async () => (await scene.attempts(id))[0]?.error === 'interrupted');

@@ -357,6 +357,7 @@ describe('an attempt', () => {
   it('counts when its process died, and the next is due 30 s after its timeout', async () => {
     const { delivery } = await announceOne();
     await scene.pool.query('update service.webhook_deliveries set attempts = 1');
+    await scene.moveDue(delivery.id, -25);
     const startedAt = performance.now();
     await scene.pool.query(
       `insert into service.webhook_attempts (delivery_id, attempt, started_at)

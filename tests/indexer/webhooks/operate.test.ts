@@ -174,6 +174,20 @@ describe('a replay', () => {
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 
+  it('is sent, whatever becomes of an attempt that began before it', async () => {
+    await announce(1);
+    receiver.answer = async (response) => {
+      receiver.answer = (replayed) => void replayed.end();
+      await disableWebhook(scene.pool, webhook);
+      await enableWebhook(scene.pool, webhook);
+      await replayDeliveries(scene.pool, { webhook });
+      refuse(response);
+    };
+    await scene.attemptDue();
+    expect(sentAttempts()).toEqual([1, 2]);
+    expect(await statuses()).toEqual([['delivered', 2]]);
+  });
+
   it('is refused for unknown or disabled webhooks and deliveries that did not fail', async () => {
     await announce(1);
     const { id: deliveryId } = (await scene.deliveries())[0] as { id: bigint };
