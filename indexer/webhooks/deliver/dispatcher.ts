@@ -66,7 +66,7 @@ export function createDispatcher(options: {
   }
 
   async function take(kind: 'first' | 'more'): Promise<number> {
-    const turn = shares.turn(kind);
+    const turn = stopping.signal.aborted ? undefined : shares.turn(kind);
     const taken = turn ? await takeDue(pool, turn) : [];
     for (const job of taken) begin(job);
     return taken.length;

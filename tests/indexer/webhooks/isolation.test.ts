@@ -1,7 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
+import { createLogger } from '../../../common/logger.ts';
+import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
+import { createShares } from '../../../indexer/webhooks/deliver/shares.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -212,5 +215,36 @@ describe('deliveries by two processes', () => {
     });
     expect(new Set(eventIdsOf(receiver)).size).toBe(EVENTS);
     expect(receiver.received).toHaveLength(EVENTS);
+  });
+});
+
+describe('a process that is told to end while it takes an attempt', () => {
+  it('makes that one and takes no other', async () => {
+    await addReceiver();
+    await announceAll(WALLET, 2);
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const query = scene.pool.query.bind(scene.pool) as (...given: unknown[]) => Promise<never>;
+    jest.spyOn(scene.pool, 'query').mockImplementation((async (...given: unknown[]) => {
+      asked.resolve();
+      await answered.promise;
+      return query(...given);
+    }) as typeof scene.pool.query);
+    const makeAttempt = jest.fn(async () => undefined);
+    const dispatcher = createDispatcher({
+      pool: scene.pool,
+      shares: createShares(() => performance.now()),
+      makeAttempt,
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      onFatal(error) {
+        throw error;
+      },
+    });
+    dispatcher.start();
+    await asked.promise;
+    const stopped = dispatcher.stop();
+    answered.resolve();
+    await stopped;
+    expect(makeAttempt).toHaveBeenCalledTimes(1);
   });
 });
