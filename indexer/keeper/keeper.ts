@@ -127,6 +127,8 @@ export function createKeeper(options: {
           nowSeconds: clock.nowSeconds() - MARGIN_SECONDS,
           exceptAddresses: [...underWay, ...cooldowns.keys()],
         });
+        // Another process may lead by now, and does them as well.
+        if (signal.aborted) return;
         metrics.due(duty.name, due.length + underWay.size);
         for (const task of due) {
           // Not waited for: one that takes long must not hold up the others.
