@@ -1,8 +1,14 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../common/postgres.ts';
+import { RetryableError } from '../source/errors.ts';
 import { MIRROR_SCHEMA } from '../sql/schema.ts';
 
-/** Lets `work` read the mirror as it is at one moment, however long it takes. */
+/**
+ * Lets `work` read the mirror as it is at one moment, however long it takes.
+ *
+ * @throws RetryableError when a rebuild has put another mirror in its place meanwhile: of that one,
+ *   whose tables the same names mean then, the moment shows a part at most
+ */
 export function inSnapshot<Result>(
   pool: pg.Pool,
   work: (database: Database) => Promise<Result>,
@@ -10,8 +16,19 @@ export function inSnapshot<Result>(
   return inTransaction(pool, async (client) => {
     await client.query('set transaction isolation level repeatable read, read only');
     await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
-    return work(client);
+    const schema = await selectSchema(client);
+    const result = await work(client);
+    if (schema === (await selectSchema(client))) return result;
+    throw new RetryableError('The mirror was replaced while it was read');
   });
+}
+
+/** What tells the mirror's schema from another one of its name. */
+async function selectSchema(database: Database): Promise<number | undefined> {
+  const { rows } = await database.query<{ oid: number }>(
+    `select '${MIRROR_SCHEMA}'::regnamespace::oid as oid`,
+  );
+  return rows[0]?.oid;
 }
 
 /** One thing that a table tells otherwise than it should; null where one of them tells nothing. */
