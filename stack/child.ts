@@ -14,10 +14,9 @@ const POLL_MS = 50;
  * Waits until a process's `/ready` answers 200. A failed request is repeated: the process may be
  * starting again.
  *
- * @throws StackError at the time-out
+ * @throws StackError with its last answer once `signal` aborts
  */
-export async function untilReady(url: string, timeoutMs: number): Promise<void> {
-  const signal = AbortSignal.timeout(timeoutMs);
+export async function untilReady(url: string, signal: AbortSignal): Promise<void> {
   let state = 'it does not answer';
   while (!signal.aborted) {
     try {
@@ -50,7 +49,7 @@ export interface Child {
   ready: Promise<string>;
   /** Pending while it lives, and for ever once it was stopped. */
   died: Promise<Death>;
-  /** Sends SIGTERM, and SIGKILL after ten seconds. */
+  /** Sends SIGTERM, and SIGKILL to what has not ended in time. */
   stop(): Promise<void>;
 }
 
@@ -67,6 +66,8 @@ const readyLine = z.object({ ready: z.literal(true), url: z.string() });
  *
  * @param environment all of its settings; secrets are passed only here
  * @param isRestart whether the log goes on, in place of beginning anew
+ * @param readyTimeoutMs how long it may take until it reports
+ * @param stopTimeoutMs how long it may take to end after SIGTERM
  */
 export function startChild(options: {
   name: string;
@@ -74,8 +75,11 @@ export function startChild(options: {
   environment: NodeJS.ProcessEnv;
   logFolder: string;
   isRestart?: boolean;
+  readyTimeoutMs?: number;
+  stopTimeoutMs?: number;
 }): Child {
   const { name, script, environment, logFolder, isRestart = false } = options;
+  const { readyTimeoutMs = READY_TIMEOUT_MS, stopTimeoutMs = STOP_TIMEOUT_MS } = options;
   const logPath = join(logFolder, `${name}.log`);
   const log = openSync(logPath, isRestart ? 'a' : 'w', 0o600);
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], {
@@ -88,14 +92,14 @@ export function startChild(options: {
   let isStopping = false;
   let isLate = false;
   const ended = describeEnd(child).then((how) => ({
-    how: isLate ? `was not ready after ${READY_TIMEOUT_MS / 1_000} seconds` : how,
+    how: isLate ? `was not ready after ${readyTimeoutMs / 1_000} seconds` : how,
     lastLines: `Its last lines (${logPath}):\n${tail(logPath)}`,
   }));
   const failed = ended.then(({ how, lastLines }): never => {
     throw new StackError(`The ${name} ${how}. ${lastLines}`);
   });
   const ready = Promise.race([
-    readReadyUrl(child, () => {
+    readReadyUrl(child, readyTimeoutMs, () => {
       isLate = true;
       child.kill('SIGKILL');
     }),
@@ -112,7 +116,7 @@ export function startChild(options: {
       isStopping = true;
       child.kill('SIGTERM');
       const timer = new AbortController();
-      await Promise.race([ended, delay(STOP_TIMEOUT_MS, timer.signal)]);
+      await Promise.race([ended, delay(stopTimeoutMs, timer.signal)]);
       timer.abort();
       child.kill('SIGKILL');
       await ended;
@@ -121,9 +125,13 @@ export function startChild(options: {
 }
 
 /** @param onLate called for a process that reports nothing in time; its end is awaited elsewhere */
-async function readReadyUrl({ stdout }: ChildProcess, onLate: () => void): Promise<string> {
+async function readReadyUrl(
+  { stdout }: ChildProcess,
+  timeoutMs: number,
+  onLate: () => void,
+): Promise<string> {
   if (!stdout) throw new Error('the child has no standard output');
-  const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
     const [line] = await once(createInterface({ input: stdout }), 'line', { signal });
     return readyLine.parse(JSON.parse(line)).url;
@@ -170,26 +178,24 @@ export function keepRunning(options: {
   startAt: (url?: string) => Child;
   ending: AbortSignal;
   onRestart: (sentence: string) => void;
-  pauseMs?: typeof PAUSE_MS;
-  longLifeMs?: number;
 }): { ready: Promise<string>; stop(): Promise<void> } {
-  const { name, startAt, onRestart, pauseMs = PAUSE_MS, longLifeMs = LONG_LIFE_MS } = options;
+  const { name, startAt, onRestart } = options;
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, options.ending]);
   let child = startAt();
   const { ready } = child;
 
   async function supervise(url: string): Promise<void> {
-    let nextPauseMs = pauseMs.least;
+    let nextPauseMs = PAUSE_MS.least;
     for (;;) {
       const startedMs = performance.now();
       const { how } = await child.died;
       if (signal.aborted) return;
-      if (performance.now() - startedMs >= longLifeMs) nextPauseMs = pauseMs.least;
+      if (performance.now() - startedMs >= LONG_LIFE_MS) nextPauseMs = PAUSE_MS.least;
       onRestart(`The ${name} ${how} and starts again in ${nextPauseMs / 1_000} s.`);
       await delay(nextPauseMs, signal);
       if (signal.aborted) return;
-      nextPauseMs = Math.min(2 * nextPauseMs, pauseMs.most);
+      nextPauseMs = Math.min(2 * nextPauseMs, PAUSE_MS.most);
       child = startAt(url);
       void announce(child);
     }

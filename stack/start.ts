@@ -143,7 +143,7 @@ export async function startStack(options: {
     ...deployment.indexerEnvironment,
   });
   // The API starts only when the mirror shows everything that was set up.
-  await untilReady(indexerUrl, MIRROR_TIMEOUT_MS);
+  await untilReady(indexerUrl, AbortSignal.timeout(MIRROR_TIMEOUT_MS));
   report('indexer', indexerUrl);
 
   const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);

@@ -82,7 +82,7 @@ export async function startStubbedService(options: {
     INDEXER_LAG_SLOTS_MAX: '1500',
     SVC_CRANK_KEY: crank,
   });
-  await untilReady(indexer.url, READY_TIMEOUT_MS);
+  await untilReady(indexer.url, AbortSignal.timeout(READY_TIMEOUT_MS));
   await indexer.terminate();
 
   const mirror = await startProcess('bench/api/stubbedIndexer.ts', { DATABASE_URL: databaseUrl });

@@ -1,15 +1,18 @@
-import { describe, expect, it } from '@jest/globals';
-import { delay } from '../../common/wait.ts';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Child, type Death, keepRunning } from '../../stack/child.ts';
-import { until } from './startedStack.ts';
 
 const URL = 'http://127.0.0.1:4000';
+const KILLED = 'ended unexpectedly (SIGKILL)';
+const HOUR_MS = 3_600_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 /** A part whose starts are counted, and whose processes a test ends. */
-function openPart(
-  options: { ending?: AbortSignal; longLifeMs?: number; leastPauseMs?: number } = {},
-) {
-  const { ending = new AbortController().signal, longLifeMs = 60_000, leastPauseMs = 10 } = options;
+function openPart() {
+  const ending = new AbortController();
   const starts: (string | undefined)[] = [];
   const sentences: string[] = [];
   let newest: { report(url: string): void; die(how: string): void } | undefined;
@@ -37,10 +40,8 @@ function openPart(
   const part = keepRunning({
     name: 'worker-1',
     startAt,
-    ending,
-    longLifeMs,
+    ending: ending.signal,
     onRestart: (sentence) => sentences.push(sentence),
-    pauseMs: { least: leastPauseMs, most: 40 },
   });
   return {
     part,
@@ -48,56 +49,62 @@ function openPart(
     sentences,
     newest: () => newest as NonNullable<typeof newest>,
     stops: () => stops,
-    startsAre: (count: number) => until(() => starts.length === count),
+    end: () => ending.abort(),
   };
+}
+
+/** The same, once it runs. */
+async function openRunning() {
+  const opened = openPart();
+  opened.newest().report(URL);
+  expect(await opened.part.ready).toBe(URL);
+  return opened;
 }
 
 describe('a part that dies', () => {
   it('starts again at its first address, after pauses that double to a limit', async () => {
-    const { part, starts, sentences, newest, startsAre } = openPart();
-    newest().report(URL);
-    expect(await part.ready).toBe(URL);
-    for (let count = 2; count <= 5; count += 1) {
-      newest().die('ended unexpectedly (SIGKILL)');
-      await startsAre(count);
+    const { starts, sentences, newest } = await openRunning();
+    for (const seconds of [0.5, 1, 2, 4, 8, 16, 30, 30]) {
+      const before = starts.length;
+      newest().die(KILLED);
+      await pass(seconds * 1_000 - 1);
+      expect(starts).toHaveLength(before);
+      expect(sentences.at(-1)).toBe(`The worker-1 ${KILLED} and starts again in ${seconds} s.`);
+      await pass(1);
+      expect(starts).toHaveLength(before + 1);
     }
-    expect(starts).toEqual([undefined, URL, URL, URL, URL]);
-    const pauses = ['0.01', '0.02', '0.04', '0.04'];
-    expect(sentences).toEqual(
-      pauses.map(
-        (pause) => `The worker-1 ended unexpectedly (SIGKILL) and starts again in ${pause} s.`,
-      ),
-    );
+    expect(new Set(starts.slice(1))).toEqual(new Set([URL]));
   });
 
   it('is reported when it runs again, and only then', async () => {
-    const { part, sentences, newest, startsAre } = openPart();
-    newest().report(URL);
-    await part.ready;
+    const { sentences, newest } = await openRunning();
     newest().die('ended unexpectedly (exit code 1)');
-    await startsAre(2);
+    await pass(HOUR_MS);
     expect(sentences).toHaveLength(1);
     newest().report(URL);
-    await until(() => sentences.length === 2);
-    expect(sentences[1]).toBe('The worker-1 runs again.');
+    await pass(0);
+    expect(sentences.slice(1)).toEqual(['The worker-1 runs again.']);
   });
 
-  it('has the shortest pause again after a long life', async () => {
-    const { part, sentences, newest, startsAre } = openPart({ longLifeMs: 0 });
-    newest().report(URL);
-    await part.ready;
-    for (const count of [2, 3]) {
-      newest().die('ended unexpectedly (SIGKILL)');
-      await startsAre(count);
+  it('has the shortest pause again after a life of a minute', async () => {
+    const { sentences, newest } = await openRunning();
+    for (const [lifeMs, seconds] of [
+      [0, 0.5],
+      [59_999, 1],
+      [60_000, 0.5],
+    ] as const) {
+      await pass(lifeMs);
+      newest().die(KILLED);
+      await pass(seconds * 1_000);
+      expect(sentences.at(-1)).toMatch(`starts again in ${seconds} s.`);
     }
-    expect(sentences.every((sentence) => sentence.endsWith('in 0.01 s.'))).toBe(true);
   });
 
   it('stays down when its first start fails', async () => {
     const { part, starts, sentences, newest } = openPart();
     newest().die('ended unexpectedly (exit code 1)');
     await expect(part.ready).rejects.toThrow('exit code 1');
-    await delay(50);
+    await pass(HOUR_MS);
     expect({ starts, sentences }).toEqual({ starts: [undefined], sentences: [] });
   });
 
@@ -105,26 +112,22 @@ describe('a part that dies', () => {
     ['the part was stopped', 'stop'],
     ['the stack ends', 'end'],
   ])('stays down, without a word, after %s', async (_case, way) => {
-    const ending = new AbortController();
-    const { part, starts, sentences, newest, stops } = openPart({ ending: ending.signal });
-    newest().report(URL);
-    await part.ready;
+    const { part, starts, sentences, newest, stops, end } = await openRunning();
     if (way === 'stop') await part.stop();
-    else ending.abort();
-    newest().die('ended unexpectedly (SIGKILL)');
-    await delay(50);
+    else end();
+    newest().die(KILLED);
+    await pass(HOUR_MS);
     expect({ starts, sentences }).toEqual({ starts: [undefined], sentences: [] });
     expect(stops()).toBe(way === 'stop' ? 1 : 0);
   });
 
   it('does not start again when it is stopped during the pause', async () => {
-    const { part, starts, sentences, newest } = openPart({ leastPauseMs: 1_000 });
-    newest().report(URL);
-    await part.ready;
-    newest().die('ended unexpectedly (SIGKILL)');
-    await until(() => sentences.length === 1);
+    const { part, starts, sentences, newest } = await openRunning();
+    newest().die(KILLED);
+    await pass(100);
+    expect(sentences).toHaveLength(1);
     await part.stop();
-    await delay(1_200);
+    await pass(HOUR_MS);
     expect(starts).toHaveLength(1);
   });
 });
