@@ -1,91 +1,114 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createPool } from '../../common/postgres.ts';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import type { StackDescription } from '../../stack/stackFile.ts';
-import { createWorkplace, type StartedStack, type Workplace } from './startedStack.ts';
+import { execute } from '../../testing/database/database.ts';
+import { createStory } from '../../testing/story.ts';
+import {
+  complete,
+  createWorkplace,
+  readFrom,
+  type StartedStack,
+  type Workplace,
+} from './startedStack.ts';
 
 const environment = { SVC_DATA_DIR: 'kept' };
 
-let place: Workplace;
-beforeEach(async () => {
-  place = await createWorkplace();
-});
-afterEach(() => place.close());
-
-async function ask(
-  { baseUrl, apiKey }: StackDescription,
-  path: string,
-  body?: object,
-): Promise<Record<string, unknown>> {
-  const response = await fetch(`${baseUrl}${path}`, {
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    ...(body && { method: 'POST', body: JSON.stringify(body) }),
-  });
-  expect(response.status).toBe(200);
-  return (await response.json()) as Record<string, unknown>;
+/** What a start has to find again: who the stack's client is, and all that it owns. */
+async function readAccount(stack: StackDescription) {
+  const { apiKey, wallet } = stack;
+  const { data: jobs } = await readFrom<{ data: { status: string }[] }>(stack, '/v1/jobs');
+  const account = await readFrom<{ credits_remaining: number }>(stack, '/v1/account');
+  return { apiKey, wallet, jobs, credits: account.credits_remaining };
 }
 
-async function complete(stack: StackDescription): Promise<void> {
-  const messages = [{ role: 'user', content: 'Say hello.' }];
-  await ask(stack, '/v1/chat/completions', { model: stack.model, messages });
-}
-
-async function stop(started: StartedStack): Promise<void> {
-  started.process.kill('SIGTERM');
-  const exitCode = await started.exitCode();
-  // The output tells why, should it be another code.
-  expect({ exitCode, output: started.output() }).toMatchObject({ exitCode: 0 });
-}
-
+/** One folder from its first start to its last, through every way in which a stack ends. */
 describe('a stack with a data folder', () => {
+  const it = createStory();
+  let place: Workplace;
+  let started: StartedStack;
+  let stack: StackDescription;
+  let before: Awaited<ReturnType<typeof readAccount>>;
+
+  beforeAll(async () => {
+    place = await createWorkplace();
+  });
+  afterAll(() => place.close());
+
+  const start = async () => {
+    started = place.start(environment);
+    stack = await started.running();
+  };
+  /** Completes a job, and keeps what is to be found after the next start. */
+  const completeBefore = async () => {
+    await complete(stack);
+    before = await readAccount(stack);
+    expect(before.jobs).not.toEqual([]);
+  };
+  const expectKept = async () => expect(await readAccount(stack)).toEqual(before);
+  it('ends when its worker cannot start at all, with the words of that part', async () => {
+    started = place.start({ ...environment, WORKER_SLOTS: 'many' });
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toMatch(/The worker-\d ended unexpectedly \(exit code 1\)/);
+    expect(started.output()).toContain('WORKER_SLOTS');
+    expect(started.output()).not.toContain('starts again');
+    expect(place.processes()).toEqual([]);
+  });
+
   it('keeps wallet, key, credits, jobs and stored answers', async () => {
-    const first = place.start(environment);
-    const before = await first.running();
-    await complete(before);
-    const { data: jobs } = await ask(before, '/v1/jobs');
-    const { credits_remaining: credits } = await ask(before, '/v1/account');
-    const pool = createPool({ databaseUrl: before.databaseUrl, applicationName: 'test', max: 1 });
-    await pool.query(
+    await start();
+    await completeBefore();
+    await execute(
+      stack.databaseUrl,
       `insert into service.worker_observations (worker, model_id, first_token_ms)
        values ('kept', 'kept', 1)`,
     );
-    await pool.end();
-    await stop(first);
+    await started.stop();
 
-    const second = place.start(environment);
-    const after = await second.running();
-    expect(after.apiKey).toBe(before.apiKey);
-    expect(after.wallet).toBe(before.wallet);
-    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: jobs });
-    expect(await ask(after, '/v1/account')).toMatchObject({ credits_remaining: credits });
-    await complete(after);
-    const settled = { status: 'settled' };
-    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: [settled, settled] });
-    const kept = createPool({ databaseUrl: after.databaseUrl, applicationName: 'test', max: 1 });
-    const { rows } = await kept.query(
-      `select from service.worker_observations where worker = 'kept'`,
-    );
-    expect(rows).toHaveLength(1);
-    await kept.end();
-    await stop(second);
+    await start();
+    await expectKept();
+    const observed = 'select worker from service.worker_observations';
+    expect(await execute(stack.databaseUrl, observed)).toContainEqual({ worker: 'kept' });
     for (const file of ['authority.json', 'api-key']) {
       expect(statSync(join(place.folder, 'kept', file)).mode & 0o777).toBe(0o600);
     }
   });
 
-  it('loses nothing when it is killed, even if only PostgreSQL survives', async () => {
-    const before = await place.start(environment).running();
-    await complete(before);
-    for (const { id, command } of place.processes()) {
-      if (!command.includes('/bin/postgres')) process.kill(id, 'SIGKILL');
-    }
-    const next = place.start(environment);
-    const after = await next.running();
-    expect(after.apiKey).toBe(before.apiKey);
-    expect(await ask(after, '/v1/jobs')).toMatchObject({ data: [{ status: 'settled' }] });
-    await stop(next);
-    expect(existsSync(join(place.folder, 'kept/postgres/PG_VERSION'))).toBe(true);
+  it('ends with PostgreSQL, and says what that means and what to do', async () => {
+    await completeBefore();
+    place.kill('/bin/postgres');
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toContain('PostgreSQL ended unexpectedly (SIGKILL).');
+    const data = join(place.folder, 'kept');
+    expect(started.output()).toContain(
+      `Everything else ends now. Nothing confirmed or committed is lost: it is in ${data}, and ` +
+        'the next start recovers it. Run npm start again.\n',
+    );
+    expect(started.output()).not.toContain('starts again');
     expect(place.processes()).toEqual([]);
+  });
+
+  it('recovers what was committed before PostgreSQL was killed', async () => {
+    await start();
+    await expectKept();
+  });
+
+  it('loses nothing when it is killed, even if only PostgreSQL survives', async () => {
+    await completeBefore();
+    const orphans = await place.killAllButPostgres();
+    expect(orphans).not.toEqual([]);
+
+    await start();
+    const alive = place.processes().map(({ id }) => id);
+    expect(orphans.filter((id) => alive.includes(id))).toEqual([]);
+    await expectKept();
+    expect(existsSync(join(place.folder, 'kept/postgres/PG_VERSION'))).toBe(true);
+  });
+
+  it('ends with its launcher, and leaves nothing but its data', async () => {
+    started.process.kill('SIGKILL');
+    await place.untilNoProcess();
+    const kept = join(place.folder, 'kept/');
+    expect(place.files().filter((path) => !path.startsWith(kept))).toEqual([]);
   });
 });

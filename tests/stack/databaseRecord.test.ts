@@ -1,9 +1,19 @@
-import { linkSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { recordDatabase } from '../../stack/databaseRecord.ts';
-import { createTestDatabase } from '../../testing/database/database.ts';
+import { startDatabase } from '../../stack/database.ts';
+import { recordDatabase, removeLeftoverDatabase } from '../../stack/databaseRecord.ts';
+import { createTestDatabase, execute } from '../../testing/database/database.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -27,5 +37,19 @@ describe('the record of the database', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ isKept: false });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, 'before'), 'utf8')).toBe('before');
+  });
+
+  it('leads the next start to a server that outlived its stack, whose temporary data goes', async () => {
+    const { databaseUrl, died } = await startDatabase();
+    const [{ directory }] = (await execute(
+      databaseUrl,
+      `select current_setting('data_directory') as directory`,
+    )) as [{ directory: string }];
+    await recordDatabase(folder, { databaseUrl, isKept: false });
+
+    await removeLeftoverDatabase(folder);
+
+    expect(await died).toContain('PostgreSQL ended unexpectedly');
+    expect([existsSync(directory), readdirSync(folder)]).toEqual([false, []]);
   });
 });

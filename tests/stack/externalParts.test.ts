@@ -1,90 +1,102 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import bs58 from 'bs58';
-import { createPool } from '../../common/postgres.ts';
 import type { StackDescription } from '../../stack/stackFile.ts';
-import { createTestDatabase } from '../../testing/database/database.ts';
-import { startLedger } from '../../testing/ledger/ledger.ts';
-import { createWorkplace, type Workplace } from './startedStack.ts';
+import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
+import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { createStory } from '../../testing/story.ts';
+import { until } from '../../testing/until.ts';
+import { complete, createWorkplace, type StartedStack, type Workplace } from './startedStack.ts';
 
 let place: Workplace;
-beforeEach(async () => {
+let database: TestDatabase;
+let started: StartedStack;
+let first: StackDescription;
+
+const open = async () => {
   place = await createWorkplace();
-});
-afterEach(() => place.close());
+  database = await createTestDatabase({ isEmpty: true });
+};
+const close = async () => {
+  await place.close();
+  await database.close();
+};
 
-async function complete({ baseUrl, apiKey, model }: StackDescription): Promise<Response> {
-  return fetch(`${baseUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Say hello.' }] }),
-  });
-}
-
-/** Starts a stack, completes one request, and ends the stack. */
-async function runOnce(environment: Record<string, string>): Promise<StackDescription> {
-  const started = place.start(environment);
+/** Starts a stack that uses the database, and completes a job. */
+async function run(more: Record<string, string> = {}): Promise<StackDescription> {
+  started = place.start({ DATABASE_URL: database.databaseUrl, ...more });
   const stack = await started.running();
-  const response = await complete(stack);
-  expect(response.status).toBe(200);
-  expect(response.headers.get('x-svc-settlement-tx')).not.toBeNull();
-  started.process.kill('SIGTERM');
-  const exitCode = await started.exitCode();
-  // The output tells why, should it be another code.
-  expect({ exitCode, output: started.output() }).toMatchObject({ exitCode: 0 });
+  await complete(stack);
   return stack;
 }
 
 describe('a stack with an external database', () => {
-  it('clears the mirror of the previous ledger and keeps the keys', async () => {
-    const database = await createTestDatabase({ isEmpty: true });
-    const environment = { DATABASE_URL: database.databaseUrl };
-    const first = await runOnce(environment);
-    const second = await runOnce(environment);
+  const it = createStory();
+  beforeAll(open);
+  afterAll(close);
 
-    const pool = createPool({ ...database, applicationName: 'test' });
-    const { rows: jobs } = await pool.query('select wallet from mirror.jobs');
-    expect(jobs).toEqual([{ wallet: second.wallet }]);
-    const { rows: keys } = await pool.query(
-      'select wallet from service.api_keys order by created_at',
+  const mirroredJobs = () => execute(database.databaseUrl, 'select wallet from mirror.jobs');
+
+  it('ends with the ledger, and says what that means and what to do', async () => {
+    first = await run();
+    await until(async () => (await mirroredJobs()).length === 1);
+    place.kill('localnet/main.ts');
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toContain('The ledger ended unexpectedly (SIGKILL).');
+    expect(started.output()).toContain(
+      'Everything else ends now. Database and ledger were temporary: their data is lost. ' +
+        'SVC_DATA_DIR would keep it. Run npm start again.\n',
     );
-    expect(keys).toEqual([{ wallet: first.wallet }, { wallet: second.wallet }]);
-    await pool.end();
-    await database.close();
+    expect(started.output()).not.toContain('starts again');
+    expect(place.processes()).toEqual([]);
+    expect(place.files()).toEqual([]);
   });
 
-  it('refuses a database that mirrors another ledger', async () => {
-    const database = await createTestDatabase({ isEmpty: true });
-    const environment = { DATABASE_URL: database.databaseUrl };
-    await runOnce(environment);
-    const pool = createPool({ ...database, applicationName: 'test' });
-    await pool.query('comment on schema mirror is null');
-    await pool.end();
-
-    const started = place.start(environment);
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toContain('DATABASE_URL or SVC_DATA_DIR mirrors another ledger');
-    await database.close();
+  it('clears the mirror of the previous ledger and keeps the keys', async () => {
+    const second = await run();
+    await started.stop();
+    expect(await mirroredJobs()).toEqual([{ wallet: second.wallet }]);
+    const keys = 'select wallet from service.api_keys order by created_at';
+    expect(await execute(database.databaseUrl, keys)).toEqual([
+      { wallet: first.wallet },
+      { wallet: second.wallet },
+    ]);
   });
 });
 
 describe('a stack on a test validator', () => {
-  it('sets the service up once, finds it again, and replaces the key of its wallet', async () => {
-    const ledger = await startLedger();
-    const database = await createTestDatabase({ isEmpty: true });
-    const environment = {
-      DATABASE_URL: database.databaseUrl,
+  const it = createStory();
+  let ledger: TestLedger;
+  beforeAll(async () => {
+    await open();
+    ledger = await startLedger();
+  });
+  afterAll(async () => {
+    await close();
+    await ledger.close();
+  });
+
+  const runOnLedger = () =>
+    run({
       // As .env files spell "not set".
       SVC_WALLET: '',
       SOLANA_RPC_URL: ledger.rpcUrl,
       SOLANA_WS_URL: ledger.wsUrl,
       SVC_AUTHORITY_KEY: bs58.encode(ledger.payer.secretKey),
-    };
-    const first = await runOnce(environment);
-    const second = await runOnce(environment);
+    });
+
+  it('takes its processes with it when it is killed', async () => {
+    first = await runOnLedger();
+    process.kill(first.pid, 'SIGKILL');
+    await place.untilNoProcess();
+  });
+
+  it('sets the service up once, finds it again, and replaces the key of its wallet', async () => {
+    const second = await runOnLedger();
+    expect(second.pid).not.toBe(first.pid);
     expect(second.wallet).toBe(first.wallet);
     expect(second.rpcUrl).toBe(first.rpcUrl);
     expect(second.apiKey).not.toBe(first.apiKey);
-    await database.close();
-    await ledger.close();
+    await started.stop('SIGINT');
+    expect(place.files()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { insertLedger } from '../../indexer/sql/progress.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { prepareLocalMirror } from '../../stack/mirrorDatabase.ts';
+import { checkDatabase, prepareLocalMirror } from '../../stack/mirrorDatabase.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const [FIRST, SECOND] = ['FirstGenesisHash', 'SecondGenesisHash'];
@@ -51,9 +51,28 @@ describe('a mirror at the start of a local ledger', () => {
     await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
   });
 
+  it('is refused without the mark of a local ledger', async () => {
+    await prepare(FIRST);
+    await fillFrom(FIRST);
+    await mirror.pool.query('comment on schema mirror is null');
+    await expect(prepare(SECOND)).rejects.toMatchObject({
+      name: 'StackError',
+      message: expect.stringContaining('DATABASE_URL or SVC_DATA_DIR mirrors another ledger'),
+    });
+  });
+
   it('is refused when it was filled before mirrors stored their ledger', async () => {
     await fillFrom(CLUSTER);
     await mirror.pool.query('delete from mirror.ledger');
     await expect(prepare(SECOND)).rejects.toThrow('mirrors another ledger');
+  });
+});
+
+describe('the database of DATABASE_URL', () => {
+  it('is named as unreachable, without its password', async () => {
+    await expect(checkDatabase('postgres://svc:secret@127.0.0.1:9/svc')).rejects.toMatchObject({
+      name: 'StackError',
+      message: 'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9',
+    });
   });
 });

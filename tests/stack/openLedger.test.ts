@@ -76,6 +76,13 @@ describe('a cluster', () => {
     });
   });
 
+  it("names the missing keys of a cluster's operator", async () => {
+    await expect(open({ SOLANA_RPC_URL: NOBODY })).rejects.toMatchObject({
+      name: 'StackError',
+      message: expect.stringContaining('Missing: SVC_GATEWAY (address of your Gateway account), '),
+    });
+  });
+
   it('requires a wallet, and an empty setting does not count', async () => {
     await expect(open({ ...cluster(), SVC_WALLET: '' })).rejects.toThrow('Missing: SVC_WALLET');
   });

@@ -2,25 +2,57 @@ import { statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createPool } from '../../common/postgres.ts';
-import { createWorkplace, until, type Workplace } from './startedStack.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StackDescription } from '../../stack/stackFile.ts';
+import { execute } from '../../testing/database/database.ts';
+import { createStory } from '../../testing/story.ts';
+import { until } from '../../testing/until.ts';
+import {
+  complete,
+  createWorkplace,
+  readFrom,
+  type StartedStack,
+  type Workplace,
+} from './startedStack.ts';
 
 const svc = fileURLToPath(new URL('../../cli/svc.mjs', import.meta.url));
 
 let place: Workplace;
-beforeEach(async () => {
-  place = await createWorkplace();
-});
-afterEach(() => place.close());
+let started: StartedStack;
+let stack: StackDescription;
 
-describe('a running stack', () => {
-  it('answers the request that it prints, and leaves nothing behind after SIGTERM', async () => {
-    const started = place.start();
-    const stack = await started.running();
+const openPlace = async () => {
+  place = await createWorkplace();
+};
+const closePlace = () => place.close();
+
+async function start(environment: Record<string, string>): Promise<void> {
+  await openPlace();
+  started = place.start(environment);
+  stack = await started.running();
+}
+
+function expectNothingLeft(): void {
+  expect(place.processes()).toEqual([]);
+  expect(place.files()).toEqual([]);
+}
+
+const untilRunsAgain = (name: string) =>
+  until(() => started.output().includes(`The ${name} runs again.`));
+
+const expectKilled = (name: string) =>
+  expect(started.output()).toContain(
+    `The ${name} ended unexpectedly (SIGKILL) and starts again in 0.5 s.\n`,
+  );
+
+describe('a stack without a data folder', () => {
+  const it = createStory();
+  beforeAll(() => start({ WORKER_UPSTREAM_KEY: 'bearer', CLOUD_TOKEN: 't' }));
+  afterAll(closePlace);
+
+  it('answers the request that it prints, and serves the web app where it says', async () => {
     const lines = started.output().split('\n');
     const curl = lines.find((line) => line.startsWith('curl')) ?? '';
-
     const completion = JSON.parse(await place.run(curl));
     expect(completion).toMatchObject({ object: 'chat.completion', model: stack.model });
     expect(completion.choices[0].message.content).not.toBe('');
@@ -30,15 +62,10 @@ describe('a running stack', () => {
       200,
       'text/html; charset=utf-8',
     ]);
-
-    started.process.kill('SIGTERM');
-    expect(await started.exitCode()).toBe(0);
-    expect(place.processes()).toEqual([]);
-    expect(place.files()).toEqual([]);
   });
 
   it('writes a description for its owner only, hosts every launch model twice, and admits no second start [charging.launch-prices]', async () => {
-    const { pid, baseUrl, apiKey, wallet } = await place.start().running();
+    const { pid, baseUrl, wallet } = stack;
     expect(baseUrl).toBe(`http://127.0.0.1:${place.port}`);
     expect(statSync(join(place.folder, '.svc/stack.json')).mode & 0o777).toBe(0o600);
     expect(await place.run(`${process.execPath} ${svc} keys list`)).toContain(wallet);
@@ -50,10 +77,8 @@ describe('a running stack', () => {
     );
 
     const activeWorkers = async () => {
-      const response = await fetch(`${baseUrl}/v1/models`, {
-        headers: { authorization: `Bearer ${apiKey}` },
-      });
-      const { data } = (await response.json()) as { data: { svc: { active_workers: number } }[] };
+      type Models = { data: { svc: { active_workers: number } }[] };
+      const { data } = await readFrom<Models>(stack, '/v1/models');
       return data.map(({ svc: { active_workers } }) => active_workers);
     };
     // A busy machine may leave a probe unanswered; the next one follows in seconds.
@@ -61,118 +86,89 @@ describe('a running stack', () => {
     expect(await activeWorkers()).toHaveLength(8);
   });
 
+  it("hides its operator's secrets from programs that run in its database", async () => {
+    const run = (sql: string) => execute(stack.databaseUrl, sql);
+    await run('create table environment (line text)');
+    await run(`copy environment from program 'env'`);
+    const names = await run(`select split_part(line, '=', 1) as name from environment`);
+    expect(names).toContainEqual({ name: 'PATH' });
+    for (const name of ['CLOUD_TOKEN', 'WORKER_UPSTREAM_KEY']) {
+      expect(names).not.toContainEqual({ name });
+    }
+  });
+
+  it('starts a killed indexer or API again where it was, and the openai client gets its next completion', async () => {
+    for (const name of ['indexer', 'api']) {
+      place.kill(`${name}/main.ts`);
+      await untilRunsAgain(name);
+      expectKilled(name);
+      await complete(stack);
+    }
+  });
+
+  it('starts both workers again where the ledger has them when they were killed', async () => {
+    place.kill('worker/main.ts');
+    for (const name of ['worker-1', 'worker-2']) {
+      await untilRunsAgain(name);
+      expectKilled(name);
+    }
+    await complete(stack);
+  });
+
+  it('leaves nothing behind after SIGTERM', async () => {
+    await started.stop();
+    expectNothingLeft();
+  });
+});
+
+describe('a stack that its operator forbids this machine', () => {
+  const it = createStory();
+  beforeAll(() => start({ SVC_ALLOW_LOOPBACK: 'false' }));
+  afterAll(closePlace);
+
   it('refuses webhooks to this machine when its operator forbids them', async () => {
-    const started = place.start({ SVC_ALLOW_LOOPBACK: 'false' });
-    const { baseUrl, apiKey } = await started.running();
     expect(started.output()).toContain('refused for workers and webhooks');
-    const response = await fetch(`${baseUrl}/v1/webhooks`, {
+    const response = await fetch(`${stack.baseUrl}/v1/webhooks`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url: 'http://127.0.0.1:9000/', events: ['job.completed'] }),
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param: 'url' } });
   });
 
-  it("hides its operator's secrets from programs that run in its database", async () => {
-    const stack = await place.start({ WORKER_UPSTREAM_KEY: 'bearer', CLOUD_TOKEN: 't' }).running();
-    const pool = createPool({ ...stack, applicationName: 'test', max: 1 });
-    await pool.query('create table environment (line text)');
-    await pool.query(`copy environment from program 'env'`);
-    const { rows } = await pool.query<{ line: string }>('select line from environment');
-    await pool.end();
-    const names = rows.map(({ line }) => line.split('=')[0]);
-    expect(names).toContain('PATH');
-    expect(names).not.toContain('CLOUD_TOKEN');
-    expect(names).not.toContain('WORKER_UPSTREAM_KEY');
+  it('ends with the process that holds PostgreSQL, and says what that means and what to do', async () => {
+    place.kill('databaseMain.ts');
+    expect(await started.exitCode()).toBe(1);
+    expect(started.output()).toContain('The database ended unexpectedly (SIGKILL).');
+    expect(started.output()).toContain(
+      'Everything else ends now. Database and ledger were temporary: their data is lost. ' +
+        'SVC_DATA_DIR would keep it. Run npm start again.\n',
+    );
+    expect(started.output()).not.toContain('starts again');
+    expectNothingLeft();
   });
 });
 
-describe('a killed stack', () => {
-  it('takes its processes with it, and the next one starts normally', async () => {
-    const { pid } = await place.start().running();
-    process.kill(pid, 'SIGKILL');
-    await place.untilNoProcess();
+describe('a stack that does not start', () => {
+  beforeAll(openPlace);
+  afterAll(closePlace);
 
-    const next = place.start();
-    expect((await next.running()).pid).not.toBe(pid);
-    next.process.kill('SIGINT');
-    expect(await next.exitCode()).toBe(0);
-    expect(place.files()).toEqual([]);
-  });
-
-  it('is cleaned up by the next one, even if only PostgreSQL survives', async () => {
-    await place.start().running();
-    for (const { id, command } of place.processes()) {
-      if (!command.includes('/bin/postgres')) process.kill(id, 'SIGKILL');
-    }
-    await until(() => place.processes().every(({ command }) => command.includes('postgres')));
-    const orphans = place.processes();
-    expect(orphans).not.toEqual([]);
-
-    const next = place.start();
-    await next.running();
-    const alive = place.processes().map(({ id }) => id);
-    expect(orphans.filter(({ id }) => alive.includes(id))).toEqual([]);
-    next.process.kill('SIGTERM');
-    expect(await next.exitCode()).toBe(0);
-    expect(place.files()).toEqual([]);
-  });
-
-  it('ends with its launcher', async () => {
-    const started = place.start();
-    await started.running();
-    started.process.kill('SIGKILL');
-    await place.untilNoProcess();
-    expect(place.files()).toEqual([]);
-  });
-});
-
-describe('a stack that cannot start', () => {
   it('names an occupied port before it starts anything', async () => {
     const other = createServer().listen(place.port, '127.0.0.1');
-    const started = place.start();
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toBe(
+    const refused = place.start();
+    expect(await refused.exitCode()).toBe(1);
+    expect(refused.output()).toBe(
       `Port ${place.port} on 127.0.0.1 is taken. Choose another: PORT=8180 npm start\n`,
     );
     other.close();
-  });
-
-  it("names the missing keys of a cluster's operator", async () => {
-    const started = place.start({ SOLANA_RPC_URL: 'http://127.0.0.1:9' });
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toContain('Missing: SVC_GATEWAY (address of your Gateway account)');
-    expect(place.processes()).toEqual([]);
-    expect(place.files()).toEqual([]);
-  });
-
-  it('names DATABASE_URL, without its password, when that database is unreachable', async () => {
-    const started = place.start({ DATABASE_URL: 'postgres://svc:secret@127.0.0.1:9/svc' });
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toContain(
-      'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9\n',
-    );
-    expect(started.output()).not.toContain('secret');
-    expect(place.processes()).toEqual([]);
-    expect(place.files()).toEqual([]);
-  });
-
-  it('names the nearest setting for one that no process has', async () => {
-    const started = place.start({ WORKER_UPSTREAM_ULR: 'http://127.0.0.1:9/v1' });
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toBe(
-      'WORKER_UPSTREAM_ULR: is no setting; ' + 'the nearest is WORKER_UPSTREAM_URL\n',
-    );
-    expect(place.files()).toEqual([]);
+    expectNothingLeft();
   });
 
   it('leaves nothing behind when it is interrupted', async () => {
-    const started = place.start();
+    const interrupted = place.start();
     await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));
-    started.process.kill('SIGTERM');
-    expect(await started.exitCode()).toBe(0);
-    expect(place.processes()).toEqual([]);
-    expect(place.files()).toEqual([]);
+    await interrupted.stop();
+    expectNothingLeft();
   });
 });

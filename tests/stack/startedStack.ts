@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { delay } from '../../common/wait.ts';
+import { expect } from '@jest/globals';
+import OpenAI from 'openai';
 import { findFreePort } from '../../stack/port.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
-
-const WAIT_MS_MAX = 240_000;
-const POLL_MS = 50;
+import { until } from '../../testing/until.ts';
 
 /** A folder in which stacks are started, as a fresh checkout would be, and what they leave there. */
 export interface Workplace {
@@ -21,6 +20,10 @@ export interface Workplace {
   start(environment?: Record<string, string>): StartedStack;
   /** Ids of all processes that were started here and live, with their command lines. */
   processes(): { id: number; command: string }[];
+  /** Kills every process with these words in its command line. @throws Error where none has them */
+  kill(words: string): void;
+  /** Kills everything but PostgreSQL. @returns the ids of its processes */
+  killAllButPostgres(): Promise<number[]>;
   untilNoProcess(): Promise<void>;
   /** All files below, except logs. */
   files(): string[];
@@ -36,6 +39,8 @@ export interface StartedStack {
   /** Until it has described itself. @throws Error with its output when it ends before */
   running(): Promise<StackDescription>;
   exitCode(): Promise<number | null>;
+  /** Sends a signal, SIGTERM by default, and expects exit code 0. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 const launcher = fileURLToPath(new URL('../../stack/launch.mjs', import.meta.url));
@@ -66,6 +71,20 @@ export async function createWorkplace(): Promise<Workplace> {
     folder,
     port,
     processes,
+    kill(words) {
+      const found = processes().filter(({ command }) => command.includes(words));
+      if (found.length === 0) throw new Error(`no process runs ${words}`);
+      for (const { id } of found) process.kill(id, 'SIGKILL');
+    },
+    async killAllButPostgres() {
+      // Those of the server itself have other titles than its first one.
+      const isPostgres = ({ command }: { command: string }) => command.includes('postgres');
+      for (const { id, command } of processes()) {
+        if (!command.includes('/bin/postgres')) process.kill(id, 'SIGKILL');
+      }
+      await until(() => processes().every(isPostgres));
+      return processes().map(({ id }) => id);
+    },
     start(more = {}) {
       const child = spawn(process.execPath, [launcher], {
         cwd: folder,
@@ -82,9 +101,16 @@ export async function createWorkplace(): Promise<Workplace> {
         process: child,
         output: () => output,
         exitCode: () => exited,
+        async stop(signal = 'SIGTERM') {
+          child.kill(signal);
+          const exitCode = await exited;
+          // The output says why, should it be another code.
+          expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+        },
         async running() {
           await until(() => child.exitCode !== null || output.includes('Ctrl-C'));
-          const stack = readStackFile(join(folder, '.svc'));
+          // What an earlier start left may still be there.
+          const stack = child.exitCode === null && readStackFile(join(folder, '.svc'));
           if (!stack) throw new Error(`the stack did not start: ${output}`);
           return stack;
         },
@@ -107,12 +133,46 @@ export async function createWorkplace(): Promise<Workplace> {
   };
 }
 
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('Gave up waiting');
-    await delay(POLL_MS);
-  }
+/** What a client of the official library keeps of a settled job. */
+export interface Received {
+  readonly job: string;
+  readonly text: string;
+  readonly receipt: string;
+}
+
+/** Completes one job with the stack's own API key. */
+export async function complete(
+  { baseUrl, apiKey, model }: StackDescription,
+  { as = apiKey, from = model }: { readonly as?: string; readonly from?: string } = {},
+): Promise<Received> {
+  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: as });
+  const { data, response } = await client.chat.completions
+    .create({
+      model: from,
+      max_tokens: 24,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+    })
+    .withResponse();
+  const text = data.choices[0]?.message.content ?? '';
+  expect(text).not.toBe('');
+  expect(response.headers.get('x-svc-settlement-tx')).not.toBeNull();
+  return {
+    text,
+    job: response.headers.get('x-svc-job-id') ?? '',
+    receipt: response.headers.get('x-svc-delivery-receipt') ?? '',
+  };
+}
+
+/** Reads from `/v1` with the stack's own API key. */
+export async function readFrom<Body>(
+  { baseUrl, apiKey }: StackDescription,
+  path: string,
+): Promise<Body> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Body;
 }
 
 /** Empty for what is gone, or is not ours to see. */
