@@ -189,12 +189,14 @@ export async function startStack(options: {
 }
 
 /** What the end of database or ledger means for the data, and what to do. */
-function describeLoss({ SVC_DATA_DIR, SOLANA_RPC_URL }: StackConfig): string {
+function describeLoss({ SVC_DATA_DIR, SOLANA_RPC_URL, DATABASE_URL }: StackConfig): string {
   const loss =
     SVC_DATA_DIR !== undefined
       ? `Nothing confirmed or committed is lost: it is in ${SVC_DATA_DIR}, and the next start recovers it.`
       : SOLANA_RPC_URL !== undefined
         ? 'The database was temporary: API keys and webhooks are lost. Credits and jobs are on the ledger.'
-        : 'Database and ledger were temporary: their data is lost. SVC_DATA_DIR would keep it.';
+        : DATABASE_URL !== undefined
+          ? 'The ledger was temporary: its data is lost. SVC_DATA_DIR would keep it.'
+          : 'Database and ledger were temporary: their data is lost. SVC_DATA_DIR would keep it.';
   return `Everything else ends now. ${loss} Run npm start again.`;
 }

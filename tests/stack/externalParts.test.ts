@@ -43,7 +43,7 @@ describe('a stack with an external database', () => {
     expect(await started.exitCode()).toBe(1);
     expect(started.output()).toContain('The ledger ended unexpectedly (SIGKILL).');
     expect(started.output()).toContain(
-      'Everything else ends now. Database and ledger were temporary: their data is lost. ' +
+      'Everything else ends now. The ledger was temporary: its data is lost. ' +
         'SVC_DATA_DIR would keep it. Run npm start again.\n',
     );
     expect(started.output()).not.toContain('starts again');
