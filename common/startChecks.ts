@@ -21,7 +21,7 @@ export function isCheckRequested(argv: readonly string[] = process.argv): boolea
  *
  * @returns whether all holds
  */
-async function runStartChecks(
+export async function runStartChecks(
   checks: readonly StartCheck[],
   write: (line: string) => void,
 ): Promise<boolean> {
