@@ -9,19 +9,18 @@ import { lockFolder } from '../../stack/folderLock.ts';
 
 const STARTS = 6;
 const MODULE = new URL('../../stack/folderLock.ts', import.meta.url).href;
-/** Loads everything first, locks when it is told to, and keeps the lock until it is killed. */
+/** Loads everything first, locks whenever it is told to, and keeps the lock until it is killed. */
 const START = `
-  import { once } from 'node:events';
   import { lockFolder } from ${JSON.stringify(MODULE)};
   console.log('loaded');
-  await once(process.stdin, 'data');
-  try {
-    await lockFolder('.');
-    console.log('locked');
-  } catch (error) {
-    console.log(error.name);
-  }
-  setInterval(() => {}, 1_000);
+  process.stdin.on('data', async () => {
+    try {
+      await lockFolder('.');
+      console.log('locked');
+    } catch (error) {
+      console.log(error.name);
+    }
+  });
 `;
 
 let folder: string;
@@ -31,46 +30,45 @@ beforeEach(() => {
   children = [];
 });
 afterEach(async () => {
-  await kill(children);
+  await Promise.all(children.map(kill));
   rmSync(folder, { recursive: true });
 });
 
-async function kill(processes: readonly ChildProcess[]): Promise<void> {
-  for (const child of processes) {
-    if (child.kill('SIGKILL')) await once(child, 'exit');
-  }
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.kill('SIGKILL')) await once(child, 'exit');
 }
 
-/** Processes that lock the folder in the same moment. @returns what became of each */
-async function lockAtOnce(count: number): Promise<{ child: ChildProcess; outcome: string }[]> {
-  const starts = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const child = spawn(process.execPath, ['--input-type=module', '-e', START], {
-        cwd: folder,
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
-      children.push(child);
-      const lines = createInterface({ input: child.stdout });
-      await once(lines, 'line');
-      return { child, told: once(lines, 'line') };
-    }),
-  );
-  for (const { child } of starts) child.stdin?.write('now\n');
-  return Promise.all(
-    starts.map(async ({ child, told }) => ({ child, outcome: String((await told)[0]) })),
-  );
+/** A process that is ready to lock the folder. @returns what locks it, and says what came of that */
+async function openStart() {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', START], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout });
+  await once(lines, 'line');
+  return {
+    child,
+    async lock(): Promise<string> {
+      const line = once(lines, 'line');
+      child.stdin.write('now\n');
+      return String((await line)[0]);
+    },
+  };
 }
 
 describe('a data folder', () => {
   it('is taken by one of several simultaneous starts, even after one was killed', async () => {
-    for (let round = 0; round < 4; round += 1) {
-      const outcomes = await lockAtOnce(STARTS);
-      expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual([
-        ...Array(STARTS - 1).fill('StackError'),
+    let starts = await Promise.all(Array.from({ length: STARTS }, openStart));
+    while (starts.length > 1) {
+      const outcomes = await Promise.all(starts.map(({ lock }) => lock()));
+      expect(outcomes.toSorted()).toEqual([
+        ...Array(starts.length - 1).fill('StackError'),
         'locked',
       ]);
-      await kill(outcomes.map(({ child }) => child));
-      children = [];
+      const owner = outcomes.indexOf('locked');
+      await kill(starts[owner]?.child as ChildProcess);
+      starts = starts.toSpliced(owner, 1);
     }
   });
 
