@@ -1,5 +1,4 @@
 import { afterAll, describe, it } from '@jest/globals';
-import OpenAI from 'openai';
 import type {
   Browser,
   BrowserContext,
@@ -31,17 +30,20 @@ export interface PageScene {
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
   /** A page of a context that the test has made. */
   openIn(context: BrowserContext, path: string): Promise<OpenPage>;
-  /** The same, signed in with an account of the development wallet. */
+  /** The same, signed in with an account of the development wallet: all of them in one session. */
   openAs(account: string, path: string, options?: BrowserContextOptions): Promise<OpenPage>;
   close(): Promise<void>;
 }
 
 type OpenScene = (environment?: Record<string, string>) => Promise<PageScene>;
 
+/** The scene of the test file that runs, for all that it describes. */
+let opening: Promise<PageScene> | undefined;
+
 /**
  * Describes what a browser shows. Where there is none, one test says by name what was NOT CHECKED.
  *
- * @param tests gets how to open the scene, which is closed after the last hook of its own
+ * @param tests gets how to open the file's scene: the first who does gives the stack its settings
  */
 export function describeInBrowser(title: string, tests: (openScene: OpenScene) => void): void {
   const executablePath = findChromium(process.env);
@@ -50,12 +52,21 @@ export function describeInBrowser(title: string, tests: (openScene: OpenScene) =
     return;
   }
   describe(title, () => {
-    let scene: PageScene | undefined;
-    tests(async (environment) => {
-      scene = await openPageScene(executablePath, environment);
-      return scene;
+    tests((environment) => {
+      opening ??= openPageScene(executablePath, environment);
+      return opening;
     });
-    afterAll(() => scene?.close());
+    // What is open takes the machine's time from the next.
+    afterAll(async () => {
+      const scene = await opening?.catch(() => undefined);
+      await Promise.all(scene?.browser.contexts().map((context) => context.close()) ?? []);
+    });
+  });
+  // Behind the last description of the file.
+  afterAll(async () => {
+    const scene = await opening?.catch(() => undefined);
+    opening = undefined;
+    await scene?.close();
   });
 }
 
@@ -66,8 +77,13 @@ async function openPageScene(
 ): Promise<PageScene> {
   const workplace = await createWorkplace();
   const started = workplace.start({ PORT: '0', ...environment });
-  const stack = await started.running();
-  const browser = await launchChromium(executablePath);
+  const starting = Promise.all([started.running(), launchChromium(executablePath)]);
+  const [stack, browser] = await starting.catch(async (error: unknown) => {
+    await workplace.close();
+    throw error;
+  });
+  /** Of the accounts that have signed in. */
+  const sessions = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
   async function open(path: string, options?: BrowserContextOptions): Promise<OpenPage> {
     return openIn(await browser.newContext(options), path);
@@ -94,15 +110,16 @@ async function openPageScene(
     open,
     openIn,
     async openAs(account, path, options) {
+      const storageState = sessions.get(account);
+      if (storageState) return open(path, { ...options, storageState });
       const opened = await open('/console', options);
       await signIn(opened.page, account);
+      sessions.set(account, await opened.page.context().storageState());
       await opened.page.goto(`${stack.baseUrl}${path}`);
       return opened;
     },
     async close() {
-      await browser.close();
-      started.process.kill('SIGTERM');
-      await started.exitCode();
+      await Promise.all([browser.close(), started.stop()]);
       await workplace.close();
     },
   };
@@ -145,31 +162,4 @@ export async function write(page: Page, label: string, text: string): Promise<vo
 export async function signAndSend(page: Page): Promise<void> {
   await press(page, 'Sign and send');
   await press(page, 'Sign');
-}
-
-/** What a client of the official library keeps of a settled job. */
-export interface Received {
-  readonly job: string;
-  readonly text: string;
-  readonly receipt: string;
-}
-
-/** Completes one job with the stack's own API key. */
-export async function complete(
-  { baseUrl, apiKey, model }: StackDescription,
-  { as = apiKey, from = model }: { readonly as?: string; readonly from?: string } = {},
-): Promise<Received> {
-  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: as });
-  const { data, response } = await client.chat.completions
-    .create({
-      model: from,
-      max_tokens: 24,
-      messages: [{ role: 'user', content: 'Say hello.' }],
-    })
-    .withResponse();
-  return {
-    job: response.headers.get('x-svc-job-id') ?? '',
-    text: data.choices[0]?.message.content ?? '',
-    receipt: response.headers.get('x-svc-delivery-receipt') ?? '',
-  };
 }

@@ -1,11 +1,13 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { ComputeBudgetProgram, Connection, PublicKey, Transaction } from '@solana/web3.js';
 import pg from 'pg';
 import type { BrowserContext, Page } from 'playwright-core';
 import { fetchCreditAccount } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { advanceSeconds } from '../../../testing/ledger/ledger.ts';
-import { complete, describeInBrowser, type PageScene } from './pageScene.ts';
+import { createStory } from '../../../testing/story.ts';
+import { complete } from '../../stack/startedStack.ts';
+import { describeInBrowser, type PageScene } from './pageScene.ts';
 import { addStandardWallet, DECLINED, decline, type StandardWallet } from './standardWallet.ts';
 
 const NOTHING = 'Nothing was sent and nothing moved.';
@@ -18,6 +20,7 @@ const SERVICE_DISPUTES_MAX = 5;
 
 /** Each test goes on where the one before it ended, with a wallet that does as each one says. */
 describeInBrowser('paying from the web app', (openScene) => {
+  const it = createStory();
   let scene: PageScene;
   let context: BrowserContext;
   let page: Page;
