@@ -61,6 +61,8 @@ export interface Bank {
   /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
   onBlock(commitment: Commitment, listener: (block: Block) => void): () => void;
   transactionCount(): number;
+  /** Advances the slots at once; what waits for one of them happens now. */
+  skipSlots(slots: number): void;
   /** Closes the open block. */
   close(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export function createBank(options: {
   const lags = { confirmed: confirmSlots, finalized: Math.max(confirmSlots, FINALITY_SLOTS) };
   const processedListeners = new Set<(block: Block) => void>();
   let open: OpenBlock | undefined;
+  let closing: NodeJS.Timeout | undefined;
   let lastClosedSlot = store.lastSlot;
   let position = store.lastPosition;
   let clockKey = '';
@@ -117,9 +120,10 @@ export function createBank(options: {
   }
 
   function closeWhenDue(): void {
+    clearTimeout(closing);
     if (!open) return;
     const leftMs = timeline.msUntil(open.dueSlot);
-    if (leftMs > 0) setTimeout(closeWhenDue, Math.ceil(leftMs));
+    if (leftMs > 0) closing = setTimeout(closeWhenDue, Math.ceil(leftMs));
     else closeBlock(open);
   }
 
@@ -270,7 +274,14 @@ export function createBank(options: {
 
     transactionCount: () => position,
 
+    skipSlots(slots) {
+      store.storeAnchor(timeline.skipSlots(slots));
+      closeWhenDue();
+      recentBlocks.notify();
+    },
+
     async close() {
+      clearTimeout(closing);
       // Later notifications are dropped.
       if (open) closeBlock(open);
       recentBlocks.close();

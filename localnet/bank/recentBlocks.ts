@@ -50,6 +50,8 @@ interface RecentBlocks {
   find(signature: string): LandedTransaction | undefined;
   /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
   onBlock(commitment: Exclude<Commitment, 'processed'>, listener: Listener): () => void;
+  /** Calls the listeners for what has reached their commitment by now. */
+  notify(): void;
   close(): void;
 }
 
@@ -78,7 +80,7 @@ export function createRecentBlocks(options: {
   const blocks: Block[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Notifies each commitment's listeners of the blocks that reached it, and schedules the next. */
+  /** Also schedules the next. */
   function notify(): void {
     clearTimeout(timer);
     let nextMs = Number.POSITIVE_INFINITY;
@@ -112,6 +114,7 @@ export function createRecentBlocks(options: {
 
   return {
     after,
+    notify,
     add(block) {
       blocks.push(block);
       for (const transaction of block.transactions) {

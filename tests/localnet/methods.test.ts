@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { createMint } from '../../stack/operator.ts';
-import { type LocalnetScene, openLocalnet } from './scene.ts';
+import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;
 let mint: PublicKey;
@@ -124,19 +124,21 @@ describe('an account', () => {
 
 describe('the signatures of an address', () => {
   it('are listed newest first, between two signatures and up to a limit', async () => {
-    // So slow that nothing of it is final before it is listed.
-    const slow = await openLocalnet({ slotMs: 2_000 });
+    // Nothing of it is final before it is listed.
+    const slow = await openLocalnet({ slotMs: HELD_SLOT_MS });
     const to = somebody();
     const sent: string[] = [];
     for (let lamports = 5_000_000; lamports < 5_000_004; lamports += 1) {
+      await slow.ask('localnet_skipSlots', 1);
       sent.unshift(await slow.transfer(to, lamports));
     }
     const list = async (config: object) => {
-      const rows = await slow.ask<{ signature: string }[]>(
+      const rows = await slow.ask<{ signature: string; confirmationStatus: string }[]>(
         'getSignaturesForAddress',
         to.toBase58(),
         { ...CONFIRMED, ...config },
       );
+      expect(rows.every(({ confirmationStatus }) => confirmationStatus === 'confirmed')).toBe(true);
       return rows.map(({ signature }) => sent.indexOf(signature));
     };
     expect(await list({})).toEqual([0, 1, 2, 3]);

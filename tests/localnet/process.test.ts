@@ -8,9 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { delay } from '../../common/wait.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
-import { callLedger } from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
 
@@ -38,15 +36,6 @@ async function readyLine({ stdout }: { stdout: NodeJS.ReadableStream }) {
   return JSON.parse(line) as { ready: true; url: string; wsUrl: string };
 }
 
-async function answers(rpcUrl: string): Promise<boolean> {
-  try {
-    await callLedger(rpcUrl, 'getSlot', []);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 describe("the local ledger's process", () => {
   it('prints its address and funds the payer', async () => {
     const { payer, settings } = withPayer();
@@ -61,8 +50,9 @@ describe("the local ledger's process", () => {
     started.push(parent);
     const { settings } = withPayer({ SVC_PARENT_PID: `${parent.pid}` });
     // It is no child of the process that is named, so that one counts as gone.
-    const { url } = await readyLine(run(settings));
-    while (await answers(url)) await delay(50);
+    const ledger = run(settings);
+    await readyLine(ledger);
+    expect(await once(ledger, 'exit')).toEqual([0, null]);
   });
 
   it('exits with code 0 on SIGTERM', async () => {

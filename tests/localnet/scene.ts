@@ -36,6 +36,9 @@ export interface RpcAnswer {
   error?: { code: number; message: string; data?: { err?: unknown } };
 }
 
+/** So long that slots pass only where a test skips them. */
+export const HELD_SLOT_MS = 3_600_000;
+
 const PAYER_LAMPORTS = 1_000_000_000_000;
 
 export async function openLocalnet(options: LocalnetOptions = {}): Promise<LocalnetScene> {
@@ -91,7 +94,8 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
     },
   };
   if (options.isDevelopment !== false) {
-    await ask('localnet_setAccount', payer.publicKey.toBase58(), { lamports: PAYER_LAMPORTS });
+    // A write without a transaction waits for the end of its slot.
+    await ask('localnet_fund', payer.publicKey.toBase58(), PAYER_LAMPORTS);
   }
   return scene;
 }

@@ -11,7 +11,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { type LocalnetScene, openLocalnet } from './scene.ts';
+import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;
 beforeAll(async () => {
@@ -36,12 +36,12 @@ const balance = () => scene.connection.getBalance(scene.payer.publicKey);
 
 describe('a transaction', () => {
   it('is confirmed when its call returns', async () => {
-    const { wire, signature } = await scene.sign([transfer(5_000_000)]);
-    expect(await send(wire)).toMatchObject({ result: signature });
-    const { value } = await scene.connection.getSignatureStatus(signature);
-    expect(value?.err).toBeNull();
-    // Finality follows within a moment.
-    expect(['confirmed', 'finalized']).toContain(value?.confirmationStatus);
+    const held = await openLocalnet({ slotMs: HELD_SLOT_MS });
+    await held.ask('localnet_skipSlots', 1);
+    const signature = await held.transfer(somebody(), 5_000_000);
+    const { value } = await held.connection.getSignatureStatus(signature);
+    expect(value).toMatchObject({ confirmationStatus: 'confirmed', err: null });
+    await held.close();
   });
 
   it('is executed once', async () => {
@@ -183,9 +183,7 @@ describe('the fee of getFeeForMessage', () => {
 describe('commitment levels', () => {
   let slow: LocalnetScene;
   beforeAll(async () => {
-    // Each level is looked at within two slots.
-    slow = await openLocalnet({ slotMs: 1_500, confirmSlots: 2 });
-    await slow.ask('localnet_skipSlots', 40);
+    slow = await openLocalnet({ slotMs: HELD_SLOT_MS, confirmSlots: 2 });
   });
   afterAll(() => slow.close());
 
@@ -200,14 +198,17 @@ describe('commitment levels', () => {
       );
     const status = async () =>
       (await slow.connection.getSignatureStatus(signature)).value?.confirmationStatus;
+    const skip = (slots: number) => slow.ask('localnet_skipSlots', slots);
+    expect(await seen()).toEqual([5_000_000, 0, 0]);
+    await skip(2);
     expect(await seen()).toEqual([5_000_000, 0, 0]);
     expect(await status()).toBe('processed');
-    // The block is closed by a timer of its own: so much has to pass in earnest.
-    const subscribed = slow.connection.confirmTransaction(signature, 'confirmed');
-    expect((await subscribed).value.err).toBeNull();
+    await skip(1);
     expect(await seen()).toEqual([5_000_000, 5_000_000, 0]);
     expect(await status()).toBe('confirmed');
-    await slow.ask('localnet_skipSlots', 32);
+    await skip(29);
+    expect(await seen()).toEqual([5_000_000, 5_000_000, 0]);
+    await skip(1);
     expect(await seen()).toEqual([5_000_000, 5_000_000, 5_000_000]);
     expect(await status()).toBe('finalized');
   });

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import WebSocket from 'ws';
-import { type LocalnetScene, openLocalnet } from './scene.ts';
+import { FINALITY_SLOTS } from '../../localnet/bank/recentBlocks.ts';
+import { until } from '../../testing/until.ts';
+import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;
 let sockets: Socket[] = [];
@@ -228,8 +230,7 @@ describe('a websocket', () => {
 describe('a ledger that confirms as slowly as a cluster', () => {
   let slow: LocalnetScene;
   beforeAll(async () => {
-    // What is not confirmed yet is looked at within two slots.
-    slow = await openLocalnet({ slotMs: 1_000, confirmSlots: 2 });
+    slow = await openLocalnet({ slotMs: HELD_SLOT_MS, confirmSlots: 2 });
   });
   afterAll(() => slow.close());
 
@@ -246,6 +247,7 @@ describe('a ledger that confirms as slowly as a cluster', () => {
       commitments.set(result, commitment);
     }
     const told = async () => commitments.get((await socket.next()).params?.subscription);
+    const balance = () => slow.connection.getBalance(address, 'confirmed');
     const found = async () =>
       Promise.all(
         ['processed', 'confirmed', 'finalized'].map(async (commitment) => {
@@ -253,20 +255,23 @@ describe('a ledger that confirms as slowly as a cluster', () => {
           return (await slow.ask<object[]>('getProgramAccounts', program, config)).length;
         }),
       );
-    const data = Buffer.from([1]).toString('base64');
+    await slow.transfer(address, 5_000_000);
+    // Into the same block, with which it is stored.
     const written = slow.ask('localnet_setAccount', somebody().toBase58(), {
-      data,
+      data: Buffer.from([1]).toString('base64'),
       owner: program,
     });
-    expect(await found()).toEqual([1, 0, 0]);
-    await written;
-    await slow.transfer(address, 5_000_000);
+    await until(async () => (await found())[0] === 1);
     expect(await told()).toBe('processed');
-    expect(await slow.connection.getBalance(address, 'confirmed')).toBe(0);
+    await slow.ask('localnet_skipSlots', 2);
+    await written;
+    expect([await balance(), await found()]).toEqual([0, [1, 0, 0]]);
+    await slow.ask('localnet_skipSlots', 1);
     expect(await told()).toBe('confirmed');
-    expect(await slow.connection.getBalance(address, 'confirmed')).toBe(5_000_000);
+    expect([await balance(), await found()]).toEqual([5_000_000, [1, 1, 0]]);
+    await slow.ask('localnet_skipSlots', FINALITY_SLOTS - 3);
     expect(await found()).toEqual([1, 1, 0]);
-    await slow.ask('localnet_skipSlots', 40);
+    await slow.ask('localnet_skipSlots', 1);
     expect(await told()).toBe('finalized');
     expect(await found()).toEqual([1, 1, 1]);
   });

@@ -68,17 +68,18 @@ const developmentOnly = {
 
   /** Advances the slots at once, so that blockhashes expire and blocks become final. */
   localnet_skipSlots: method({ slots: amount.max(1_000_000) }, ({ bank }, { slots }) => {
-    bank.store.storeAnchor(bank.timeline.skipSlots(slots));
+    bank.skipSlots(slots);
     return bank.slot('processed');
   }),
 
   /** Advances the Clock and the slots by this many milliseconds at once. */
   localnet_advanceTime: method({ milliseconds: amount.max(ADVANCE_MS_MAX) }, (context, given) => {
-    const { timeline, store } = context.bank;
+    const { bank } = context;
+    const { timeline, store } = bank;
     const { milliseconds } = given;
-    timeline.skipSlots(Math.floor(milliseconds / timeline.slotMs));
+    bank.skipSlots(Math.floor(milliseconds / timeline.slotMs));
     store.storeAnchor(timeline.setClock({ clockMs: timeline.clockMs() + milliseconds }));
-    return { unixMs: timeline.clockMs(), slot: context.bank.slot('processed') };
+    return { unixMs: timeline.clockMs(), slot: bank.slot('processed') };
   }),
 
   /** Adds lamports to an address. */
