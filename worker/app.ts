@@ -54,8 +54,10 @@ const BODY_BYTES_MAX = 5 * 1024 * 1024;
 /**
  * One worker as an express app.
  *
- * @param signProof makes the proofs; by default with the worker's proof key
- * @param now Unix time in milliseconds, for the age of signed requests
+ * @param options.signProof makes the proofs; by default with the worker's proof key
+ * @param options.now Unix time in milliseconds, for the age of signed requests
+ * @param options.wait waits so many milliseconds between two looks at the ledger
+ * @param options.trialWaitMs how long a health check waits for the trial of a model
  */
 export function createWorker(options: {
   identity: WorkerIdentity;
@@ -66,17 +68,19 @@ export function createWorker(options: {
   /** Counts what happens; by default nothing does. */
   metrics?: WorkerMetrics | undefined;
   now?: () => number;
+  wait?: (ms: number) => Promise<void>;
+  trialWaitMs?: number | undefined;
 }): Worker {
-  const { identity, rpc, engine, logger, metrics, now = Date.now } = options;
+  const { identity, rpc, engine, logger, metrics, now = Date.now, wait } = options;
   const { programId, proofKey, capacity, terms } = identity;
   const address = createAddresses(programId).worker(identity.authority);
   const ledger = createWorkerLedger({ rpc, programId, worker: address });
   const authenticate = createAuthentication(address, now);
-  const readStart = createLedgerStart(ledger);
+  const readStart = createLedgerStart(ledger, wait);
   const own = { programId, worker: address, proofKey: proofKey.publicKey, terms };
-  const readiness = createReadiness({ engine, logger, now });
+  const readiness = createReadiness({ engine, logger, now, trialWaitMs: options.trialWaitMs });
   const jobs = createJobs({
-    admission: createAdmission(ledger, createJobLookup(ledger, capacity), own, readStart),
+    admission: createAdmission(ledger, createJobLookup(ledger, capacity, wait), own, readStart),
     attempts: createAttempts(),
     engine: readiness.engine,
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),

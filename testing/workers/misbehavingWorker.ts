@@ -231,8 +231,8 @@ function filterResponse(mode: () => WorkerMode): RequestHandler {
         response.status(400).json({ error: { code: 'context_length_exceeded', message: '' } });
         return;
       case 'dies_midstream':
-        // Earlier events must reach the caller, or the worker would seem to have sent nothing.
-        endAfterEvents(response, () => setTimeout(() => response.destroy(), 20));
+        // A reset would lose what the caller has not read, as if the worker had sent nothing.
+        endAfterEvents(response, () => setImmediate(() => response.socket?.end()));
         break;
       case 'hangs_midstream':
         endAfterEvents(response, () => undefined);

@@ -1,7 +1,6 @@
 import anchor from '@coral-xyz/anchor';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
-import { delay } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
@@ -20,6 +19,10 @@ import {
   TOKEN_LIMIT,
 } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
+
+const READ_TIMEOUT_MS = 2_000;
+/** Questions of one turn wait so long for each other. */
+const LINGER_MS = 5;
 
 let scene: Scene;
 beforeAll(async () => {
@@ -56,10 +59,10 @@ describe('a job is refused when the ledger', () => {
 
   it('still lacks it after three seconds', async () => {
     const job = await scene.lock({}, SystemProgram.programId);
-    const askedMs = performance.now();
+    const before = scene.waits.ms;
     const response = await scene.ask(job);
     expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found']);
-    expect(performance.now() - askedMs).toBeGreaterThan(2_900);
+    expect(scene.waits.ms - before).toBe(2_950);
   });
 
   it.each<[string, (address: PublicKey) => Promise<void>]>([
@@ -155,10 +158,9 @@ describe('a job runs when the ledger', () => {
 
   it('shows it to the worker a little later than to the caller', async () => {
     const job = await scene.lock({}, SystemProgram.programId);
-    const asking = scene.ask(job);
-    await delay(100);
-    await scene.writeJob(job);
-    expect((await asking).status).toBe(200);
+    scene.waits.begin = () => scene.writeJob(job);
+    expect((await scene.ask(job)).status).toBe(200);
+    scene.waits.begin = async () => {};
   });
 });
 
@@ -249,14 +251,20 @@ describe('the engine of a worker', () => {
 
 describe('a ledger that leaves a question unanswered', () => {
   it('is asked once more, and the job runs', async () => {
+    const { address } = await scene.lock();
     let asked = 0;
     const rpc = interceptedRpc(scene.ledger.connection.rpcEndpoint, (request, forward) => {
       asked += 1;
       return asked === 1 ? new Promise(() => {}) : forward(request);
     });
     const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker: scene.worker });
-    const { address } = await scene.lock();
-    expect(await ledger.readJob(address)).toMatchObject({ job: {}, worker: {} });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] });
+    const reading = ledger.readJob(address);
+    await jest.advanceTimersByTimeAsync(READ_TIMEOUT_MS - 1);
+    expect(asked).toBe(1);
+    await jest.advanceTimersByTimeAsync(LINGER_MS + 1);
+    jest.useRealTimers();
+    expect(await reading).toMatchObject({ job: {}, worker: {} });
     expect(asked).toBe(2);
   });
 });

@@ -32,6 +32,7 @@ describe('a restarted worker', () => {
 
 describe('the start time of a worker', () => {
   const worker = {} as Accounts['Worker'];
+  const atOnce = async () => {};
 
   /** A ledger with the worker's account whose Clock says these one after the other. */
   function ledgerSaying(...readings: (bigint | WorkerError)[]) {
@@ -47,7 +48,7 @@ describe('the start time of a worker', () => {
 
   it('is known only once that second of the ledger is over, and is read once', async () => {
     const ledger = ledgerSaying(70n, 70n, 71n);
-    const readStart = createLedgerStart(ledger);
+    const readStart = createLedgerStart(ledger, atOnce);
     expect(await Promise.all([readStart(), readStart()])).toEqual([70n, 70n]);
     expect(await readStart()).toBe(70n);
     expect(ledger.asked.times).toBe(3);
@@ -55,14 +56,14 @@ describe('the start time of a worker', () => {
 
   it('is read again after an outage of the ledger, and is the later time then', async () => {
     const away = new WorkerError('ledger_unavailable', 'The ledger did not answer');
-    const readStart = createLedgerStart(ledgerSaying(away, 80n, 81n));
+    const readStart = createLedgerStart(ledgerSaying(away, 80n, 81n), atOnce);
     await expect(readStart()).rejects.toBe(away);
     expect(await readStart()).toBe(80n);
   });
 
   it("is unknown while the ledger's time stands still, so that every job is refused", async () => {
     const readOwn = async () => ({ worker, unixSeconds: 70n });
-    await expect(createLedgerStart({ readOwn })()).rejects.toMatchObject({
+    await expect(createLedgerStart({ readOwn }, atOnce)()).rejects.toMatchObject({
       code: 'ledger_unavailable',
     });
   });

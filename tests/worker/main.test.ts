@@ -2,18 +2,25 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import anchor from '@coral-xyz/anchor';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { startProcess } from '../../testing/childProcess.ts';
 import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
+import { until } from '../../testing/until.ts';
+import { loadConfig } from '../../worker/config.ts';
+import { startWorker } from '../../worker/start.ts';
 import { readAnswer } from './events.ts';
 import { codeOf, openScene } from './scene.ts';
+import { startUpstream } from './upstreamServer.ts';
 import { startWritableLedger } from './writableLedger.ts';
 
 const MAIN = 'worker/main.ts';
 /** So that its jobs are all younger than the process. */
 const JOB_LIFE_SECONDS = 200n;
+const SHUTDOWN_TIMEOUT_MS = 60_000;
+
+afterEach(() => void jest.useRealTimers());
 
 describe('the worker process', () => {
   it('logs its address, answers, and exits cleanly on SIGTERM', async () => {
@@ -61,29 +68,33 @@ describe('the worker process', () => {
   });
 
   it('lets its jobs run for its shutdown time', async () => {
-    const scene = await openScene();
-    const process = await startProcess(MAIN, {
-      WORKER_PORT: '0',
-      WORKER_ENGINE: 'builtin',
-      WORKER_GATEWAYS: 'any',
-      WORKER_AUTHORITY: scene.keys.authority.publicKey.toBase58(),
-      WORKER_PROOF_KEY: JSON.stringify([...scene.keys.proof.secretKey]),
-      // After the first of its four tokens the answer takes longer than a worker is given by default.
-      WORKER_ENGINE_TOKEN_DELAY_MS: '3000',
-      WORKER_SHUTDOWN_TIMEOUT_MS: '60000',
-      SOLANA_RPC_URL: scene.ledger.connection.rpcEndpoint,
-    });
-    await fetch(`${process.url}/health`);
-    await setClockSeconds(
-      scene.ledger.connection,
-      (await readClockSeconds(scene.ledger.connection)) + JOB_LIFE_SECONDS,
-    );
-    const job = await scene.lock({ token_limit: 4 });
-    const response = await scene.ask(job, { url: process.url, body: { token_limit: 4 } });
+    const { settings, begin, finish, close } = await openHeldJob();
+    const process = await startProcess(MAIN, settings);
+    const response = await begin(process.url);
     process.signal('SIGTERM');
-    expect(await readAnswer(response)).toMatchObject({ error: undefined, finishReason: 'length' });
+    await until(async () => (await fetch(process.url).catch(() => undefined)) === undefined);
+    finish();
+    expect(await readAnswer(response)).toMatchObject({ error: undefined, finishReason: 'stop' });
     expect(await process.exited).toBe(0);
-    await scene.close();
+    await close();
+  });
+
+  it.each([
+    ['lasts to the end of a job', SHUTDOWN_TIMEOUT_MS - 1, undefined],
+    ['ends before a job', SHUTDOWN_TIMEOUT_MS, 'shutting_down'],
+  ])('has a shutdown time that %s', async (_case, passedMs, code) => {
+    const { settings, begin, finish, close } = await openHeldJob();
+    const worker = await startWorker(loadConfig(settings));
+    const response = await begin(worker.url);
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] });
+    const shutting = worker.shutdown.run();
+    await jest.advanceTimersByTimeAsync(passedMs);
+    jest.useRealTimers();
+    finish();
+    const { error } = await readAnswer(response);
+    expect(error?.code).toBe(code);
+    expect(await shutting).toBe(true);
+    await close();
   });
 
   it('names what is wrong with its environment, without any secret', async () => {
@@ -155,6 +166,44 @@ describe('the worker process', () => {
     });
   });
 });
+
+/** A worker to be started, and a job of it that has its first text and waits for the rest. */
+async function openHeldJob() {
+  const [scene, upstream] = [await openScene(), await startUpstream()];
+  const finished = Promise.withResolvers<void>();
+  upstream.answerWith(async (reply) => {
+    reply.text('Hello');
+    await finished.promise;
+    reply.finish('stop');
+    reply.done();
+    reply.end();
+  });
+  const { connection } = scene.ledger;
+  return {
+    settings: {
+      WORKER_PORT: '0',
+      WORKER_GATEWAYS: 'any',
+      WORKER_UPSTREAM_URL: upstream.url,
+      WORKER_AUTHORITY: scene.keys.authority.publicKey.toBase58(),
+      WORKER_PROOF_KEY: JSON.stringify([...scene.keys.proof.secretKey]),
+      WORKER_SHUTDOWN_TIMEOUT_MS: `${SHUTDOWN_TIMEOUT_MS}`,
+      LOG_LEVEL: 'fatal',
+      SOLANA_RPC_URL: connection.rpcEndpoint,
+    },
+    /** @returns the answer, which has begun */
+    async begin(url: string): Promise<Response> {
+      await setClockSeconds(connection, (await readClockSeconds(connection)) + 1n);
+      await until(async () => (await fetch(`${url}/health`)).ok);
+      await setClockSeconds(connection, (await readClockSeconds(connection)) + JOB_LIFE_SECONDS);
+      return scene.ask(await scene.lock(), { url });
+    },
+    finish: finished.resolve,
+    async close(): Promise<void> {
+      upstream.close();
+      await scene.close();
+    },
+  };
+}
 
 /** The settings of a worker without its engine, and without a ledger. */
 function aloneSettings(): Record<string, string> {

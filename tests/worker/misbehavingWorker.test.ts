@@ -105,7 +105,7 @@ describe('a misbehaving worker for tests', () => {
   it('is slow with its first token', async () => {
     const startedMs = performance.now();
     const { response } = await ask('slow_first_token');
-    expect(performance.now() - startedMs).toBeGreaterThan(1_400);
+    expect(performance.now() - startedMs).toBeGreaterThan(290);
     expect((await readAnswer(response)).proof).toBeDefined();
   });
 

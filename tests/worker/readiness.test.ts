@@ -11,6 +11,8 @@ import { startUpstream, type UpstreamServer } from './upstreamServer.ts';
 
 const RETRY_MS = 2_000;
 const CACHED_MS = 5_000;
+/** A trial is waited for until it ends. */
+const NEVER_MS = 2 ** 31 - 1;
 
 let upstream: UpstreamServer;
 let scene: Scene | undefined;
@@ -26,16 +28,12 @@ afterEach(async () => {
   upstream.close();
 });
 
-async function open({ url = upstream.url } = {}): Promise<Scene> {
+async function open({ url = upstream.url, trialWaitMs = NEVER_MS } = {}): Promise<Scene> {
   const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
   const logger = createLogger({ name: 'test', level: 'info', into });
-  scene = await openScene({ engine: createUpstreamEngine({ url }), logger, stopsTime: true });
+  const engine = createUpstreamEngine({ url });
+  scene = await openScene({ engine, logger, stopsTime: true, trialWaitMs });
   return scene;
-}
-
-/** Waits until it is healthy: callers wait for a trial no longer than a second. */
-async function untilReady(waiting: Scene): Promise<void> {
-  await until(async () => (await health(waiting)).status === READY.status);
 }
 
 /** The status of a health check, and its error if it has one. */
@@ -56,7 +54,7 @@ describe('a worker with an upstream', () => {
   it('tries each hosted model once with one token at its start, without being asked', async () => {
     await open();
     await until(async () => upstream.trials.length === 1);
-    await untilReady(scene as Scene);
+    expect(await health(scene as Scene)).toMatchObject(READY);
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
@@ -68,14 +66,14 @@ describe('a worker with an upstream', () => {
       reply.finish('length');
       reply.end();
     });
-    const loading = await open();
+    const loading = await open({ trialWaitMs: 10 });
     const reason = `it has not yet ended its trial of ${MODEL_ID}`;
     for (let asked = 0; asked < 3; asked += 1) {
       expect(await health(loading)).toMatchObject(notReady(reason));
       loading.now.offsetMs += CACHED_MS;
     }
     loaded.resolve();
-    await untilReady(loading);
+    await until(async () => (await health(loading)).status === READY.status);
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
@@ -90,7 +88,7 @@ describe('a worker with an upstream', () => {
     expect(logged).toMatchObject([{ level: 50, msg: 'Found the upstream not ready' }]);
     upstream = await startUpstream({ port: Number(new URL(url).port) });
     waiting.now.offsetMs += RETRY_MS;
-    await untilReady(waiting);
+    expect(await health(waiting)).toMatchObject(READY);
     expect(logged.at(-1)).toMatchObject({ level: 30, msg: 'Found the upstream ready' });
   });
 
@@ -115,7 +113,7 @@ describe('a worker with an upstream', () => {
 
   it('is asked for its list of models, once in five seconds at most', async () => {
     const ready = await open();
-    await untilReady(ready);
+    expect(await health(ready)).toMatchObject(READY);
     for (let asked = 0; asked < 5; asked += 1) await health(ready);
     expect(upstream.trials).toEqual([MODEL_ID]);
     ready.now.offsetMs += CACHED_MS;
@@ -125,7 +123,7 @@ describe('a worker with an upstream', () => {
 
   it.each([404, 405, 429, 501])('and answers its list with %i is there', async (status) => {
     const ready = await open();
-    await untilReady(ready);
+    expect(await health(ready)).toMatchObject(READY);
     upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
     ready.now.offsetMs += CACHED_MS;
     expect(await health(ready)).toMatchObject(READY);
@@ -137,7 +135,7 @@ describe('a worker with an upstream', () => {
     [401, 'The upstream answered with status 401'],
   ])('and answers its list with %i is away', async (status, reason) => {
     const ready = await open();
-    await untilReady(ready);
+    expect(await health(ready)).toMatchObject(READY);
     upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
     ready.now.offsetMs += CACHED_MS;
     expect(await health(ready)).toMatchObject(notReady(reason));
@@ -145,20 +143,20 @@ describe('a worker with an upstream', () => {
 
   it('that died is not healthy at the next check, and tries its models anew afterwards', async () => {
     const ready = await open();
-    await untilReady(ready);
+    expect(await health(ready)).toMatchObject(READY);
     const { url } = upstream;
     upstream.close();
     ready.now.offsetMs += CACHED_MS;
     expect(await health(ready)).toMatchObject(notReady('The connection to the upstream failed'));
     upstream = await startUpstream({ port: Number(new URL(url).port) });
     ready.now.offsetMs += RETRY_MS;
-    await untilReady(ready);
+    expect(await health(ready)).toMatchObject(READY);
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
   it('is asked no list while jobs show that it is there, and at once when one fails', async () => {
     const ready = await open();
-    await untilReady(ready);
+    expect(await health(ready)).toMatchObject(READY);
     upstream.answerWith((reply) => {
       reply.text('Hello');
       reply.finish('stop');

@@ -7,7 +7,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { createLogger, type Logger } from '../../common/logger.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
+import { callLedger, readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
 import { postSigned, type SignedRequest } from '../../testing/workers/signedRequest.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
@@ -56,6 +56,7 @@ export async function openScene({
   metrics,
   logger = createLogger({ name: 'worker', level: 'silent' }),
   stopsTime = false,
+  trialWaitMs,
 }: {
   engine?: Engine;
   capacity?: number;
@@ -65,6 +66,8 @@ export async function openScene({
   logger?: Logger;
   /** Whether the worker's time passes only as `now.offsetMs` says, however long a test takes. */
   stopsTime?: boolean;
+  /** How long its health checks wait for a trial; by default as long as a worker's. */
+  trialWaitMs?: number;
 } = {}) {
   const ledger = await startWritableLedger();
   const keys = {
@@ -118,6 +121,13 @@ export async function openScene({
   };
   const nowMs = (): number => (now.stoppedMs ?? Date.now()) + now.offsetMs;
   const closes: (() => Promise<void>)[] = [];
+  /** What the worker waits for between two looks passes on the ledger in place of in earnest. */
+  const waits = { ms: 0, begin: async () => {} };
+  async function wait(ms: number): Promise<void> {
+    waits.ms += ms;
+    await waits.begin();
+    await callLedger(ledger.connection.rpcEndpoint, 'localnet_advanceTime', [ms]);
+  }
 
   /** A process of the worker that began before everything that is locked from now on. */
   async function start() {
@@ -134,6 +144,8 @@ export async function openScene({
       logger,
       metrics,
       now: nowMs,
+      wait,
+      trialWaitMs,
     });
     const server = createServer(running.app).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -210,7 +222,7 @@ export async function openScene({
 
   return {
     ...{ url, keys, worker, gateway, ledger, lock, writeJob, writeWorker, writeGateway },
-    ...{ writeConfig, now },
+    ...{ writeConfig, now, waits },
     /** The worker's time, which is Unix time unless `now` says otherwise. */
     nowMs,
     close: async () => {

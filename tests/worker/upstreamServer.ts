@@ -16,7 +16,7 @@ export interface Reply {
   /** Any lines at all. */
   lines(text: string): void;
   end(): void;
-  /** Breaks the connection off. */
+  /** Breaks the connection off; what was sent before arrives. */
   break(): void;
   refuse(status: number, body: object): void;
   /** Resolves when the worker has closed the connection. */
@@ -95,7 +95,7 @@ function createReply(response: ServerResponse): Reply {
       raw(JSON.stringify({ choices: [], usage: { prompt_tokens, completion_tokens } })),
     done: () => raw('[DONE]'),
     end: () => void response.end(),
-    break: () => void response.destroy(),
+    break: () => void response.socket?.end(),
     refuse(status, body) {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     },

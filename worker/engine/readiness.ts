@@ -17,7 +17,7 @@ export interface Readiness {
   close(): void;
 }
 
-/** How long a caller waits for a trial: gateways give a health check up after three seconds. */
+/** Gateways give a health check up after three seconds. */
 const TRIAL_WAIT_MS = 1_000;
 /** A model of hundreds of gigabytes is loaded from a disk within this time. */
 const TRIAL_MS_MAX = 30 * 60_000;
@@ -37,13 +37,15 @@ const TRIAL_MESSAGES = [{ role: 'user' as const, content: 'Hello' }];
  * the answers to jobs, show that the upstream is there. After an outage the models are tried anew.
  *
  * @param options.now Unix time in milliseconds
+ * @param options.trialWaitMs how long a caller waits for a trial
  */
 export function createReadiness(options: {
   engine: Engine;
   logger: Logger;
   now: () => number;
+  trialWaitMs?: number | undefined;
 }): Readiness {
-  const { engine, logger, now } = options;
+  const { engine, logger, now, trialWaitMs = TRIAL_WAIT_MS } = options;
   const closing = new AbortController();
   const proven = new Set<string>();
   let trial: Promise<void> | undefined;
@@ -110,7 +112,7 @@ export function createReadiness(options: {
     });
     const untried = notReady(`it has not yet ended its trial of ${models.join(', ')}`);
     const wait = new AbortController();
-    const isLate = delay(TRIAL_WAIT_MS, wait.signal).then(() => Promise.reject(untried));
+    const isLate = delay(trialWaitMs, wait.signal).then(() => Promise.reject(untried));
     try {
       await Promise.race([trial, isLate]);
     } finally {

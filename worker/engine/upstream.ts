@@ -33,8 +33,8 @@ const CHECK_TIMEOUT_MS = 2_000;
 const NOT_IMPLEMENTED = 501;
 const REFUSED_KEY_STATUSES = [401, 403];
 
-/** After the finish chunk only the usage is missing, so the wait for it is short. */
-const USAGE_WAIT_MS = 2_000;
+/** For what matters little: the usage after the finish chunk, the body of an error. */
+const REST_WAIT_MS = 2_000;
 
 /**
  * An engine on any server of chat completions. Stop sequences that the server sends are cut here. One
@@ -43,13 +43,16 @@ const USAGE_WAIT_MS = 2_000;
  *
  * @param upstream.models the upstream's own name for each model id
  * @param upstream.model its name for all others; by default the job's model id
+ * @param upstream.restWaitMs how long the usage after the finish chunk and an error's body are waited for
  */
 export function createUpstreamEngine(upstream: {
   url: string;
   model?: string | undefined;
   models?: ReadonlyMap<string, string> | undefined;
   key?: string | undefined;
+  restWaitMs?: number;
 }): Engine {
+  const { restWaitMs = REST_WAIT_MS } = upstream;
   const url = chatCompletionsUrl(upstream.url);
   const authorization =
     upstream.key === undefined ? {} : { authorization: `Bearer ${upstream.key}` };
@@ -74,7 +77,7 @@ export function createUpstreamEngine(upstream: {
         stream_options: { include_usage: true },
       }),
     });
-    if (!response.ok) throw await asUpstreamRefusal(response, chat);
+    if (!response.ok) throw await asUpstreamRefusal(response, chat, restWaitMs);
     const type = response.headers.get('content-type')?.toLowerCase();
     if (!type?.startsWith('text/event-stream') || !response.body) {
       await response.body?.cancel();
@@ -111,7 +114,7 @@ export function createUpstreamEngine(upstream: {
 
       function finish(reason: FinishReason): void {
         finishReason = reason;
-        timer = setTimeout(() => usageWait.abort(), USAGE_WAIT_MS);
+        timer = setTimeout(() => usageWait.abort(), restWaitMs);
       }
 
       try {

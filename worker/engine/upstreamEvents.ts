@@ -82,8 +82,6 @@ export async function* readServerEvents(
 
 /** An error body has a few lines; the rest of a larger one is not read. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** The status is known already, and the job needs another worker soon. */
-const BODY_WAIT_MS = 2_000;
 
 /** Only for these statuses does the body decide the meaning. */
 const REFUSED_STATUSES = [400, 413, 422];
@@ -109,13 +107,15 @@ const REFUSED_FIELDS: Readonly<Record<string, RegExp>> = {
  * The error for an upstream's error status. It never contains the body, which may quote the prompt.
  *
  * @param chat what was asked: only a field that it has can have been refused
+ * @param bodyWaitMs the status is known already, and the job needs another worker soon
  */
 export async function asUpstreamRefusal(
   response: Response,
   chat: Record<string, unknown>,
+  bodyWaitMs: number,
 ): Promise<WorkerError> {
   if (REFUSED_STATUSES.includes(response.status)) {
-    const body = await readStart(response);
+    const body = await readStart(response, bodyWaitMs);
     if (CONTEXT_LENGTH.test(body)) return tooLong();
     const sent = Object.entries(REFUSED_FIELDS).filter(([field]) => chat[field] !== undefined);
     const param = sent.find(([, words]) => words.test(body))?.[0];
@@ -163,10 +163,10 @@ function tooLong(): WorkerError {
   return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
 }
 
-async function readStart(response: Response): Promise<string> {
+async function readStart(response: Response, waitMs: number): Promise<string> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
-  const timer = setTimeout(() => void reader?.cancel(), BODY_WAIT_MS);
+  const timer = setTimeout(() => void reader?.cancel(), waitMs);
   let text = '';
   try {
     while (text.length < BODY_BYTES_MAX) {

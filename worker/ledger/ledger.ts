@@ -157,14 +157,17 @@ const POLLS_MAX = 30;
  * Reads at once. All callers share one reading. A failed one is repeated by the next call; being
  * later, it only excludes more jobs.
  */
-export function createLedgerStart(ledger: Pick<WorkerLedger, 'readOwn'>): ReadLedgerStart {
+export function createLedgerStart(
+  ledger: Pick<WorkerLedger, 'readOwn'>,
+  wait: (ms: number) => Promise<void> = delay,
+): ReadLedgerStart {
   let cached: ReturnType<ReadLedgerStart> | undefined;
 
   async function readUntilPast(): ReturnType<ReadLedgerStart> {
     const { worker, unixSeconds: startSeconds } = await ledger.readOwn();
     if (worker === undefined) return undefined;
     for (let poll = 0; poll < POLLS_MAX; poll += 1) {
-      await delay(POLL_MS);
+      await wait(POLL_MS);
       const { unixSeconds } = await ledger.readOwn();
       if (unixSeconds > startSeconds) return startSeconds;
     }
