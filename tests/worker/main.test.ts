@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { startProcess } from '../../testing/childProcess.ts';
-import { readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
+import { readClockSeconds, setClockSeconds, startClock } from '../../testing/ledger/ledger.ts';
 import { until } from '../../testing/until.ts';
 import { loadConfig } from '../../worker/config.ts';
 import { startWorker } from '../../worker/start.ts';
@@ -69,10 +69,10 @@ describe('the worker process', () => {
 
   it('lets its jobs run for its shutdown time', async () => {
     const { settings, begin, finish, close } = await openHeldJob();
-    const process = await startProcess(MAIN, settings);
+    const process = await startProcess(MAIN, { ...settings, LOG_LEVEL: 'info' });
     const response = await begin(process.url);
     process.signal('SIGTERM');
-    await until(async () => (await fetch(process.url).catch(() => undefined)) === undefined);
+    await until(async () => process.logged().includes('Received a signal to end'));
     finish();
     expect(await readAnswer(response)).toMatchObject({ error: undefined, finishReason: 'stop' });
     expect(await process.exited).toBe(0);
@@ -192,7 +192,7 @@ async function openHeldJob() {
     },
     /** @returns the answer, which has begun */
     async begin(url: string): Promise<Response> {
-      await setClockSeconds(connection, (await readClockSeconds(connection)) + 1n);
+      await startClock(connection);
       await until(async () => (await fetch(`${url}/health`)).ok);
       await setClockSeconds(connection, (await readClockSeconds(connection)) + JOB_LIFE_SECONDS);
       return scene.ask(await scene.lock(), { url });

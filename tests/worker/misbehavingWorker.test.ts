@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import { startClock } from '../../testing/ledger/ledger.ts';
 import {
   type MisbehavingWorker,
   startMisbehavingWorker,
@@ -19,6 +20,7 @@ beforeAll(async () => {
     authority: scene.keys.authority.publicKey,
     proofKey: scene.keys.proof,
   });
+  await startClock(scene.ledger.connection);
   // From here on it takes what is locked.
   await fetch(`${worker.url}/health`);
 });

@@ -7,7 +7,12 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { createLogger, type Logger } from '../../common/logger.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { callLedger, readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
+import {
+  callLedger,
+  readClockSeconds,
+  setClockSeconds,
+  stopClock,
+} from '../../testing/ledger/ledger.ts';
 import { postSigned, type SignedRequest } from '../../testing/workers/signedRequest.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
@@ -48,7 +53,7 @@ export interface RequestChanges
   chat?: Record<string, unknown>;
 }
 
-/** A worker that listens, registered on a ledger with one Gateway and one model. */
+/** A worker that listens, registered with one Gateway and one model on a ledger whose Clock stands. */
 export async function openScene({
   engine = createBuiltinEngine({ tokenDelayMs: 0 }),
   capacity = 8,
@@ -113,6 +118,7 @@ export async function openScene({
   await writeConfig();
   await writeWorker();
   await writeGateway([keys.hotSigner.publicKey]);
+  await stopClock(ledger.connection);
 
   /** Of the worker's clock: how far it is ahead, and the time at which it stands still, if it does. */
   const now: { offsetMs: number; stoppedMs: number | undefined } = {

@@ -58,7 +58,7 @@ describe('a lock that the program would not make is refused before work:', () =>
     ['a longer timeout', { job_timeout_seconds: 121 }],
     ['another dispute window', { dispute_window_seconds: 61 }],
     ['another arbitration window', { arbitration_window_seconds: 86_399 }],
-    ['a lock in the future', { lockedSecondsAgo: -60 }],
+    ['a lock in the future', { lockedSecondsAgo: -1 }],
     ['an id that is too old', { idAgeSeconds: 91 }],
     ['an id that is too new', { idAgeSeconds: -31 }],
     ['a greater slash than the configuration has', { slash_tokens: 501 }],
