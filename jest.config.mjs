@@ -16,11 +16,8 @@ const project = {
 // solana-bankrun's chains keep hundreds of threads until their process ends.
 const BANKRUN_FOLDERS = ['<rootDir>/tests/programs/', '<rootDir>/tests/package/'];
 
-// They replace a module, which takes jest's own runtime: it has a context for each file.
-const REPLACING_MODULES = [
-  '<rootDir>/tests/indexer/reconcileVaults.test.ts',
-  '<rootDir>/tests/indexer/simulator/simulator.test.ts',
-];
+// It replaces a module, which takes jest's own runtime: that has a context for each file.
+const REPLACING_MODULES = ['<rootDir>/tests/indexer/simulator/simulator.test.ts'];
 
 export default {
   projects: [

@@ -1,7 +1,7 @@
 import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
-import { delay } from '../../common/wait.ts';
+import type { delay } from '../../common/wait.ts';
 import { type DecodedAccount, workerModels } from '../../programs/client/accounts.ts';
 import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
@@ -38,8 +38,9 @@ export async function compareLedger(options: {
   newest: ListedTransaction | undefined;
   patienceMs: number;
   signal: AbortSignal;
+  wait: typeof delay;
 }): Promise<{ differences: Difference[]; behind: Behind | null }> {
-  const { pool, connection, accounts, newest, patienceMs, signal } = options;
+  const { pool, connection, accounts, newest, signal, wait } = options;
   const differences: Difference[] = [];
   let mirror = await readMirror(pool, newest, readLiveRows);
   let read = accounts;
@@ -55,8 +56,8 @@ export async function compareLedger(options: {
     });
     if (left.length === 0) return { differences, behind: null };
     if (round === ROUNDS_MAX) break;
-    await delay(ROUND_INTERVAL_MS, signal);
-    if (round === 1) await untilReached(pool, newest, { patienceMs, signal });
+    await wait(ROUND_INTERVAL_MS, signal);
+    if (round === 1) await untilReached(options);
     if (signal.aborted) throw new RetryableError('Stopped before everything was compared');
     read = await readAccounts(connection, left);
     mirror = await readMirror(pool, newest, (database) => readRows(database, left));
@@ -87,15 +88,17 @@ function readMirror(
 }
 
 export async function untilReached(
-  pool: pg.Pool,
-  newest: ListedTransaction | undefined,
-  { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
+  options: Pick<
+    Parameters<typeof compareLedger>[0],
+    'pool' | 'newest' | 'patienceMs' | 'signal' | 'wait'
+  >,
 ): Promise<void> {
+  const { pool, newest, patienceMs, signal, wait } = options;
   const deadlineMs = performance.now() + patienceMs;
   while (performance.now() < deadlineMs && !signal.aborted) {
     const { isReached } = await readMirror(pool, newest, async () => new Map());
     if (isReached) return;
-    await delay(ROUND_INTERVAL_MS, signal);
+    await wait(ROUND_INTERVAL_MS, signal);
   }
 }
 

@@ -41,12 +41,13 @@ const COMMITMENT = 'confirmed';
  * accounts, and what did not change in between held in between, unless credits were bought
  * meanwhile. On a ledger that never rests, the last attempt tells of the accounts alone.
  *
+ * @param options.wait how time passes between two attempts
  * @throws RetryableError when the node does not answer, or the signal aborts between two attempts
  */
 export async function readLedger(
   connection: Connection,
   addresses: Addresses,
-  signal?: AbortSignal,
+  { signal, wait = delay }: { signal?: AbortSignal; wait?: typeof delay } = {},
 ): Promise<LedgerState> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await readVaults(connection, addresses);
@@ -71,7 +72,7 @@ export async function readLedger(
       const read = { slot: owned.context.slot, accounts, blankAccounts };
       if (isSettled || isLast) return { ...read, vaults: isSettled ? after : null };
     }
-    await delay(PAUSE_MS, signal);
+    await wait(PAUSE_MS, signal);
     if (signal?.aborted) throw new RetryableError('Stopped before the ledger was read');
   }
 }

@@ -1,5 +1,6 @@
 import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
+import { delay } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import {
   type Conservation,
@@ -51,6 +52,7 @@ export interface Reconciliation {
  * and the vaults that must hold what the accounts promise. Hours of usage are compared with jobs.
  *
  * @param options.patienceMs how long a mirror is waited for that is behind the ledger; default 0
+ * @param options.wait how time passes between two looks
  * @throws RetryableError when the ledger does not answer, or the signal aborts
  */
 export async function reconcile(options: {
@@ -59,14 +61,18 @@ export async function reconcile(options: {
   addresses: Addresses;
   patienceMs?: number;
   signal?: AbortSignal;
+  wait?: typeof delay;
 }): Promise<Reconciliation> {
   const { database: pool, connection, addresses, patienceMs = 0 } = options;
-  const { signal = new AbortController().signal } = options;
-  const state = await readLedger(connection, addresses, signal);
+  const { signal = new AbortController().signal, wait = delay } = options;
+  const state = await readLedger(connection, addresses, { signal, wait });
   const { accounts } = state;
   const newest = await readNewest(connection, addresses.programId.toBase58());
   const onLedger = { connection, accounts, newest };
-  const { differences, behind } = await compareLedger({ pool, ...onLedger, patienceMs, signal });
+  const { differences, behind } = await compareLedger({
+    ...{ pool, ...onLedger },
+    ...{ patienceMs, signal, wait },
+  });
   return {
     slot: state.slot,
     accounts: accounts.size,

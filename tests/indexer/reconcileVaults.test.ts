@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '@solana/web3.js';
-import * as wait from '../../common/wait.ts';
+import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 
@@ -8,13 +8,6 @@ import { addresses, createScene, type Scene } from '../../testing/indexer/scene.
 const AMOUNT_OFFSET = 64;
 
 const pausesMs: number[] = [];
-// What waits for the ledger to rest need not wait here: it never does.
-jest.unstable_mockModule('../../common/wait.ts', () => ({
-  ...wait,
-  delay: async (ms: number) => void pausesMs.push(ms),
-}));
-const { isClean, reconcile } = await import('../../indexer/reconcile/reconcile.ts');
-
 let scene: Scene;
 let mirror: MirrorDatabase;
 
@@ -52,7 +45,9 @@ function restless(connection: Connection, movesMax = Number.POSITIVE_INFINITY): 
 }
 
 function check(connection: Connection) {
-  return reconcile({ database: mirror.pool, connection, addresses });
+  // What waits for the ledger to rest need not wait here: it never does.
+  const wait = async (ms: number) => void pausesMs.push(ms);
+  return reconcile({ database: mirror.pool, connection, addresses, wait });
 }
 
 describe('reconcile, with tokens that move all the time,', () => {
