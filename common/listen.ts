@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { delay } from './wait.ts';
 
 const RECONNECT_INTERVAL_MS = 1_000;
-/** A connection that only listens would not notice that its server is gone. */
 const PROBE_INTERVAL_MS = 10_000;
 
 /**
@@ -10,6 +9,8 @@ const PROBE_INTERVAL_MS = 10_000;
  * renewed when it is lost. Meanwhile notifications are missed.
  *
  * @param options.channel a name that needs no quotes
+ * @param options.probeMs between two probes: a connection that only listens would not notice that its
+ *   server is gone
  * @param options.onListening called whenever it listens anew
  * @param options.onLost told why a connection was lost
  */
@@ -20,6 +21,7 @@ export async function listen(options: {
   onNotification: (payload: string) => void;
   onListening: () => void;
   onLost: (error: unknown) => void;
+  probeMs?: number | undefined;
 }): Promise<void> {
   while (!options.signal.aborted) {
     try {
@@ -38,6 +40,7 @@ async function listenOnce({
   signal,
   onNotification,
   onListening,
+  probeMs = PROBE_INTERVAL_MS,
 }: Parameters<typeof listen>[0]): Promise<void> {
   const client = await pool.connect();
   const lost = new AbortController();
@@ -51,7 +54,7 @@ async function listenOnce({
       // Again what it does already: a probe that changes nothing.
       await client.query(`listen ${channel}`);
       if (isFirst) onListening();
-      await delay(PROBE_INTERVAL_MS, ended);
+      await delay(probeMs, ended);
     }
   } finally {
     client.release(true);

@@ -15,6 +15,7 @@ import { createAnnouncements, createLogHints } from './source/hints.ts';
 import type { Commitment, LedgerSource } from './source/source.ts';
 import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
 import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
+import { TIME_LIMITS } from './timeLimits.ts';
 import type { Announcing } from './webhooks/announce/announcer.ts';
 
 /** What `/health` and `/ready` tell. */
@@ -62,9 +63,11 @@ export function createIndexer(options: {
   logger: Logger;
   metrics: IndexerMetrics;
   onFatal: (error: FatalError) => void;
+  leadAttemptMs?: number;
 }): Indexer {
   const { pool, source, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
   const { reconcileWatch, progress, lagMax, announcing } = options;
+  const { leadAttemptMs = TIME_LIMITS.leadAttemptMs } = options;
   const stopping = new AbortController();
   const announcements = createAnnouncements();
   let role: Role = 'starting';
@@ -127,15 +130,17 @@ export function createIndexer(options: {
     }
   }
 
+  function standBy(): void {
+    become('standby');
+    progress.standBy();
+    // The database answers again, so what comes next is another trouble.
+    backoffMs = BACKOFF_MS_MIN;
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await lead(pool, stopping.signal, work, () => {
-          become('standby');
-          progress.standBy();
-          // The database answers again, so what comes next is another trouble.
-          backoffMs = BACKOFF_MS_MIN;
-        });
+        await lead(pool, stopping.signal, work, standBy, leadAttemptMs);
       } catch (error) {
         if (stopping.signal.aborted) return;
         const failure = classify(error);

@@ -27,13 +27,9 @@ import { createRpc } from './source/rpc.ts';
 import { createLedgerSource } from './source/source.ts';
 import { migrate } from './sql/migrate.ts';
 import { createMetrics } from './telemetry/metrics.ts';
+import { TIME_LIMITS, type TimeLimits } from './timeLimits.ts';
 import { startWebhooks } from './webhooks/start.ts';
 
-/**
- * Far above any statement of the mirror, the keepers and the webhooks: a database that takes longer
- * counts as away, since a connection may have gone without a word.
- */
-const QUERY_TIMEOUT_MS = 15_000;
 /** A reconciliation reads whole tables. */
 const RECONCILE_QUERY_TIMEOUT_MS = 600_000;
 const RECONCILE_CONNECTIONS_MAX = 2;
@@ -43,6 +39,7 @@ const RECONCILE_CONNECTIONS_MAX = 2;
  *
  * @param options.shutdown given every resource as soon as it is open; whoever starts an indexer runs
  *   it, also after a start that failed
+ * @param options.limits those that differ from the published ones
  * @param options.onFatal told of an error that needs a person; the indexer stands still then
  * @returns where it shows its state
  */
@@ -51,8 +48,10 @@ export async function startIndexer(options: {
   logger: Logger;
   shutdown: Shutdown;
   onFatal: (error: FatalError) => void;
+  limits?: Partial<TimeLimits>;
 }): Promise<{ url: string }> {
   const { config, logger, shutdown, onFatal } = options;
+  const limits = { ...TIME_LIMITS, ...options.limits };
   const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
 
   function openPool(bounds: { max?: number; queryTimeoutMs?: number }): pg.Pool {
@@ -72,7 +71,7 @@ export async function startIndexer(options: {
   const migrating = openPool({ max: 1 });
   await awaitDatabase(() => migrate(migrating), logger);
   await migrating.end();
-  const pool = openPool({ queryTimeoutMs: QUERY_TIMEOUT_MS });
+  const pool = openPool({ queryTimeoutMs: limits.queryMs });
   const reconcilePool = openPool({
     max: RECONCILE_CONNECTIONS_MAX,
     queryTimeoutMs: RECONCILE_QUERY_TIMEOUT_MS,
@@ -118,6 +117,7 @@ export async function startIndexer(options: {
     logger,
     metrics,
     database: pool,
+    intervalMs: limits.abuseIntervalMs,
     limits: [
       { offence: unpaidEndings, offencesMax: config.SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR },
       { offence: rejectedDisputes, offencesMax: config.SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS },
@@ -143,7 +143,7 @@ export async function startIndexer(options: {
     startBackgroundJobs({
       pool,
       databaseUrl: config.DATABASE_URL,
-      queryTimeoutMs: QUERY_TIMEOUT_MS,
+      queryTimeoutMs: limits.queryMs,
       logger,
     });
   const backgroundJobs = await awaitDatabase(openJobs, logger);
@@ -153,7 +153,8 @@ export async function startIndexer(options: {
     logger,
     onFatal,
     databaseUrl: config.DATABASE_URL,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    queryTimeoutMs: limits.queryMs,
+    listenProbeMs: limits.listenProbeMs,
     sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
     allowLoopback: config.SVC_ALLOW_LOOPBACK,
     registry: metrics.registry,
@@ -186,6 +187,7 @@ export async function startIndexer(options: {
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
     announcing: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
     onFatal,
+    leadAttemptMs: limits.leadAttemptMs,
   });
   shutdown.add('indexer', () => {
     const stopped = indexer.stop();

@@ -5,6 +5,7 @@ import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/index.ts';
 import type { Keeper } from '../keeper/keeper.ts';
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
+import { TIME_LIMITS } from '../timeLimits.ts';
 
 /** Something that a wallet may do a few times and not without end. */
 export interface Offence {
@@ -99,8 +100,6 @@ interface AbuseLimit {
   readonly offencesMax: number;
 }
 
-const INTERVAL_MS = 5_000;
-
 /** Suspends the keys of wallets that go on and on with what costs others and not them. */
 export function createAbuseWatch(options: {
   limits: readonly AbuseLimit[];
@@ -108,8 +107,10 @@ export function createAbuseWatch(options: {
   clock: LedgerClock;
   logger: Logger;
   metrics: Pick<IndexerMetrics, 'suspended'>;
+  intervalMs?: number;
 }): Keeper {
   const { database, clock, logger, metrics } = options;
+  const { intervalMs = TIME_LIMITS.abuseIntervalMs } = options;
   const limits = options.limits.filter(({ offencesMax }) => offencesMax > 0);
 
   async function judge(limit: AbuseLimit): Promise<void> {
@@ -127,7 +128,7 @@ export function createAbuseWatch(options: {
       if (!signal.aborted) await Promise.race([clock.ready, once(signal, 'abort')]);
       while (!signal.aborted) {
         for (const limit of limits) await judge(limit);
-        await delay(INTERVAL_MS, signal);
+        await delay(intervalMs, signal);
       }
     },
   };

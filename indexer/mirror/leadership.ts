@@ -5,7 +5,6 @@ import { RetryableError } from '../source/errors.ts';
 
 /** Any number that nothing else in this database locks. */
 const LOCK_KEY = 7_332_002n;
-const ATTEMPT_INTERVAL_MS = 1_000;
 /** Who asks the leader to leave notifies here. */
 const HANDOVER_CHANNEL = 'mirror_handover';
 const HANDOVER_ATTEMPTS_MAX = 15;
@@ -20,12 +19,14 @@ const LOCK_NOT_AVAILABLE = '55P03';
  *
  * @param work ends when its signal aborts: also when another process asks to take over
  * @param onStandby told when another process holds the lock
+ * @param attemptMs between two attempts to get the lock
  */
 export async function lead(
   pool: pg.Pool,
   signal: AbortSignal,
   work: (client: pg.PoolClient, signal: AbortSignal) => Promise<void>,
   onStandby: () => void,
+  attemptMs: number,
 ): Promise<void> {
   const client = await pool.connect();
   const lost = new AbortController();
@@ -38,7 +39,7 @@ export async function lead(
     await client.query('set tcp_keepalives_idle = 5');
     await client.query('set tcp_keepalives_interval = 1');
     await client.query('set tcp_keepalives_count = 3');
-    if (await acquire(client, signal, onStandby)) {
+    if (await acquire(client, signal, onStandby, attemptMs)) {
       await client.query(`listen ${HANDOVER_CHANNEL}`);
       await work(client, AbortSignal.any([signal, lost.signal, asked.signal]));
     }
@@ -85,6 +86,7 @@ async function acquire(
   client: pg.PoolClient,
   signal: AbortSignal,
   onStandby: () => void,
+  attemptMs: number,
 ): Promise<boolean> {
   while (!signal.aborted) {
     const { rows } = await client.query<{ acquired: boolean }>(
@@ -93,7 +95,7 @@ async function acquire(
     );
     if (rows[0]?.acquired) return true;
     onStandby();
-    await delay(ATTEMPT_INTERVAL_MS, signal);
+    await delay(attemptMs, signal);
   }
   return false;
 }

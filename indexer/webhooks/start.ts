@@ -23,6 +23,8 @@ const CONNECTIONS = 2;
 /**
  * @param options.pool the migrated database
  * @param options.queryTimeoutMs after which the database counts as away, as in `createPool`
+ * @param options.listenProbeMs as in `listen`
+ * @param options.exchangeMs as in `createMakeAttempt`
  * @param options.sealing opens the webhooks' secrets
  * @param options.onFatal told of an error that trying again cannot mend; nothing is sent any more
  */
@@ -30,14 +32,16 @@ export async function startWebhooks(options: {
   pool: pg.Pool;
   databaseUrl: string;
   queryTimeoutMs?: number;
+  listenProbeMs?: number;
+  exchangeMs?: number;
   sealing: Pick<Sealing, 'open'>;
   allowLoopback: boolean;
   registry: Registry;
   logger: Logger;
   onFatal: (error: FatalError) => void;
 }): Promise<Webhooks> {
-  const { pool, databaseUrl, queryTimeoutMs, sealing, allowLoopback } = options;
-  const { registry, logger, onFatal } = options;
+  const { pool, databaseUrl, queryTimeoutMs, listenProbeMs, sealing, allowLoopback } = options;
+  const { registry, logger, onFatal, exchangeMs = EXCHANGE_MS_MAX } = options;
   const metrics = createWebhookMetrics({ registry, pool, logger });
   const takingPool = createPool({
     databaseUrl,
@@ -46,16 +50,20 @@ export async function startWebhooks(options: {
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
   await awaitDatabase(() => takingPool.query('select'), logger);
-  const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: EXCHANGE_MS_MAX });
+  const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: exchangeMs });
   const makeAttempt = createMakeAttempt({
     pool,
     sealing,
     logger,
     dispatcher: connections,
+    exchangeMs,
     onAttempt: metrics.attempt,
   });
   const shares = createShares(() => performance.now());
-  const dispatcher = createDispatcher({ pool: takingPool, shares, makeAttempt, logger, onFatal });
+  const dispatcher = createDispatcher({
+    ...{ pool: takingPool, shares, makeAttempt },
+    ...{ logger, onFatal, listenProbeMs },
+  });
   dispatcher.start();
   return {
     async stop() {

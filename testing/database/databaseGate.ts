@@ -18,7 +18,11 @@ export interface DatabaseGate {
   close(): Promise<void>;
 }
 
-export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGate> {
+/** @param onSent called with whatever is sent to the database */
+export async function startDatabaseGate(
+  databaseUrl: string,
+  onSent: (sent: Buffer) => void = () => {},
+): Promise<DatabaseGate> {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   /** The process's socket of each connection, with the database's. */
@@ -30,6 +34,7 @@ export async function startDatabaseGate(databaseUrl: string): Promise<DatabaseGa
     pairs.set(socket, database);
     socket.on('close', () => pairs.delete(socket));
     socket.on('data', (sent) => {
+      onSent(sent);
       if (barred !== undefined && sent.includes(barred)) socket.destroy();
     });
     for (const [one, other] of [

@@ -2,20 +2,24 @@ import { createLogger } from '../../common/logger.ts';
 import { createShutdown } from '../../common/shutdown.ts';
 import { loadConfig } from '../../indexer/config.ts';
 import { startIndexer } from '../../indexer/start.ts';
+import type { TimeLimits } from '../../indexer/timeLimits.ts';
 import type { StartedProcess } from '../childProcess.ts';
 
 /** An indexer for tests, in its own process or in the test's. */
 export type TestIndexer = Pick<StartedProcess, 'url' | 'signal' | 'terminate'>;
 
-const SHUTDOWN_TIMEOUT_MS = 60_000;
+/** No bound of its own: an end that hangs shows as the test's time-out. */
+const SHUTDOWN_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Starts the indexer inside this process, which is faster than a second Node.
  *
  * @param environment the environment that its own process would get
+ * @param limits those that differ from the published ones
  */
 export async function startIndexerInProcess(
   environment: Record<string, string>,
+  limits: Partial<TimeLimits> = {},
 ): Promise<TestIndexer> {
   const config = loadConfig(environment);
   const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
@@ -24,7 +28,7 @@ export async function startIndexerInProcess(
   const onFatal = (error: Error) => {
     fatal ??= error;
   };
-  const starting = startIndexer({ config, logger, shutdown, onFatal });
+  const starting = startIndexer({ config, logger, shutdown, onFatal, limits });
   const { url } = await starting.catch(async (error: unknown) => {
     await shutdown.run();
     throw error;

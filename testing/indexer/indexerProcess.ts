@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
+import type { TimeLimits } from '../../indexer/timeLimits.ts';
 import { MACHINE_ENVIRONMENT, type StartedProcess, startProcess } from '../childProcess.ts';
 import type { TestLedger } from '../ledger/ledger.ts';
 import { startIndexerInProcess as startInside, type TestIndexer } from './inProcessIndexer.ts';
@@ -29,8 +30,9 @@ export async function startIndexerInProcess(
   ledger: TestLedger,
   databaseUrl: string,
   settings: Record<string, string> = {},
+  limits: Partial<TimeLimits> = {},
 ): Promise<TestIndexer> {
-  return startInside({ ...(await environmentFor(ledger, databaseUrl)), ...settings });
+  return startInside({ ...(await environmentFor(ledger, databaseUrl)), ...settings }, limits);
 }
 
 /** Runs an indexer that ends by itself. @returns its exit code */

@@ -68,8 +68,8 @@ export interface WebhookScene extends MirrorDatabase {
   moveDue(deliveryId: bigint, seconds: number): Promise<void>;
   /** Seconds until a delivery's next attempt, by the database's clock. */
   dueInSeconds(deliveryId: bigint): Promise<number>;
-  /** Delivers as an indexer does, until it is closed. */
-  start(registry?: Registry): Promise<Webhooks>;
+  /** Delivers as an indexer does, until it is closed. @param exchangeMs by default as long, too */
+  start(options?: { registry?: Registry; exchangeMs?: number }): Promise<Webhooks>;
 }
 
 export async function createWebhookScene(): Promise<WebhookScene> {
@@ -154,7 +154,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       );
       return rows[0]?.seconds;
     },
-    async start(registry = new Registry()) {
+    async start({ registry = new Registry(), ...times } = {}) {
       const webhooks = await startWebhooks({
         pool,
         databaseUrl,
@@ -162,6 +162,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
         logger,
         registry,
         allowLoopback: true,
+        ...times,
         onFatal(error) {
           throw error;
         },

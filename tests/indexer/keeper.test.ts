@@ -3,6 +3,7 @@ import { startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
 import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { stopClock } from '../../testing/ledger/ledger.ts';
 import { type LedgerGate, startLedgerGate } from '../../testing/ledger/ledgerGate.ts';
 import { until } from '../../testing/until.ts';
 
@@ -35,12 +36,13 @@ async function countJobs(condition: string): Promise<number> {
 
 describe('the keeper', () => {
   it("refunds an uncompleted job once it is overdue by the ledger's clock [failures.process-dies]", async () => {
+    await stopClock(scene.ledger.connection);
     const jobs = await scene.lock(3);
     await scene.acknowledge(jobs[0] as (typeof jobs)[0]);
     await until(async () => (await countJobs("status = 'pending'")) === 2);
-    await scene.wait(100);
+    await scene.wait(119);
     expect(await countJobs("status = 'refunded'")).toBe(0);
-    await scene.wait(22);
+    await scene.wait(3);
     await until(async () => (await countJobs("status = 'refunded'")) === 3);
   });
 

@@ -39,6 +39,7 @@ export function createLocalIndexer(options: {
     reconcileWatch: { run: async () => {}, breaches: () => 0 },
     lagMax: { slots: 150, ms: 30_000 },
     announcing: { awaitsFinality: false },
+    leadAttemptMs: 20,
     logger: createLogger({
       ...{ name: 'test', level: 'info' },
       into: { write: (line) => void log.push(JSON.parse(line)) },

@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
-import { runIndexer, startIndexer } from '../../testing/indexer/indexerProcess.ts';
+import {
+  runIndexer,
+  startIndexer,
+  startIndexerInProcess,
+} from '../../testing/indexer/indexerProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { BATCH_REFUSED } from '../../testing/ledger/ledgerGate.ts';
@@ -64,14 +68,14 @@ afterAll(async () => {
   await scene?.ledger.close();
 });
 
-async function countJobs(): Promise<bigint> {
-  const { rows } = await mirror.pool.query<{ count: bigint }>('select count(*) from mirror.jobs');
+async function countJobs({ pool } = mirror): Promise<bigint> {
+  const { rows } = await pool.query<{ count: bigint }>('select count(*) from mirror.jobs');
   return rows[0]?.count ?? 0n;
 }
 
 /** Whether the webhook queue has a connection that listens, and another one that takes attempts. */
-async function hasQueueSessions(): Promise<boolean> {
-  const { rows } = await mirror.pool.query<{ listens: boolean }>(
+async function hasQueueSessions({ pool }: MirrorDatabase): Promise<boolean> {
+  const { rows } = await pool.query<{ listens: boolean }>(
     `select query ilike '%listen%' as listens from pg_stat_activity
      where application_name = 'svc-webhooks' and datname = current_database()`,
   );
@@ -81,6 +85,24 @@ async function hasQueueSessions(): Promise<boolean> {
 async function isReady(): Promise<boolean> {
   return (await fetch(new URL('/ready', indexer.url))).ok;
 }
+
+describe('an indexer', () => {
+  it('resumes after its connections died silently, and so does the webhook queue', async () => {
+    const own = await createMirrorDatabase();
+    const gate = await startDatabaseGate(own.databaseUrl);
+    const limits = { queryMs: 300, listenProbeMs: 100 };
+    const silenced = await startIndexerInProcess(scene.ledger, gate.databaseUrl, {}, limits);
+    await until(() => hasQueueSessions(own));
+    const before = await countJobs(own);
+    gate.stallConnections();
+    await scene.lock();
+    await until(async () => (await countJobs(own)) === before + 1n);
+    await until(() => hasQueueSessions(own));
+    await silenced.terminate();
+    await gate.close();
+    await own.close();
+  });
+});
 
 describe('a running indexer', () => {
   it.each([
@@ -117,15 +139,6 @@ describe('a running indexer', () => {
     const before = await countJobs();
     await scene.lock();
     await until(async () => (await countJobs()) === before + 1n);
-  });
-
-  it('resumes after its connections died silently, and so does the webhook queue', async () => {
-    await until(hasQueueSessions);
-    const before = await countJobs();
-    databaseGate.stallConnections();
-    await scene.lock();
-    await until(async () => (await countJobs()) === before + 1n);
-    await until(hasQueueSessions);
   });
 
   it('exits at once while its node does not answer', async () => {

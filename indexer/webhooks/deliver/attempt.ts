@@ -10,7 +10,7 @@ import {
   type EndedAttempt,
   settleUnclaimed,
 } from './conclude.ts';
-import { exchange, type Outcome } from './exchange.ts';
+import { EXCHANGE_MS_MAX, exchange, type Outcome } from './exchange.ts';
 import type { AttemptJob } from './take.ts';
 
 /** All that an attempt needs. */
@@ -92,15 +92,20 @@ const USER_AGENT = 'svc-webhooks';
 /** Makes one attempt, and writes down how it went. @throws what the database throws */
 export type MakeAttempt = (job: AttemptJob) => Promise<void>;
 
-/** @param options.onAttempt told of every attempt that was made */
+/**
+ * @param options.exchangeMs after which a receiver that has not answered has failed
+ * @param options.onAttempt told of every attempt that was made
+ */
 export function createMakeAttempt(options: {
   pool: pg.Pool;
   sealing: Pick<Sealing, 'open'>;
   dispatcher: Dispatcher;
   logger: Logger;
   onAttempt: (outcome: Outcome) => void;
+  exchangeMs?: number;
 }): MakeAttempt {
   const { pool, sealing, dispatcher, logger, onAttempt } = options;
+  const { exchangeMs = EXCHANGE_MS_MAX } = options;
 
   /** @returns undefined when the secret cannot be read */
   function openSecrets({ secret, previousSecret }: ClaimedAttempt): SigningSecrets | undefined {
@@ -128,7 +133,7 @@ export function createMakeAttempt(options: {
       'Svc-Delivery-Attempt': String(attempt),
       ...webhookHeaders({ secrets, eventId, body, nowMs: Date.now() }),
     };
-    return exchange(dispatcher, { url, headers, body });
+    return exchange(dispatcher, { url, headers, body }, exchangeMs);
   }
 
   const claim = gatherApart((jobs: readonly AttemptJob[]) => claimAttempts(pool, jobs));

@@ -34,6 +34,7 @@ export function createDispatcher(options: {
   makeAttempt: MakeAttempt;
   logger: Logger;
   onFatal: (error: FatalError) => void;
+  listenProbeMs?: number | undefined;
 }): Dispatcher {
   const { pool, shares, makeAttempt, logger, onFatal } = options;
   const stopping = new AbortController();
@@ -99,6 +100,7 @@ export function createDispatcher(options: {
         pool,
         channel: DUE_CHANNEL,
         signal: stopping.signal,
+        probeMs: options.listenProbeMs,
         onNotification: wakeUp.wake,
         onListening: wakeUp.wake,
         onLost: (error) => logger.warn({ msg: 'Lost the notifications of webhooks', err: error }),

@@ -28,19 +28,21 @@ const errorsByCode: Readonly<Record<string, AttemptError>> = {
  * Posts a body once. Redirects are not followed, so they are failures like any other status.
  *
  * @param dispatcher refuses addresses that are not public
+ * @param timeoutMs over connecting, headers and body together: whoever drips is as bad as whoever is
+ *   silent
  * @returns how it went; everything that a receiver can do is an outcome, not an error
  */
 export async function exchange(
   dispatcher: Dispatcher,
   message: { url: string; headers: Readonly<Record<string, string>>; body: string },
+  timeoutMs: number,
 ): Promise<Outcome> {
   const startedAtMs = performance.now();
   const ended = (outcome: Omit<Outcome, 'durationMs'>): Outcome => ({
     ...outcome,
     durationMs: Math.round(performance.now() - startedAtMs),
   });
-  // Over connecting, headers and body together: whoever drips is as bad as whoever is silent.
-  const signal = AbortSignal.timeout(EXCHANGE_MS_MAX);
+  const signal = AbortSignal.timeout(timeoutMs);
   let statusCode: number | null = null;
   try {
     const { url, headers, body } = message;

@@ -1,0 +1,21 @@
+/** How long the indexer's parts wait for what, in milliseconds. */
+export interface TimeLimits {
+  /**
+   * A database that takes longer counts as away, since a connection may have gone without a word: far
+   * above any statement of the mirror, the keepers and the webhooks.
+   */
+  readonly queryMs: number;
+  /** Between two probes of a connection that only listens. */
+  readonly listenProbeMs: number;
+  /** Between two attempts to lead. */
+  readonly leadAttemptMs: number;
+  /** Between two looks for wallets that go too far. */
+  readonly abuseIntervalMs: number;
+}
+
+export const TIME_LIMITS: TimeLimits = {
+  queryMs: 15_000,
+  listenProbeMs: 10_000,
+  leadAttemptMs: 1_000,
+  abuseIntervalMs: 5_000,
+};
