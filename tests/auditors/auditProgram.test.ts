@@ -25,7 +25,7 @@ import { gatherProgram } from '../../programs/client/verify/program/gatherProgra
 import { mintTo } from '../../stack/operator.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
-import { startClock, stopClock, writeAccount } from '../../testing/ledger/ledger.ts';
+import { stopClock, writeAccount } from '../../testing/ledger/ledger.ts';
 import { addresses, createScene, type Scene } from './scene.ts';
 
 const { BN } = anchor;
@@ -62,7 +62,8 @@ beforeAll(async () => {
 afterAll(() => scene?.ledger.close());
 
 async function audit(connection = scene.ledger.connection, code: Uint8Array = ARTIFACT) {
-  const checks = auditProgram(await gatherProgram({ connection, addresses }), { code });
+  const wait = (ms: number) => scene.wait(ms / 1_000);
+  const checks = auditProgram(await gatherProgram({ connection, addresses, wait }), { code });
   const named = (verdict: Verdict) =>
     checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
   const detail = (name: string) => checks.find((check) => check.name === name)?.detail;
@@ -422,8 +423,6 @@ describe('an audit', () => {
 
   it('reports no shortage for a purchase that is withdrawn at once', async () => {
     const { buy, withdraw } = await openPurse();
-    // An audit waits until the second of the purchase is over.
-    await startClock(scene.ledger.connection);
     let flips = 0;
     const flipped = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'getProgramAccounts' || flips === 2) return forward(request);

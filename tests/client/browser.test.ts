@@ -128,7 +128,8 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     client: { output?: string; receipt?: string } = {},
   ) {
     const { output, receipt } = client;
-    const evidence = await gatherEvidence({ connection, addresses, job });
+    const wait = async () => {};
+    const evidence = await gatherEvidence({ connection, addresses, job, wait });
     return describeChecks(
       verifyJob(evidence, { output: output ? Buffer.from(output, 'latin1') : undefined, receipt })
         .checks,

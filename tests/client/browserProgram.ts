@@ -48,6 +48,7 @@ export async function verify(input: string): Promise<string> {
     connection: connectLedger(requestFor(node)),
     addresses: createAddresses(),
     job: new PublicKey(job),
+    wait: async () => {},
   });
   const { checks } = verifyJob(evidence, {
     output: output === undefined ? undefined : latin1(output),

@@ -140,12 +140,14 @@ export const HISTORY_MAX = 1_000;
  *
  * @param options.historyMax how many transactions of the worker's authority, and changes of the
  *   credit account, are looked at for what was so before the job
+ * @param options.wait waits so many milliseconds before a job that changed meanwhile is read again
  */
 export async function gatherEvidence(options: {
   connection: LedgerConnection;
   addresses: Addresses;
   job: PublicKey;
   historyMax?: number;
+  wait?: (ms: number) => Promise<void>;
 }): Promise<Evidence> {
   const { connection, addresses, job, historyMax = HISTORY_MAX } = options;
   const reader = createLedgerReader(connection, addresses.programId);
@@ -181,15 +183,16 @@ interface History {
  * and behind one address there may be several nodes of which one is behind.
  */
 async function readOneMoment(
-  options: { connection: LedgerConnection; addresses: Addresses; job: PublicKey },
+  options: Parameters<typeof gatherEvidence>[0],
   reader: LedgerReader,
 ): Promise<History & { account: JobAccount; slot: bigint }> {
+  const { wait = delay } = options;
   for (let round = 1; ; round += 1) {
     const history = await readTransactions(reader, options.job);
     const { account, slot } = await readJobAccount(options);
     const newest = jobEvents(history.transactions, options.job).at(-1);
     if (isOneMoment(account, newest) || round === ROUNDS_MAX) return { account, slot, ...history };
-    await delay(ROUND_MS);
+    await wait(ROUND_MS);
   }
 }
 

@@ -44,12 +44,15 @@ const ROUND_MS = 150;
 /**
  * Reads every account of the program, and its token accounts before and after: what did not change
  * in between held in between, unless credits were bought meanwhile. Reads again while it did not.
+ *
+ * @param options.wait waits so many milliseconds between two readings
  */
 export async function gatherProgram(options: {
   connection: LedgerConnection;
   addresses: Addresses;
+  wait?: (ms: number) => Promise<void>;
 }): Promise<ProgramEvidence> {
-  const { connection, addresses } = options;
+  const { connection, addresses, wait = delay } = options;
   const executable = await readExecutable(connection, addresses.programId);
   let before = await readTokenAccounts(connection, addresses);
   for (let round = 1; ; round += 1) {
@@ -75,7 +78,7 @@ export async function gatherProgram(options: {
       isUnchanged && !isBoughtSince(readState(evidence).decoded.values(), before.unixTime);
     if (isAtRest || round === ROUNDS_MAX) return { ...evidence, isAtRest };
     before = after;
-    await delay(ROUND_MS);
+    await wait(ROUND_MS);
   }
 }
 
