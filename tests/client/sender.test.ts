@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 function options(rpc: Rpc) {
-  return { rpc, feePayers: payers, commitment: 'confirmed' as const, logger };
+  return { rpc, feePayers: payers, commitment: 'confirmed' as const, logger, repeatMs: 50 };
 }
 
 function pay(lamports: number, from = payers[0].publicKey): TransactionInstruction {

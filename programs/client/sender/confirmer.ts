@@ -80,7 +80,6 @@ const POLL_MS_MAX = 400;
 /** A notice that has not come by then may be lost. */
 const NOTICE_SLOTS_MAX = 4;
 const NOTICE_MS_MIN = 100;
-/** Nodes drop transactions under load. */
 const REPEAT_MS = 1_000;
 const UNREACHABLE_MS_MAX = 30_000;
 const CLOSED = 'The sender was closed';
@@ -88,13 +87,16 @@ const CLOSED = 'The sender was closed';
 /**
  * Where there is a websocket, its notices decide; statuses are asked for where a notice does not
  * come, about once a slot, and from the beginning while the socket is away.
+ *
+ * @param options.repeatMs after which a transaction without a status is sent once more
  */
 export function createConfirmer(options: {
   ledger: Ledger;
   wsUrl: string | undefined;
   commitment: SenderCommitment;
+  repeatMs?: number | undefined;
 }): Confirmer {
-  const { ledger, wsUrl, commitment } = options;
+  const { ledger, wsUrl, commitment, repeatMs = REPEAT_MS } = options;
   const flights = new Map<string, Flight>();
   const expected = new Map<string, Expected>();
   const pace = createSlotPace({ minMs: POLL_MS_MIN, maxMs: POLL_MS_MAX });
@@ -165,7 +167,7 @@ export function createConfirmer(options: {
   function repeat(height: number): void {
     for (const flight of flights.values()) {
       if (height > flight.lastValidBlockHeight) continue;
-      if (performance.now() - flight.sentMs < REPEAT_MS) continue;
+      if (performance.now() - flight.sentMs < repeatMs) continue;
       flight.sentMs = performance.now();
       // Whatever the node says to a repeat, the status decides.
       ledger.repeat(flight.wire).catch(() => undefined);
@@ -178,7 +180,7 @@ export function createConfirmer(options: {
     const { slot, statuses } = await read(due, false);
     pace.observe(slot, performance.now());
     for (const { flight, status } of statuses) judge(flight, status);
-    if (flights.size === 0 || performance.now() - heightReadMs < REPEAT_MS) return;
+    if (flights.size === 0 || performance.now() - heightReadMs < repeatMs) return;
     const { height, slot: heightSlot } = await ledger.blockHeight();
     heightReadMs = performance.now();
     await expire(height, heightSlot);

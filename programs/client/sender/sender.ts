@@ -190,6 +190,8 @@ export interface SenderLog {
  * @param options.submissionsMax how many transactions a node is given at a time. What waits at a
  *   node ages there, on a fast ledger past its blockhash's life; what waits here is not signed yet
  * @param options.urgentLanes what has to be sent before anything else that waits here
+ * @param options.repeatMs after which a transaction without a status is sent once more: a second by
+ *   default, since nodes drop transactions under load
  */
 export function createSender(options: {
   rpc: Rpc;
@@ -200,13 +202,14 @@ export function createSender(options: {
   priorityFee?: () => Promise<number>;
   submissionsMax?: number;
   urgentLanes?: readonly string[];
+  repeatMs?: number;
 }): Sender {
   const { rpc, commitment, logger, priorityFee } = options;
-  const { submissionsMax = 64, urgentLanes = [] } = options;
+  const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
   const nowMs = () => performance.now();
   const ledger = createLedger(rpc);
   const blockhashes = createBlockhashes(ledger);
-  const confirmer = createConfirmer({ ledger, commitment, wsUrl: options.wsUrl });
+  const confirmer = createConfirmer({ ledger, commitment, wsUrl, repeatMs });
   const turns = createTurns({ limit: submissionsMax, urgentLanes, nowMs });
   const feePayers = createFeePayers({ keys: options.feePayers, nowMs });
   let newestSlot = 0;
