@@ -35,7 +35,9 @@ function imports(path: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);
   if (!/^test(s|ing)\//.test(name) || !existsSync(path)) return found;
-  for (const [, specifier = ''] of readFileSync(path, 'utf8').matchAll(/(?:from|import) '([^']+)'/g)) {
+  for (const [, specifier = ''] of readFileSync(path, 'utf8').matchAll(
+    /(?:from|import) '([^']+)'/g,
+  )) {
     if (specifier.startsWith('.')) imports(join(dirname(path), specifier), found);
     else found.add(specifier);
   }

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
 import { createLogger } from '../../../common/logger.ts';
-import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { inTransaction } from '../../../common/postgres.ts';
+import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
 import { createShares } from '../../../indexer/webhooks/deliver/shares.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
