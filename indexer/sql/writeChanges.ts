@@ -66,20 +66,18 @@ async function copyNew(database: Database, alike: readonly MergedChange[]): Prom
   });
 }
 
+/** All at once: what is sent after an answer could come behind a rollback, and stay. */
 async function writeMerged(database: Database, merged: readonly MergedChange[]): Promise<void> {
-  await Promise.all(
-    [...Map.groupBy(merged, formOf).values()].map(async (alike) => {
-      const { rowCount } = await database.query(statementOf(alike));
-      if (rowCount === alike.length) return;
-      const accounts = alike.map((one) => `${one.address} for its change ${one.sequence}`);
-      throw new FatalError(`Not ready: ${accounts.join()}`);
-    }),
+  const rows = [...Map.groupBy(merged, formOf).values()].map(async (alike) => {
+    const { rowCount } = await database.query(statementOf(alike));
+    if (rowCount === alike.length) return;
+    const accounts = alike.map((one) => `${one.address} for its change ${one.sequence}`);
+    throw new FatalError(`Not ready: ${accounts.join()}`);
+  });
+  const hostings = merged.flatMap(({ address, hosting }) =>
+    [...hosting].map(([model, hosts]) => writeHosting(database, { worker: address, model, hosts })),
   );
-  for (const { address, hosting } of merged) {
-    for (const [model, hosts] of hosting) {
-      await writeHosting(database, { worker: address, model, hosts });
-    }
-  }
+  await Promise.all([...rows, ...hostings]);
 }
 
 function isNew({ sequenceBefore }: MergedChange): boolean {

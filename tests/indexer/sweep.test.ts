@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
+import { applyTransaction } from '../../indexer/mirror/apply.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { fillGaps, sweep } from '../../indexer/mirror/sweep.ts';
@@ -8,6 +9,7 @@ import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror, digestTables } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
+import { atomically } from '../../indexer/sql/writeChanges.ts';
 import type { Announcer } from '../../indexer/webhooks/announce/announcer.ts';
 import { jobRefund } from '../../programs/client/index.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
@@ -102,6 +104,29 @@ describe('a sweep', () => {
     await expect(sweep(contextWith({ read }))).rejects.toThrow('out of reach');
     expect(await selectCursor(client, 'confirmed')).toBeLessThanOrEqual(breaking.slot);
     await sweep(contextWith());
+    expect(await digestTables(client)).toEqual(digest);
+  });
+
+  it('leaves nothing of a transaction behind of which one statement fails', async () => {
+    await sweep(contextWith());
+    const { rows } = await client.query<object>(
+      `select worker, model, (sequence + 1)::text as "workerSequence"
+       from mirror.workers join mirror.worker_models on worker = address`,
+    );
+    const data = { ...rows[0], slot: '1', unixTime: '1' };
+    const place = { signature: 'a transaction', slot: 1n, instructionIndex: 0, innerIndex: 0 };
+    const events = [{ ...place, name: 'WorkerUnhosted', data } as unknown as LedgerEvent];
+    const query = client.query.bind(client) as (...given: unknown[]) => Promise<never>;
+    const failing = jest.spyOn(client, 'query').mockImplementation((async (...given: unknown[]) => {
+      // Before the others of its database transaction are answered.
+      if ((given[0] as pg.QueryConfig).name === 'select_held_events') throw new Error('too slow');
+      return query(...given);
+    }) as typeof client.query);
+    const applying = atomically(client, () =>
+      applyTransaction(client, { ...place, events }, addresses),
+    );
+    await applying.catch(() => undefined).finally(() => failing.mockRestore());
+    await expect(applying).rejects.toThrow('too slow');
     expect(await digestTables(client)).toEqual(digest);
   });
 
