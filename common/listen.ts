@@ -44,7 +44,7 @@ async function listenOnce({
 }: Parameters<typeof listen>[0]): Promise<void> {
   const client = await pool.connect();
   const lost = new AbortController();
-  // Also where it was aborted while the connection opened: of that no event tells any more.
+  // One that was aborted while the connection opened emits no event any more.
   const ended = AbortSignal.any([signal, lost.signal]);
   client.once('error', () => lost.abort());
   client.once('end', () => lost.abort());

@@ -13,7 +13,7 @@ export interface MovableTime extends Time {
 
 interface Waiter {
   dueMs: number;
-  then: () => void;
+  call: () => void;
   timer?: NodeJS.Timeout;
 }
 
@@ -34,8 +34,8 @@ export function createMovableTime(): MovableTime {
       if (!waiting.has(waiter)) continue;
       clearTimeout(waiter.timer);
       const leftMs = waiter.dueMs - nowMs();
-      if (leftMs <= 0) waiter.then();
-      else if (heldAtMs === undefined) waiter.timer = setTimeout(waiter.then, leftMs);
+      if (leftMs <= 0) waiter.call();
+      else if (heldAtMs === undefined) waiter.timer = setTimeout(waiter.call, leftMs);
     }
   }
 
@@ -54,7 +54,7 @@ export function createMovableTime(): MovableTime {
       };
       const waiter: Waiter = {
         dueMs: nowMs() + ms,
-        then: call,
+        call,
       };
       if (heldAtMs === undefined) waiter.timer = setTimeout(call, ms);
       waiting.add(waiter);

@@ -6,8 +6,8 @@ import { MIRROR_SCHEMA } from '../sql/schema.ts';
 /**
  * Lets `work` read the mirror as it is at one moment, however long it takes.
  *
- * @throws RetryableError when a rebuild has put another mirror in its place meanwhile: of that one,
- *   whose tables the same names mean then, the moment shows a part at most
+ * @throws RetryableError when a rebuild has put another mirror in its place: the same names mean its
+ *   tables then, of which that moment shows a part at most
  */
 export function inSnapshot<Result>(
   pool: pg.Pool,

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('listening to notifications', () => {
-  it('ends when it is told to while its connection opens', async () => {
+  it('ends when it is aborted while its connection opens', async () => {
     const opened = Promise.withResolvers<void>();
     const connect = pool.connect.bind(pool);
     jest.spyOn(pool, 'connect').mockImplementation(async () => {

@@ -143,7 +143,7 @@ export function createAdmission(
         controller: job.controller,
         unixSeconds,
         deadlineSeconds,
-        // A slow node may have taken seconds over the Gateway since.
+        // Reading the Gateway may have taken seconds since.
         proofDueMs: proofDueMs - (nowMs() - readAtMs),
       };
     },

@@ -86,7 +86,7 @@ export async function initializeWorker(
     WORKER_METRICS_PORT: String(options.port + 1),
   });
 
-  // A model may have taken half an hour to load, in which another run has set the worker up.
+  // A model may have taken half an hour to load, and another run may have been faster.
   const state = await readUsableState(connection, addresses, authority);
   const purses = {
     payout: await readPurse(connection, state.config.creditMint, authority),

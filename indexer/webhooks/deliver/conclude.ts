@@ -48,7 +48,7 @@ export async function concludeAttempt(
     return;
   }
   const { isTest, isPending, wasDelivered } = await selectDelivery(database, job);
-  // Its webhook was disabled or given up meanwhile, and perhaps its owner replays it already.
+  // Its webhook was disabled or given up since, and its owner may have replayed it.
   if (!isPending) return;
   const delayMs = isTest ? undefined : delayAfter(job.attempt);
   if (delayMs === undefined) {

@@ -228,7 +228,7 @@ export function createSender(options: {
   ) {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
     const microLamports = (await priorityFee?.()) || undefined;
-    // Whoever tells the blockhash or the fee may have taken long.
+    // Blockhash and fee may have been long in coming.
     assertSendable(sending);
     const own =
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;

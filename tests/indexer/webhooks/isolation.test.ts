@@ -191,7 +191,7 @@ describe('deliveries by two processes', () => {
   });
 });
 
-describe('a process that is told to end while it takes an attempt', () => {
+describe('a process that is stopped while it takes an attempt', () => {
   it('makes that one and takes no other', async () => {
     await addReceiver();
     await announceAll(WALLET, 2);

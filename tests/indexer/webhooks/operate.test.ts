@@ -174,7 +174,7 @@ describe('a replay', () => {
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 
-  it('is sent, whatever becomes of an attempt that began before it', async () => {
+  it('is sent although an attempt that began before it fails', async () => {
     await announce(1);
     receiver.answer = async (response) => {
       receiver.answer = (replayed) => void replayed.end();
