@@ -22,6 +22,7 @@ import {
 } from '../../programs/client/index.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { createMint, mintTo, submit } from '../../stack/operator.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
@@ -74,7 +75,7 @@ const run = async (command: string, names: Record<string, string>): Promise<stri
   const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
     cwd: folder,
     env: {
-      PATH: process.env.PATH,
+      ...MACHINE_ENVIRONMENT,
       NODE: process.execPath,
       CHECKOUT: checkout,
       PROGRAM: PROGRAM_ID.toBase58(),
