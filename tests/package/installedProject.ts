@@ -1,6 +1,6 @@
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { checkout, PACKAGE_NAMES, type PackageName, packPackages, run } from './packing.ts';
+import { checkout, PACKAGE_NAMES, type PackageName, type Packed, run } from './packing.ts';
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
 const COMPILER_OPTIONS = {
@@ -30,21 +30,22 @@ export interface InstalledProject {
 }
 
 /**
- * Does what `npm publish` and `npm install` do, without a registry: the dependencies are links to
- * those of the checkout.
+ * Does what `npm install` does, without a registry: the dependencies are links to those of the
+ * checkout.
  *
  * @param folder an empty one
+ * @param packages as they are published
  * @param sources files of the checkout to begin the project with
  */
 export async function installPacked(
   folder: string,
+  packages: Readonly<Record<PackageName, Packed>>,
   sources: readonly string[],
 ): Promise<InstalledProject> {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
   const installed = (name: PackageName): string => join(modules, name);
 
-  const packages = await packPackages(folder);
   const dependencies = new Set<string>();
   const packed: Partial<Record<PackageName, string[]>> = {};
   for (const name of PACKAGE_NAMES) {

@@ -1,12 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { findChromium } from '../../testing/browser.ts';
+import { createScene, type LockedJob, type Scene } from '../auditors/scene.ts';
+import { runInChromium, runInVm } from '../client/browserBundle.ts';
+import {
+  type EmptyProject,
+  INSTALLABLE_LINES,
+  installInEmptyProject,
+  installNode,
+  OLDEST_NODES,
+} from './emptyProject.ts';
 import { type InstalledProject, installPacked } from './installedProject.ts';
-import { checkout, PACKAGE_NAMES } from './packing.ts';
+import { checkout, PACKAGE_NAMES, type PackageName, packPackages } from './packing.ts';
 
-// Builds, packs and compiles everything, on a machine that may run other tests besides.
+// Builds, packs and compiles everything, and asks the registry for all that the packages depend on.
 jest.setTimeout(600_000);
 
 const EXPECTED = [
@@ -35,13 +46,56 @@ const IN_BANKRUN = `
 
 const inBankrun = ['--input-type=module', '-e', IN_BANKRUN];
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-project-'));
+const CONSUMERS = ['tests/package/consumer.ts', 'examples/disputeJob.ts'];
+
+const GZIP_BYTES_MAX = 80_000;
+const SVC_BYTES_MAX = 60_000_000;
+
+/** What a project that begins with one package has besides it. */
+const PROJECTS: Readonly<Record<PackageName, { source?: string; peers?: string[] }>> = {
+  'svc-webhooks': { source: 'webhooks.mjs' },
+  'svc-client': { source: 'client.mjs' },
+  'svc-testing': { source: 'testing.mjs', peers: ['litesvm@1.5.0'] },
+  svc: {},
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-packages-'));
+/** A project that has all packages, with the dependencies of the checkout. */
+const together = join(folder, 'together');
 let project: InstalledProject;
+const nodes = new Map<number, string>([[24, process.execPath]]);
+const projects = new Map<PackageName, EmptyProject>();
+let scene: Scene;
+let job: LockedJob;
 
 beforeAll(async () => {
-  project = await installPacked(folder, ['tests/package/consumer.ts', 'examples/disputeJob.ts']);
+  const installNodes = INSTALLABLE_LINES.map(async (line) => {
+    nodes.set(line, await installNode(line));
+  });
+  const installPackages = packPackages(join(folder, 'built')).then((packed) =>
+    Promise.all([
+      ...Object.entries(PROJECTS).map(async ([key, { source, peers = [] }]) => {
+        const name = key as PackageName;
+        const sources = source ? [`tests/package/projects/${source}`] : [];
+        const options = { folder: join(folder, name), packed: packed[name], sources, peers };
+        projects.set(name, await installInEmptyProject(options));
+      }),
+      installPacked(together, packed, CONSUMERS).then((installed) => {
+        project = installed;
+      }),
+    ]),
+  );
+  scene = await createScene();
+  [job] = (await scene.lock({ count: 1, tokenLimit: 2_000 })) as [LockedJob];
+  await scene.acknowledge(job.address);
+  await scene.settle(job.address);
+  await Promise.all([...installNodes, installPackages]);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+afterAll(async () => {
+  await scene?.ledger.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
   it('contains its code and documents, and nothing else', () => {
@@ -88,7 +142,7 @@ describe('svc-webhooks', () => {
 describe('the packages together', () => {
   it('type-check in a strict project, libraries included', async () => {
     const compiler = join(checkout, 'node_modules/.bin/tsc');
-    expect(await project.run(compiler, ['-p', folder])).toBe('');
+    expect(await project.run(compiler, ['-p', together])).toBe('');
   });
 
   it('run in plain Node: a job in LiteSVM, a webhook, Anchor on the IDL', async () => {
@@ -125,10 +179,120 @@ describe('the packages together', () => {
   });
 
   it('report that solana-bankrun is missing, and run jobs without it', async () => {
-    rmSync(join(folder, 'node_modules/solana-bankrun'));
+    rmSync(join(together, 'node_modules/solana-bankrun'));
     await expect(project.run('node', inBankrun)).rejects.toThrow(
       'npm install --save-dev solana-bankrun',
     );
     expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
   });
 });
+
+/** Runs a project's program on a line of Node. */
+function runProject(name: PackageName, line: number, args: readonly string[] = []) {
+  const source = PROJECTS[name].source as string;
+  return projectOf(name).run(nodes.get(line) as string, [source, ...args]);
+}
+
+function projectOf(name: PackageName): EmptyProject {
+  const project = projects.get(name);
+  if (!project) throw new Error(`${name} is not installed`);
+  return project;
+}
+
+describe.each([...INSTALLABLE_LINES, 24])('the packages on Node %i', (line) => {
+  it('run on the line that is named', async () => {
+    const version = await projectOf('svc-client').run(nodes.get(line) as string, ['--version']);
+    expect(version).toMatch(new RegExp(`^v${line}\\.`));
+  });
+
+  it('verify webhooks', async () => {
+    expect(await runProject('svc-webhooks', line)).toBe('credit.low signature_mismatch');
+  });
+
+  it('verify a job, build instructions and send them', async () => {
+    const { rpcUrl, wsUrl, payer } = scene.ledger;
+    const secret = Buffer.from(payer.secretKey).toString('hex');
+    const args = [rpcUrl, wsUrl, job.address.toBase58(), secret];
+    expect(JSON.parse(await runProject('svc-client', line, args))).toEqual({
+      verdict: 'holds',
+      status: 'settled',
+      instructions: 37,
+      outcome: 'confirmed',
+      hasSocket: line !== 20,
+    });
+  });
+});
+
+describe.each([...INSTALLABLE_LINES, 24].filter((line) => line >= 22))(
+  'svc-testing on Node %i',
+  (line) => {
+    it('runs a job in LiteSVM', async () => {
+      expect(await runProject('svc-testing', line)).toBe('DeadlineNotReached 8');
+    });
+  },
+);
+
+describe('svc', () => {
+  it('verifies a job, and has less than 60 MB with all that it depends on', async () => {
+    const project = projectOf('svc');
+    expect(project.installedBytes).toBeLessThan(SVC_BYTES_MAX);
+    const args = ['verify', job.address.toBase58(), '--rpc', scene.ledger.rpcUrl];
+    const command = ['node_modules/svc/svc.mjs', ...args];
+    expect(await project.run(process.execPath, command)).toContain(
+      'Everything that applies holds.',
+    );
+  });
+});
+
+describe('the engines of the packages', () => {
+  it.each([
+    ['svc-client', 20],
+    ['svc-testing', 22],
+  ] as const)('of %s begin with the oldest Node %i that runs it here', (name, line) => {
+    const path = join(projectOf(name).folder, 'node_modules', name, 'package.json');
+    const { engines } = JSON.parse(readFileSync(path, 'utf8'));
+    const [major, minor] = OLDEST_NODES[line].split('.');
+    expect(engines.node).toBe(`>=${major}.${minor}`);
+  });
+});
+
+describe('a page that Vite bundles', () => {
+  it('verifies a job, with at most 80 kB compressed and nothing of Node', async () => {
+    const project = projectOf('svc-client');
+    const config = {
+      logLevel: 'error',
+      build: {
+        outDir: 'page',
+        lib: { entry: 'page.mjs', formats: ['iife'], name: 'bundled', fileName: 'page' },
+      },
+    };
+    const text = readFileSync(join(checkout, 'tests/package/projects/page.mjs'), 'utf8');
+    writeFileSync(join(project.folder, 'page.mjs'), text);
+    writeFileSync(
+      join(project.folder, 'vite.config.mjs'),
+      `export default ${JSON.stringify(config)};`,
+    );
+    await project.run(join(checkout, 'node_modules/.bin/vite'), ['build']);
+    const code = readFileSync(join(project.folder, 'page/page.iife.js'), 'utf8');
+    expect(code).not.toMatch(/\bBuffer\b|\bprocess\.|\brequire\(/);
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(GZIP_BYTES_MAX);
+
+    const chromium = findChromium(process.env);
+    const page = chromium
+      ? await runInChromium(code, chromium, callNode)
+      : await runInVm(code, callNode);
+    expect(await page.call('verify', job.address.toBase58())).toBe('holds');
+    await page.close();
+  });
+});
+
+/** Carries a page's call to the ledger's node. */
+async function callNode(call: string): Promise<string> {
+  const { method, params } = JSON.parse(call);
+  const response = await fetch(scene.ledger.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return response.text();
+}

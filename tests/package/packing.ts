@@ -28,20 +28,20 @@ export interface Packed {
 /**
  * Builds and packs all packages.
  *
- * @param folder where, besides other things: another test may build at the same time
+ * @param built the folder for it
  */
-export async function packPackages(folder: string): Promise<Record<PackageName, Packed>> {
-  const built = join(folder, '.built');
+export async function packPackages(built: string): Promise<Record<PackageName, Packed>> {
   await run(checkout, 'npm', ['run', '--silent', 'build', built]);
-  const packed = PACKAGE_NAMES.map(async (name) => {
-    await run(join(built, name), 'npm', ['pack', '--silent', '--pack-destination', built]);
+  const folders = PACKAGE_NAMES.map((name) => `./${name}`);
+  await run(built, 'npm', ['pack', '--silent', '--pack-destination', built, ...folders]);
+  const packed = PACKAGE_NAMES.map((name) => {
     const description: Description = JSON.parse(
       readFileSync(join(built, name, 'package.json'), 'utf8'),
     );
     const tarball = join(built, `${name}-${description.version}.tgz`);
     return [name, { description, tarball }] as const;
   });
-  return Object.fromEntries(await Promise.all(packed)) as Record<PackageName, Packed>;
+  return Object.fromEntries(packed) as Record<PackageName, Packed>;
 }
 
 /**
