@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Command } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, type OutputConfiguration } from 'commander';
 import { CommandError } from './terminal/output.ts';
 
 /** A command, loaded on demand because all of them together load slowly. */
@@ -18,9 +18,18 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
 ];
 
-/** Runs the command that the command line names. */
+/**
+ * Runs the command that `args` names. How it ended is the process's exit code.
+ *
+ * @param options.args the words of the command line after `svc`
+ * @param options.output where help and misuse are written
+ */
 export async function runProgram(
   verbs: readonly (readonly [verb: string, load: LoadCommand])[],
+  {
+    args = process.argv.slice(2),
+    output = {},
+  }: { args?: readonly string[]; output?: OutputConfiguration } = {},
 ): Promise<void> {
   // By its own name: the package has the file elsewhere than the sources do.
   const { version } = createRequire(import.meta.url)('svc/package.json') as { version: string };
@@ -29,10 +38,10 @@ export async function runProgram(
       'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
     )
     .version(version);
-  const named = verbs.find(([verb]) => verb === process.argv[2]);
+  const named = verbs.find(([verb]) => verb === args[0]);
   // Only help and unknown commands need all of them.
   for (const [, load] of named ? [named] : verbs) program.addCommand(await load());
-  hideValues(program);
+  setUp(program, output);
   // Node ignores a failed write, but a new key is printed only once.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     process.exitCode = 1;
@@ -40,17 +49,26 @@ export async function runProgram(
     if (code !== 'EPIPE') console.error(`Standard output cannot be written (${code}).`);
   });
   try {
-    await program.parseAsync();
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
+    // Help or misuse is written by now; an invalid argument that an action throws is not.
+    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) {
+      process.exitCode ||= error.exitCode;
+      return;
+    }
     console.error(error instanceof CommandError ? error.message : error);
     process.exitCode = 1;
   }
 }
 
-/** Errors about a mistyped option name it without its value, which may be a key. */
-function hideValues(command: Command): void {
-  command.configureOutput({
+/**
+ * Has it write to `output`, and throw where it would end the process. Errors about a mistyped option
+ * name it without its value, which may be a key.
+ */
+function setUp(command: Command, output: OutputConfiguration): void {
+  command.exitOverride().configureOutput({
+    ...output,
     outputError: (text, write) => write(text.replace(/'(-[^=]*)=.*'/gs, "'$1'")),
   });
-  for (const subcommand of command.commands) hideValues(subcommand);
+  for (const subcommand of command.commands) setUp(subcommand, output);
 }

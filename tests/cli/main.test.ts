@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -22,40 +25,27 @@ const TELLING_LOADS = `data:text/javascript,${encodeURIComponent(`
   } });
 `)}`;
 
-let verbs: Map<string, string>;
-
-beforeAll(async () => {
-  const { out } = await svc('--help');
-  const [, commands = ''] = out.split('Commands:\n');
-  verbs = new Map(
-    [...commands.matchAll(/^ {2}([a-z-]+).*? {2,}(\S.*)$/gm)].map(([, verb = '', line = '']) => [
-      verb,
-      line,
-    ]),
-  );
-  verbs.delete('help');
-});
-
-async function svc(...args: string[]) {
-  return run([MAIN, ...args]);
-}
-
-async function run(args: string[], environment: Record<string, string> = {}, stdout?: number) {
-  const child = spawn(process.execPath, args, {
-    env: { ...MACHINE_ENVIRONMENT, ...environment },
-    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
+/** Runs `svc` as a process of its own. */
+async function svc(
+  args: string[],
+  options: { env?: object; node?: string[]; stdout?: number } = {},
+) {
+  const { env = {}, node = [], stdout = 'pipe' } = options;
+  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+    env: { ...MACHINE_ENVIRONMENT, ...env },
+    stdio: ['ignore', stdout, 'pipe'],
   });
-  const [out, error, [code]] = await Promise.all([
+  const [output, error, [code]] = await Promise.all([
     child.stdout ? text(child.stdout) : '',
     child.stderr ? text(child.stderr) : '',
     once(child, 'exit') as Promise<[number]>,
   ]);
-  return { out, error, code };
+  return { output, error, code };
 }
 
 /** The top folders of the project from which a command loads anything. */
 async function foldersLoadedBy(...args: string[]): Promise<string[]> {
-  const { error } = await run(['--import', TELLING_LOADS, MAIN, ...args]);
+  const { error } = await svc(args, { node: ['--import', TELLING_LOADS] });
   const files = error.split('\n').filter((line) => line.startsWith(ROOT));
   const folders = files.map((url) => url.slice(ROOT.length).split('/')[0] ?? '');
   return [...new Set(folders)].filter((folder) => folder !== 'node_modules').sort();
@@ -64,11 +54,16 @@ async function foldersLoadedBy(...args: string[]): Promise<string[]> {
 describe('svc', () => {
   it('says its version', async () => {
     const { version } = JSON.parse(await readFile(new URL('cli/package.json', ROOT), 'utf8'));
-    expect(await svc('--version')).toEqual({ out: `${version}\n`, error: '', code: 0 });
+    expect(await svc(['--version'])).toEqual({ output: `${version}\n`, error: '', code: 0 });
   });
 
   it('lists every verb, and every verb has a uniform help page', async () => {
-    expect([...verbs.keys()]).toEqual([
+    const { output: list } = await runCli(['--help']);
+    const [, commands = ''] = list.split('Commands:\n');
+    const verbs = [...commands.matchAll(/^ {2}([a-z-]+).*? {2,}(\S.*)$/gm)]
+      .map(([, verb = '', line = '']) => [verb, line] as const)
+      .filter(([verb]) => verb !== 'help');
+    expect(verbs.map(([verb]) => verb)).toEqual([
       'keys',
       'webhooks',
       'indexer',
@@ -88,15 +83,15 @@ describe('svc', () => {
       'localnet',
     ]);
     for (const [verb, line] of verbs) {
-      const { out, code } = await svc(verb, '--help');
-      expect(code).toBe(0);
-      expect(out).toMatch(new RegExp(`^Usage: svc ${verb} `));
-      expect(out).toContain(line);
+      const { output, error, code } = await runCli([verb, '--help']);
+      expect({ error, code }).toEqual({ error: '', code: 0 });
+      expect(output).toMatch(new RegExp(`^Usage: svc ${verb} `));
+      expect(output).toContain(line);
     }
   });
 
   it('suggests a similar verb', async () => {
-    const { error, code } = await svc('verfy');
+    const { error, code } = await svc(['verfy']);
     expect(code).toBe(1);
     expect(error).toContain('Did you mean verify?');
   });
@@ -117,18 +112,18 @@ describe('svc', () => {
       { args: ['indexer', 'reconcile', '--rpc', `node/?api-key=${secret}`], names: '--rpc' },
       {
         args: ['indexer', 'reconcile'],
-        environment: { SOLANA_RPC_URL: `node/?api-key=${secret}` },
+        env: { SOLANA_RPC_URL: `node/?api-key=${secret}` },
         names: 'SOLANA_RPC_URL',
       },
       ...[`svc:${secret}/1@127.0.0.1:1`, `svc:1234/${secret}@127.0.0.1:1`].map((database) => ({
         args: ['keys', 'list'],
-        environment: { DATABASE_URL: `postgres://${database}/svc` },
+        env: { DATABASE_URL: `postgres://${database}/svc` },
         names: 'DATABASE_URL',
       })),
     ];
-    for (const { args, environment = {}, names } of refusals) {
-      const { out, error, code } = await run([MAIN, ...args], environment);
-      expect({ out, code }).toEqual({ out: '', code: 1 });
+    for (const { args, env = {}, names } of refusals) {
+      const { output, error, code } = await runCli(args, { env });
+      expect({ output, code }).toEqual({ output: '', code: 1 });
       expect(error).toContain(names);
       expect(error).toMatch(/^.+\n$/);
       for (const part of [secret, '1234']) expect(error).not.toContain(part);
@@ -136,9 +131,9 @@ describe('svc', () => {
   });
 
   it("names the setting that is not a program's address", async () => {
-    const environment = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
+    const env = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
     for (const verb of ['rebuild', 'reconcile']) {
-      const { error, code } = await run([MAIN, 'indexer', verb], environment);
+      const { error, code } = await runCli(['indexer', verb], { env });
       expect(code).toBe(1);
       expect(error).toBe('SVC_PROGRAM_ID: not a ledger address\n');
     }
@@ -146,9 +141,18 @@ describe('svc', () => {
 
   it('reports an invalid instruction before it contacts the node', async () => {
     const node = ['--rpc', 'http://127.0.0.1:1'];
-    const { error, code } = await svc('send', 'credit_open', ...node, 'gatway=1');
+    const { error, code } = await runCli(['send', 'credit_open', ...node, 'gatway=1']);
     expect(code).toBe(1);
     expect(error).toMatch(/^credit_open has no gatway\. See .+\n$/);
+  });
+
+  it("reports that a worker's folder has no ledger address where one must be", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-worker-'));
+    writeFileSync(join(folder, 'worker.env'), 'SOLANA_RPC_URL=http://127.0.0.1:1\n');
+    const { error, code } = await runCli(['worker', 'status', '--dir', folder]);
+    rmSync(folder, { recursive: true });
+    expect(code).toBe(1);
+    expect(error).toContain('It must be a ledger address.');
   });
 
   it('loads only what a verb needs', async () => {
@@ -168,10 +172,10 @@ describe('svc keys', () => {
 
   it('reports in one line why a key cannot be created or revoked', async () => {
     const wallet = Keypair.generate().publicKey.toBase58();
-    const keys = (verb: string) =>
-      run([MAIN, 'keys', verb, '--wallet', wallet], { DATABASE_URL: database.databaseUrl });
+    const env = { DATABASE_URL: database.databaseUrl };
+    const keys = (verb: string) => runCli(['keys', verb, '--wallet', wallet], { env });
     expect(await keys('revoke')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
-    expect((await keys('create')).out).toMatch(/^svc_live_/);
+    expect((await keys('create')).output).toMatch(/^svc_live_/);
     expect(await keys('create')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
   });
 
@@ -179,10 +183,10 @@ describe('svc keys', () => {
   onLinux('fails where the key that it made cannot be written', async () => {
     const full = await open(FULL_DEVICE, 'w');
     const wallet = Keypair.generate().publicKey.toBase58();
-    const environment = { DATABASE_URL: database.databaseUrl };
+    const env = { DATABASE_URL: database.databaseUrl };
 
-    const args = [MAIN, 'keys', 'create', '--wallet', wallet];
-    const { code, error } = await run(args, environment, full.fd);
+    const args = ['keys', 'create', '--wallet', wallet];
+    const { code, error } = await svc(args, { env, stdout: full.fd });
     await full.close();
 
     expect(code).toBe(1);
