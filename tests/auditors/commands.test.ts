@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formatJobId } from '../../programs/client/index.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -36,16 +37,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs `svc` as whoever types it does, without any setting. */
-async function svc(args: string[], input = '') {
+/** Runs `svc` as a process of its own, which reads `input`. */
+async function svcReading(input: string, args: string[]) {
   const child = spawn(process.execPath, [MAIN, ...args], { env: MACHINE_ENVIRONMENT });
   child.stdin.end(input);
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number]>,
-  ]);
-  return { out, error, code };
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return { output, code };
 }
 
 const onLedger = (...args: string[]) => [...args, '--rpc', scene.ledger.rpcUrl];
@@ -53,27 +50,27 @@ const onLedger = (...args: string[]) => [...args, '--rpc', scene.ledger.rpcUrl];
 describe('svc verify', () => {
   it('prints each check with its transactions and exits with 0', async () => {
     const id = formatJobId(settled.idBytes);
-    const { out, error, code } = await svc(onLedger('verify', id));
+    const { output, error, code } = await runCli(onLedger('verify', id));
     expect({ error, code }).toEqual({ error: '', code: 0 });
-    expect(out).toMatch(
+    expect(output).toMatch(
       new RegExp(
         `^${id} at ${settled.address}: settled, 3 of 8 locked credits charged, as of slot \\d+\\.\n`,
       ),
     );
-    expect(out).toMatch(/│ 3 │ \d+ +│ \w+ +│ JobProven, JobSettled │/);
-    expect(out).toMatch(/│ settlement\.charge +│ holds +│ 3 of 8 locked credits .* │ 1 3 +│/);
-    expect(out).toMatch(/Everything that applies holds\.\n$/);
+    expect(output).toMatch(/│ 3 │ \d+ +│ \w+ +│ JobProven, JobSettled │/);
+    expect(output).toMatch(/│ settlement\.charge +│ holds +│ 3 of 8 locked credits .* │ 1 3 +│/);
+    expect(output).toMatch(/Everything that applies holds\.\n$/);
   });
 
   it('exits with 1 when the text differs', async () => {
     const file = join(folder, 'answer.txt');
     await writeFile(file, 'another answer');
-    const { out, code } = await svc(
+    const { output, code } = await runCli(
       onLedger('verify', settled.address.toBase58(), '--output', file),
     );
     expect(code).toBe(1);
-    expect(out).toMatch(/│ delivery\.output +│ FAILS +│/);
-    expect(out).toMatch(
+    expect(output).toMatch(/│ delivery\.output +│ FAILS +│/);
+    expect(output).toMatch(
       /The text or the receipt that you gave is not what the ledger records\.\n$/,
     );
   });
@@ -81,20 +78,13 @@ describe('svc verify', () => {
   it('reads the text from standard input, and prints the same result as JSON', async () => {
     // As a file of headers has it.
     const receipt = `${scene.receipt(settled.address)}\r`;
-    const { out, code } = await svc(
-      onLedger(
-        'verify',
-        settled.address.toBase58(),
-        '--output',
-        '-',
-        '--receipt',
-        receipt,
-        '--json',
-      ),
+    const job = settled.address.toBase58();
+    const { output, code } = await svcReading(
       OUTPUT,
+      onLedger('verify', job, '--output', '-', '--receipt', receipt, '--json'),
     );
     expect(code).toBe(0);
-    const report = JSON.parse(out);
+    const report = JSON.parse(output);
     expect(report).toMatchObject({
       result: 'holds',
       as_of: { slot: expect.stringMatching(/^\d+$/), unix_time: expect.stringMatching(/^\d+$/) },
@@ -109,13 +99,14 @@ describe('svc verify', () => {
   });
 
   it('distinguishes what cannot be checked from what is wrong', async () => {
-    const { address } = closed;
-    const args = ['verify', address.toBase58(), '--output', '-', '--json'];
-    const { out } = await svc(onLedger(...args), OUTPUT);
-    expect(JSON.parse(out).result).toBe('holds');
+    const file = join(folder, 'output.txt');
+    await writeFile(file, OUTPUT);
+    const verify = (job: string, ...more: string[]) =>
+      runCli(onLedger('verify', job, '--output', file, ...more));
+    const { output } = await verify(closed.address.toBase58(), '--json');
+    expect(JSON.parse(output).result).toBe('holds');
     const [failedLater] = (await scene.lock({ count: 1, tokenLimit: 2_000 })) as [LockedJob];
-    const open = failedLater.address.toBase58();
-    const { out: unproven, code } = await svc(onLedger('verify', open, '--output', '-'), OUTPUT);
+    const { output: unproven, code } = await verify(failedLater.address.toBase58());
     expect(code).toBe(1);
     expect(unproven).toMatch(/│ delivery\.output +│ NOT CHECKABLE +│/);
     expect(unproven).toMatch(/evidence is missing: this proves nothing\.\n$/);
@@ -126,7 +117,7 @@ describe('svc verify', () => {
   it('finds a closed job by its wallet', async () => {
     const id = formatJobId(closed.idBytes);
     const wallet = scene.service.wallet.publicKey.toBase58();
-    const { code } = await svc(onLedger('verify', id, '--wallet', wallet));
+    const { code } = await runCli(onLedger('verify', id, '--wallet', wallet));
     expect(code).toBe(0);
   });
 
@@ -182,27 +173,27 @@ describe('svc verify', () => {
       says: /^The text cannot be read: ENOENT.*\n$/,
     },
   ])('reports in one sentence what is wrong with $what', async ({ args, says }) => {
-    const { out, error, code } = await svc(args());
-    expect({ out, code }).toEqual({ out: '', code: 1 });
+    const { output, error, code } = await runCli(args());
+    expect({ output, code }).toEqual({ output: '', code: 1 });
     expect(error).toMatch(says);
   });
 });
 
 describe('svc audit', () => {
   it('exits with 0 when the whole program is in order', async () => {
-    const { out, error, code } = await svc(onLedger('audit'));
+    const { output, error, code } = await runCli(onLedger('audit'));
     expect({ error, code }).toEqual({ error: '', code: 0 });
     const authority = scene.ledger.payer.publicKey.toBase58();
-    expect(out).toContain(`Who can replace the program: ${authority}.`);
-    expect(out).toMatch(/│ program\.code +│ holds +│ sha256 [0-9a-f]{64}/);
+    expect(output).toContain(`Who can replace the program: ${authority}.`);
+    expect(output).toMatch(/│ program\.code +│ holds +│ sha256 [0-9a-f]{64}/);
   });
 
   it('exits with 1 and prints JSON when another binary is deployed', async () => {
     const file = join(folder, 'program.so');
     await writeFile(file, 'another program');
-    const { out, code } = await svc(onLedger('audit', '--artifact', file, '--json'));
+    const { output, code } = await runCli(onLedger('audit', '--artifact', file, '--json'));
     expect(code).toBe(1);
-    const report = JSON.parse(out);
+    const report = JSON.parse(output);
     expect(report).toMatchObject({
       result: 'fails',
       slots: { first: expect.any(Number), last: expect.any(Number) },
@@ -218,8 +209,8 @@ describe('svc audit', () => {
 
   it('reports that there is no such program', async () => {
     const program = scene.service.arbiter.publicKey.toBase58();
-    const { out, code } = await svc(onLedger('audit', '--program', program));
+    const { output, code } = await runCli(onLedger('audit', '--program', program));
     expect(code).toBe(1);
-    expect(out).toMatch(/│ program\.code +│ NOT CHECKABLE +│ There is no program at/);
+    expect(output).toMatch(/│ program\.code +│ NOT CHECKABLE +│ There is no program at/);
   });
 });

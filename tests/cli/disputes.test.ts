@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/index.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const HOUR_SECONDS = 3_600;
 
 let scene: Scene;
@@ -43,24 +38,17 @@ afterAll(async () => {
 /** Runs the verb on a mirror that knows of everything so far. @returns what it prints, by dispute */
 async function list(...options: string[]) {
   await mirror.apply(await scene.read());
-  const child = spawn(process.execPath, [MAIN, 'disputes', 'list', ...options], {
-    env: { ...MACHINE_ENVIRONMENT, DATABASE_URL: mirror.databaseUrl },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
+  const env = { DATABASE_URL: mirror.databaseUrl };
+  const { output, error, code } = await runCli(['disputes', 'list', ...options], { env });
   expect({ error, code }).toEqual({ error: '', code: 0 });
-  const disputes = out.split('┌').slice(1);
+  const disputes = output.split('┌').slice(1);
   return {
     disputes: disputes.map((table) =>
       Object.fromEntries(
         [...table.matchAll(/│ (\w+) +│ (.*?) +│/g)].map(([, name, value]) => [name, value]),
       ),
     ),
-    closing: out.trimEnd().split('\n').at(-1),
+    closing: output.trimEnd().split('\n').at(-1),
   };
 }
 

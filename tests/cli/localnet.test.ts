@@ -11,6 +11,7 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -47,14 +48,11 @@ async function start(...args: string[]) {
   return { child, said, errors, read, rpcUrl: read('JSON-RPC') };
 }
 
+/** @returns how it ends where it cannot start */
 async function end(...args: string[]) {
   const child = run(...args);
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number]>,
-  ]);
-  return { out, error, code };
+  const [error, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { error, code };
 }
 
 describe('svc localnet', () => {
@@ -112,17 +110,17 @@ describe('svc localnet', () => {
     ['--slot-ms', 'fast', 'from 1 to 10000'],
     ['--confirm-slots', '32', 'from 0 to 31'],
   ])('refuses %s %s', async (option, value, words) => {
-    const { error, code } = await end(option, value);
+    const { error, code } = await runCli(['localnet', option, value]);
     expect(error).toContain(words);
     expect(code).toBe(1);
   });
 
   it('lists its options', async () => {
-    const { out, code } = await end('--help');
+    const { output, code } = await runCli(['localnet', '--help']);
     for (const option of ['host', 'port', 'data-dir', 'slot-ms', 'confirm-slots', 'payer']) {
-      expect(out).toContain(`--${option} `);
+      expect(output).toContain(`--${option} `);
     }
-    expect(out).toContain('--development');
+    expect(output).toContain('--development');
     expect(code).toBe(0);
   });
 });

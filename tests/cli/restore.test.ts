@@ -1,18 +1,14 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createKey } from '../../api/account/keys.ts';
 import { createPool } from '../../common/postgres.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
-
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 let folder: string;
 let empty: TestDatabase;
@@ -46,13 +42,9 @@ afterAll(async () => {
 });
 
 /** @returns its exit code, and what it says */
-function svc(verb: string, args: string[], environment: Record<string, string>) {
-  return new Promise<{ code: number; said: string }>((resolve) => {
-    const env = { ...MACHINE_ENVIRONMENT, ...environment };
-    execFile(process.execPath, [MAIN, verb, ...args], { env, cwd: folder }, (error, out, errors) =>
-      resolve({ code: Number(error?.code ?? 0), said: `${out}${errors}`.trim() }),
-    );
-  });
+async function svc(verb: string, args: string[], env: Record<string, string>) {
+  const { code, output, error } = await runCli([verb, ...args], { env, cwd: folder });
+  return { code, said: `${output}${error}`.trim() };
 }
 
 const restore = (args: string[], environment: Record<string, string> = {}) =>

@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { describeRefusal } from '../../cli/send.ts';
@@ -9,7 +5,7 @@ import { describePayerShortage } from '../../common/payerShortage.ts';
 import { creditOpen } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import {
   LONG_BLOCKHASH_MS,
@@ -18,8 +14,6 @@ import {
   startLedger,
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
-
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 const SPENDER = Keypair.generate();
 
@@ -37,11 +31,7 @@ async function refusalOf(payer: Keypair, words?: string[]): Promise<string | und
     ...['limit_per_job_credits=100', 'limit_per_day_credits=1000'],
   ];
   const args = ['send', ...(words ?? opening), '--rpc', ledger.rpcUrl, '--signer', signer];
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: MACHINE_ENVIRONMENT,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const [error, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const { error, code } = await runCli(args);
   expect(code).toBe(1);
   return error.trimEnd().split('\n').at(-1);
 }

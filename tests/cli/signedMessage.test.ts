@@ -1,21 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { readSignedMessage } from '../../cli/instructionInput.ts';
 import { fetchJob, type SignedMessage } from '../../programs/client/index.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
-
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 let folder: string;
 let scene: Scene;
@@ -60,18 +54,13 @@ const write = (signed: SignedMessage) => writeFile(JSON.stringify(fieldsOf(signe
 
 async function decide(signed: readonly SignedMessage[]) {
   const { arbiter, creditAccount, worker } = scene.service;
-  const child = spawn(
-    process.execPath,
-    [
-      ...[MAIN, 'send', 'dispute_resolve', '--rpc', scene.ledger.rpcUrl],
-      ...['--signer', JSON.stringify([...arbiter.secretKey])],
-      ...signed.flatMap((one) => ['--signed-message', write(one)]),
-      ...[`arbiter=${arbiter.publicKey}`, `job=${job}`, `credit_account=${creditAccount}`],
-      ...[`worker=${worker}`, 'verdict=upheld_worker'],
-    ],
-    { env: MACHINE_ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const [error, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  const { error, code } = await runCli([
+    ...['send', 'dispute_resolve', '--rpc', scene.ledger.rpcUrl],
+    ...['--signer', JSON.stringify([...arbiter.secretKey])],
+    ...signed.flatMap((one) => ['--signed-message', write(one)]),
+    ...[`arbiter=${arbiter.publicKey}`, `job=${job}`, `credit_account=${creditAccount}`],
+    ...[`worker=${worker}`, 'verdict=upheld_worker'],
+  ]);
   return { code, last: error.trimEnd().split('\n').at(-1) };
 }
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, Message, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import {
@@ -22,15 +22,12 @@ import {
 } from '../../programs/client/index.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { createMint, mintTo, submit } from '../../stack/operator.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
-
-// Dozens of commands, each a process of its own.
-jest.setTimeout(600_000);
 
 const addresses = createAddresses();
 const document = readDocuments().find(({ path }) => path === 'docs/deploying.md');
@@ -41,10 +38,10 @@ const commands = codeBlocks(document, ['sh'])
   .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
   .filter((line) => /^npx svc (?:send|audit) /.test(line));
 
-/** What stands before a command, so that it runs here as it is written. */
+/** What stands before a command, so that a shell reads it as it is written and prints its words. */
 const PRELUDE = `
 set -eu
-npx() { shift; "$NODE" "$CHECKOUT/cli/main.ts" "$@"; }
+npx() { shift; printf '%s\\0' "$@"; }
 solana() { cat "$3.address"; }
 `;
 
@@ -70,19 +67,15 @@ const keepSigned = (name: string, { publicKey, message, signature }: SignedMessa
     }),
   );
 
-/** Runs one command as a shell would. @returns what it prints */
+/** Runs one command, whose words a shell has made out. @returns what it prints */
 const run = async (command: string, names: Record<string, string>): Promise<string> => {
-  const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
+  const { stdout: words } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
     cwd: folder,
-    env: {
-      ...MACHINE_ENVIRONMENT,
-      NODE: process.execPath,
-      CHECKOUT: checkout,
-      PROGRAM: PROGRAM_ID.toBase58(),
-      ...names,
-    },
+    env: { PATH: process.env.PATH, PROGRAM: PROGRAM_ID.toBase58(), ...names },
   });
-  return stdout.trim();
+  const { code, output, error } = await runCli(words.split('\0').slice(0, -1), { cwd: folder });
+  if (code !== 0) throw new Error(error);
+  return output.trim();
 };
 
 const isVerdict = (command: string): boolean =>

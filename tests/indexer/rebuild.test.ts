@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
@@ -9,6 +6,7 @@ import { readLiveRows } from '../../indexer/reconcile/journal.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
+import { runCli } from '../../testing/cli.ts';
 import { startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
 import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
@@ -247,31 +245,33 @@ describe('a rebuild', () => {
 });
 
 describe('svc indexer', () => {
-  const svc = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-  const runWith = (environment: Record<string, string>, ...words: string[]) =>
-    promisify(execFile)(process.execPath, [svc, 'indexer', ...words], {
+  const svc = (words: string[], settings: Record<string, string> = {}) =>
+    runCli(['indexer', ...words], {
       env: {
-        ...{ DATABASE_URL: mirror.databaseUrl, SOLANA_RPC_URL: scene.ledger.rpcUrl },
-        ...environment,
+        DATABASE_URL: mirror.databaseUrl,
+        SOLANA_RPC_URL: scene.ledger.rpcUrl,
+        ...settings,
       },
     });
-  const run = (...words: string[]) => runWith({}, ...words);
 
   it('rebuilds and prints how the old mirror compares', async () => {
-    const { stdout } = await run('rebuild');
-    expect(stdout).toMatch(
-      /^The mirror was made anew from \d+ events\. It is equal to the old one\.\n$/,
-    );
+    expect(await svc(['rebuild'])).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(
+        /^The mirror was made anew from \d+ events\. It is equal to the old one\.\n$/,
+      ),
+    });
   });
 
   it('reconciles with exit code 0 when all agrees, else 1 and each difference', async () => {
-    expect((await run('reconcile')).stdout).toMatch(
-      /^Journal, tables, \d+ accounts and the vaults/,
-    );
+    expect(await svc(['reconcile'])).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^Journal, tables, \d+ accounts and the vaults/),
+    });
     await mirror.pool.query('update credit_accounts set owed_credits = 5');
-    const failed = await run('reconcile', '--json').catch((error) => error);
+    const failed = await svc(['reconcile', '--json']);
     expect(failed.code).toBe(1);
-    expect(JSON.parse(failed.stdout)).toMatchObject({
+    expect(JSON.parse(failed.output)).toMatchObject({
       isClean: false,
       differences: [
         { against: 'ledger', column: 'owed_credits', mirror: '5', expected: '0' },
@@ -285,9 +285,9 @@ describe('svc indexer', () => {
     'reports that the mirror is of another program and refuses to %s',
     async (verb) => {
       const other = SystemProgram.programId.toBase58();
-      const refused = await runWith({ SVC_PROGRAM_ID: other }, verb).catch((error) => error);
-      expect(refused).toMatchObject({ code: 1, stdout: '' });
-      expect(refused.stderr).toMatch(
+      const refused = await svc([verb], { SVC_PROGRAM_ID: other });
+      expect(refused).toMatchObject({ code: 1, output: '' });
+      expect(refused.error).toMatch(
         new RegExp(
           `^DATABASE_URL names the mirror of program .+ name program ${other} .+[^.]\\.\n$`,
         ),
@@ -299,15 +299,15 @@ describe('svc indexer', () => {
     await indexer?.terminate();
     indexer = undefined;
     await work();
-    const behind = await run('reconcile').catch((error) => error);
+    const behind = await svc(['reconcile']);
     expect(behind.code).toBe(2);
-    expect(behind.stdout).toMatch(
+    expect(behind.output).toMatch(
       /^The mirror is behind the ledger by [1-9]\d* slots: does the indexer run\? Accounts .+: [1-9]\d*\.\nJournal, tables, all other accounts and the vaults agree at slot \d+\.\n$/,
     );
     await mirror.pool.query('update credit_accounts set owed_credits = 5');
-    const wrong = await run('reconcile', '--json').catch((error) => error);
+    const wrong = await svc(['reconcile', '--json']);
     expect(wrong.code).toBe(1);
-    const { isClean, differences, behind: how } = JSON.parse(wrong.stdout);
+    const { isClean, differences, behind: how } = JSON.parse(wrong.output);
     expect(isClean).toBe(false);
     expect(differences).toMatchObject([{ against: 'journal', column: 'owed_credits' }]);
     expect(how).toEqual({ slots: expect.any(Number), accounts: expect.any(Number) });

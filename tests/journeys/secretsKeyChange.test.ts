@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
 import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
@@ -12,7 +10,6 @@ import { type RunningService, startRunningService } from '../../testing/service/
 import { until } from '../../testing/until.ts';
 import { verifyWebhook } from '../../webhooks/index.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const newKey = randomBytes(32).toString('base64');
 let service: RunningService;
 let receiver: Receiver;
@@ -117,12 +114,11 @@ describe('SVC_SECRETS_KEY', () => {
 
     // when all of them seal with the new key, and the secrets were resealed
     await replaceIndexer(2);
-    const { DATABASE_URL } = service.apiEnvironment;
-    const environment = { PATH: process.env.PATH, DATABASE_URL, ...stepKeys(2) };
-    const resealed = await promisify(execFile)(process.execPath, [MAIN, 'webhooks', 'reseal'], {
-      env: environment,
+    const { DATABASE_URL = '' } = service.apiEnvironment;
+    const resealed = await runCli(['webhooks', 'reseal'], {
+      env: { DATABASE_URL, ...stepKeys(2) },
     });
-    expect(resealed.stderr).toBe('Resealed secrets: 1. Under SVC_SECRETS_KEY already: 1.\n');
+    expect(resealed.error).toBe('Resealed secrets: 1. Under SVC_SECRETS_KEY already: 1.\n');
 
     // then the old key is needed no more
     await replaceIndexer(3);

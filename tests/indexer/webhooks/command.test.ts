@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCli } from '../../../testing/cli.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -11,8 +8,6 @@ import {
   WALLET,
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
-
-const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 
 let scene: WebhookScene;
 let receiver: Receiver;
@@ -30,28 +25,19 @@ afterAll(async () => {
 });
 
 /** Runs `svc webhooks` as an operator does. */
-async function svc(args: string[], settings: Record<string, string> = {}) {
-  const environment = { PATH: process.env.PATH, DATABASE_URL: scene.databaseUrl, ...settings };
-  const child = spawn(process.execPath, [MAIN, 'webhooks', ...args], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number]>,
-  ]);
-  return { out, error, code };
-}
+const svc = (args: string[], settings: Record<string, string> = {}) =>
+  runCli(['webhooks', ...args], { env: { DATABASE_URL: scene.databaseUrl, ...settings } });
 
 describe('svc webhooks', () => {
   it('lists webhooks, deliveries, and their state after a replay', async () => {
     await svc(['disable', id]);
     await scene.announce([bought({ credits: 5, available: 105 })]);
     const listed = await svc(['list', '--wallet', WALLET]);
-    expect(listed.out).toMatch(new RegExp(`${id} │ disabled │ 0 .*│ 0 .*│ 1 .*│ ${receiver.url}`));
+    expect(listed.output).toMatch(
+      new RegExp(`${id} │ disabled │ 0 .*│ 0 .*│ 1 .*│ ${receiver.url}`),
+    );
     const refused = await svc(['replay', id]);
-    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused).toMatchObject({ code: 1, output: '' });
     expect(refused.error).toBe(`The webhook ${id} is disabled: enable it first.\n`);
 
     expect((await svc(['enable', id])).error).toBe(`The webhook ${id} is active.\n`);
@@ -59,28 +45,28 @@ describe('svc webhooks', () => {
     await scene.attemptDue();
     expect(receiver.received).toHaveLength(1);
     const deliveries = await svc(['deliveries', id, '--status', 'delivered']);
-    expect(deliveries.out).toMatch(/│ credit\.topup .*│ 2026-.*Z │ delivered │ 1 .*│ 200 /);
-    expect((await svc(['deliveries', id, '--until', '2020-01-01'])).out).not.toContain('evt_');
+    expect(deliveries.output).toMatch(/│ credit\.topup .*│ 2026-.*Z │ delivered │ 1 .*│ 200 /);
+    expect((await svc(['deliveries', id, '--until', '2020-01-01'])).output).not.toContain('evt_');
   });
 
   it('sends a test event through the indexer and prints the result', async () => {
     const { stop } = await scene.start();
     const delivered = await svc(['test', id]);
-    expect(delivered).toMatchObject({ code: 0, out: 'thank you\n' });
+    expect(delivered).toMatchObject({ code: 0, output: 'thank you\n' });
     expect(delivered.error).toMatch(/^The test event was delivered: 200 after \d+ ms\.\n$/);
     receiver.answer = refuse;
     const failed = await svc(['test', id]);
-    expect(failed).toMatchObject({ code: 1, out: 'not now\n' });
+    expect(failed).toMatchObject({ code: 1, output: 'not now\n' });
     expect(failed.error).toMatch(/^The test event failed: bad_status, 500 after \d+ ms\.\n$/);
     await stop();
   });
 
   it("prints a new secret once, and only with the service's sealing key", async () => {
-    const { out, code } = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
-    expect({ out, code }).toEqual({ out: expect.stringMatching(/^whsec_\S+\n$/), code: 0 });
+    const rotated = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
+    expect(rotated).toMatchObject({ output: expect.stringMatching(/^whsec_\S+\n$/), code: 0 });
     const other = Buffer.alloc(32, 9).toString('base64');
     const refused = await svc(['rotate', id], { SVC_SECRETS_KEY: other });
-    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(refused).toMatchObject({ code: 1, output: '' });
     expect(refused.error).toMatch(/^SVC_SECRETS_KEY is not the service's/);
     expect((await svc(['rotate', id])).error).toMatch(/^Set SVC_SECRETS_KEY/);
   });
@@ -93,7 +79,7 @@ describe('svc webhooks', () => {
     );
     const [{ secrets }] = rows;
     expect(await svc(['reseal'], keys)).toEqual({
-      ...{ code: 0, out: '' },
+      ...{ code: 0, output: '' },
       error: `Resealed secrets: ${secrets}. Under SVC_SECRETS_KEY already: 0.\n`,
     });
     expect(await svc(['rotate', id], keys)).toMatchObject({ code: 0 });
@@ -103,7 +89,7 @@ describe('svc webhooks', () => {
     const lost = await scene.addWebhook({ url: 'http://127.0.0.1:9/lost' });
     await scene.pool.query(`update service.webhooks set secret = '' where id = $1`, [lost]);
     expect(await svc(['reseal'], { ...keys, SVC_SECRETS_KEY_PREVIOUS: '' })).toEqual({
-      ...{ code: 1, out: '' },
+      ...{ code: 1, output: '' },
       error:
         'Resealed secrets: 0. Under SVC_SECRETS_KEY already: 2.\n' +
         'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these webhooks:\n' +
@@ -122,9 +108,8 @@ describe('svc webhooks', () => {
   it.each(['deliveries', 'replay', 'test', 'enable', 'disable'])(
     'reports that there is no such webhook: %s',
     async (verb) => {
-      const { out, error, code } = await svc([verb, 'wh_0']);
-      expect({ out, error, code }).toEqual({
-        ...{ out: '', code: 1 },
+      expect(await svc([verb, 'wh_0'])).toEqual({
+        ...{ output: '', code: 1 },
         error: 'There is no webhook wh_0.\n',
       });
     },
