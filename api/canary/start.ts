@@ -1,7 +1,7 @@
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createShutdown } from '../../common/shutdown.ts';
-import { createBackground, within } from '../../common/wait.ts';
+import { createBackground, systemTime, type Time, within } from '../../common/wait.ts';
 import { createSender } from '../../programs/client/sender/sender.ts';
 import type { ApiConfig } from '../config.ts';
 import { createJobWatch, createJobWork } from '../jobs/jobWatch.ts';
@@ -127,11 +127,13 @@ const POOL_CONNECTIONS_MAX = 4;
 /**
  * Tries workers out as the gateway that `config` describes, beside the processes that serve it.
  *
+ * @param time what it waits by: a test moves it on
  * @throws CanaryRefusedError, and what locking a job throws
  */
 export async function startCanary(
   config: ApiConfig,
   plan: CanaryPlan & { modelId: string; worker: string | undefined },
+  time: Time = systemTime,
 ): Promise<CanaryReport> {
   const logger = createLogger({ name: 'canary', level: config.LOG_LEVEL });
   const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
@@ -143,9 +145,10 @@ export async function startCanary(
       createSender,
       applicationName: 'svc-canary',
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
+      time,
     });
     const { pool, ledger, dispatcher, workers, tokens, addresses } = resources;
-    if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger)))) {
+    if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger), time))) {
       throw new CanaryRefusedError('The node at SOLANA_RPC_URL does not answer.');
     }
     const model = (await selectModels(pool)).find(({ id }) => id === plan.modelId);
@@ -162,7 +165,7 @@ export async function startCanary(
       worker: plan.worker,
     });
 
-    const watch = createJobWatch({ pool, logger });
+    const watch = createJobWatch({ pool, logger, time });
     await watch.start();
     shutdown.add('job watch', watch.close);
     const background = createBackground();
@@ -170,9 +173,9 @@ export async function startCanary(
     const escrow = createEscrow(ledger);
     const { clock } = ledger;
     const work = createJobWork({ background, watch, logger });
-    const refunds = createRefunds({ escrow, clock, work });
+    const refunds = createRefunds({ escrow, clock, work, time });
     const { programId } = addresses;
-    const services = { database: pool, escrow, clock, workers, tokens, refunds, programId };
+    const services = { database: pool, escrow, clock, time, workers, tokens, refunds, programId };
     return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
   } finally {
     await shutdown.run();

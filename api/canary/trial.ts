@@ -10,7 +10,8 @@ import type { Reservation } from '../workers/capacity.ts';
 import { newcomer } from '../workers/choice.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
-export interface CanaryServices extends Pick<AttemptOptions, 'workers' | 'clock'> {
+export interface CanaryServices
+  extends Required<Pick<AttemptOptions, 'workers' | 'clock' | 'time'>> {
   escrow: Escrow;
   tokens: TokenCounts;
   refunds: Refunds;
@@ -75,7 +76,7 @@ export async function tryWorker(
 }
 
 async function attempt(
-  { escrow, workers, clock }: CanaryServices,
+  { escrow, workers, clock, time }: CanaryServices,
   options: {
     job: LockedJob;
     worker: WorkerRow;
@@ -95,6 +96,7 @@ async function attempt(
     task: { endpoint, workerAddress, jobId, jobAddress, attempt: 1, tokenLimit, chat },
     workers,
     clock,
+    time,
     deadlines,
     // As if another could go on: one that is silent for too long is not waited for.
     findSuccessor: async () => undefined,

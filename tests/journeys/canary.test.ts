@@ -7,10 +7,14 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { startCanary } from '../../api/canary/start.ts';
+import { loadConfig } from '../../api/config.ts';
+import { IDLE_MS } from '../../api/jobs/job.ts';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { workerUpdate } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
 import { startBalancer } from '../../testing/service/balancer.ts';
@@ -43,28 +47,13 @@ beforeAll(async () => {
 
 afterAll(() => service?.close());
 
-function startVerb(args: string[], settings: Record<string, string> = {}) {
-  return spawn(process.execPath, [MAIN, ...args], {
-    env: { ...MACHINE_ENVIRONMENT, ...service.apiEnvironment, ...settings },
-    stdio: 'pipe',
-  });
-}
+const canaryArgs = (wallet: PublicKey, options: readonly string[]) => [
+  ...['canary', '--model', service.model.id, '--wallet', wallet.toBase58()],
+  ...['--questions', String(QUESTIONS), ...options],
+];
 
-function startCanary(wallet: PublicKey, ...options: string[]) {
-  const args = ['--model', service.model.id, '--wallet', wallet.toBase58()];
-  return startVerb(['canary', ...args, '--questions', String(QUESTIONS), ...options]);
-}
-
-async function ended(child: ReturnType<typeof startCanary>) {
-  const [out, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number]>,
-  ]);
-  return { out, error, code };
-}
-
-const canary = (wallet: PublicKey, ...options: string[]) => ended(startCanary(wallet, ...options));
+const canary = (wallet: PublicKey, ...options: string[]) =>
+  runCli(canaryArgs(wallet, options), { env: service.apiEnvironment });
 
 /** Runs a command as the arbiter pastes it into a shell. */
 async function runAsArbiter(command: string): Promise<void> {
@@ -74,12 +63,12 @@ async function runAsArbiter(command: string): Promise<void> {
   const npx = 'npx() { shift; "$NODE" "$MAIN" "$@"; }';
   const { PATH } = process.env;
   const child = spawn('bash', ['--norc', '-c', `${npx}\n${command}`], {
-    ...{ cwd: folder, stdio: 'pipe' },
+    ...{ cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
     env: { PATH, NODE: process.execPath, MAIN, RPC: service.ledger.rpcUrl },
   });
-  const result = await ended(child);
+  const [code] = await once(child, 'exit');
   rmSync(folder, { recursive: true });
-  expect(result).toMatchObject({ code: 0 });
+  expect(code).toBe(0);
 }
 
 /** What settlements paid the worker so far, in base units. */
@@ -93,11 +82,11 @@ describe('svc canary', () => {
   it('pays for proven answers and separates honest workers from others', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
 
-    const { out, error, code } = await canary(wallet, '--seed', '7', '--json');
+    const { output, error, code } = await canary(wallet, '--seed', '7', '--json');
 
     expect(code).toBe(1);
     expect(error).toMatch(/^Seed 7$/m);
-    const report = JSON.parse(out);
+    const report = JSON.parse(output);
     expect(report).toMatchObject({ passed: false, seed: 7, questions: 4, right_min: 0.6 });
     // The worker that came with the ledger's set-up is nowhere to be found.
     expect(report.silent).toHaveLength(1);
@@ -152,11 +141,11 @@ describe('svc canary', () => {
     const before = solver.chats.splice(0);
     const others = await paid(workers.agreeing);
 
-    const { out, code } = await canary(wallet, '--seed', '7', '--worker', workers.solving);
+    const { output, code } = await canary(wallet, '--seed', '7', '--worker', workers.solving);
 
     expect(code).toBe(0);
-    expect(out).toContain(`${service.model.id}: questions 4, workers 1, seed 7\n`);
-    expect(out).toContain('Every worker passed.');
+    expect(output).toContain(`${service.model.id}: questions 4, workers 1, seed 7\n`);
+    expect(output).toContain('Every worker passed.');
     expect(solver.chats).toEqual(before);
     expect(before).toHaveLength(QUESTIONS);
     for (const chat of before) expect(chat).toMatchObject({ temperature: 0 });
@@ -175,13 +164,13 @@ describe('svc canary', () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     await service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
 
-    const { out, error, code } = await canary(wallet, '--worker', workers.talking);
+    const { output, error, code } = await canary(wallet, '--worker', workers.talking);
 
     const [, seed] = /^Seed (\d+)$/m.exec(error) ?? [];
     expect(code).toBe(1);
-    expect(out).toContain(`seed ${seed}\n`);
-    expect(out).toContain(`${workers.talking} FAILED: right in 0 of 4, less than 0.6.`);
-    const [command = ''] = /^npx svc send worker_suspend .+$/m.exec(out) ?? [];
+    expect(output).toContain(`seed ${seed}\n`);
+    expect(output).toContain(`${workers.talking} FAILED: right in 0 of 4, less than 0.6.`);
+    const [command = ''] = /^npx svc send worker_suspend .+$/m.exec(output) ?? [];
     await runAsArbiter(command);
     const { connection } = service.ledger;
     const worker = await fetchWorker(connection, new PublicKey(workers.talking), {
@@ -193,25 +182,33 @@ describe('svc canary', () => {
   it('prints neither its questions nor their answers', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     solver.chats.splice(0);
-    const { out, error } = await canary(wallet, '--worker', workers.solving, '--json');
+    const { output, error } = await canary(wallet, '--worker', workers.solving, '--json');
     expect(solver.chats).toHaveLength(QUESTIONS);
     for (const { content } of solver.chats.flatMap(({ messages }) => messages)) {
-      expect(`${out}${error}`).not.toContain(content);
+      expect(`${output}${error}`).not.toContain(content);
     }
   });
 
   it('waits for a silent worker as long as for one that another can replace', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();
-    const ending = ended(startCanary(wallet, '--worker', workers.solving, '--questions', '1'));
+    const plan = {
+      ...{ modelId: service.model.id, wallet: wallet.toBase58(), worker: workers.solving },
+      ...{ questions: 1, seed: 7, rightMin: 0.6, interrupted: new AbortController().signal },
+    };
+    const startedMs = service.time.nowMs();
+    const ending = startCanary(loadConfig(service.apiEnvironment), plan, service.time);
     await solver.untilHeld();
 
+    // Not by the ledger's time, which may leap.
     await service.advanceSeconds(31);
+    const report = await service.time.advanceUntil(ending);
 
-    const { out, code } = await ending;
     release();
-    expect(code).toBe(1);
-    expect(out).toContain(`${workers.solving} FAILED: 1 of 1 not proven: worker_error;`);
+    expect(service.time.nowMs() - startedMs).toBeGreaterThanOrEqual(IDLE_MS);
+    expect(report.workers).toMatchObject([
+      { worker: workers.solving, faults: ['1 of 1 not proven: worker_error', expect.any(String)] },
+    ]);
     expect(await readBooks(service, wallet)).toMatchObject({
       ...{ available: CREDITS, locked: 0n },
       jobs: [{ status: 'failed', reason: 'worker_error', charged: 0n }],
@@ -223,12 +220,12 @@ describe('svc canary', () => {
     const full = service.workers.find(({ address }) => address === workers.dying);
     full?.setMode('is_full');
 
-    const { out, code } = await canary(wallet, '--worker', workers.dying);
+    const { output, code } = await canary(wallet, '--worker', workers.dying);
     full?.setMode('dies_midstream');
 
     expect(code).toBe(1);
-    expect(out).toContain(`${workers.dying} was full at 4 of 4 questions: try it again.`);
-    expect(out).not.toMatch(/FAILED|suspend/);
+    expect(output).toContain(`${workers.dying} was full at 4 of 4 questions: try it again.`);
+    expect(output).not.toMatch(/FAILED|suspend/);
     const { jobs, available, locked } = await readBooks(service, wallet);
     expect(jobs.map(({ status }) => status)).toEqual(Array(QUESTIONS).fill('failed'));
     expect({ available, locked }).toEqual({ available: CREDITS, locked: 0n });
@@ -250,7 +247,7 @@ describe('svc canary', () => {
       });
     };
     const release = solver.hold();
-    const ending = ended(startCanary(wallet, '--worker', workers.solving, '--questions', '2'));
+    const ending = canary(wallet, '--worker', workers.solving, '--questions', '2');
     await solver.untilHeld();
     await moveTo(balancer.url);
     release();
@@ -264,13 +261,17 @@ describe('svc canary', () => {
   it('takes back the running job when it is interrupted, however often', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();
-    const child = startCanary(wallet, '--worker', workers.solving);
-    const ending = ended(child);
+    const args = [MAIN, ...canaryArgs(wallet, ['--worker', workers.solving])];
+    const child = spawn(process.execPath, args, {
+      env: { ...MACHINE_ENVIRONMENT, ...service.apiEnvironment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [saying, ending] = [text(child.stderr), once(child, 'exit')];
     await solver.untilHeld();
 
     // Through the launcher Ctrl-C arrives twice, and who waits presses it again.
     const pressing = setInterval(() => child.kill('SIGINT'), 5);
-    const { error } = await ending;
+    const [error] = await Promise.all([saying, ending]);
     clearInterval(pressing);
     release();
 
@@ -286,7 +287,6 @@ describe('svc canary', () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const stranger = Keypair.generate().publicKey.toBase58();
     const away = 'http://127.0.0.1:1';
-    const options = ['canary', '--model', service.model.id, '--wallet', wallet.toBase58()];
     const refusals = [
       [['--model', 'no-such-model'], {}, "No model has the id 'no-such-model'."],
       [['--worker', stranger], {}, `The worker ${stranger} cannot be asked`],
@@ -295,7 +295,8 @@ describe('svc canary', () => {
       [[], { DATABASE_URL: `${away}/`.replace('http', 'postgres') }, 'database at 127.0.0.1:1'],
     ] as const;
     for (const [more, settings, why] of refusals) {
-      const { error, code } = await ended(startVerb([...options, ...more], settings));
+      const env = { ...service.apiEnvironment, ...settings };
+      const { error, code } = await runCli(canaryArgs(wallet, more), { env });
       expect(code).toBe(1);
       expect(error).toContain(why);
       expect(error.trim().split('\n')).toHaveLength(2);
