@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
@@ -12,8 +11,10 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
+import { leaveService } from '../../worker/setup/leave.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -56,18 +57,7 @@ function answer(reply: Reply): void {
 }
 
 /** Runs `svc worker` to its end. */
-async function run(...args: string[]): Promise<{ code: number; output: string; error: string }> {
-  const child = spawn(process.execPath, [MAIN, 'worker', ...args, '--dir', folder], {
-    env: MACHINE_ENVIRONMENT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [output, error, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { code, output, error };
-}
+const run = (...args: string[]) => runCli(['worker', ...args, '--dir', folder]);
 
 /** @param changes undefined leaves an option out */
 const initialize = (changes: Record<string, string | undefined> = {}) => {
@@ -189,7 +179,7 @@ describe('svc worker', () => {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const shown = () => service.get(`/v1/models/${service.model.id}`);
-    await until(async () => (await shown()).svc.active_workers === 1);
+    await service.time.advanceUntil(until(async () => (await shown()).svc.active_workers === 1));
     const answered = await service.openai().chat.completions.create({
       model: service.model.id,
       messages: [{ role: 'user', content: 'Good morning' }],
@@ -207,9 +197,18 @@ describe('svc worker', () => {
     expect(output).toMatch(/^Worker {11}\w+: active$/m);
     expect(output).toMatch(/^Endpoint .*: ready$/m);
 
-    const stopped = await run('stop');
-    expect(stopped).toMatchObject({ code: 0, error: '' });
-    expect(stopped.output).toContain('Unlocked 1000 tokens.');
+    const steps: string[] = [];
+    const leaving = leaveService({
+      ...{ connection: service.ledger.connection, addresses: createAddresses() },
+      ...{ authority: authorityKey(), metricsPort: String(port + 1), time: service.time },
+      report: (step) => steps.push(step),
+    });
+    await service.time.advanceUntil(leaving);
+    expect(steps).toEqual([
+      `Unhosted ${service.model.id}. Gateways send no further jobs.`,
+      'No job runs any more. The process of svc worker run can be ended.',
+      expect.stringMatching(/^Unlocked 1000 tokens\. /),
+    ]);
     expect(await ownWorker()).toMatchObject({ modelsLen: 0, unstakingTokens: 1_000n });
     worker.kill('SIGTERM');
     await once(worker, 'exit');

@@ -1,5 +1,5 @@
 import type { Connection, Keypair } from '@solana/web3.js';
-import { delay } from '../../common/wait.ts';
+import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { stakeUnlock, stakeWithdraw, workerUnhost } from '../../programs/client/instructions.ts';
 import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
@@ -20,6 +20,7 @@ const DRAIN_MS_MAX = 150_000;
  *
  * @param metricsPort where the worker's process on this machine reports its jobs
  * @param report gets one line for each step
+ * @param time what it waits by: a test moves it on
  * @throws SetupError when there is no worker, or its jobs do not end
  */
 export async function leaveService(options: {
@@ -28,8 +29,9 @@ export async function leaveService(options: {
   authority: Keypair;
   metricsPort: string | undefined;
   report: (line: string) => void;
+  time?: Time;
 }): Promise<void> {
-  const { connection, addresses, authority: key, metricsPort, report } = options;
+  const { connection, addresses, authority: key, metricsPort, report, time = systemTime } = options;
   const authority = key.publicKey;
   const { programId } = addresses;
   async function readState() {
@@ -46,7 +48,7 @@ export async function leaveService(options: {
     report(`Unhosted ${hosted.join(', ')}. Gateways send no further jobs.`);
   }
   if (worker.stakeTokens > 0n) {
-    await untilDrained(metricsPort);
+    await untilDrained(metricsPort, time);
     report('No job runs any more. The process of svc worker run can be ended.');
     // Minutes have passed, in which somebody may have staked more or a verdict slashed some.
     const drained = await readState();
@@ -79,15 +81,15 @@ function timeOf(unixSeconds: bigint): string {
 }
 
 /** Waits until the worker on this machine has run no job for some seconds. */
-async function untilDrained(metricsPort: string | undefined): Promise<void> {
-  const untilMs = Date.now() + DRAIN_MS_MAX;
-  let quietSinceMs = Date.now();
-  while (Date.now() - quietSinceMs < QUIET_MS) {
-    if (Date.now() > untilMs) throw new SetupError('Jobs still run. Run this again.');
+async function untilDrained(metricsPort: string | undefined, time: Time): Promise<void> {
+  const untilMs = time.nowMs() + DRAIN_MS_MAX;
+  let quietSinceMs = time.nowMs();
+  while (time.nowMs() - quietSinceMs < QUIET_MS) {
+    if (time.nowMs() > untilMs) throw new SetupError('Jobs still run. Run this again.');
     const jobs = await readJobsReport(metricsPort);
     // A process that is not there runs no job.
     if (!jobs) return;
-    if (jobs.in_flight > 0) quietSinceMs = Date.now();
-    await delay(POLL_MS);
+    if (jobs.in_flight > 0) quietSinceMs = time.nowMs();
+    await delay(POLL_MS, undefined, time);
   }
 }
