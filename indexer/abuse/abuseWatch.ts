@@ -5,7 +5,6 @@ import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/index.ts';
 import type { Keeper } from '../keeper/keeper.ts';
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
-import { TIME_LIMITS } from '../timeLimits.ts';
 
 /** Something that a wallet may do a few times and not without end. */
 export interface Offence {
@@ -107,10 +106,10 @@ export function createAbuseWatch(options: {
   clock: LedgerClock;
   logger: Logger;
   metrics: Pick<IndexerMetrics, 'suspended'>;
-  intervalMs?: number;
+  intervalMs: number;
 }): Keeper {
   const { database, clock, logger, metrics } = options;
-  const { intervalMs = TIME_LIMITS.abuseIntervalMs } = options;
+  const { intervalMs } = options;
   const limits = options.limits.filter(({ offencesMax }) => offencesMax > 0);
 
   async function judge(limit: AbuseLimit): Promise<void> {

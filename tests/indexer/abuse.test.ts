@@ -249,6 +249,7 @@ describe('the abuse watch', () => {
     const clock = createLedgerClock({ rpc: scene.ledger.rpc });
     const stopping = new AbortController();
     const watch = createAbuseWatch({
+      intervalMs: 5_000,
       limits: [
         { offence: unpaidEndings, offencesMax: 0 },
         { offence: rejectedDisputes, offencesMax },
