@@ -11,6 +11,7 @@ import { MODEL } from './routingWorker.ts';
 let database: MirrorDatabase;
 let directory: WorkerDirectory;
 let nowMs: number;
+const READ_MS = 5;
 /** Endpoints that answer, with what they say; others are silent. */
 let answers: Map<string, Partial<WorkerHealth> | 'refused' | Promise<undefined>>;
 let probed: string[];
@@ -36,7 +37,8 @@ beforeEach(() => {
   directory = createWorkerDirectory({
     database: database.pool,
     logger: createLogger({ name: 'test', level: 'silent' }),
-    time: { ...systemTime, nowMs: () => nowMs },
+    // It reads its workers all the time, while the clock stands where the test has put it.
+    time: { nowMs: () => nowMs, after: (_ms, then) => systemTime.after(READ_MS, then) },
     random: () => 0,
     async probe({ address, endpoint }) {
       probed.push(endpoint);
