@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import type { Logger } from '../../common/logger.ts';
+import { within } from '../../common/wait.ts';
 import {
   deleteOldDeliveries,
   deleteOldMeasurements,
@@ -22,6 +23,7 @@ const EVERY_MINUTE = '* * * * *';
 /** Work that takes longer is taken for lost with its process. */
 const WORK_SECONDS_MAX = 900;
 const POLL_SECONDS = 5;
+const CLOSING_MS_MAX = 5_000;
 
 /**
  * Runs the work without a row of its own as pg-boss's scheduled jobs: each once a minute, however
@@ -75,7 +77,10 @@ export async function startBackgroundJobs(options: {
   return {
     async close() {
       closing.abort();
-      await boss.stop({ graceful: true, timeout: 5_000 });
+      // pg-boss would look only every 500 ms whether they have ended.
+      const ended = Promise.all(Object.keys(WORK).map((name) => boss.offWork(name)));
+      await within(CLOSING_MS_MAX, ended);
+      await boss.stop({ graceful: false });
     },
   };
 }
