@@ -5,12 +5,12 @@ import { dirname, extname, join } from 'node:path';
 /** The checkout's root, and its files as git lists them: tracked ones, and new ones not ignored. */
 export const ROOT = join(import.meta.dirname, '../..');
 
-export function listFiles(): string[] {
+export function listFiles(root = ROOT): string[] {
   const listing = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
-    cwd: ROOT,
+    cwd: root,
     encoding: 'utf8',
   });
-  return listing.split('\n').filter((path) => path !== '' && existsSync(join(ROOT, path)));
+  return listing.split('\n').filter((path) => path !== '' && existsSync(join(root, path)));
 }
 
 export const readSource = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -25,19 +25,36 @@ export function isProduct(path: string): boolean {
   );
 }
 
-const SPECIFIER =
-  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g;
-
-/** Files of the checkout that this one imports, types too. */
-export function importsOf(path: string): string[] {
-  return [...readSource(path).matchAll(SPECIFIER)]
-    .map((match) => join(dirname(path), match[1] ?? match[2] ?? ''))
-    .filter((target) => extname(target) !== '');
+/** What one statement, or one `import()`, takes from a file of the checkout. */
+export interface Import {
+  path: string;
+  /** The names that it takes, types left out; undefined: everything. */
+  names: string[] | undefined;
+  /** Whether it is gone once types are stripped. */
+  isType: boolean;
 }
 
-/** Each file with those it imports. */
+export const IMPORT =
+  /^\s*(?:import|export)\b(?:(\s+type\b)?([^'"`;=]*?)\bfrom)?\s*'(\.[^']+)'|(\btypeof )?\bimport\('(\.[^']+)'\)/gm;
+
+/** @param path of the file, below the root */
+export function importsOf(path: string, source = readSource(path)): Import[] {
+  return [...source.matchAll(IMPORT)]
+    .map(([, type, clause = '', from, typeOf, loaded]) => ({
+      path: join(dirname(path), from ?? loaded ?? ''),
+      names: /^\s*\{([^}]*)\}\s*$/
+        .exec(clause)?.[1]
+        ?.split(',')
+        .filter((name) => !/^\s*(type\b|$)/.test(name))
+        .flatMap((name) => name.trim().split(' as ')),
+      isType: (type ?? typeOf) !== undefined,
+    }))
+    .filter((each) => extname(each.path) !== '');
+}
+
+/** Each file with those it imports, types too. */
 export function importGraph(paths: readonly string[]): Map<string, string[]> {
-  return new Map(paths.map((path) => [path, importsOf(path)]));
+  return new Map(paths.map((path) => [path, importsOf(path).map((each) => each.path)]));
 }
 
 /**
