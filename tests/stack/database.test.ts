@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setPassword, startDatabase } from '../../stack/database.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { execute } from '../../testing/database/database.ts';
@@ -15,12 +15,15 @@ const CONSTANT_PASSWORD = 'postgres';
 const REFUSED = { code: '28P01' };
 
 let folder: string;
-beforeEach(() => {
+/** Data that each test finds as the one before left it. */
+let directory: string;
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-database-test-'));
   // The database's own user must be able to get there.
   chmodSync(folder, 0o755);
+  directory = join(folder, 'postgres');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function takePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -37,7 +40,7 @@ function withPassword(databaseUrl: string, password: string): string {
 
 describe('the embedded database', () => {
   it('admits only clients with the password of this start', async () => {
-    const one = await startDatabase();
+    const one = await startDatabase({ directory });
     const other = await startDatabase();
     const passwords = [CONSTANT_PASSWORD, new URL(other.databaseUrl).password];
     try {
@@ -52,7 +55,6 @@ describe('the embedded database', () => {
   });
 
   it('sets a new password on existing data and keeps the data', async () => {
-    const directory = join(folder, 'postgres');
     const first = await startDatabase({ directory });
     await execute(first.databaseUrl, 'create table kept as select 1 as one');
     await first.close();
@@ -78,7 +80,7 @@ describe('the embedded database', () => {
       return given.at(-1) as number;
     };
 
-    const { databaseUrl, close } = await startDatabase({ findPort });
+    const { databaseUrl, close } = await startDatabase({ directory, findPort });
 
     expect(given.length).toBeGreaterThan(1);
     expect(Number(new URL(databaseUrl).port)).toBe(given.at(-1));
@@ -90,18 +92,14 @@ describe('the embedded database', () => {
   it('fails when it finds no free port', async () => {
     const { port, leave } = await takePort();
 
-    const starting = startDatabase({ findPort: async () => port });
+    const starting = startDatabase({ directory, findPort: async () => port });
 
     await expect(starting).rejects.toThrow('Address already in use');
     await leave();
   });
 
   it('reports why it cannot set a password, without the password', async () => {
-    const { databaseUrl, close } = await startDatabase();
-    const [{ directory }] = (await execute(
-      databaseUrl,
-      `select current_setting('data_directory') as directory`,
-    )) as [{ directory: string }];
+    const { close } = await startDatabase({ directory });
     // Its files are in use.
     const setting = setPassword({ directory, user: 'postgres', password: 'opensesame' });
     const { message } = (await setting.catch((error: Error) => error as Error)) as Error;
