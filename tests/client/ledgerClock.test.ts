@@ -75,6 +75,21 @@ describe('the ledger clock', () => {
     expect(Math.abs(clock.offsetMs - offsetMs - DAY_SECONDS * 1_000)).toBeLessThan(10_000);
   });
 
+  it('ends a wait with any reading that shows its time', async () => {
+    const slow = createLedgerClock({ rpc: ledger.rpc, intervalMs: 3_600_000 });
+    await slow.ready;
+    let isOver = false;
+    const waiting = slow.waitUntil(slow.nowSeconds() + BigInt(DAY_SECONDS)).then(() => {
+      isOver = true;
+    });
+    await advanceSeconds(ledger.connection, DAY_SECONDS + 1);
+    await slow.read();
+    await delay(0);
+    expect(isOver).toBe(true);
+    await waiting;
+    slow.close();
+  });
+
   it('reads the ledger’s time at least every 400 ms, so that a jump shows within half a second', async () => {
     jest.useFakeTimers();
     const readAtMs: number[] = [];
