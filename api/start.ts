@@ -106,15 +106,15 @@ export async function startApi(
   const { pool, requestPool, connection, rpc, addresses, ledger, dispatcher, workers, tokens } =
     resources;
   // What the mirror tells is served without the ledger; a request that needs it is refused till then.
-  const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger));
+  const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger), time);
   const wrong = faults?.find(({ isMisconfigured }) => isMisconfigured);
   if (wrong) throw new ConfigError(`${wrong.message}.`);
   const escrow = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger, time });
-  await awaitDatabase(() => assertMigrated(pool), logger);
-  await awaitDatabase(catalog.start, logger);
+  await awaitDatabase(() => assertMigrated(pool), logger, time);
+  await awaitDatabase(catalog.start, logger, time);
   shutdown.add('catalog', catalog.close);
   const watch = createJobWatch({ pool: requestPool, logger, time });
   await watch.start();
@@ -142,7 +142,7 @@ export async function startApi(
         sightings.add({ worker, kind: 'failure', modelId: modelIdAt(address) }),
     },
   });
-  await awaitDatabase(directory.start, logger);
+  await awaitDatabase(directory.start, logger, time);
   shutdown.add('worker directory', directory.close);
   observeState(metrics.registry, { clock, directory });
   const balances = observeFeePayers(metrics.registry, { rpc, feePayers: ledger.feePayers });
@@ -256,7 +256,7 @@ export async function startApi(
       clock,
       directory,
       catalog,
-      nowMs,
+      time,
       readFaults: () => readFaults(ledger),
       isDraining: () => isDraining,
     }),

@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import pg from 'pg';
 import type { Logger } from './logger.ts';
 import { READ_ONLY_SQLSTATE, UNDEFINED_TABLE_SQLSTATE } from './postgres.ts';
-import { delay } from './wait.ts';
+import { delay, systemTime, type Time } from './wait.ts';
 
 /**
  * How SQLSTATEs begin: connection, a database that only reads, as after a change of roles,
@@ -70,6 +70,7 @@ const SILENCE_MS = 5_000;
 export async function awaitDatabase<Result>(
   begin: () => Promise<Result>,
   logger: Logger,
+  time: Time = systemTime,
 ): Promise<Result> {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   for (;;) {
@@ -78,12 +79,12 @@ export async function awaitDatabase<Result>(
     } catch (error) {
       const waitsFor = lackAt(error);
       if (!waitsFor) throw error;
-      if (performance.now() - saidAtMs >= SILENCE_MS) {
-        saidAtMs = performance.now();
+      if (time.nowMs() - saidAtMs >= SILENCE_MS) {
+        saidAtMs = time.nowMs();
         logger.warn({ msg: `Waiting for ${waitsFor}`, reason: reasonOf(error) });
       }
     }
-    await delay(PAUSE_MS);
+    await delay(PAUSE_MS, undefined, time);
   }
 }
 

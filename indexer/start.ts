@@ -8,7 +8,7 @@ import { createPool } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
-import { delay } from '../common/wait.ts';
+import { delay, type Time } from '../common/wait.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
@@ -40,6 +40,7 @@ const RECONCILE_CONNECTIONS_MAX = 2;
  * @param options.shutdown given every resource as soon as it is open; whoever starts an indexer runs
  *   it, also after a start that failed
  * @param options.limits those that differ from the published ones
+ * @param options.time what it waits by for the database at its start
  * @param options.onFatal told of an error that needs a person; the indexer stands still then
  * @returns where it shows its state
  */
@@ -49,8 +50,9 @@ export async function startIndexer(options: {
   shutdown: Shutdown;
   onFatal: (error: FatalError) => void;
   limits?: Partial<TimeLimits>;
+  time?: Time;
 }): Promise<{ url: string }> {
-  const { config, logger, shutdown, onFatal } = options;
+  const { config, logger, shutdown, onFatal, time } = options;
   const limits = { ...TIME_LIMITS, ...options.limits };
   const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
 
@@ -69,7 +71,7 @@ export async function startIndexer(options: {
 
   // Making an index may take any time.
   const migrating = openPool({ max: 1 });
-  await awaitDatabase(() => migrate(migrating), logger);
+  await awaitDatabase(() => migrate(migrating), logger, time);
   await migrating.end();
   const pool = openPool({ queryTimeoutMs: limits.queryMs });
   const reconcilePool = openPool({
@@ -146,10 +148,11 @@ export async function startIndexer(options: {
       queryTimeoutMs: limits.queryMs,
       logger,
     });
-  const backgroundJobs = await awaitDatabase(openJobs, logger);
+  const backgroundJobs = await awaitDatabase(openJobs, logger, time);
   shutdown.add('background jobs', backgroundJobs.close);
   const webhooks = await startWebhooks({
     pool,
+    time,
     logger,
     onFatal,
     databaseUrl: config.DATABASE_URL,

@@ -5,6 +5,7 @@ import { createGuardedDispatcher } from '../../common/net/addressGuard.ts';
 import { createPool } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
 import { awaitDatabase } from '../../common/transientErrors.ts';
+import type { Time } from '../../common/wait.ts';
 import type { FatalError } from '../source/errors.ts';
 import { createMakeAttempt } from './deliver/attempt.ts';
 import { createDispatcher } from './deliver/dispatcher.ts';
@@ -27,6 +28,7 @@ const CONNECTIONS = 2;
  * @param options.exchangeMs as in `createMakeAttempt`
  * @param options.sealing opens the webhooks' secrets
  * @param options.onFatal told of an error that trying again cannot mend; nothing is sent any more
+ * @param options.time what it waits by for the database at its start
  */
 export async function startWebhooks(options: {
   pool: pg.Pool;
@@ -39,9 +41,10 @@ export async function startWebhooks(options: {
   registry: Registry;
   logger: Logger;
   onFatal: (error: FatalError) => void;
+  time?: Time | undefined;
 }): Promise<Webhooks> {
   const { pool, databaseUrl, queryTimeoutMs, listenProbeMs, sealing, allowLoopback } = options;
-  const { registry, logger, onFatal, exchangeMs = EXCHANGE_MS_MAX } = options;
+  const { registry, logger, onFatal, time, exchangeMs = EXCHANGE_MS_MAX } = options;
   const metrics = createWebhookMetrics({ registry, pool, logger });
   const takingPool = createPool({
     databaseUrl,
@@ -49,7 +52,7 @@ export async function startWebhooks(options: {
     max: CONNECTIONS,
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
-  await awaitDatabase(() => takingPool.query('select'), logger);
+  await awaitDatabase(() => takingPool.query('select'), logger, time);
   const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: exchangeMs });
   const makeAttempt = createMakeAttempt({
     pool,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReadiness } from '../../api/http/routes/readiness.ts';
 import { createPool } from '../../common/postgres.ts';
+import { systemTime, type Time } from '../../common/wait.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 import { serveApp } from './serveApp.ts';
 
@@ -21,13 +22,15 @@ const FAR_MS = 60_000;
 const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5:5432'));
 const silent = () => new Promise<never>(() => undefined);
 
+const timeAt = (nowMs: () => number): Time => ({ ...systemTime, nowMs });
+
 type Parts = Parameters<typeof createReadiness>[0];
 let app: Awaited<ReturnType<typeof serveApp>> | undefined;
 
 afterEach(() => app?.close());
 
 async function ask(path: string, given: object = {}) {
-  const parts = { ...working, nowMs: () => 0, timeoutMs: 50, ...given };
+  const parts = { ...working, time: timeAt(() => 0), timeoutMs: 50, ...given };
   const readiness = createReadiness(parts as unknown as Parts);
   app = await serveApp({ readiness, isDraining: parts.isDraining });
   const response = await fetch(`${app.url}${path}`);
@@ -113,7 +116,7 @@ describe('GET /ready', () => {
         reads += 1;
       },
     };
-    await ask('/ready', { clock, nowMs: () => now });
+    await ask('/ready', { clock, time: timeAt(() => now) });
     const again = () => fetch(`${app?.url}/ready`);
 
     now = 1_000;

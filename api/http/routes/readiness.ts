@@ -1,5 +1,5 @@
 import type { Database } from '../../../common/postgres.ts';
-import { delay } from '../../../common/wait.ts';
+import { systemTime, type Time, within } from '../../../common/wait.ts';
 import type { LedgerClock } from '../../../programs/client/sender/ledgerClock.ts';
 import type { Catalog } from '../../jobs/catalog.ts';
 import type { DeploymentFault } from '../../ledger/deployment.ts';
@@ -35,13 +35,18 @@ export function createReadiness(options: {
   readFaults: () => Promise<Pick<DeploymentFault, 'part'>[]>;
   /** Whether this process was told to end. */
   isDraining: () => boolean;
-  /** A monotone clock in milliseconds. */
-  nowMs: () => number;
+  time?: Time;
   timeoutMs?: number;
 }): () => Promise<Readiness> {
-  const { database, clock, directory, catalog, readFaults, isDraining, nowMs } = options;
-  const { timeoutMs = CHECK_TIMEOUT_MS } = options;
+  const { database, clock, directory, catalog, readFaults, isDraining } = options;
+  const { time = systemTime, timeoutMs = CHECK_TIMEOUT_MS } = options;
+  const { nowMs } = time;
   let latest: { lookedUpAtMs: number; answer: Promise<Readiness['parts']> } | undefined;
+
+  async function stateOf(answer: Promise<unknown>): Promise<State> {
+    const state = answer.then((): State => 'ok').catch((): State => 'away');
+    return (await within(timeoutMs, state, time)) ?? 'away';
+  }
 
   async function check(): Promise<Readiness['parts']> {
     const faulty = new Set<DeploymentFault['part']>();
@@ -49,9 +54,9 @@ export function createReadiness(options: {
       for (const { part } of faults) faulty.add(part);
     });
     const [databaseState, ledger, deployment] = await Promise.all([
-      stateOf(assertWritable(database), timeoutMs),
-      stateOf(clock.read(), timeoutMs),
-      stateOf(reading, timeoutMs),
+      stateOf(assertWritable(database)),
+      stateOf(clock.read()),
+      stateOf(reading),
     ]);
     const onLedger = (part: DeploymentFault['part']): State =>
       faulty.has(part) ? 'away' : deployment;
@@ -94,15 +99,4 @@ async function assertWritable(database: Database): Promise<void> {
         raise read_only_sql_transaction using message = 'the database takes no writes';
       end if;
     end $$`);
-}
-
-async function stateOf(answer: Promise<unknown>, timeoutMs: number): Promise<State> {
-  const timer = new AbortController();
-  const late = delay(timeoutMs, timer.signal).then((): State => 'away');
-  const state = answer.then((): State => 'ok').catch((): State => 'away');
-  try {
-    return await Promise.race([state, late]);
-  } finally {
-    timer.abort();
-  }
 }
