@@ -67,14 +67,20 @@ interface RunningApi {
  * Wires one API process together and listens.
  *
  * @param parts.createSender what sends its transactions: a benchmark measures the API without one
+ * @param parts.logger by default one for the process's standard error
  * @param parts.time what it waits by: a test moves it on
  * @param parts.queryTimeoutMs after so long a silent database counts as away
  */
 export async function startApi(
   config: ApiConfig,
-  parts: { createSender?: typeof createSender; time?: Time; queryTimeoutMs?: number } = {},
+  parts: {
+    createSender?: typeof createSender;
+    logger?: Logger;
+    time?: Time;
+    queryTimeoutMs?: number;
+  } = {},
 ): Promise<RunningApi> {
-  const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
+  const { logger = createLogger({ name: 'api', level: config.LOG_LEVEL }) } = parts;
   const shutdown = createShutdown({
     logger,
     timeoutMs: config.SVC_DRAIN_DELAY_MS + config.SVC_SHUTDOWN_TIMEOUT_MS,
