@@ -36,13 +36,15 @@ const EXPORT_TIMEOUT_MS = 5_000;
  *
  * @param options.collectorUrl the root of the collector; traces go to `/v1/traces` below it
  * @param options.ratio how many of all requests are traced, from 0 to 1
+ * @param options.exportTimeoutMs how long it tries to deliver them
  */
 export async function createTracing(options: {
   collectorUrl: string | undefined;
   ratio: number;
   logger: Logger;
+  exportTimeoutMs?: number;
 }): Promise<Tracing> {
-  const { collectorUrl, ratio, logger } = options;
+  const { collectorUrl, ratio, logger, exportTimeoutMs = EXPORT_TIMEOUT_MS } = options;
   if (collectorUrl === undefined) {
     return { tracer: trace.getTracer(SERVICE), close: async () => undefined };
   }
@@ -57,7 +59,7 @@ export async function createTracing(options: {
   ]);
   const exporter = new OTLPTraceExporter({
     url: `${collectorUrl}/v1/traces`,
-    timeoutMillis: EXPORT_TIMEOUT_MS,
+    timeoutMillis: exportTimeoutMs,
   });
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes({ 'service.name': SERVICE }),

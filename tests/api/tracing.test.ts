@@ -135,7 +135,8 @@ describe('a trace', () => {
       },
     });
     const { url: collectorUrl } = collector;
-    const tracing = await createTracing({ collectorUrl, ratio: 1, logger: pino(into) });
+    const logger = pino(into);
+    const tracing = await createTracing({ collectorUrl, ratio: 1, logger, exportTimeoutMs: 200 });
     startRequestTrace(tracing.tracer).end({ ...answer, status: '200', jobId: undefined });
 
     await tracing.close();
