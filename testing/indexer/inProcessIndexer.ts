@@ -1,5 +1,6 @@
-import { createLogger } from '../../common/logger.ts';
+import { createLogger, type Logger } from '../../common/logger.ts';
 import { createShutdown } from '../../common/shutdown.ts';
+import type { Time } from '../../common/wait.ts';
 import { loadConfig } from '../../indexer/config.ts';
 import { startIndexer } from '../../indexer/start.ts';
 import type { TimeLimits } from '../../indexer/timeLimits.ts';
@@ -16,19 +17,21 @@ const SHUTDOWN_TIMEOUT_MS = 2 ** 31 - 1;
  *
  * @param environment the environment that its own process would get
  * @param limits those that differ from the published ones
+ * @param parts.logger by default one for the process's standard error
  */
 export async function startIndexerInProcess(
   environment: Record<string, string>,
   limits: Partial<TimeLimits> = {},
+  parts: { logger?: Logger; time?: Time } = {},
 ): Promise<TestIndexer> {
   const config = loadConfig(environment);
-  const logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL });
+  const { logger = createLogger({ name: 'indexer', level: config.LOG_LEVEL }) } = parts;
   const shutdown = createShutdown({ logger, timeoutMs: SHUTDOWN_TIMEOUT_MS });
   let fatal: Error | undefined;
   const onFatal = (error: Error) => {
     fatal ??= error;
   };
-  const starting = startIndexer({ config, logger, shutdown, onFatal, limits });
+  const starting = startIndexer({ ...parts, config, logger, shutdown, onFatal, limits });
   const { url } = await starting.catch(async (error: unknown) => {
     await shutdown.run();
     throw error;

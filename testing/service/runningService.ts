@@ -7,8 +7,11 @@ import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { loadConfig } from '../../api/config.ts';
 import { startApi } from '../../api/start.ts';
+import type { Logger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
+import type { Shutdown } from '../../common/shutdown.ts';
 import { delay } from '../../common/wait.ts';
+import type { TimeLimits } from '../../indexer/timeLimits.ts';
 import {
   fetchAllCreditAccounts,
   fetchAllJobs,
@@ -20,7 +23,7 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import type { CreditAccount, Job } from '../../programs/client/generated/types.ts';
 import type { CatalogModel } from '../../stack/bootstrap.ts';
-import type { Operator } from '../../stack/operator.ts';
+import type { Mints, Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../childProcess.ts';
 import { createTestDatabase } from '../database/database.ts';
@@ -34,6 +37,7 @@ import {
 } from '../ledger/ledger.ts';
 import { readTokenAccount } from '../ledger/tokens.ts';
 import { createMovableTime, type MovableTime } from '../movableTime.ts';
+import { until as untilSo } from '../until.ts';
 import { startTestWorker, type TestWorker, type WorkerBehaviour } from '../workers/testWorker.ts';
 
 export type { WorkerBehaviour } from '../workers/testWorker.ts';
@@ -61,6 +65,9 @@ export interface RunningService {
   boughtCredits: bigint;
   model: CatalogModel;
   workers: readonly TestWorker[];
+  /** Starts and registers a further worker; the API finds it within six seconds of its time. */
+  addWorker(behaviour: WorkerBehaviour): Promise<TestWorker>;
+  mints: Mints;
   ledger: TestLedger;
   pool: pg.Pool;
   indexer: TestIndexer;
@@ -86,6 +93,8 @@ export interface RunningService {
   advanceSeconds(seconds: number): Promise<void>;
   /** What the API waits by, apart from processes of its own. */
   time: MovableTime;
+  /** Waits until the API shows what it reads from the mirror now and then, whose time is brought. */
+  untilShown(isSo: () => Promise<boolean>): Promise<void>;
   /** The conservation equation on the accounts, to the base unit. */
   expectConserved(): Promise<void>;
   /** The environment of an API process. */
@@ -93,7 +102,10 @@ export interface RunningService {
   /** The environment of an indexer process. */
   indexerEnvironment: Record<string, string>;
   /** Another API on the same ledger and database, in this process, with further settings. */
-  startInstance(settings?: Record<string, string>): Promise<{ url: string }>;
+  startInstance(
+    settings?: Record<string, string>,
+    logger?: Logger,
+  ): Promise<{ url: string; shutdown: Shutdown }>;
   /** The same in a process of its own, which can be killed and takes a second more to start. */
   startApiProcess(settings?: Record<string, string>): Promise<StartedProcess>;
   close(): Promise<void>;
@@ -121,6 +133,7 @@ export async function startRunningService({
   blockhashMs = LONG_BLOCKHASH_MS,
   indexer: indexerKind = 'inside',
   indexerSettings = {},
+  indexerLimits = {},
 }: {
   workers?: readonly WorkerBehaviour[];
   credits?: bigint;
@@ -134,6 +147,8 @@ export async function startRunningService({
   indexer?: 'inside' | 'process';
   /** Further settings of the indexer. */
   indexerSettings?: Record<string, string>;
+  /** Time limits of an indexer inside that differ from the published ones. */
+  indexerLimits?: Partial<TimeLimits>;
 } = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([
     startLedger({ blockhashMs }),
@@ -146,9 +161,13 @@ export async function startRunningService({
   for (const { publicKey } of [feePayer, crank]) {
     await ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
   }
-  const workers = await Promise.all(
-    behaviours.map((behaviour) => startTestWorker({ behaviour, rpc, opened })),
-  );
+  const addWorker = async (behaviour: WorkerBehaviour) => {
+    const worker = await startTestWorker({ behaviour, rpc, opened });
+    started.push(worker);
+    return worker;
+  };
+  const started: TestWorker[] = [];
+  const workers = await Promise.all(behaviours.map(addWorker));
 
   const shared: SharedSettings = {
     DATABASE_URL: database.databaseUrl,
@@ -164,10 +183,11 @@ export async function startRunningService({
     LOG_LEVEL,
     ...indexerSettings,
   };
+  const time = createMovableTime();
   const indexer =
     indexerKind === 'process'
       ? await startProcess('indexer/main.ts', indexerEnvironment)
-      : await startIndexerInProcess(indexerEnvironment);
+      : await startIndexerInProcess(indexerEnvironment, indexerLimits);
   const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   const apiKey = await createKey(pool, opened.wallet.publicKey.toBase58());
   const apiEnvironment = {
@@ -183,10 +203,10 @@ export async function startRunningService({
   };
   // The worker of the ledger's setup has no process and gets no jobs.
   await untilHosted(pool, behaviours.length + 1);
-  const time = createMovableTime();
-  const startInstance = (settings: NodeJS.ProcessEnv = {}) =>
+  const startInstance = (settings: NodeJS.ProcessEnv = {}, logger?: Logger) =>
     startApi(loadConfig({ ...apiEnvironment, ...settings }), {
       time,
+      ...(logger && { logger }),
       ...(queryTimeoutMs && { queryTimeoutMs }),
     });
   const api = await startInstance();
@@ -220,6 +240,8 @@ export async function startRunningService({
     apiKey,
     boughtCredits,
     workers,
+    addWorker,
+    mints: opened.mints,
     ledger,
     pool,
     indexer,
@@ -271,14 +293,15 @@ export async function startRunningService({
       await until(readMissing, (missing) => missing.length === 0, String);
     },
     time,
+    untilShown: (isSo) => time.advanceUntil(untilSo(isSo)),
     async advanceSeconds(seconds) {
       await advanceSeconds(connection, seconds);
       // One that a test has cut off from the ledger sees it later.
       await Promise.allSettled(instances.map(({ clock }) => clock.read()));
     },
     expectConserved: () => expectConserved(ledger),
-    async startInstance(settings) {
-      const instance = await startInstance(settings);
+    async startInstance(settings, logger) {
+      const instance = await startInstance(settings, logger);
       instances.push(instance);
       return instance;
     },
@@ -290,7 +313,7 @@ export async function startRunningService({
     async close() {
       await Promise.all(others.map((other) => other.kill()));
       // Without their workers, jobs that a test has left fail at once.
-      await Promise.all(workers.map((worker) => worker.close()));
+      await Promise.all(started.map((worker) => worker.close()));
       const areClean = await Promise.all(instances.map(({ shutdown }) => shutdown.run()));
       await indexer.terminate();
       await pool.end();
