@@ -1,8 +1,9 @@
-import type { Engine } from '../../worker/engine/engine.ts';
+import { within } from '../../common/wait.ts';
+import type { Engine, EngineEvent } from '../../worker/engine/engine.ts';
 import type { ChatRequest } from '../../worker/protocol/contracts.ts';
 
-/** Yields an answer in pieces; the answer is complete when it returns. */
-type Script = (signal: AbortSignal) => AsyncIterable<string>;
+/** Yields an answer in pieces, and signs of life; the answer is complete when it returns. */
+type Script = (signal: AbortSignal) => AsyncIterable<string | EngineEvent>;
 
 /** An engine with answers from the test. */
 export interface ScriptedEngine extends Engine {
@@ -20,11 +21,16 @@ export function createScriptedEngine(): ScriptedEngine {
       script = next;
     },
     async *generate(_chat, { signal }) {
-      for await (const text of script(signal)) yield { type: 'text', text };
+      for await (const piece of script(signal)) {
+        yield typeof piece === 'string' ? { type: 'text', text: piece } : piece;
+      }
       yield { type: 'end', finishReason: 'stop' };
     },
   };
 }
+
+/** More often than an answer under way may be silent. */
+const LIFE_MS = 1_000;
 
 /**
  * Makes later answers send `Hello`, and ` again.` once they are released.
@@ -32,13 +38,13 @@ export function createScriptedEngine(): ScriptedEngine {
  * @returns releases them
  */
 export function answerInTwoParts(engine: ScriptedEngine): () => void {
-  const going = Promise.withResolvers<void>();
+  const going = Promise.withResolvers<true>();
   engine.play(async function* () {
     yield 'Hello';
-    await going.promise;
+    while (!(await within(LIFE_MS, going.promise))) yield { type: 'alive' };
     yield ' again.';
   });
-  return going.resolve;
+  return () => going.resolve(true);
 }
 
 /** An engine that solves the questions of canary jobs. */
