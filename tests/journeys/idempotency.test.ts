@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
+import type { StartedProcess } from '../../testing/childProcess.ts';
 import {
   ofWallet,
   readBooks,
@@ -12,18 +13,20 @@ import {
   untilEnded,
 } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { answerInTwoParts, createScriptedEngine } from '../../testing/workers/engines.ts';
 import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
 const FAILED = 'failed';
+const engine = createScriptedEngine();
 let service: RunningService;
 /** Of one test: what is repeated and charged is counted for its wallet. */
 let wallet: { address: PublicKey; apiKey: string };
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  service = await startRunningService();
+  service = await startRunningService({ workers: [engine] });
 });
 
 beforeEach(async () => {
@@ -86,6 +89,15 @@ async function statuses(): Promise<string[]> {
 async function spentCredits(): Promise<bigint> {
   const { available, locked } = await readBooks(service, wallet.address);
   return CREDITS - available - locked;
+}
+
+/** As it ends by itself after half a minute without a renewal. */
+async function endLease(): Promise<void> {
+  await service.pool.query(
+    `update service.idempotent_requests
+     set lease_expires_at = lease_expires_at - interval '30 seconds' where wallet = $1`,
+    [wallet.address.toBase58()],
+  );
 }
 
 /**
@@ -194,60 +206,6 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await spentCredits()).toBe(0n);
   });
 
-  it('runs again once the lease of a killed process is over, after its job was failed', async () => {
-    setMode('never_answers');
-    const api = await service.startApiProcess();
-    const headers = { 'idempotency-key': 'crash' };
-    const asking = expect(ask({ headers, baseUrl: api.url })).rejects.toThrow();
-    await untilDispatched(service, wallet.address, 1);
-    await api.kill();
-    await asking;
-    setMode('honest');
-
-    const soon = await ask({ headers });
-    expect(soon.response.status).toBe(409);
-    const seconds = Number(soon.response.headers.get('retry-after'));
-    expect(seconds).toBeGreaterThan(0);
-    expect(seconds).toBeLessThanOrEqual(30);
-    expect(await statuses()).toEqual(['processing']);
-
-    await service.pool.query(
-      `update service.idempotent_requests
-       set lease_expires_at = lease_expires_at - interval '30 seconds' where wallet = $1`,
-      [wallet.address.toBase58()],
-    );
-    const { response, body } = await ask({ headers });
-    expect(response.status).toBe(200);
-    expect(read(body).text).not.toBe('');
-    expect(await statuses()).toEqual(['failed', 'settled']);
-    expect(await spentCredits()).toBe(CHARGE_CREDITS);
-  });
-
-  it('is charged once when the process that ran it was paused and goes on later', async () => {
-    // It goes on until the process was paused, however long that takes.
-    setMode('endless');
-    const api = await service.startApiProcess();
-    const headers = { 'idempotency-key': 'pause' };
-    const asking = ask({ headers, baseUrl: api.url });
-    await untilDispatched(service, wallet.address, 1);
-    api.signal('SIGSTOP');
-    setMode('honest');
-    await service.pool.query(
-      `update service.idempotent_requests
-       set lease_expires_at = now() - interval '1 second' where wallet = $1`,
-      [wallet.address.toBase58()],
-    );
-    expect((await ask({ headers })).response.status).toBe(200);
-
-    api.signal('SIGCONT');
-    const { response, body } = await asking;
-    expect(response.status).toBe(500);
-    expect(JSON.parse(body).error.code).toBe('worker_failed');
-    expect(await statuses()).toEqual(['failed', 'settled']);
-    expect(await spentCredits()).toBe(CHARGE_CREDITS);
-    await api.kill();
-  });
-
   it('is charged once when the official client retries silently after a lost answer [idempotency.silent-retries]', async () => {
     setMode('honest');
     const proxy = await startCuttingProxy(1);
@@ -271,6 +229,57 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
   });
 });
 
+describe('a completion of another process', () => {
+  let api: StartedProcess;
+
+  beforeAll(async () => {
+    api = await service.startApiProcess();
+  });
+
+  it('is charged once when the process that ran it was paused and goes on later', async () => {
+    const release = answerInTwoParts(engine);
+    const headers = { 'idempotency-key': 'pause' };
+    const asking = ask({ headers, baseUrl: api.url });
+    await untilDispatched(service, wallet.address, 1);
+    api.signal('SIGSTOP');
+    release();
+    await endLease();
+    const again = await ask({ headers });
+    expect([again.response.status, read(again.body).text]).toEqual([200, 'Hello again.']);
+
+    api.signal('SIGCONT');
+    const { response, body } = await asking;
+    expect(response.status).toBe(500);
+    expect(JSON.parse(body).error.code).toBe('worker_failed');
+    expect(await statuses()).toEqual(['failed', 'settled']);
+    expect(await spentCredits()).toBe(CHARGE_CREDITS);
+  });
+
+  it('runs again once the lease of a killed process is over, after its job was failed', async () => {
+    setMode('never_answers');
+    const headers = { 'idempotency-key': 'crash' };
+    const asking = expect(ask({ headers, baseUrl: api.url })).rejects.toThrow();
+    await untilDispatched(service, wallet.address, 1);
+    await api.kill();
+    await asking;
+    setMode('honest');
+
+    const soon = await ask({ headers });
+    expect(soon.response.status).toBe(409);
+    const seconds = Number(soon.response.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(30);
+    expect(await statuses()).toEqual(['processing']);
+
+    await endLease();
+    const { response, body } = await ask({ headers });
+    expect(response.status).toBe(200);
+    expect(read(body).text).not.toBe('');
+    expect(await statuses()).toEqual(['failed', 'settled']);
+    expect(await spentCredits()).toBe(CHARGE_CREDITS);
+  });
+});
+
 describe('a request that locked nothing', () => {
   it('runs under its Idempotency-Key once there are credits [failures.nothing-locked] [idempotency.failed-runs-again]', async () => {
     setMode('honest');
@@ -287,17 +296,21 @@ describe('a request that locked nothing', () => {
 describe('a time-out of the official client', () => {
   it('never leads to a charge for an answer that was not received [idempotency.silent-retries]', async () => {
     setMode('never_answers');
+    const dispatched = () => untilDispatched(service, wallet.address, 1);
     const client = new OpenAI({
-      baseURL: `${service.baseUrl}/v1`,
-      apiKey: wallet.apiKey,
-      timeout: 2_000,
+      ...{ baseURL: `${service.baseUrl}/v1`, apiKey: wallet.apiKey, maxRetries: 1 },
+      // As its own time-out does, at a moment that is known.
+      async fetch(url, options) {
+        const late = new AbortController();
+        const asking = fetch(url, { ...options, signal: late.signal });
+        await Promise.race([asking, dispatched()]);
+        late.abort();
+        return asking;
+      },
     });
-    await expect(
-      client.chat.completions.create({
-        model: service.model.id,
-        messages: [{ role: 'user', content: 'Say hello.' }],
-      }),
-    ).rejects.toThrow();
+    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+    const asking = client.chat.completions.create({ model: service.model.id, messages });
+    await expect(asking).rejects.toThrow('Request timed out.');
     await service.untilJobs((jobs) =>
       ofWallet(jobs, wallet.address).every(({ data }) => data.status === FAILED),
     );
