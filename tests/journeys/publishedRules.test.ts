@@ -1,7 +1,20 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ed25519Program, type PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
+import { fetchJob } from '../../programs/client/accounts.ts';
+import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { EscrowErrorCode } from '../../programs/client/errors.ts';
+import { type DecodedEvent, decodeEvents } from '../../programs/client/events.ts';
 import { creditWithdraw, modelUpsert } from '../../programs/client/instructions.ts';
+import { parseJobId } from '../../programs/client/jobId.ts';
+import {
+  parseReceipt,
+  proofMessage,
+  receiptMessage,
+  verifySignature,
+} from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
+import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { openTokens, readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks, untilDispatched } from '../../testing/ledger/walletBooks.ts';
 import {
@@ -17,6 +30,7 @@ import type { TestWorker } from '../../testing/workers/testWorker.ts';
 
 // Rules whose other tests look inside: here only HTTP, the ledger and signatures are used.
 
+const addresses = createAddresses();
 const CREDITS = 1_000n;
 const CHARGE = 8;
 const RAISED_CHARGE = 20;
@@ -31,7 +45,7 @@ type Wallet = Awaited<ReturnType<RunningService['addWallet']>>;
 const engine = createScriptedEngine();
 let service: RunningService;
 beforeAll(async () => {
-  service = await startRunningService({ workers: [{ engine }] });
+  service = await startRunningService({ workers: [engine] });
 });
 afterAll(() => service?.close());
 
@@ -53,6 +67,141 @@ async function openStream({ apiKey }: Wallet) {
     },
   };
 }
+
+/** All that a client keeps of an answer. */
+async function buyAnswer() {
+  const { data, response } = await service
+    .openai()
+    .chat.completions.create({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+      max_tokens: 4_000,
+    })
+    .withResponse();
+  return {
+    jobId: (response.headers.get('x-svc-job-id') as string).replace('chatcmpl-', ''),
+    text: data.choices[0]?.message.content as string,
+    receipt: response.headers.get('x-svc-delivery-receipt') as string,
+  };
+}
+
+/** The job's transactions, oldest first, from the ledger alone. */
+async function readTransactions(job: PublicKey): Promise<VersionedTransactionResponse[]> {
+  const { connection } = service.ledger;
+  const signatures = await connection.getSignaturesForAddress(job, {}, 'confirmed');
+  const found = await Promise.all(
+    signatures.reverse().map(({ signature }) =>
+      connection.getTransaction(signature, {
+        commitment: 'confirmed',
+        maxSupportedTransactionVersion: 0,
+      }),
+    ),
+  );
+  return found as VersionedTransactionResponse[];
+}
+
+function eventOf<Name extends DecodedEvent['name']>(
+  transactions: VersionedTransactionResponse[],
+  name: Name,
+) {
+  for (const transaction of transactions) {
+    for (const event of decodeEvents(transaction)) {
+      if (event.name === name) {
+        return { transaction, data: event.data as Extract<DecodedEvent, { name: Name }>['data'] };
+      }
+    }
+  }
+  throw new Error(`no ${name} in the job's transactions`);
+}
+
+/** How much a transaction put into a token account, in base units. */
+function received(transaction: VersionedTransactionResponse, account: PublicKey): bigint {
+  const index = transaction.transaction.message.staticAccountKeys.findIndex((key) =>
+    key.equals(account),
+  );
+  const amount = (balances: typeof transaction.meta extends null ? never : unknown) =>
+    BigInt(
+      (balances as { accountIndex: number; uiTokenAmount: { amount: string } }[]).find(
+        (balance) => balance.accountIndex === index,
+      )?.uiTokenAmount.amount ?? '0',
+    );
+  return amount(transaction.meta?.postTokenBalances) - amount(transaction.meta?.preTokenBalances);
+}
+
+describe('a settled job, verified with only an RPC address and its text,', () => {
+  it('locked before the work, proved this text, and paid to the base unit [charging.lock-before-work] [charging.never-above-lock] [charging.shares] [jobs.ledger-record]', async () => {
+    const { jobId, text, receipt } = await buyAnswer();
+    const { connection } = service.ledger;
+    const creditAccount = addresses.creditAccount(service.wallet.publicKey);
+    const address = addresses.job(creditAccount, parseJobId(jobId) as Uint8Array);
+    const job = await fetchJob(connection, address, { commitment: 'confirmed' });
+    if (!job) throw new Error('the job is not on the ledger');
+    expect(job.status).toBe('settled');
+
+    const transactions = await readTransactions(address);
+    const locked = eventOf(transactions, 'JobLocked');
+    const proven = eventOf(transactions, 'JobProven');
+    const settled = eventOf(transactions, 'JobSettled');
+    expect(locked.transaction.slot).toBeLessThan(settled.transaction.slot);
+
+    // The lock by the published rule: 4,000 tokens at 4 credits per 1,000.
+    expect(locked.data).toMatchObject({
+      lockedCredits: 16n,
+      tokenLimit: 4_000,
+      modelId: service.model.id,
+      creditsPerRequest: 8,
+      creditsPer1kTokens: 4,
+    });
+    // The charge by the published rule: up to 500 tokens cost the price of a request.
+    expect(settled.data).toMatchObject({ chargedCredits: 8n, returnedCredits: 8n });
+
+    // 8 credits are 80,000 base units: 15 % to the treasury, the rest to the worker.
+    expect(settled.data).toMatchObject({
+      workerBaseUnits: 68_000n,
+      treasuryBaseUnits: 12_000n,
+      workerPaid: true,
+      treasuryPaid: true,
+    });
+    const worker = service.workers[0];
+    if (!worker) throw new Error('the service runs without a worker');
+    expect(received(settled.transaction, worker.payout)).toBe(68_000n);
+    expect(received(settled.transaction, addresses.treasuryVault)).toBe(12_000n);
+    expect(received(settled.transaction, addresses.vault)).toBe(-80_000n);
+
+    // The remainder is back: nothing of this job is locked any more.
+    expect(settled.data.availableCredits - locked.data.availableCredits).toBe(8n);
+    expect(locked.data.accountLockedCredits - settled.data.accountLockedCredits).toBe(16n);
+
+    // The text is the proven one, and the worker signed for it.
+    const outputHash = createHash('sha256').update(text, 'utf8').digest();
+    expect(Buffer.from(proven.data.outputHash)).toEqual(outputHash);
+    expect(Buffer.from(job.outputHash)).toEqual(outputHash);
+    const message = proofMessage({
+      programId: PROGRAM_ID,
+      job: address,
+      worker: proven.data.worker,
+      attempt: proven.data.attempt,
+      outputHash,
+      promptTokens: proven.data.promptTokens,
+      completionTokens: proven.data.completionTokens,
+    });
+    const signature = ed25519Signature(proven.transaction);
+    expect(verifySignature({ publicKey: worker.proofKey, message, signature })).toBe(true);
+
+    // The receipt for the client is signed by the key that signed the settlement.
+    const parsed = parseReceipt(receipt);
+    if (!parsed) throw new Error('the delivery receipt is malformed');
+    expect(parsed.signer.equals(settled.data.settledBy)).toBe(true);
+    const receiptText = receiptMessage({ programId: PROGRAM_ID, job: address, outputHash });
+    expect(
+      verifySignature({
+        publicKey: parsed.signer,
+        message: receiptText,
+        signature: parsed.signature,
+      }),
+    ).toBe(true);
+  });
+});
 
 describe('a job, over HTTP', () => {
   it('is in each of its states by what happens to it, and listed under that state alone [jobs.states]', async () => {
@@ -96,22 +245,37 @@ describe('a job, over HTTP', () => {
 
   it('has an id of its own, a UUID of version 7 with the time of its lock [jobs.ids]', async () => {
     const wallet = await service.addWallet(CREDITS);
+    const { connection } = service.ledger;
+    const before = Number(await readClockSeconds(connection));
     const ids: string[] = [];
     for (let job = 0; job < 10; job += 1) ids.push(jobIdOf(await complete(wallet)));
+    const after = Number(await readClockSeconds(connection));
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) {
       expect(id).toMatch(
         /^job_[0-9a-f]{8}-?[0-9a-f]{4}-?7[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/,
       );
       const madeMs = Number.parseInt(id.replace('job_', '').replaceAll('-', '').slice(0, 12), 16);
-      const { created_at } = await jobOf(id, wallet);
-      // The ledger has whole seconds, and locks it some time later.
-      expect(Math.abs(Date.parse(created_at) - madeMs)).toBeLessThan(60_000);
+      const lockedAt = Date.parse((await jobOf(id, wallet)).created_at) / 1_000;
+      expect(before <= lockedAt && lockedAt <= after).toBe(true);
+      // The ledger has whole seconds.
+      expect(before - 1 <= madeMs / 1_000 && madeMs / 1_000 <= after + 1).toBe(true);
     }
   });
 });
 
 describe('a price that is raised', () => {
+  /** How far the API may be behind the mirror. */
+  const REFRESH_MS = 1_000;
+
+  async function mirroredPrice(): Promise<number> {
+    const { rows } = await service.pool.query(
+      'select credits_per_request from mirror.models where id = $1',
+      [service.model.id],
+    );
+    return Number(rows[0]?.credits_per_request);
+  }
+
   const prices = async () => {
     const { svc } = await service.get(`/v1/models/${service.model.id}`);
     return svc.credits_per_request;
@@ -124,6 +288,8 @@ describe('a price that is raised', () => {
     const raised = { ...model, creditsPerRequest: RAISED_CHARGE };
     const authority = operator.authority.publicKey;
     await submit(operator, [modelUpsert({ ...raised, authority })]);
+    await until(async () => (await mirroredPrice()) === RAISED_CHARGE);
+    service.time.advance(REFRESH_MS);
     await until(async () => (await prices()) === RAISED_CHARGE);
     await stream.end();
     const later = jobIdOf(await complete(wallet));
@@ -183,3 +349,15 @@ describe('an API key', () => {
     expect((await readTokenAccount(connection, destination)).amount).toBe(CREDITS * 10_000n);
   });
 });
+
+/** The signature that the precompile verified in this transaction. */
+function ed25519Signature(transaction: VersionedTransactionResponse): Uint8Array {
+  const { message } = transaction.transaction;
+  const instruction = message.compiledInstructions.find(({ programIdIndex }) =>
+    message.staticAccountKeys[programIdIndex]?.equals(Ed25519Program.programId),
+  );
+  if (!instruction) throw new Error('no signature was verified in this transaction');
+  const view = Buffer.from(instruction.data);
+  const offset = view.readUInt16LE(2);
+  return view.subarray(offset, offset + 64);
+}
