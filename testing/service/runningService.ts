@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import OpenAI from 'openai';
@@ -352,19 +353,29 @@ async function until<Found>(
 }
 
 /** The conservation equation on the accounts, to the base unit. */
-export async function expectConserved({
-  connection,
-}: Pick<TestLedger, 'connection'>): Promise<void> {
+export async function expectConserved(ledger: Pick<TestLedger, 'connection'>): Promise<void> {
+  // They are read one after the other, and a job may end in between.
+  let books = await readSums(ledger);
+  for (let earlier: unknown; !isDeepStrictEqual(books, earlier); books = await readSums(ledger)) {
+    earlier = books;
+  }
+  const { vault, credits, claimable, unpaid } = books;
+  assert.equal(vault, BASE_UNITS_PER_CREDIT * credits + claimable + unpaid);
+}
+
+async function readSums({ connection }: Pick<TestLedger, 'connection'>) {
   const commitment = 'confirmed' as const;
   const accounts = await fetchAllCreditAccounts(connection, { commitment });
   const workers = await fetchAllWorkers(connection, { commitment });
   const treasury = await fetchTreasury(connection, addresses.treasury, { commitment });
   const vault = await readTokenAccount(connection, addresses.vault, commitment);
-  const credits = accounts.reduce(
-    (sum, { data }) => sum + data.availableCredits + data.lockedCredits,
-    0n,
-  );
-  const claimable = workers.reduce((sum, { data }) => sum + data.claimableBaseUnits, 0n);
-  const unpaid = treasury?.unpaidBaseUnits ?? 0n;
-  assert.equal(vault.amount, BASE_UNITS_PER_CREDIT * credits + claimable + unpaid);
+  return {
+    credits: accounts.reduce(
+      (sum, { data }) => sum + data.availableCredits + data.lockedCredits,
+      0n,
+    ),
+    claimable: workers.reduce((sum, { data }) => sum + data.claimableBaseUnits, 0n),
+    unpaid: treasury?.unpaidBaseUnits ?? 0n,
+    vault: vault.amount,
+  };
 }
