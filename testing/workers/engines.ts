@@ -47,6 +47,22 @@ export function answerInTwoParts(engine: ScriptedEngine): () => void {
   return () => going.resolve(true);
 }
 
+/** An engine that answers with another one, which the test changes. */
+export interface SwitchedEngine extends Engine {
+  use(engine: Engine): void;
+}
+
+export function createSwitchedEngine(first: Engine): SwitchedEngine {
+  let engine = first;
+  return {
+    kind: first.kind,
+    generate: (chat, limits) => engine.generate(chat, limits),
+    use(next) {
+      engine = next;
+    },
+  };
+}
+
 /** An engine that solves the questions of canary jobs. */
 interface SolvingEngine extends Engine {
   /** The chats that it received, in order. */
