@@ -8,7 +8,6 @@ import { createFuzzValues, type FuzzValues } from './fuzzValues.ts';
 
 /** For each operation; `FUZZ_REQUESTS=5000` for a long run. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 200);
-const ANSWER_MS_MAX = 60_000;
 const random = createRandom();
 
 /** What no client may see: frames of a stack, statements, names of files. */
@@ -23,7 +22,10 @@ const statuses = new Set<number>();
 beforeAll(async () => {
   service = await startRunningService({
     apiSettings: { SVC_BURST_REQUESTS: '1000000', SVC_BURST_REFUSED_KEYS: '1000000' },
+    queryTimeoutMs: 60_000,
   });
+  // Neither database nor worker counts as away because a machine is busy.
+  service.time.hold();
   poor = await service.addWallet(1n);
   const response = await fetch(`${service.baseUrl}/openapi.json`);
   const { components } = (await response.json()) as OpenApiDocument;
@@ -109,8 +111,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 /** What is wrong with the answer; nothing when it is one that the document describes. */
 async function faultsOf(sent: Sent, operation: Operation): Promise<unknown[]> {
   const { path, ...request } = sent;
-  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-  const response = await fetch(service.baseUrl + path, { ...request, signal });
+  const response = await fetch(service.baseUrl + path, request);
   const text = await response.text();
   const { status } = response;
   statuses.add(status);
@@ -118,7 +119,7 @@ async function faultsOf(sent: Sent, operation: Operation): Promise<unknown[]> {
   const [mediaType = ''] = response.headers.get('content-type')?.split(';') ?? [];
   const schema = declared?.content?.[mediaType]?.schema;
   return [
-    ...(status >= 500 && status !== 503 ? [`was answered with ${status}`] : []),
+    ...(status >= 500 ? [`was answered with ${status}`] : []),
     ...(schema ? [] : [`${status} as ${mediaType} is not described`]),
     ...(schema?.$ref ? validate(schema, JSON.parse(text)) : []),
     ...(/^req_/.test(response.headers.get('x-request-id') ?? '') ? [] : ['has no request id']),
@@ -145,8 +146,6 @@ describe(`requests generated from the OpenAPI document (seed ${random.seed})`, (
   );
 
   it('reach each check that a wallet without credits can reach', () => {
-    // A machine that runs much else besides may leave the database without a connection.
-    statuses.delete(503);
     expect([...statuses].sort()).toEqual([200, 400, 401, 402, 404, 409]);
   });
 

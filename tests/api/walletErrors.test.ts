@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Connection, type Keypair, type TransactionInstruction } from '@solana/web3.js';
-import { delay } from '../../common/wait.ts';
 import { limitSet, spenderSet } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { advanceSeconds, readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 
 const NO_LIMIT = 2n ** 64n - 1n;
 const DAY_SECONDS = 86_400n;
@@ -45,11 +45,6 @@ async function order(instruction: TransactionInstruction): Promise<void> {
 function limit(limits: { job?: bigint; day?: bigint }): Promise<void> {
   const { job: limitPerJobCredits = NO_LIMIT, day: limitPerDayCredits = NO_LIMIT } = limits;
   return order(limitSet({ wallet: wallet.publicKey, limitPerJobCredits, limitPerDayCredits }));
-}
-
-/** What other parts come to know; given up by the test's own time-out. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(100);
 }
 
 /** Moves the ledger to its next day where this one ends before the tests may have. */
@@ -98,10 +93,12 @@ describe('a request with several faults, including one of its wallet,', () => {
     await limit({ job: 0n });
     const poor = await service.addWallet(7n);
     await Promise.all(service.workers.map((worker) => worker.close()));
-    await until(async () => (await service.get('/v1/models')).data.length === 0);
+    await service.untilShown(async () => (await service.get('/v1/models')).data.length === 0);
 
     expect(await complete({}, poor.apiKey)).toMatchObject({ code: 'insufficient_credits' });
-    expect(await complete()).toMatchObject({ status: 503, code: 'no_workers_available' });
+    expect(await service.time.advanceUntil(complete())).toMatchObject({
+      ...{ status: 503, code: 'no_workers_available' },
+    });
   });
 
   it('gets the error of its spender before that of its body [errors.limits-of-wallet]', async () => {
