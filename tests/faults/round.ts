@@ -9,8 +9,11 @@ import { convictInnocent, lockForOneself, replayRequests } from './thieves.ts';
 import { WORLD_FAULTS, WORLD_WEIGHTS } from './worldFaults.ts';
 
 const POLL_MS = 50;
-/** Without any progress for so long, what is left hangs, and the ledger's clock is moved. */
-const QUIET_MS = 800;
+/**
+ * Without any progress for so long, what is left hangs, and the ledger's clock is moved. Too soon on a
+ * busy machine, that excuses what is late in this round.
+ */
+const QUIET_MS = 400;
 /** To the stop of running answers, past the last proof, past the refund. */
 const CLOCK_STEPS_SECONDS = [106, 10, 15];
 /** A client that has no answer by then never gets one: eight times the lease of a process that died. */
