@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** For an action or an address, in place of the 30 s of the driver: some machines need more. */
-export const PAGE_WAIT_MS_MAX = 120_000;
+/** For what hangs: its error names what is missing, which the test's own time-out later does not. */
+export const PAGE_WAIT_MS_MAX = 100_000;
 
 /** Undefined where the machine has no Chromium. */
 export function findChromium(environment: NodeJS.ProcessEnv): string | undefined {

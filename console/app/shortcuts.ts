@@ -33,7 +33,7 @@ export function useShortcuts(actions: {
   const latest = useRef({ ...actions, session, follow });
   latest.current = { ...actions, session, follow };
   useEffect(() => {
-    let leaderAtMs = 0;
+    let leaderAtMs = Number.NEGATIVE_INFINITY;
     const handle = (event: KeyboardEvent) => {
       const { onPalette, onHelp, session: current, follow: go } = latest.current;
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
@@ -43,8 +43,9 @@ export function useShortcuts(actions: {
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('[role="dialog"]')) return;
-      if (Date.now() - leaderAtMs < SEQUENCE_MS) {
-        leaderAtMs = 0;
+      // When it was pressed: a page that is busy handles it later.
+      if (event.timeStamp - leaderAtMs < SEQUENCE_MS) {
+        leaderAtMs = Number.NEGATIVE_INFINITY;
         const destination = navigationFor(current)
           .flatMap(({ destinations }) => destinations)
           .find(({ letter }) => letter === event.key);
@@ -54,7 +55,7 @@ export function useShortcuts(actions: {
         }
         return;
       }
-      if (event.key === 'g') leaderAtMs = Date.now();
+      if (event.key === 'g') leaderAtMs = event.timeStamp;
       if (event.key === '?') onHelp();
       if (event.key === '/') {
         const search = document.querySelector<HTMLElement>('[data-search]');

@@ -148,6 +148,7 @@ describe('the ledger clock', () => {
         if (readings <= 3) throw new Error('The connection was reset');
         return forward(request);
       }),
+      intervalMs: 40,
     });
     await flaky.ready;
     expect(readings).toBe(4);

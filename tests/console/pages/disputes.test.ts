@@ -17,7 +17,13 @@ import { createStory } from '../../../testing/story.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
 import { startUpstream, type UpstreamServer } from '../../worker/upstreamServer.ts';
-import { describeInBrowser, type OpenPage, type PageScene, signAndSend } from './pageScene.ts';
+import {
+  describeInBrowser,
+  type OpenPage,
+  type PageScene,
+  settle,
+  signAndSend,
+} from './pageScene.ts';
 import { openStackKeys, type StackKeys } from './stackKeys.ts';
 
 const TAGS = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
@@ -156,8 +162,7 @@ describeInBrowser('hostile text in the web app', (openScene) => {
       `/verify/${text}#wallet=${text}&rpc=${text}&program=${text}`,
     ]) {
       await goTo(path);
-      await page.locator('h1').waitFor();
-      await page.waitForLoadState('networkidle', { timeout: 30_000 }).catch(() => undefined);
+      await settle(page);
       await expectText();
     }
     await goTo('/console/jobs');

@@ -5,12 +5,14 @@ import type {
   BrowserContextOptions,
   Locator,
   Page,
+  Request,
 } from 'playwright-core';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 import {
   findChromium,
   launchChromium,
   PAGE_WAIT_MS_MAX,
+  ready,
   signIn,
 } from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
@@ -92,6 +94,7 @@ async function openPageScene(
   async function openIn(context: BrowserContext, path: string): Promise<OpenPage> {
     const page = await context.newPage();
     page.setDefaultTimeout(PAGE_WAIT_MS_MAX);
+    noteRequests(page);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
@@ -123,6 +126,33 @@ async function openPageScene(
       await workplace.close();
     },
   };
+}
+
+/** What each page has asked for and not got yet, but for the stream of changes, which does not end. */
+const underWay = new WeakMap<Page, Set<Request>>();
+
+function noteRequests(page: Page): void {
+  const asked = new Set<Request>();
+  underWay.set(page, asked);
+  page.on('request', (request) => {
+    if (request.resourceType() !== 'eventsource') asked.add(request);
+  });
+  const end = (request: Request): void => void asked.delete(request);
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
+}
+
+/** Waits until a page shows all that it reads: nothing of it is asked for, and its place is filled. */
+export async function settle(page: Page): Promise<void> {
+  await ready(page);
+  await page.locator('h1').waitFor();
+  const reading = page.getByText(/^Reading .+…$/);
+  const isSettled = async () => underWay.get(page)?.size === 0 && (await reading.count()) === 0;
+  do {
+    await until(isSettled);
+    // What has come is drawn, and may ask for more.
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+  } while (!(await isSettled()));
 }
 
 const TABS_MAX = 80;

@@ -6,7 +6,7 @@ import { APP_PAGES, APP_PATHS, type AppPage, SIGN_IN_HEAD } from '../../../conso
 import { PAGE_WAIT_MS_MAX, ready } from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
-import { describeInBrowser, focused, type PageScene } from './pageScene.ts';
+import { describeInBrowser, focused, type PageScene, settle } from './pageScene.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const DIALOGS = [
@@ -162,8 +162,7 @@ describeInBrowser('the pages', (openScene) => {
         await page.getByRole('button', { name: button }).first().click();
         await page.getByRole('dialog').waitFor();
       }
-      // Some pages ask again and again, and are never idle.
-      await page.waitForLoadState('networkidle', { timeout: 30_000 }).catch(() => undefined);
+      await settle(page);
       await page.evaluate(AXE);
       const faults = (await page.evaluate(axe())) as string[];
       await page.emulateMedia({ colorScheme: 'dark' });
@@ -184,16 +183,11 @@ describeInBrowser('the pages', (openScene) => {
     await page.getByRole('combobox').fill('usage');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
-    const jobs = page.getByRole('heading', { name: 'Jobs', level: 1 });
-    // A sequence is forgotten after a second, which a busy machine may need between two keys.
-    await until(async () => {
-      await page.keyboard.press('g');
-      await page.keyboard.press('j');
-      return jobs.waitFor({ timeout: 5_000 }).then(
-        () => true,
-        () => false,
-      );
-    });
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // Side by side: a sequence is forgotten after a second, which an answer between the keys may take.
+    await Promise.all([page.keyboard.press('g'), page.keyboard.press('j')]);
+    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+    await page.getByLabel('Job id').waitFor();
     await page.keyboard.press('/');
     await focused(page, 'Job id');
     await page.keyboard.press('Escape');
