@@ -31,15 +31,17 @@ const CLOSING_MS_MAX = 5_000;
  *
  * @param options.pool where the work is done
  * @param options.queryTimeoutMs after which pg-boss's database counts as away, as in `createPool`
+ * @param options.pollSeconds between two looks for work; half a second at least
  * @throws what the database throws while pg-boss makes its tables
  */
 export async function startBackgroundJobs(options: {
   pool: pg.Pool;
   databaseUrl: string;
   queryTimeoutMs?: number;
+  pollSeconds?: number;
   logger: Logger;
 }): Promise<{ close(): Promise<void> }> {
-  const { pool, databaseUrl, queryTimeoutMs, logger } = options;
+  const { pool, databaseUrl, queryTimeoutMs, pollSeconds = POLL_SECONDS, logger } = options;
   const closing = new AbortController();
   const boss = new PgBoss({
     // Not among its own settings: it gives what it is given to its pool.
@@ -61,7 +63,7 @@ export async function startBackgroundJobs(options: {
       await boss.createQueue(name, { policy: 'short', retryLimit: 0 });
       await boss.updateQueue(name, { expireInSeconds: WORK_SECONDS_MAX });
       await boss.schedule(name, EVERY_MINUTE);
-      await boss.work(name, { pollingIntervalSeconds: POLL_SECONDS }, async () => {
+      await boss.work(name, { pollingIntervalSeconds: pollSeconds }, async () => {
         try {
           await work(pool, closing.signal);
         } catch (error) {

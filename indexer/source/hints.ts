@@ -82,6 +82,7 @@ interface LogsMessage {
  * second. Hence no error here is worth more than opening it again.
  *
  * @param options.onHint told of each transaction; of none when the stream says something else
+ * @param options.reopenMs between the end of a stream and the next
  */
 export function createLogHints(options: {
   url: string;
@@ -89,8 +90,9 @@ export function createLogHints(options: {
   commitment: Commitment;
   logger: Logger;
   onHint: (transaction?: ListedTransaction) => void;
+  reopenMs?: number;
 }): LogHints {
-  const { url, programId, commitment, logger, onHint } = options;
+  const { url, programId, commitment, logger, onHint, reopenMs = REOPEN_MS } = options;
   const subscription = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
@@ -117,7 +119,7 @@ export function createLogHints(options: {
     clearTimeout(timer);
     timer = setTimeout(() => {
       socket = open();
-    }, REOPEN_MS);
+    }, reopenMs);
   }
 
   function abandon(): void {

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bodyWith, openRequestScene, type RequestScene } from './requestScene.ts';
 
-const REQUEST_TIMEOUT_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 200;
 let scene: RequestScene;
 /** The same with another key, and little patience. */
 let hurried: RequestScene;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   hurried = await openRequestScene({
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: REQUEST_TIMEOUT_MS,
-    connectionsCheckingInterval: 100,
+    connectionsCheckingInterval: 20,
   });
 });
 

@@ -19,7 +19,7 @@ afterAll(async () => {
 async function start(): Promise<void> {
   const logger = createLogger({ name: 'test', level: 'silent' });
   const { pool, databaseUrl } = mirror;
-  started.push(await startBackgroundJobs({ pool, databaseUrl, logger }));
+  started.push(await startBackgroundJobs({ pool, databaseUrl, logger, pollSeconds: 0.5 }));
 }
 
 const countRequests = async (): Promise<number> => {

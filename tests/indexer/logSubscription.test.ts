@@ -34,6 +34,7 @@ beforeAll(async () => {
     onHint: () => {
       hinted += 1;
     },
+    reopenMs: 20,
   });
   await until(async () => hinted > 0);
 });
