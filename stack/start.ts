@@ -8,6 +8,7 @@ import { startDevelopmentWallet } from './console/developmentWallet.ts';
 import { startPagesBuild } from './console/pages.ts';
 import { recordDatabase, removeLeftoverDatabase } from './databaseRecord.ts';
 import { keyIn } from './dataFolder.ts';
+import type { Deployment } from './developmentLedger.ts';
 import { claimFolder } from './folderLock.ts';
 import { checkDatabase, prepareLocalMirror } from './mirrorDatabase.ts';
 import { openLedger } from './openLedger.ts';
@@ -52,6 +53,8 @@ export async function startStack(options: {
     settings: NodeJS.ProcessEnv,
     name: string = part,
   ): Promise<string> {
+    // What starts once everything ends would be left behind.
+    ending.throwIfAborted();
     const { script, portSetting }: Part = PARTS[part];
     const startAt = (url?: string): Child => {
       const port = url && new URL(url).port;
@@ -97,16 +100,29 @@ export async function startStack(options: {
     return url;
   }
 
+  /** Starts the workers of a ledger, and registers where they listen. */
+  async function startWorkers({ rpcUrl, workers }: Deployment): Promise<void> {
+    await Promise.all(
+      workers.map(async (worker, index) => {
+        const settings = { SOLANA_RPC_URL: rpcUrl, ...worker.environment };
+        await worker.register(await start('worker', settings, `worker-${index + 1}`));
+      }),
+    );
+  }
+
   const pages = startPagesBuild();
   shutdown.add('pages', pages.stop);
+  const opening = openLedger({
+    config,
+    environment,
+    startLocalnet: (settings) => start('ledger', settings),
+  });
+  // A new database takes longer than the ledger, which is all that the workers need.
   const [databaseUrl, deployment, pagesFault] = await Promise.all([
     openDatabase(),
-    openLedger({
-      config,
-      environment,
-      startLocalnet: (settings) => start('ledger', settings),
-    }),
+    opening,
     pages.fault,
+    opening.then(startWorkers),
   ]);
   const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
   const allowLoopback = allowsLoopback(config);
@@ -126,12 +142,6 @@ export async function startStack(options: {
     await prepareLocalMirror({ databaseUrl, genesisHash });
   }
 
-  await Promise.all(
-    workers.map(async (worker, index) => {
-      const settings = { SOLANA_RPC_URL: rpcUrl, ...worker.environment };
-      await worker.register(await start('worker', settings, `worker-${index + 1}`));
-    }),
-  );
   const engine = config.WORKER_UPSTREAM_URL ?? 'the built-in engine (see WORKER_UPSTREAM_URL)';
   report('workers', `${workers.length}, answering from ${engine}`);
 
