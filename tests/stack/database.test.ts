@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setPassword, startDatabase } from '../../stack/database.ts';
+import { copyTemplate } from '../../stack/databaseTemplate.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { execute } from '../../testing/database/database.ts';
 
@@ -39,19 +40,29 @@ function withPassword(databaseUrl: string, password: string): string {
 }
 
 describe('the embedded database', () => {
-  it('admits only clients with the password of this start', async () => {
-    const one = await startDatabase({ directory });
-    const other = await startDatabase();
+  it('admits only clients with the password of this start, also on data that was copied', async () => {
+    const template = join(folder, 'template');
+    const one = await startDatabase({ template });
+    const other = await startDatabase({ template });
     const passwords = [CONSTANT_PASSWORD, new URL(other.databaseUrl).password];
     try {
       for (const password of passwords) {
         const guess = execute(withPassword(one.databaseUrl, password), 'select 1');
         await expect(guess).rejects.toMatchObject(REFUSED);
       }
-      expect(await execute(one.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }]);
+      const origin = 'select system_identifier from pg_control_system()';
+      expect(await execute(one.databaseUrl, origin)).toEqual(
+        await execute(other.databaseUrl, origin),
+      );
     } finally {
       await Promise.all([one.close(), other.close()]);
     }
+  });
+
+  it('copies no data of another user than the server runs as', async () => {
+    const foreign = process.getuid?.() === 0 ? mkdtempSync(join(folder, 'foreign-')) : '/root';
+    const copied = mkdtempSync(join(folder, 'copied-'));
+    expect(await copyTemplate(foreign, copied)).toBe(false);
   });
 
   it('sets a new password on existing data and keeps the data', async () => {
