@@ -32,7 +32,7 @@ describe('a part of the stack', () => {
     expect(statSync(logPath).mode & 0o777).toBe(0o600);
   });
 
-  it('begins its log anew at its first start, and goes on with it at a restart', async () => {
+  it('starts an empty log at its first start, and appends to it at a restart', async () => {
     for (const [isRestart, lines] of [
       [false, 1],
       [true, 2],

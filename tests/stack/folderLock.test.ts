@@ -9,7 +9,7 @@ import { lockFolder } from '../../stack/folderLock.ts';
 
 const STARTS = 6;
 const MODULE = new URL('../../stack/folderLock.ts', import.meta.url).href;
-/** Loads everything first, locks whenever it is told to, and keeps the lock until it is killed. */
+/** Loads everything first, locks at each line that it reads, and keeps the lock until it is killed. */
 const START = `
   import { lockFolder } from ${JSON.stringify(MODULE)};
   console.log('loaded');
