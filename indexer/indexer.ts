@@ -15,7 +15,7 @@ import { createAnnouncements, createLogHints } from './source/hints.ts';
 import type { Commitment, LedgerSource } from './source/source.ts';
 import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
 import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
-import { TIME_LIMITS } from './timeLimits.ts';
+import { TIME_LIMITS, type TimeLimits } from './timeLimits.ts';
 import type { Announcing } from './webhooks/announce/announcer.ts';
 
 /** What `/health` and `/ready` tell. */
@@ -63,11 +63,11 @@ export function createIndexer(options: {
   logger: Logger;
   metrics: IndexerMetrics;
   onFatal: (error: FatalError) => void;
-  leadAttemptMs?: number;
+  limits?: Pick<TimeLimits, 'leadAttemptMs' | 'settleIntervalMs'>;
 }): Indexer {
   const { pool, source, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
   const { reconcileWatch, progress, lagMax, announcing } = options;
-  const { leadAttemptMs = TIME_LIMITS.leadAttemptMs } = options;
+  const { leadAttemptMs, settleIntervalMs } = options.limits ?? TIME_LIMITS;
   const stopping = new AbortController();
   const announcements = createAnnouncements();
   let role: Role = 'starting';
@@ -109,6 +109,7 @@ export function createIndexer(options: {
       metrics,
       progress,
       announcing,
+      settleIntervalMs,
       context: { source, commitment, addresses: createAddresses(programId) },
     });
     const parts = [

@@ -190,7 +190,7 @@ export async function startIndexer(options: {
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
     announcing: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
     onFatal,
-    leadAttemptMs: limits.leadAttemptMs,
+    limits,
   });
   shutdown.add('indexer', () => {
     const stopped = indexer.stop();

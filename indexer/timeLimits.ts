@@ -11,6 +11,8 @@ export interface TimeLimits {
   readonly leadAttemptMs: number;
   /** Between two looks for wallets that go too far. */
   readonly abuseIntervalMs: number;
+  /** Between two looks for what is final: it comes seconds after confirmation on a cluster. */
+  readonly settleIntervalMs: number;
 }
 
 export const TIME_LIMITS: TimeLimits = {
@@ -18,4 +20,5 @@ export const TIME_LIMITS: TimeLimits = {
   listenProbeMs: 10_000,
   leadAttemptMs: 1_000,
   abuseIntervalMs: 5_000,
+  settleIntervalMs: 2_000,
 };

@@ -13,8 +13,6 @@ import { applyNew, fillGaps, sweep } from './sweep.ts';
 
 /** Without any hint, the mirror is this far behind at most, and a sweep. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** Finality comes seconds after confirmation, so looking for it more often shows nothing new. */
-const SETTLE_INTERVAL_MS = 2_000;
 
 /**
  * Applies what the ledger's stream names as it comes, and sweeps every second, or at once at a
@@ -36,6 +34,7 @@ export async function keepMirror(options: {
   metrics: IndexerMetrics;
   progress: Progress;
   announcing: Announcing;
+  settleIntervalMs: number;
 }): Promise<void> {
   const { client, announcements, hints, signal, logger, metrics, progress, announcing } = options;
   const { source } = options.context;
@@ -98,7 +97,7 @@ export async function keepMirror(options: {
     const sweptSlot = await selectCursor(client, 'confirmed');
     await movePosition(client, sweptSlot);
     metrics.swept(sweptSlot);
-    if (performance.now() - settledAtMs >= SETTLE_INTERVAL_MS) {
+    if (performance.now() - settledAtMs >= options.settleIntervalMs) {
       await settle();
       settledAtMs = performance.now();
     }

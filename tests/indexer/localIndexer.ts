@@ -6,6 +6,7 @@ import { createProgress } from '../../indexer/mirror/progress.ts';
 import type { FatalError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { createMetrics } from '../../indexer/telemetry/metrics.ts';
+import { TIME_LIMITS } from '../../indexer/timeLimits.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 
 /** An indexer in the test's own process, by a clock that the test moves. */
@@ -39,7 +40,7 @@ export function createLocalIndexer(options: {
     reconcileWatch: { run: async () => {}, breaches: () => 0 },
     lagMax: { slots: 150, ms: 30_000 },
     announcing: { awaitsFinality: false },
-    leadAttemptMs: 20,
+    limits: { ...TIME_LIMITS, leadAttemptMs: 20 },
     logger: createLogger({
       ...{ name: 'test', level: 'info' },
       into: { write: (line) => void log.push(JSON.parse(line)) },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StartedProcess } from '../../../testing/childProcess.ts';
-import { startIndexer } from '../../../testing/indexer/indexerProcess.ts';
+import { startIndexerInProcess } from '../../../testing/indexer/indexerProcess.ts';
+import type { TestIndexer } from '../../../testing/indexer/inProcessIndexer.ts';
 import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
@@ -9,7 +9,7 @@ import { until } from '../../../testing/until.ts';
 let ledger: Scene;
 let scene: WebhookScene;
 let receiver: Receiver;
-const processes: StartedProcess[] = [];
+let indexer: TestIndexer | undefined;
 
 beforeAll(async () => {
   ledger = await createScene();
@@ -22,19 +22,20 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const started of processes) await started.kill();
+  await indexer?.terminate();
   await receiver?.close();
   await scene?.close();
   await ledger?.ledger.close();
 });
 
-async function start(settings: Record<string, string> = {}): Promise<StartedProcess> {
-  const started = await startIndexer(ledger.ledger, scene.databaseUrl, {
-    SVC_ALLOW_LOOPBACK: 'true',
-    ...settings,
-  });
-  processes.push(started);
-  return started;
+async function start(settings: Record<string, string> = {}): Promise<TestIndexer> {
+  indexer = await startIndexerInProcess(
+    ledger.ledger,
+    scene.databaseUrl,
+    { SVC_ALLOW_LOOPBACK: 'true', ...settings },
+    { settleIntervalMs: 50 },
+  );
+  return indexer;
 }
 
 async function finalSlot(): Promise<number> {
@@ -49,7 +50,7 @@ describe('an indexer', () => {
     await ledger.lock();
     const before = await ledger.ledger.connection.getSlot('confirmed');
     await until(async () => (await finalSlot()) > before);
-    const indexer = await start();
+    const started = await start();
     await until(async () => {
       const { rows } = await scene.pool.query('select count(*)::integer from mirror.jobs');
       return rows[0]?.count === 1;
@@ -57,18 +58,18 @@ describe('an indexer', () => {
     const [job] = await ledger.lock();
     await until(async () => receiver.received.length === 1);
     expect(announcedJobs()).toEqual([job?.toBase58()]);
-    expect(await indexer.terminate()).toBe(0);
+    expect(await started.terminate()).toBe(0);
   });
 
   it('resumes announcing where it stopped', async () => {
     receiver.received.length = 0;
     const [missed] = await ledger.lock();
-    const indexer = await start();
+    const started = await start();
     await until(async () => receiver.received.length === 1);
     const [next] = await ledger.lock();
     await until(async () => receiver.received.length === 2);
     expect(announcedJobs()).toEqual([missed?.toBase58(), next?.toBase58()]);
-    expect(await indexer.terminate()).toBe(0);
+    expect(await started.terminate()).toBe(0);
   });
 
   it('waits for a transaction to be final when configured so', async () => {
