@@ -153,18 +153,20 @@ describe('two instances on one database and one ledger', () => {
 
   it('open one dispute when both receive it for the same job', async () => {
     const job = await settleJob();
-    const body = { received_output_hash: `sha256:${'0'.repeat(64)}` };
-    const answers = await Promise.all(
-      [left, right].map((instance) => post(instance, `/v1/jobs/${job}/dispute`, body)),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    // Of one text, both would send the same transaction.
+    const hashes = ['0', '1'].map((digit) => `sha256:${digit.repeat(64)}`);
+    const disputeAt = (instance: Instance, received_output_hash = hashes[0]) =>
+      post(instance, `/v1/jobs/${job}/dispute`, { received_output_hash });
+    const answers = await Promise.all([disputeAt(left, hashes[0]), disputeAt(right, hashes[1])]);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 409]);
     await service.untilMirrored();
     for (const instance of [left, right]) {
       expect((await call(instance, `/v1/jobs/${job}`)).body).toMatchObject({
         status: 'disputed',
-        dispute: { status: 'open', your_hash: body.received_output_hash },
+        dispute: { status: 'open', your_hash: hashes[statuses.indexOf(200)] },
       });
-      expect(await post(instance, `/v1/jobs/${job}/dispute`, body)).toMatchObject({
+      expect(await disputeAt(instance)).toMatchObject({
         status: 409,
         body: { error: { code: 'dispute_already_open' } },
       });
