@@ -150,7 +150,9 @@ describe('an API process that receives SIGTERM', () => {
     expect(await api.exited).toBe(0);
     await expectAllSettled(1);
   });
+});
 
+describe('an API that ends', () => {
   it('closes idle kept-alive connections', async () => {
     const { url, shutdown } = await service.startInstance();
     const request = http.get(`${url}/health`, { agent: new http.Agent({ keepAlive: true }) });
