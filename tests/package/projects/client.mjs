@@ -1,4 +1,4 @@
-// A client of the program: runtimes.test.ts runs this in a project that has only svc-client. It
+// A client of the program: packed.test.ts runs this in a project that has only svc-client. It
 // verifies a job, and opens a credit account.
 import { Keypair } from '@solana/web3.js';
 import { connectRpc, createSender, creditOpen, fetchJob, IDL } from 'svc-client';

@@ -1,4 +1,4 @@
-// A page that verifies a job: runtimes.test.ts bundles this with Vite in a project with svc-client.
+// A page that verifies a job: packed.test.ts bundles this with Vite in a project with svc-client.
 import {
   conclude,
   connectLedger,

@@ -1,4 +1,4 @@
-// A test of the program: runtimes.test.ts runs this in a project with svc-testing and LiteSVM.
+// A test of the program: packed.test.ts runs this in a project with svc-testing and LiteSVM.
 import { startEscrow } from 'svc-testing';
 
 const escrow = await startEscrow();

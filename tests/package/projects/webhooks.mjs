@@ -1,4 +1,4 @@
-// A receiver of webhooks: runtimes.test.ts runs this in a project that has only svc-webhooks.
+// A receiver of webhooks: packed.test.ts runs this in a project that has only svc-webhooks.
 import { createHmac } from 'node:crypto';
 import { verifyWebhook } from 'svc-webhooks';
 
