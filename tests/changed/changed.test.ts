@@ -30,6 +30,7 @@ const FILES = {
   'tests/api/type.test.ts': "import type { choose } from '../../api/pool/choice.ts';",
   'tests/auditors/audit.test.ts':
     "import { audit } from '../../auditors/gone.ts';\naudit('deploy/gone.txt');",
+  'tests/docs/table.test.ts': "import { FOLDER } from '../../indexer/tables.ts';",
   'tests/indexer/rows.test.ts': "import { FOLDER } from '../../indexer/deep/rows.ts';",
   'tests/indexer/sums.test.ts': "import { sums } from '../../indexer/sums.ts';",
   'tests/indexer/tables.test.ts': "import { FOLDER } from '../../indexer/tables.ts';",
@@ -96,13 +97,22 @@ describe('the tests that are near to a changed file', () => {
       'indexer/sums.ts',
       ['indexer/sums', 'indexer/tables'],
     ],
-    ['use what reads its folder, for SQL', 'indexer/tables/1_jobs.sql', ['indexer/tables']],
+    [
+      'use what reads its folder, or are in its own and reach it, for SQL',
+      'indexer/tables/1_jobs.sql',
+      ['docs/table', 'indexer/tables', 'indexer/rows'],
+    ],
     [
       'are all of the program, for Rust',
       'programs/price/lock.rs',
       ['programs/lock', 'programs/proven'],
     ],
     ['are the changed test itself', 'tests/api/type.test.ts', ['api/type']],
+    [
+      'are the one whose snapshots it has',
+      'tests/api/__snapshots__/send.test.ts.snap',
+      ['api/send'],
+    ],
     ['import a helper, by helpers of their own too', 'testing/clock.ts', ['api/clock']],
     ['import a deleted file', 'auditors/gone.ts', ['auditors/audit']],
     ['name a deleted file', 'deploy/gone.txt', ['auditors/audit']],
@@ -132,7 +142,7 @@ describe('npm test -- --changed', () => {
     const { stdout, stderr } = launch('--changed', '--listTests');
     expect(stderr).toContain('tests/api/choose.test.ts  uses api/pool/choice.ts\n');
     expect(stderr).toContain('deploy/notes: no test is near to it\n');
-    expect(stderr).toContain('2 changed files, 3 test files; 1 more: --changed=all\n');
+    expect(stderr).toContain('changed: 2, chosen: 3, left to --changed=all: 1\n');
     const listed = ['choose', 'healthy', 'send'].map((name) => `tests/api/${name}.test.ts`);
     expect(
       stdout

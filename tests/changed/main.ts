@@ -42,9 +42,7 @@ for (const [reason, tests] of Map.groupBy(chosen.keys(), (test) => chosen.get(te
   else for (const test of tests) print(`${test}  ${reason}`);
 }
 for (const path of alone) print(`${path}: no test is near to it`);
-print(
-  `${changed.length} changed files, ${chosen.size} test files; ${leftOut} more: --changed=all\n`,
-);
+print(`changed: ${changed.length}, chosen: ${chosen.size}, left to --changed=all: ${leftOut}\n`);
 // Without any file, jest would run all.
 if (chosen.size > 0) {
   if (runsService) await import(new URL('../freshPages.mjs', import.meta.url).href);

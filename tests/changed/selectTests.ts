@@ -62,7 +62,8 @@ export function selectTests(options: { root: string; changed: readonly string[];
     const ofFolder = [...tests].filter((test) => test.startsWith(testFolderOf(path)));
     const quiet = ofFolder.filter((test) => !running.has(test));
 
-    add(path, 'changed');
+    // A snapshot is a part of its test.
+    add(path.replace(/__snapshots__\/|\.snap$/g, ''), 'changed');
     const naming = new Set(namers(path));
     for (const [user, used] of [
       ...reach([path], importers, (each) => !TIES.some((tie) => tie.test(each))),
@@ -78,14 +79,15 @@ export function selectTests(options: { root: string; changed: readonly string[];
     const usersBeside = reach(beside, importers, isInTests);
     for (const test of quiet) if (usersBeside.has(test)) add(test, `uses ${folder}/`);
 
-    // What no code imports or reads, such as Rust and documents, and what only ties import.
+    // What no code imports or reads, such as Rust and documents, and what is reached by ties alone,
+    // such as SQL by each test's database.
     const reaching = [...reach([path], usersOf, () => true).keys()].filter((user) =>
       tests.has(user),
     );
     const isCode = /^(?!examples\/).*\.(tsx?|mjs|sql)$/.test(path);
-    const isAlone = near.size === 0;
+    const isReached = near.size === 0 || path.endsWith('.sql');
     for (const test of quiet) {
-      if (isCode && !(isAlone && reaching.includes(test))) continue;
+      if (isCode && !(isReached && reaching.includes(test))) continue;
       add(test, `in ${testFolderOf(path)}, for ${path}`);
     }
     const isUnread = !isCode || reaching.length === 0;
