@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setPassword, startDatabase } from '../../stack/database.ts';
-import { copyTemplate } from '../../stack/databaseTemplate.ts';
+import { copyTemplate, setPassword, startDatabase } from '../../stack/database.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { execute } from '../../testing/database/database.ts';
 
