@@ -71,6 +71,7 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
     offsetMs = Math.max(offsetMs, ledgerMs - answeredMs);
     offsetMs = Math.min(offsetMs, ledgerMs + SECOND_MS - 1 - askedMs);
     first.resolve();
+    for (const check of waiters) check();
     return unixSeconds;
   }
 
@@ -86,7 +87,6 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
     for (let ask = read; !closing.signal.aborted; ask = readInCompany) {
       // A failed reading is made up for by the next one.
       await ask().catch(() => undefined);
-      for (const check of waiters) check();
       await delay(intervalMs * APART_SHARE, closing.signal);
     }
   }
