@@ -239,6 +239,7 @@ export async function startApi(
     watch,
     logger,
     nowSeconds: clock.nowSeconds,
+    time,
   });
   const largeBodies = createLargeBodies({ logger });
   shutdown.add('large bodies', largeBodies.close);

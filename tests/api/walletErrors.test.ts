@@ -1,26 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, type Keypair, type TransactionInstruction } from '@solana/web3.js';
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { limitSet, spenderSet } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
-import { advanceSeconds, readClockSeconds } from '../../testing/ledger/ledger.ts';
+import { stopClock } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
 const NO_LIMIT = 2n ** 64n - 1n;
-const DAY_SECONDS = 86_400n;
-const TEST_SECONDS_MAX = 900n;
 let service: RunningService;
 let wallet: Keypair;
 
 beforeAll(async () => {
-  service = await startRunningService({
-    async apiSettings({ SOLANA_RPC_URL }) {
-      await avoidMidnight(new Connection(SOLANA_RPC_URL, 'confirmed'));
-      return {};
-    },
-  });
+  service = await startRunningService();
   wallet = service.wallet;
+  // A worker begins with the second after its start.
+  await service.untilShown(
+    async () => (await service.get('/v1/models')).data[0]?.svc.active_workers === 1,
+  );
+  // No limit per day begins anew at midnight.
+  await stopClock(service.ledger.connection);
 });
 
 afterAll(() => service.close());
@@ -45,12 +44,6 @@ async function order(instruction: TransactionInstruction): Promise<void> {
 function limit(limits: { job?: bigint; day?: bigint }): Promise<void> {
   const { job: limitPerJobCredits = NO_LIMIT, day: limitPerDayCredits = NO_LIMIT } = limits;
   return order(limitSet({ wallet: wallet.publicKey, limitPerJobCredits, limitPerDayCredits }));
-}
-
-/** Moves the ledger to its next day where this one ends before the tests may have. */
-async function avoidMidnight(connection: Connection): Promise<void> {
-  const secondsLeft = DAY_SECONDS - ((await readClockSeconds(connection)) % DAY_SECONDS);
-  if (secondsLeft < TEST_SECONDS_MAX) await advanceSeconds(connection, Number(secondsLeft));
 }
 
 const aboveLimit = { status: 403, code: 'spending_limit_exceeded', type: 'permission_error' };

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { creditsNumber } from '../../../common/jsonForms.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
+import { systemTime, type Time } from '../../../common/wait.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import type { JobWatch } from '../../jobs/jobWatch.ts';
 import type { StreamChanges } from '../contracts/job.ts';
@@ -62,8 +63,9 @@ export function createChangeStreams(options: {
   watch: Pick<JobWatch, 'onChanges'>;
   logger: Logger;
   nowSeconds: () => bigint;
+  time?: Time;
 }): ChangeStreams {
-  const { database, watch, logger, nowSeconds } = options;
+  const { database, watch, logger, nowSeconds, time = systemTime } = options;
   const listeners = new Set<Listener>();
   let changed = new Set<string>();
   let turn = 0;
@@ -94,10 +96,14 @@ export function createChangeStreams(options: {
     const stop = watch.onChanges((addresses) => {
       for (const address of addresses) changed.add(address);
     });
-    const timer = setInterval(() => void takeTurn(), TURN_MS);
+    let cancel = time.after(TURN_MS, onTurn);
+    function onTurn(): void {
+      cancel = time.after(TURN_MS, onTurn);
+      void takeTurn();
+    }
     return () => {
       stop();
-      clearInterval(timer);
+      cancel();
       changed = new Set();
       stopWatching = undefined;
     };

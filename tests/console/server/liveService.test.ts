@@ -185,7 +185,7 @@ describe('the stream', () => {
     await service.pool.query('delete from service.sessions where wallet <> $1', [
       service.wallet.publicKey.toBase58(),
     ]);
-    expect((await foreign).flatMap(({ data }) => data.jobs)).toEqual([]);
+    expect((await service.time.advanceUntil(foreign)).flatMap(({ data }) => data.jobs)).toEqual([]);
   });
 
   it('resumes with what changed since its last event', async () => {
@@ -208,7 +208,7 @@ describe('the stream', () => {
       as: other,
       onOpen: () => void call('DELETE /session', { cookie: other }),
     });
-    expect((await ended)[0]?.event).toBe('changes');
+    expect((await service.time.advanceUntil(ended))[0]?.event).toBe('changes');
   });
 });
 

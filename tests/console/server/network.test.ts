@@ -38,7 +38,9 @@ describe('what everybody may see', () => {
     expect(body).toMatchObject({ models: 1, workers: 1, jobs_settled_24h: 1 });
     expect(body.credits_charged_24h).toBeGreaterThan(0);
     // A median may be five seconds old.
-    await until(async () => (await call('GET /network')).body.first_token_p50_ms !== null);
+    await service.untilShown(
+      async () => (await call('GET /network')).body.first_token_p50_ms !== null,
+    );
   });
 
   it('has the catalog with prices, workers and jobs', async () => {
