@@ -18,7 +18,7 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** The time in which a server surely notices that a process has ended. */
+/** Only for a forgotten pool: sessions of ended processes end when the server gets to them. */
 const CLOSING_MS_MAX = 60_000;
 const CLOSING_POLL_MS = 50;
 

@@ -7,6 +7,7 @@ import type { ContractScene } from './scene.ts';
 import type { Target } from './target.ts';
 
 const KINDS = ['account', 'logs', 'program', 'signature', 'slot'] as const;
+/** For what never comes: then it is a difference. */
 const WAIT_MS = 60_000;
 const LAMPORTS = 6_000_000;
 
