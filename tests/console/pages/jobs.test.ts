@@ -186,7 +186,8 @@ describeInBrowser('two tabs of one browser', (openScene) => {
     await threshold(other.page).fill('123');
     await openFirst('/console');
     await context.clearCookies();
-    await other.page.getByRole('button', { name: 'Save' }).dispatchEvent('click');
+    // Found by its text: the page may have noticed by then, and its dialog hides the roles behind it.
+    await other.page.locator('button', { hasText: /^Save$/ }).dispatchEvent('click');
     const dialog = other.page.getByRole('dialog', { name: 'Sign in' });
     await dialog.waitFor();
     await first.reload();
