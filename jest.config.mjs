@@ -14,7 +14,7 @@ const project = {
 };
 
 // solana-bankrun's chains keep hundreds of threads until their process ends.
-const BANKRUN_FOLDERS = ['<rootDir>/tests/programs/', '<rootDir>/tests/package/'];
+const BANKRUN = ['<rootDir>/tests/programs/parity.test.ts', '<rootDir>/tests/package/'];
 
 // It replaces a module, which takes jest's own runtime: that has a context for each file.
 const REPLACING_MODULES = ['<rootDir>/tests/indexer/simulator/simulator.test.ts'];
@@ -24,12 +24,12 @@ export default {
     {
       ...project,
       id: 'service',
-      testPathIgnorePatterns: [...BANKRUN_FOLDERS, ...REPLACING_MODULES],
+      testPathIgnorePatterns: [...BANKRUN, ...REPLACING_MODULES],
     },
     {
       ...project,
       id: 'bankrun',
-      roots: BANKRUN_FOLDERS,
+      testMatch: ['**/programs/parity.test.ts', '**/package/*.test.ts'],
       runner: '<rootDir>/testing/jest/freshProcesses.mjs',
     },
     {
