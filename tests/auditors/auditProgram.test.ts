@@ -25,8 +25,8 @@ import { gatherProgram } from '../../programs/client/verify/program/gatherProgra
 import { mintTo } from '../../stack/operator.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
+import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
 import { stopClock, writeAccount } from '../../testing/ledger/ledger.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 const { BN } = anchor;
 const ARTIFACT = readFileSync(
@@ -36,13 +36,13 @@ const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e111111111111111111
 const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
 const CODE_AT = 45;
 
-let scene: Scene;
+let scene: JobScene;
 let open: PublicKey;
 let disputed: PublicKey;
 let upheld: PublicKey;
 
 beforeAll(async () => {
-  scene = await createScene();
+  scene = await createJobScene();
   const jobs = await scene.lock({ count: 3, tokenLimit: 2_000 });
   [open, disputed, upheld] = jobs.map(({ address }) => address) as [
     PublicKey,

@@ -9,19 +9,25 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formatJobId } from '../../programs/client/index.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
-import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
+import {
+  addresses,
+  createJobScene,
+  type JobScene,
+  type LockedJob,
+  OUTPUT,
+} from '../../testing/ledger/jobScene.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 
-let scene: Scene;
+let scene: JobScene;
 let folder: string;
 let settled: LockedJob;
 let closed: LockedJob;
 
 beforeAll(async () => {
-  scene = await createScene();
+  scene = await createJobScene();
   folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
   [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
   await scene.acknowledge(closed.address);

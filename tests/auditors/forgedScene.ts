@@ -1,8 +1,8 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
+import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
 import { type Findings, findingsOf } from './findings.ts';
 import { createForgingNode, type Forgery } from './forgeries/node.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 export const JOB_NAMES = [
   'settled',
@@ -22,7 +22,7 @@ export type ForgedJobs = Readonly<Record<JobName, PublicKey>>;
 const atOnce = async () => {};
 
 /** Jobs that ended in every way, and a node that lies about them. */
-export interface ForgedScene extends Scene {
+export interface ForgedScene extends JobScene {
   readonly jobs: ForgedJobs;
   node(forgery: Forgery): Connection;
   /** What becomes of a job's checks when it is seen through a forging node. */
@@ -30,7 +30,7 @@ export interface ForgedScene extends Scene {
 }
 
 export async function createForgedScene(): Promise<ForgedScene> {
-  const scene = await createScene();
+  const scene = await createJobScene();
   const locked = [
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),

@@ -4,17 +4,17 @@ import { conclude } from '../../programs/client/verify/check.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
+import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
 
 /** Enough that they are read several at once. */
 const MENTIONS = 20;
 
-let scene: Scene;
+let scene: JobScene;
 let job: PublicKey;
 
 /** Strangers mention the worker's authority and the credit account before, in and after the job. */
 beforeAll(async () => {
-  scene = await createScene();
+  scene = await createJobScene();
   await mention();
   const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
   job = locked?.address as PublicKey;

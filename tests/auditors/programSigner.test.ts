@@ -30,9 +30,9 @@ import {
   HOSTILE_PROGRAM_ID,
   HOSTILE_SIGNER,
 } from '../../testing/ledger/hostileCaller.ts';
+import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { findingsOf } from './findings.ts';
-import { addresses, createScene, type Scene } from './scene.ts';
 
 const LAMPORTS = 10e9;
 const STAKE_TOKENS = 1_000n;
@@ -43,12 +43,12 @@ const wallet = HOSTILE_SIGNER;
 const creditAccount = addresses.creditAccount(wallet);
 const worker = addresses.worker(wallet);
 const proofKey = Keypair.generate();
-let scene: Scene;
+let scene: JobScene;
 let job: PublicKey;
 
 /** As a multisig's vault does it: wallet, controller, rent payer and worker are a program's address. */
 beforeAll(async () => {
-  scene = await createScene();
+  scene = await createJobScene();
   const { ledger, service } = scene;
   await deployHostileProgram(ledger.connection);
   await ledger.fundLamports(wallet, LAMPORTS);

@@ -13,7 +13,13 @@ import type { ClientEvidence } from '../../programs/client/verify/job/evidence.t
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
-import { addresses, createScene, type LockedJob, OUTPUT, type Scene } from './scene.ts';
+import {
+  addresses,
+  createJobScene,
+  type JobScene,
+  type LockedJob,
+  OUTPUT,
+} from '../../testing/ledger/jobScene.ts';
 
 const DAY_SECONDS = 86_400;
 const NAMES = [
@@ -21,12 +27,12 @@ const NAMES = [
   ...['upheldWorker', 'upheldAgain', 'unborne', 'expired', 'claimable', 'closed', 'open'],
 ] as const;
 
-let scene: Scene;
+let scene: JobScene;
 let jobs: Record<(typeof NAMES)[number], LockedJob>;
 
 /** A job for each way in which one can end, and one that has not. */
 beforeAll(async () => {
-  scene = await createScene();
+  scene = await createJobScene();
   const [long] = await scene.lock({ count: 1, tokenLimit: 10_000 });
   const locked = await scene.lock({ count: 6, tokenLimit: 2_000 });
   const more = await scene.lock({ count: 6, tokenLimit: 2_000 });

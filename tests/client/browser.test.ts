@@ -8,6 +8,7 @@ import {
   verifyJob,
 } from '../../programs/client/index.ts';
 import { findChromium } from '../../testing/browser.ts';
+import { addresses, OUTPUT } from '../../testing/ledger/jobScene.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES } from '../auditors/forgedScene.ts';
 import { ENDING_FORGERIES } from '../auditors/forgeries/ending.ts';
@@ -16,7 +17,6 @@ import { LOCK_FORGERIES } from '../auditors/forgeries/lock.ts';
 import type { Forgery, TransactionJson } from '../auditors/forgeries/node.ts';
 import { PROOF_FORGERIES } from '../auditors/forgeries/proof.ts';
 import { SETTLEMENT_FORGERIES } from '../auditors/forgeries/settlement.ts';
-import { addresses, OUTPUT } from '../auditors/scene.ts';
 import {
   type Bundle,
   bundleForBrowser,

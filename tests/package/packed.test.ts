@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { findChromium } from '../../testing/browser.ts';
-import { createScene, type LockedJob, type Scene } from '../auditors/scene.ts';
+import { createJobScene, type JobScene, type LockedJob } from '../../testing/ledger/jobScene.ts';
 import { runInChromium, runInVm } from '../client/browserBundle.ts';
 import {
   type EmptyProject,
@@ -65,7 +65,7 @@ const together = join(folder, 'together');
 let project: InstalledProject;
 const nodes = new Map<number, string>([[24, process.execPath]]);
 const projects = new Map<PackageName, EmptyProject>();
-let scene: Scene;
+let scene: JobScene;
 let job: LockedJob;
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ beforeAll(async () => {
       }),
     ]),
   );
-  scene = await createScene();
+  scene = await createJobScene();
   [job] = (await scene.lock({ count: 1, tokenLimit: 2_000 })) as [LockedJob];
   await scene.acknowledge(job.address);
   await scene.settle(job.address);

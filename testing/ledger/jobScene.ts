@@ -6,6 +6,7 @@ import {
   SYSVAR_CLOCK_PUBKEY,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import {
   createAddresses,
   createJobId,
@@ -29,8 +30,8 @@ import {
 } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
-import { evidenceFor } from '../../testing/kit/jobInstructions.ts';
-import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
+import { evidenceFor } from '../kit/jobInstructions.ts';
+import { advanceToVerdict } from './disputes.ts';
 import {
   advanceSeconds,
   openService,
@@ -38,8 +39,8 @@ import {
   type Service,
   startLedger,
   type TestLedger,
-} from '../../testing/ledger/ledger.ts';
-import { readTokenAccount, tokenAccountClose, tokenTransfer } from '../../testing/ledger/tokens.ts';
+} from './ledger.ts';
+import { readTokenAccount, tokenAccountClose, tokenTransfer } from './tokens.ts';
 
 export const addresses = createAddresses();
 
@@ -55,7 +56,7 @@ export interface LockedJob {
 }
 
 /** A ledger with the program in service, and verbs for what happens to jobs there. */
-export interface Scene {
+export interface JobScene {
   ledger: TestLedger;
   service: Service;
   /** One transaction; the operator pays, and the Gateway's hot signer signs too. */
@@ -72,7 +73,8 @@ export interface Scene {
   dispute(job: PublicKey): Promise<void>;
   /** With a hash of its own, also in place of its controller's. */
   disputeAsWallet(job: PublicKey): Promise<void>;
-  resolve(job: PublicKey, verdict: 'rejected' | 'upheld_gateway' | 'upheld_worker'): Promise<void>;
+  /** The arbiter's verdict, with its evidence, as soon as it can be given. */
+  resolve(job: PublicKey, verdict: DisputeOutcome): Promise<void>;
   expire(job: PublicKey): Promise<void>;
   close(jobs: readonly PublicKey[]): Promise<void>;
   /** From now on the worker cannot be paid. */
@@ -80,7 +82,7 @@ export interface Scene {
   receipt(job: PublicKey): string;
 }
 
-export async function createScene(): Promise<Scene> {
+export async function createJobScene(): Promise<JobScene> {
   const ledger = await startLedger();
   const { connection } = ledger;
   const service = await openService(ledger);
@@ -89,7 +91,7 @@ export async function createScene(): Promise<Scene> {
   const owner = service.workerAuthority.publicKey;
   const workerPayout = associatedTokenAddress(service.mints.credit, owner);
   const actor = { signer: hotSigner.publicKey, gateway };
-  const send: Scene['send'] = (instructions, signers = [hotSigner]) =>
+  const send: JobScene['send'] = (instructions, signers = [hotSigner]) =>
     submit(operator, instructions, signers);
 
   return {
