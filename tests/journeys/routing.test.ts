@@ -157,6 +157,39 @@ async function expectJobHeaders(response: Response): Promise<void> {
   expect(response.headers.get('x-svc-worker')).toBeNull();
 }
 
+// First: what other tests observe would be written at any later moment.
+describe('the latency that a model shows', () => {
+  it('is null at first, then the median over all processes, equal in each [models.median-latency]', async () => {
+    const untilModelIs = (
+      url: string,
+      expected: { median_latency_ms: number | null; active_workers: number },
+    ) =>
+      untilShown(async () => {
+        const response = await fetch(`${url}/v1/models/${service.model.id}`, {
+          headers: { authorization: `Bearer ${service.apiKey}` },
+        });
+        const { svc } = (await response.json()) as { svc: typeof expected };
+        return Object.entries(expected).every(
+          ([name, value]) => svc[name as keyof typeof expected] === value,
+        );
+      });
+    await openPool('honest', 'slow_first_token');
+    await untilModelIs(service.baseUrl, { median_latency_ms: null, active_workers: 2 });
+    const other = await service.startInstance();
+    const urls = [service.baseUrl, other.url];
+    for (const url of [...urls, ...urls, service.baseUrl]) await ask({ url });
+    const observed = async (): Promise<number[]> => {
+      const { rows } = await service.pool.query<{ first_token_ms: number }>(
+        'select first_token_ms from service.worker_observations order by first_token_ms',
+      );
+      return rows.map(({ first_token_ms }) => first_token_ms);
+    };
+    await until(async () => (await observed()).length === 5);
+    const [, , median_latency_ms = 0] = await observed();
+    for (const url of urls) await untilModelIs(url, { median_latency_ms, active_workers: 2 });
+  });
+});
+
 describe('a pool in which every worker fails', () => {
   it.each([
     ['plain', false],
@@ -422,37 +455,4 @@ describe('a departing worker', () => {
       await service.expectConserved();
     },
   );
-});
-
-describe('the latency that a model shows', () => {
-  it('is null at first, then the median over all processes, equal in each [models.median-latency]', async () => {
-    const untilModelIs = (
-      url: string,
-      expected: { median_latency_ms: number | null; active_workers: number },
-    ) =>
-      untilShown(async () => {
-        const response = await fetch(`${url}/v1/models/${service.model.id}`, {
-          headers: { authorization: `Bearer ${service.apiKey}` },
-        });
-        const { svc } = (await response.json()) as { svc: typeof expected };
-        return Object.entries(expected).every(
-          ([name, value]) => svc[name as keyof typeof expected] === value,
-        );
-      });
-    await service.pool.query('delete from service.worker_observations');
-    await openPool('honest', 'slow_first_token');
-    await untilModelIs(service.baseUrl, { median_latency_ms: null, active_workers: 2 });
-    const other = await service.startInstance();
-    const urls = [service.baseUrl, other.url];
-    for (const url of [...urls, ...urls, service.baseUrl]) await ask({ url });
-    const observed = async (): Promise<number[]> => {
-      const { rows } = await service.pool.query<{ first_token_ms: number }>(
-        'select first_token_ms from service.worker_observations order by first_token_ms',
-      );
-      return rows.map(({ first_token_ms }) => first_token_ms);
-    };
-    await until(async () => (await observed()).length === 5);
-    const [, , median_latency_ms = 0] = await observed();
-    for (const url of urls) await untilModelIs(url, { median_latency_ms, active_workers: 2 });
-  });
 });
