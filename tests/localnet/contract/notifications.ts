@@ -7,8 +7,8 @@ import type { ContractScene } from './scene.ts';
 import type { Target } from './target.ts';
 
 const KINDS = ['account', 'logs', 'program', 'signature', 'slot'] as const;
-/** For what never comes: then it is a difference. */
-const WAIT_MS = 60_000;
+/** For what never comes: then it is a difference, which names it before the test's time-out. */
+const WAIT_MS = 20_000;
 const LAMPORTS = 6_000_000;
 
 interface Message {
