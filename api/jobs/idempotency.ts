@@ -176,7 +176,7 @@ export function createIdempotency(services: {
         if (!(await takeLease(database, { ...request, jobId: earlierId }, jobId))) {
           throw inUse(earlierId);
         }
-        // Whoever ran it may settle it all the same. The ledger lets one of both end the job, and
+        // The process that ran it may still settle it. The ledger lets one of both end the job, and
         // its repeat runs only if it failed.
         const end = await failOrphan({ wallet, jobId: earlierId });
         logger.warn({ msg: 'Ended a job that no process ran', job_id: earlierId, status: end });
@@ -325,7 +325,7 @@ function createLeases({ database, logger }: { database: Database; logger: Logger
         else held.delete(one);
       }
     } catch (error) {
-      // Once they are over, repeats may take these jobs for orphans. Whoever is first ends a job.
+      // Once they are over, repeats may take these jobs for orphans. The first to reach the ledger ends a job.
       logger.warn({ msg: 'Failed to renew leases', err: error });
     }
     timer = held.size > 0 ? setTimeout(renewAll, RENEWAL_INTERVAL_MS) : undefined;

@@ -23,7 +23,7 @@ export function inSnapshot<Result>(
   });
 }
 
-/** What tells the mirror's schema from another one of its name. */
+/** Distinguishes the mirror's schema from another one of its name. */
 async function selectSchema(database: Database): Promise<number | undefined> {
   const { rows } = await database.query<{ oid: number }>(
     `select '${MIRROR_SCHEMA}'::regnamespace::oid as oid`,

@@ -73,7 +73,7 @@ export function createChangeStreams(options: {
   let isClosed = false;
   let lastTold: Promise<unknown> = Promise.resolve();
 
-  /** One reading after the other, so that none is told behind one that was read later. */
+  /** One reading after the other, so that no older one is sent after a newer one. */
   function inOrder(tell: () => Promise<void>): Promise<void> {
     const told = lastTold.then(tell);
     lastTold = told.catch(() => undefined);
