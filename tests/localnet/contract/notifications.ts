@@ -39,29 +39,32 @@ export async function gatherNotifications(
   });
 
   const to = scene.to.toBase58();
-  const { payer } = scene;
-  const transfer = SystemProgram.transfer({
-    fromPubkey: payer.publicKey,
-    toPubkey: scene.to,
-    lamports: LAMPORTS,
-  });
-  const transaction = await scene.sign([transfer]);
-  const signature = bs58.encode(transaction.signature as Buffer);
   const config = { commitment: 'confirmed', encoding: 'base64' };
-  const params: Record<(typeof KINDS)[number], unknown[]> = {
-    account: [to, config],
-    logs: [{ mentions: [to] }, config],
-    program: [SystemProgram.programId.toBase58(), { ...config, filters: [{ dataSize: 0 }] }],
-    signature: [signature, { commitment: 'confirmed' }],
-    slot: [],
-  };
-  for (const [id, kind] of KINDS.entries()) {
-    const method = `${kind}Subscribe`;
-    client.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: params[kind] }));
+  const subscribe = async (kind: (typeof KINDS)[number], params: unknown[]): Promise<void> => {
+    const id = KINDS.indexOf(kind);
+    client.send(JSON.stringify({ jsonrpc: '2.0', id, method: `${kind}Subscribe`, params }));
     await within(WAIT_MS, wait(id));
-  }
+  };
+  await subscribe('account', [to, config]);
+  await subscribe('logs', [{ mentions: [to] }, config]);
+  await subscribe('program', [
+    SystemProgram.programId.toBase58(),
+    { ...config, filters: [{ dataSize: 0 }] },
+  ]);
+  await subscribe('slot', []);
+  // Signed last: surfpool's blockhashes live for seconds, and a busy machine took longer before.
+  const transaction = await scene.sign([
+    SystemProgram.transfer({
+      fromPubkey: scene.payer.publicKey,
+      toPubkey: scene.to,
+      lamports: LAMPORTS,
+    }),
+  ]);
+  const signature = bs58.encode(transaction.signature as Buffer);
+  await subscribe('signature', [signature, { commitment: 'confirmed' }]);
   const wire = transaction.serialize().toString('base64');
-  await scene.call('sendTransaction', [wire, { encoding: 'base64' }]);
+  const sent = await scene.call('sendTransaction', [wire, { encoding: 'base64' }]);
+  if (sent.error) throw new Error(`the transfer was refused: ${JSON.stringify(sent.error)}`);
   const told = await Promise.all(
     KINDS.map(async (kind) => [kind, await within(WAIT_MS, wait(`${kind}Notification`))] as const),
   );

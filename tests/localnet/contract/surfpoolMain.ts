@@ -6,6 +6,8 @@ import { createRequire } from 'node:module';
 const [, , packageName = '', payerSecretKey = ''] = process.argv;
 /** It stops when the queue of its events is full. */
 const DRAIN_INTERVAL_MS = 50;
+/** A blockhash lives for 150 of them: so long that no transaction expires between signing and sending. */
+const SLOT_MS = 100;
 
 interface Surfnet {
   readonly rpcUrl: string;
@@ -21,7 +23,7 @@ const { Surfnet: surfnets }: Binding = createRequire(import.meta.url)(packageNam
 const surfnet = surfnets.startWithConfig({
   offline: true,
   blockProductionMode: 'clock',
-  slotTimeMs: 20,
+  slotTimeMs: SLOT_MS,
   payerSecretKey: [...Buffer.from(payerSecretKey, 'hex')],
 });
 setInterval(() => surfnet.drainEvents(), DRAIN_INTERVAL_MS);
