@@ -45,6 +45,8 @@ import { createHealthProbe } from './workers/health.ts';
 
 /** Where a build puts the pages of the web app. */
 const PAGES_FOLDER = fileURLToPath(new URL('../console/dist/', import.meta.url));
+/** Where it puts the packages. */
+const PACKAGES_FOLDER = fileURLToPath(new URL('../dist/packages/tarballs/', import.meta.url));
 /** How long a start waits for the node: it is there, or may be away for long. */
 const LEDGER_WAIT_MS = 6_000;
 const POOL_CONNECTIONS_MAX = 12;
@@ -253,6 +255,7 @@ export async function startApi(
     keys,
     identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
     publicUrl,
+    packagesFolder: PACKAGES_FOLDER,
     nowSeconds: clock.nowSeconds,
     unmirrored,
     disputes,

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { BUILT, PACKAGES } from './packages.mjs';
+import { BUILT, PACKAGES } from './packages.ts';
 import { root } from './pinnedNode.mjs';
 
 let failed = 0;

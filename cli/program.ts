@@ -32,7 +32,9 @@ export async function runProgram(
   }: { args?: readonly string[]; output?: OutputConfiguration } = {},
 ): Promise<void> {
   // By its own name: the package has the file elsewhere than the sources do.
-  const { version } = createRequire(import.meta.url)('svc/package.json') as { version: string };
+  const { version } = createRequire(import.meta.url)('@svc-inference/cli/package.json') as {
+    version: string;
+  };
   const program = new Command('svc')
     .description(
       'Operates the service. Exit code 1: refused or failed, and why is on standard error.',

@@ -1,4 +1,4 @@
-import { startEscrow } from 'svc-testing';
+import { startEscrow } from '@svc-inference/testing';
 
 const escrow = await startEscrow();
 const job = await escrow.jobIn('settled');

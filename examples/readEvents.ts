@@ -1,7 +1,7 @@
 // The events of a job's transactions. They are calls of the program to itself, so that nobody can
 // push them out of a log; Anchor's listeners do not see them.
-import type { DecodedEvent } from 'svc-client';
-import { startEscrow } from 'svc-testing';
+import type { DecodedEvent } from '@svc-inference/client';
+import { startEscrow } from '@svc-inference/testing';
 
 const escrow = await startEscrow();
 

@@ -1,4 +1,4 @@
-import { Refusal, startEscrow } from 'svc-testing';
+import { Refusal, startEscrow } from '@svc-inference/testing';
 
 const escrow = await startEscrow({ wallets: [{ credits: 100n }] });
 const job = await escrow.lock();

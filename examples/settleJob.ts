@@ -1,5 +1,5 @@
 // A job from lock to settlement, with the program running inside this process.
-import { hashOf, startEscrow } from 'svc-testing';
+import { hashOf, startEscrow } from '@svc-inference/testing';
 
 const escrow = await startEscrow({ wallets: [{ credits: 100n }] });
 

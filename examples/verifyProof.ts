@@ -7,7 +7,7 @@ import {
   proofMessage,
   receiptMessage,
   verifySignature,
-} from 'svc-client';
+} from '@svc-inference/client';
 
 // The answer as it was received, and the receipt that came with it in x-svc-delivery-receipt.
 const text = 'Hello from a worker.';

@@ -2,8 +2,9 @@
 //   export WEBHOOK_SECRET=whsec_$(openssl rand -base64 32)
 //   npm run example examples/webhookReceiver.ts
 // and then create the webhook with that secret, as docs/webhooks.md shows.
+
+import { verifyWebhook, WebhookVerificationError } from '@svc-inference/webhooks';
 import express from 'express';
-import { verifyWebhook, WebhookVerificationError } from 'svc-webhooks';
 
 const { WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env;
 

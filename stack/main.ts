@@ -2,6 +2,7 @@ import { ConfigError } from '../common/config.ts';
 import { createLogger } from '../common/logger.ts';
 import { createShutdown, endWithParent } from '../common/shutdown.ts';
 import { loadConfig, StackError } from './config.ts';
+import { startPackagesBuild } from './console/builds.ts';
 import { createProgress, describeRunning, STACK_FOLDER } from './stackFile.ts';
 import { startStack } from './start.ts';
 
@@ -45,6 +46,10 @@ try {
     report: createProgress(console.log),
   });
   console.log(describeRunning(stack));
+  const packages = startPackagesBuild();
+  shutdown.add('packages', packages.stop);
+  const fault = await packages.fault;
+  if (fault && !ending.signal.aborted) console.error(`/packages/ serves none: ${fault}`);
 } catch (error) {
   // During a shutdown this error is only a consequence, and `end` ignores it.
   endWithError(error);

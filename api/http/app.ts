@@ -59,6 +59,8 @@ export interface AppServices {
   gateway: string;
   /** The root that clients use. */
   publicUrl: string;
+  /** Of the tarballs that this release was built with. */
+  packagesFolder: string;
   /** Whose pages may call the API from a browser. */
   corsOrigins: readonly string[];
   trustedProxyHops: number;

@@ -84,7 +84,7 @@ export function insufficientCredits(quoted: Quote, availableCredits: bigint): Ap
   return new ApiError(
     'insufficient_credits',
     `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
-      `${remedy} in the web app, or with \`npx svc credits buy\`.`,
+      `${remedy} in the web app, or with \`svc credits buy\` (/packages/ has svc).`,
     {
       details: {
         credits_remaining: creditsNumber(availableCredits),

@@ -23,7 +23,7 @@ import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 import { failJob } from './refund.ts';
 
 const CHANGE_LIMITS =
-  'The wallet changes that on the Credits page of the web app, or with `npx svc credits limits`.';
+  'The wallet changes that on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
 
 const SECONDS_PER_DAY = 86_400n;
 

@@ -16,6 +16,6 @@ export async function assertMigrated(database: Database): Promise<void> {
   const missing = ids.find((id) => !applied.has(id));
   if (missing === undefined) return;
   throw new DatabaseTooOldError(
-    `The database lacks migration ${missing} of this release, which its indexer or npx svc migrate applies`,
+    `The database lacks migration ${missing} of this release, which its indexer or svc migrate applies`,
   );
 }

@@ -1,4 +1,4 @@
-import { connectLedger, PublicKey, requestFrom, unixSecondsOf } from 'svc-client/wallet';
+import { connectLedger, PublicKey, requestFrom, unixSecondsOf } from '@svc-inference/client/wallet';
 
 const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 

@@ -4,7 +4,7 @@ import {
   type Rpc,
   type SignatureStatus,
   sendTransaction,
-} from 'svc-client/wallet';
+} from '@svc-inference/client/wallet';
 import type { Ending, PendingTransaction } from './pending.ts';
 
 const PAUSE_MS = 800;

@@ -1,6 +1,6 @@
+import { refusalOf } from '@svc-inference/client/wallet';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { refusalOf } from 'svc-client/wallet';
 import { useExplorer } from '../data/ledger.ts';
 import { TransactionLink } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';

@@ -1,4 +1,4 @@
-import type { EscrowErrorName, Refusal } from 'svc-client/wallet';
+import type { EscrowErrorName, Refusal } from '@svc-inference/client/wallet';
 
 /** Why the program refuses, for those who have to do something about it. */
 const SENTENCES: Partial<Record<EscrowErrorName, string>> = {

@@ -1,5 +1,5 @@
 import { base58, hex } from '@scure/base';
-import { PublicKey, verifySignature } from 'svc-client/wallet';
+import { PublicKey, verifySignature } from '@svc-inference/client/wallet';
 
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;

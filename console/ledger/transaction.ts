@@ -11,7 +11,7 @@ import {
   refusalOf,
   sendTransaction,
   simulateTransaction,
-} from 'svc-client/wallet';
+} from '@svc-inference/client/wallet';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
 import { addPending, dropPending, isUnderWay, type PendingTransaction } from './pending.ts';
 import { draftOf, signatureOf } from './signedTransaction.ts';

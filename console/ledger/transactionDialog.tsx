@@ -1,6 +1,6 @@
+import { NoAnswerError, RpcError } from '@svc-inference/client/wallet';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { NoAnswerError, RpcError } from 'svc-client/wallet';
 import { shorten } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
@@ -90,9 +90,7 @@ export function TransactionDialog({
       {ledger === undefined && (
         <Notice tone="warn">
           <p>This deployment names no ledger's node for browsers.</p>
-          <p>
-            Send the transaction by `npx svc send`, or ask the operator for SVC_CONSOLE_RPC_URL.
-          </p>
+          <p>Send the transaction with svc send, or ask the operator for SVC_CONSOLE_RPC_URL.</p>
         </Notice>
       )}
       {simulated.isLoading && <Loading what="what the ledger would do" />}

@@ -1,5 +1,5 @@
+import { connectLedger, connectRpc, requestFrom } from '@svc-inference/client/wallet';
 import { useMemo } from 'react';
-import { connectLedger, connectRpc, requestFrom } from 'svc-client/wallet';
 import { useConfig } from '../data/ledger.ts';
 
 /** The ledger by the node that browsers may ask; undefined where none is set, or not known yet. */

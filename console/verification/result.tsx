@@ -1,4 +1,4 @@
-import type { Check, Verdict } from 'svc-client/verify';
+import type { Check, Verdict } from '@svc-inference/client/verify';
 import { TransactionLink } from '../design/address.tsx';
 import { formatCount } from '../design/formats.ts';
 import { joinClasses } from '../design/joinClasses.ts';

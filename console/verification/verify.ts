@@ -11,7 +11,7 @@ import {
   requestFrom,
   type Verdict,
   verifyJob,
-} from 'svc-client/verify';
+} from '@svc-inference/client/verify';
 
 /** What is to be verified, and by which node. */
 export interface Request {
@@ -111,9 +111,9 @@ function explain(error: unknown): Error {
   return new NotVerifiedError(`The node's answer cannot be used: ${words}`, { cause: error });
 }
 
-/** The command that says the same without this page. */
+/** The command that says the same without this page, where `svc` is installed. */
 export function commandOf({ rpcUrl, programId, named, wallet, text, receipt }: Request): string {
-  const parts = ['npx svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
+  const parts = ['npx --no svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
   if (programId) parts.push('--program', quote(programId));
   if (wallet) parts.push('--wallet', quote(wallet));
   if (text !== undefined) parts.push('--output', 'answer.txt');

@@ -1,4 +1,4 @@
-import type { Check } from 'svc-client/verify';
+import type { Check } from '@svc-inference/client/verify';
 import type { Verification } from '../verification/verify.ts';
 
 const placesOf = ({ evidence }: Check) => evidence.map(({ signature }) => signature).join();

@@ -1,4 +1,4 @@
-import { PROGRAM_ID } from 'svc-client/verify';
+import { PROGRAM_ID } from '@svc-inference/client/verify';
 
 /** What the page begins with: the job of its path, and what stands behind its `#` or in its head. */
 export interface Given {

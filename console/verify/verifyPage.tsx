@@ -3,6 +3,7 @@ import { explorerLink } from '../data/explorer.ts';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
 import { CheckField, TextArea, TextField } from '../design/field.tsx';
+import { installCommand } from '../design/install.ts';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { Result } from '../verification/result.tsx';
@@ -161,6 +162,11 @@ export function VerifyPage() {
           />
         )}
         <h2>The same without a browser</h2>
+        <p>
+          Install <code>svc</code> from this service, and compare its sha512 in package-lock.json
+          with the release's. Or build it from the repository. <a href="/packages/">Packages</a>
+        </p>
+        <Command text={installCommand('cli')} />
         <Command text={commandOf({ ...request, named: request.named || '<job>' })} />
       </div>
     </div>

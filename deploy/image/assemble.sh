@@ -12,9 +12,10 @@ tar -C "$checkout" --exclude=./.git --exclude=node_modules --exclude=dist --excl
   tar -C "$target" -xf -
 cd "$target"
 
-# The pages of the web app need the development packages once.
+# The pages of the web app, and the packages that it serves, need the development packages once.
 npm ci --ignore-scripts --no-audit --no-fund
-node node_modules/vite/bin/vite.js build --config console/build/vite.config.ts --logLevel warn
+node bin/build.mjs
+rm -rf dist/packages/webhooks dist/packages/client dist/packages/testing dist/packages/cli
 npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 # The image has a Node and no database of its own; the program's sources and its tests stay out.

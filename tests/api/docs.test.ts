@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { buildDocument } from '../../api/docs/document.ts';
@@ -13,7 +16,7 @@ import { serveApp } from './serveApp.ts';
 
 const paths = [
   ...['/docs', '/docs/models', '/docs/reference', '/docs/errors'],
-  ...['/docs/clients', '/docs/webhooks', '/docs/verify'],
+  ...['/docs/clients', '/docs/webhooks', '/docs/verify', '/packages/'],
 ];
 const NOW_SECONDS = 1_800_000_000n;
 const costly = {
@@ -30,10 +33,13 @@ const costly = {
   retires_at: null,
 } as unknown as ModelRow;
 const unhosted = { ...costly, id: 'unhosted-1b', address: 'of the other one' };
+const packagesFolder = mkdtempSync(join(tmpdir(), 'svc-tarballs-'));
 let app: Awaited<ReturnType<typeof serveApp>>;
 
 beforeAll(async () => {
+  writeFileSync(join(packagesFolder, 'index.json'), '[]');
   app = await serveApp({
+    packagesFolder,
     nowSeconds: () => NOW_SECONDS,
     catalog: {
       medianLatencies: async () => new Map([['costly-70b', 310]]),
@@ -45,7 +51,10 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => app.close());
+afterAll(async () => {
+  await app?.close();
+  rmSync(packagesFolder, { recursive: true });
+});
 
 async function read(path: string): Promise<{ text: string; headers: Headers; status: number }> {
   const response = await fetch(`${app.url}${path}`);

@@ -42,13 +42,15 @@ describe('the commands in the documents', () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  /** What follows `npx svc` in code, up to where the shell goes on to something else. */
+  /** What follows `svc` in code, up to where the shell goes on to something else. */
   const calls = documents
     .flatMap((document) => [
       ...codeBlocks(document, ['', 'sh', 'console', 'bash']),
       ...[...document.text.matchAll(/`([^`\n]+)`/g)].map(([, line = '']) => line),
     ])
-    .flatMap((code) => [...code.replaceAll('\\\n', ' ').matchAll(/\bnpx svc ([a-z].*)/g)])
+    .flatMap((code) => [
+      ...code.replaceAll('\\\n', ' ').matchAll(/(?:\bnpx (?:--no )?|^)svc ([a-z].*)/gm),
+    ])
     .map(([, call = '']) => call.replaceAll('\\|', '|').split(/ [|&;#]|[)]/)[0] ?? '')
     .flatMap(readCall);
 
@@ -61,7 +63,7 @@ describe('the commands in the documents', () => {
     return second.split('|').map((below) => ({ words: `${verb} ${below}`, options }));
   }
 
-  it('are commands and options of the CLI when they start with npx svc', () => {
+  it('are commands and options of the CLI when they start with svc', () => {
     expect(calls.length).toBeGreaterThan(50);
     const unknown = calls.flatMap(({ words, options }) => {
       const known = commands.get(words);

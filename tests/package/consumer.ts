@@ -2,10 +2,10 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
-import { createAddresses, decodeAccount, IDL, type Job, jobRefund } from 'svc-client';
-import idl from 'svc-client/idl.json' with { type: 'json' };
-import { type Escrow, Refusal, startEscrow, type TestJob } from 'svc-testing';
-import { verifyWebhook } from 'svc-webhooks';
+import { createAddresses, decodeAccount, IDL, type Job, jobRefund } from '@svc-inference/client';
+import idl from '@svc-inference/client/idl.json' with { type: 'json' };
+import { type Escrow, Refusal, startEscrow, type TestJob } from '@svc-inference/testing';
+import { verifyWebhook } from '@svc-inference/webhooks';
 
 /** What a number of the ledger is called. */
 const statusOf = ({ status }: Job): string => status;
@@ -18,7 +18,7 @@ async function settle(escrow: Escrow, text: string): Promise<TestJob> {
   return job;
 }
 
-const binary = readFileSync(new URL(import.meta.resolve('svc-testing/escrow-v3.so')));
+const binary = readFileSync(new URL(import.meta.resolve('@svc-inference/testing/escrow-v3.so')));
 const escrow = await startEscrow();
 const job = await settle(escrow, 'Hello.');
 const account = await escrow.chain.account(job.address);

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { checkout, type Packed, run } from './packing.ts';
+import { checkout, type PackageKey, run } from './packing.ts';
 
 /** Lines of Node.js and their oldest versions that the packages support. */
 export const OLDEST_NODES = { 20: '20.19.0', 22: '22.13.1' } as const;
@@ -40,23 +40,26 @@ export interface EmptyProject {
 }
 
 /**
- * Installs a package from its file, and its dependencies from the registry.
+ * Installs a package from a service, as its page says, and its dependencies from the registry.
  *
  * @param options.folder where; it is made
+ * @param options.serviceUrl of the service that serves the package
  * @param options.sources files of the checkout to begin the project with
  * @param options.peers what else the user of the package has
  */
 export async function installInEmptyProject(options: {
   folder: string;
-  packed: Packed;
+  serviceUrl: string;
+  key: PackageKey;
   sources: readonly string[];
   peers?: readonly string[];
 }): Promise<EmptyProject> {
-  const { folder, packed, sources, peers = [] } = options;
+  const { folder, serviceUrl, key, sources, peers = [] } = options;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   for (const source of sources) cpSync(join(checkout, source), join(folder, basename(source)));
-  await run(folder, 'npm', [...INSTALL, packed.tarball, ...peers]);
+  const address = `"$(curl -fsS ${serviceUrl}/packages/${key})"`;
+  await run(folder, 'sh', ['-c', ['npm', ...INSTALL, address, ...peers].join(' ')]);
   const [kilobytes = ''] = (await run(folder, 'du', ['-sk', 'node_modules'])).split('\t');
   return {
     folder,

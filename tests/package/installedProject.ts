@@ -1,6 +1,6 @@
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { checkout, PACKAGE_NAMES, type PackageName, type Packed, run } from './packing.ts';
+import { checkout, nameOf, PACKAGE_KEYS, type PackageKey, type Packed, run } from './packing.ts';
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
 const COMPILER_OPTIONS = {
@@ -17,9 +17,9 @@ const COMPILER_OPTIONS = {
 /** An empty project into which the packages were installed as they would be published. */
 export interface InstalledProject {
   /** Where a package is. */
-  installed(name: PackageName): string;
+  installed(name: PackageKey): string;
   /** What a package's tarball holds, as paths in the package. */
-  readonly packed: Readonly<Record<PackageName, readonly string[]>>;
+  readonly packed: Readonly<Record<PackageKey, readonly string[]>>;
   /**
    * Runs a command in the project to its end.
    *
@@ -39,27 +39,27 @@ export interface InstalledProject {
  */
 export async function installPacked(
   folder: string,
-  packages: Readonly<Record<PackageName, Packed>>,
+  packages: Readonly<Record<PackageKey, Packed>>,
   sources: readonly string[],
 ): Promise<InstalledProject> {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
-  const installed = (name: PackageName): string => join(modules, name);
+  const installed = (key: PackageKey): string => join(modules, nameOf(key));
 
   const dependencies = new Set<string>();
-  const packed: Partial<Record<PackageName, string[]>> = {};
-  for (const name of PACKAGE_NAMES) {
+  const packed: Partial<Record<PackageKey, string[]>> = {};
+  for (const name of PACKAGE_KEYS) {
     const { description, tarball } = packages[name];
     const list = await run(folder, 'tar', ['-tzf', tarball]);
     packed[name] = list
       .trim()
       .split('\n')
       .map((path) => path.replace(/^package\//, ''));
-    mkdirSync(installed(name));
+    mkdirSync(installed(name), { recursive: true });
     await run(folder, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', installed(name)]);
     for (const [command, path] of Object.entries(description.bin ?? {})) {
       chmodSync(join(installed(name), path), 0o755);
-      symlinkSync(join('..', name, path), join(modules, '.bin', command));
+      symlinkSync(join('..', nameOf(name), path), join(modules, '.bin', command));
     }
     for (const needed of Object.keys(description.dependencies ?? {})) dependencies.add(needed);
   }
@@ -84,7 +84,7 @@ export async function installPacked(
   });
   return {
     installed,
-    packed: packed as Record<PackageName, string[]>,
+    packed: packed as Record<PackageKey, string[]>,
     run: (file, args) => run(folder, file, args),
   };
 }

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { REPOSITORY, SCOPE, TARBALLS } from '../../bin/packages.ts';
 import { findChromium } from '../../testing/browser.ts';
 import { createJobScene, type JobScene, type LockedJob } from '../../testing/ledger/jobScene.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { runInChromium, runInVm } from '../client/browserBundle.ts';
 import {
   type EmptyProject,
@@ -15,7 +17,15 @@ import {
   OLDEST_NODES,
 } from './emptyProject.ts';
 import { type InstalledProject, installPacked } from './installedProject.ts';
-import { checkout, PACKAGE_NAMES, type PackageName, packPackages } from './packing.ts';
+import {
+  checkout,
+  type Listed,
+  nameOf,
+  PACKAGE_KEYS,
+  type PackageKey,
+  packPackages,
+  run,
+} from './packing.ts';
 
 // Builds, packs and compiles everything, and asks the registry for all that the packages depend on.
 jest.setTimeout(600_000);
@@ -38,7 +48,7 @@ const OPTIONAL = ['litesvm', 'bufferutil', 'utf-8-validate', 'encoding'];
 const UNPACKED_BYTES_MAX = 50_000;
 
 const IN_BANKRUN = `
-  import { startEscrow } from 'svc-testing';
+  import { startEscrow } from '@svc-inference/testing';
   const escrow = await startEscrow({ ledger: 'bankrun' });
   const job = await escrow.lock();
   console.log((await escrow.job(job)).lockedCredits);
@@ -52,11 +62,11 @@ const GZIP_BYTES_MAX = 80_000;
 const SVC_BYTES_MAX = 60_000_000;
 
 /** What a project that begins with one package has besides it. */
-const PROJECTS: Readonly<Record<PackageName, { source?: string; peers?: string[] }>> = {
-  'svc-webhooks': { source: 'webhooks.mjs' },
-  'svc-client': { source: 'client.mjs' },
-  'svc-testing': { source: 'testing.mjs', peers: ['litesvm@1.5.0'] },
-  svc: {},
+const PROJECTS: Readonly<Record<PackageKey, { source?: string; peers?: string[] }>> = {
+  webhooks: { source: 'webhooks.mjs' },
+  client: { source: 'client.mjs' },
+  testing: { source: 'testing.mjs', peers: ['litesvm@1.5.0'] },
+  cli: {},
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-packages-'));
@@ -64,7 +74,9 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-packages-'));
 const together = join(folder, 'together');
 let project: InstalledProject;
 const nodes = new Map<number, string>([[24, process.execPath]]);
-const projects = new Map<PackageName, EmptyProject>();
+const projects = new Map<PackageKey, EmptyProject>();
+/** It serves the packages of this checkout. */
+let service: RunningService;
 let scene: JobScene;
 let job: LockedJob;
 
@@ -72,19 +84,21 @@ beforeAll(async () => {
   const installNodes = INSTALLABLE_LINES.map(async (line) => {
     nodes.set(line, await installNode(line));
   });
-  const installPackages = packPackages(join(folder, 'built')).then((packed) =>
-    Promise.all([
+  const installPackages = packPackages().then(async (packed) => {
+    service = await startRunningService();
+    const serviceUrl = service.baseUrl;
+    await Promise.all([
       ...Object.entries(PROJECTS).map(async ([key, { source, peers = [] }]) => {
-        const name = key as PackageName;
+        const name = key as PackageKey;
         const sources = source ? [`tests/package/projects/${source}`] : [];
-        const options = { folder: join(folder, name), packed: packed[name], sources, peers };
+        const options = { folder: join(folder, name), serviceUrl, key: name, sources, peers };
         projects.set(name, await installInEmptyProject(options));
       }),
       installPacked(together, packed, CONSUMERS).then((installed) => {
         project = installed;
       }),
-    ]),
-  );
+    ]);
+  });
   scene = await createJobScene();
   [job] = (await scene.lock({ count: 1, tokenLimit: 2_000 })) as [LockedJob];
   await scene.acknowledge(job.address);
@@ -93,11 +107,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await service?.close();
   await scene?.ledger.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
+describe.each(PACKAGE_KEYS)('the packed package %s', (name) => {
   it('contains its code and documents, and nothing else', () => {
     const packed = project.packed[name];
     expect(packed).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'package.json']));
@@ -122,7 +137,7 @@ describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
       const code = text.replaceAll(COMMENT_LINE, '');
       for (const [, module = ''] of code.matchAll(IMPORTED)) imported.add(module);
     }
-    const others = [...builtinModules, ...(name === 'svc' ? OPTIONAL : [])];
+    const others = [...builtinModules, ...(name === 'cli' ? OPTIONAL : [])];
     for (const other of others) imported.delete(other);
     expect([...imported].sort()).toEqual(
       Object.keys({ ...dependencies, ...peerDependencies }).sort(),
@@ -130,10 +145,10 @@ describe.each(PACKAGE_NAMES)('the packed package %s', (name) => {
   });
 });
 
-describe('svc-webhooks', () => {
+describe('@svc-inference/webhooks', () => {
   it('has no dependency and less than 50 kB', () => {
-    const sizes = project.packed['svc-webhooks'].map(
-      (path) => statSync(join(project.installed('svc-webhooks'), path)).size,
+    const sizes = project.packed.webhooks.map(
+      (path) => statSync(join(project.installed('webhooks'), path)).size,
     );
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(UNPACKED_BYTES_MAX);
   });
@@ -166,14 +181,14 @@ describe('the packages together', () => {
     expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
   });
 
-  it('provide npx svc', async () => {
-    const help = await project.run('npx', ['--no-install', 'svc', '--help']);
+  it('provide the command svc', async () => {
+    const help = await project.run('npx', ['--no', 'svc', '--help']);
     expect(help).toContain('Usage: svc');
     expect(help).toContain('verify');
   });
 
   it('refuse verbs that need the database, with a hint at the repository', async () => {
-    await expect(project.run('npx', ['--no-install', 'svc', 'keys', 'list'])).rejects.toThrow(
+    await expect(project.run('npx', ['--no', 'svc', 'keys', 'list'])).rejects.toThrow(
       'svc keys works on the service',
     );
   });
@@ -188,12 +203,12 @@ describe('the packages together', () => {
 });
 
 /** Runs a project's program on a line of Node. */
-function runProject(name: PackageName, line: number, args: readonly string[] = []) {
+function runProject(name: PackageKey, line: number, args: readonly string[] = []) {
   const source = PROJECTS[name].source as string;
   return projectOf(name).run(nodes.get(line) as string, [source, ...args]);
 }
 
-function projectOf(name: PackageName): EmptyProject {
+function projectOf(name: PackageKey): EmptyProject {
   const project = projects.get(name);
   if (!project) throw new Error(`${name} is not installed`);
   return project;
@@ -201,19 +216,19 @@ function projectOf(name: PackageName): EmptyProject {
 
 describe.each([...INSTALLABLE_LINES, 24])('the packages on Node %i', (line) => {
   it('run on the line that is named', async () => {
-    const version = await projectOf('svc-client').run(nodes.get(line) as string, ['--version']);
+    const version = await projectOf('client').run(nodes.get(line) as string, ['--version']);
     expect(version).toMatch(new RegExp(`^v${line}\\.`));
   });
 
   it('verify webhooks', async () => {
-    expect(await runProject('svc-webhooks', line)).toBe('credit.low signature_mismatch');
+    expect(await runProject('webhooks', line)).toBe('credit.low signature_mismatch');
   });
 
   it('verify a job, build instructions and send them', async () => {
     const { rpcUrl, wsUrl, payer } = scene.ledger;
     const secret = Buffer.from(payer.secretKey).toString('hex');
     const args = [rpcUrl, wsUrl, job.address.toBase58(), secret];
-    expect(JSON.parse(await runProject('svc-client', line, args))).toEqual({
+    expect(JSON.parse(await runProject('client', line, args))).toEqual({
       verdict: 'holds',
       status: 'settled',
       instructions: 37,
@@ -224,32 +239,74 @@ describe.each([...INSTALLABLE_LINES, 24])('the packages on Node %i', (line) => {
 });
 
 describe.each([...INSTALLABLE_LINES, 24].filter((line) => line >= 22))(
-  'svc-testing on Node %i',
+  '@svc-inference/testing on Node %i',
   (line) => {
     it('runs a job in LiteSVM', async () => {
-      expect(await runProject('svc-testing', line)).toBe('DeadlineNotReached 8');
+      expect(await runProject('testing', line)).toBe('DeadlineNotReached 8');
     });
   },
 );
 
 describe('svc', () => {
   it('verifies a job, and has less than 60 MB with all that it depends on', async () => {
-    const project = projectOf('svc');
+    const project = projectOf('cli');
     expect(project.installedBytes).toBeLessThan(SVC_BYTES_MAX);
     const args = ['verify', job.address.toBase58(), '--rpc', scene.ledger.rpcUrl];
-    const command = ['node_modules/svc/svc.mjs', ...args];
+    const command = [`node_modules/${nameOf('cli')}/svc.mjs`, ...args];
     expect(await project.run(process.execPath, command)).toContain(
       'Everything that applies holds.',
     );
   });
 });
 
+describe('what the service serves', () => {
+  it('is in the lockfile by an address with a hash, and its sha512', async () => {
+    const response = await fetch(`${service.baseUrl}/packages/index.json`);
+    const list = (await response.json()) as Listed[];
+    expect(list.map(({ key }) => key)).toEqual(PACKAGE_KEYS);
+    for (const { key, file, integrity } of list) {
+      const lockfile = join(projectOf(key).folder, 'package-lock.json');
+      const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
+      expect(packages[`node_modules/${nameOf(key)}`]).toMatchObject({
+        resolved: `${service.baseUrl}/packages/${file}`,
+        integrity,
+      });
+    }
+  });
+
+  it('names the repository, and depends on no package of ours by a version', () => {
+    for (const key of PACKAGE_KEYS) {
+      const path = join(project.installed(key), 'package.json');
+      const { name, repository, homepage, bugs, ...rest } = JSON.parse(readFileSync(path, 'utf8'));
+      expect(name).toBe(nameOf(key));
+      expect([repository.url, homepage, bugs].every((url) => url.includes(REPOSITORY))).toBe(true);
+      const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = rest;
+      const all = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+      expect(all.filter((other) => other.startsWith(SCOPE))).toEqual([]);
+    }
+  });
+
+  it('is built a second time byte for byte', async () => {
+    const again = join(folder, 'again');
+    await run(checkout, 'node', ['bin/buildPackages.mjs', again]);
+    const [one, two] = [TARBALLS, join(again, 'tarballs')].map((path) =>
+      readFileSync(join(path, 'index.json'), 'utf8'),
+    );
+    expect(two).toBe(one);
+  });
+
+  it('never comes from a registry where svc is not installed', async () => {
+    const empty = mkdtempSync(join(folder, 'empty-'));
+    await expect(run(empty, 'npx', ['--no', 'svc', 'verify'])).rejects.toThrow('npx canceled');
+  });
+});
+
 describe('the engines of the packages', () => {
   it.each([
-    ['svc-client', 20],
-    ['svc-testing', 22],
+    ['client', 20],
+    ['testing', 22],
   ] as const)('of %s begin with the oldest Node %i that runs it here', (name, line) => {
-    const path = join(projectOf(name).folder, 'node_modules', name, 'package.json');
+    const path = join(projectOf(name).folder, 'node_modules', nameOf(name), 'package.json');
     const { engines } = JSON.parse(readFileSync(path, 'utf8'));
     const [major, minor] = OLDEST_NODES[line].split('.');
     expect(engines.node).toBe(`>=${major}.${minor}`);
@@ -258,7 +315,7 @@ describe('the engines of the packages', () => {
 
 describe('a page that Vite bundles', () => {
   it('verifies a job, with at most 80 kB compressed and nothing of Node', async () => {
-    const project = projectOf('svc-client');
+    const project = projectOf('client');
     const config = {
       logLevel: 'error',
       build: {

@@ -3,15 +3,21 @@ import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { BUILT, SCOPE, TARBALLS } from '../../bin/packages.ts';
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
-export const PACKAGE_NAMES = ['svc-webhooks', 'svc-client', 'svc-testing', 'svc'] as const;
-export type PackageName = (typeof PACKAGE_NAMES)[number];
+export const PACKAGE_KEYS = ['webhooks', 'client', 'testing', 'cli'] as const;
+export type PackageKey = (typeof PACKAGE_KEYS)[number];
+
+/** What a package is installed as. */
+export const nameOf = (key: PackageKey) => `${SCOPE}/${key}` as const;
+
 /** For what hangs. */
 const COMMAND_TIMEOUT_MS = 500_000;
 
 /** A package.json, as far as the tests read it. */
 interface Description {
+  name: string;
   version: string;
   engines?: { node: string };
   dependencies?: Record<string, string>;
@@ -25,23 +31,24 @@ export interface Packed {
   readonly tarball: string;
 }
 
-/**
- * Builds and packs all packages.
- *
- * @param built the folder for it
- */
-export async function packPackages(built: string): Promise<Record<PackageName, Packed>> {
-  await run(checkout, 'npm', ['run', '--silent', 'build', built]);
-  const folders = PACKAGE_NAMES.map((name) => `./${name}`);
-  await run(built, 'npm', ['pack', '--silent', '--pack-destination', built, ...folders]);
-  const packed = PACKAGE_NAMES.map((name) => {
+/** The list of tarballs, as the API serves them. */
+export interface Listed {
+  readonly key: PackageKey;
+  readonly file: string;
+  readonly integrity: string;
+}
+
+/** Builds and packs all packages, where they are not what the sources are. */
+export async function packPackages(): Promise<Record<PackageKey, Packed>> {
+  await run(checkout, 'npm', ['run', '--silent', 'build']);
+  const list: Listed[] = JSON.parse(readFileSync(join(TARBALLS, 'index.json'), 'utf8'));
+  const packed = list.map(({ key, file }) => {
     const description: Description = JSON.parse(
-      readFileSync(join(built, name, 'package.json'), 'utf8'),
+      readFileSync(join(BUILT, key, 'package.json'), 'utf8'),
     );
-    const tarball = join(built, `${name}-${description.version}.tgz`);
-    return [name, { description, tarball }] as const;
+    return [key, { description, tarball: join(TARBALLS, file) }] as const;
   });
-  return Object.fromEntries(packed) as Record<PackageName, Packed>;
+  return Object.fromEntries(packed) as Record<PackageKey, Packed>;
 }
 
 /**

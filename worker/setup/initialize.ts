@@ -99,7 +99,7 @@ export async function initializeWorker(
     await sendTogether(connection, keys.authority, instructions);
   }
   report(`Worker           ${state.address}: registered, staked, hosting ${modelIds.join(', ')}`);
-  report(`Next             npx svc worker run --dir ${options.dir}`);
+  report(`Next             npx --no svc worker run --dir ${options.dir}`);
 }
 
 /** @throws SetupError when the worker cannot be set up any more, or not before its stake is withdrawn */

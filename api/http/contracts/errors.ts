@@ -157,7 +157,7 @@ export const errorTable = {
     type: 'unprocessable_error',
     meaning:
       'The wallet has as many open disputes as this service may open for it at a time. The ' +
-      "wallet's own signature may open as many again (`npx svc send job_dispute`).",
+      "wallet's own signature may open as many again (`svc send job_dispute`, from /packages/).",
     details: ['job_id'],
   },
   rate_limit_exceeded: {

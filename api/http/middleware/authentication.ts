@@ -174,6 +174,6 @@ export function assertSpender({ spender }: Payer, gateway: string): void {
   if (spender === null || spender === gateway) return;
   throw new ApiError(
     'spender_not_set',
-    `The wallet's spender is not this service (${gateway}). The wallet names it on the Credits page of the web app, or with \`npx svc credits limits\`.`,
+    `The wallet's spender is not this service (${gateway}). The wallet names it on the Credits page of the web app, or with \`svc credits limits\`.`,
   );
 }

@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from 'express';
 import { buildDocument } from '../../docs/document.ts';
 import { errorsPage, guidePages } from '../../docs/guidePages.ts';
 import { modelsPage } from '../../docs/modelsPage.ts';
+import { type Packages, packagesPage, servePackage } from '../../docs/packagesPage.ts';
 import { servePage } from '../../docs/page.ts';
 import { referencePage } from '../../docs/referencePage.ts';
 import { listedModels, type ModelServices } from './models.ts';
@@ -32,16 +33,17 @@ export function getReadiness(options: { readiness: () => Promise<Readiness> }): 
  */
 export function serveDocs(
   app: Express,
-  { publicUrl, ...services }: { publicUrl: string } & ModelServices,
+  { publicUrl, packagesFolder, ...services }: Packages & ModelServices,
 ): void {
   const document = buildDocument(publicUrl);
   app.get('/openapi.json', serveJson(document));
   const [start, ...guides] = guidePages(publicUrl);
   const models = modelsPage(() => listedModels(services));
-  const pages = [start, models, referencePage(document), errorsPage(), ...guides].filter(
-    (page) => page !== undefined,
-  );
+  const packages = { publicUrl, packagesFolder };
+  const made = [models, referencePage(document), errorsPage(), packagesPage(packages)];
+  const pages = [start, ...made, ...guides].filter((page) => page !== undefined);
   for (const page of pages) app.get(page.path, servePage(page, pages));
+  app.get('/packages/:name', servePackage(packages));
 }
 
 function serveJson(document: unknown): RequestHandler {

@@ -6,7 +6,7 @@ import {
   receiptMessage,
   type SignedMessage,
   verifySignature,
-} from 'svc-client/wallet';
+} from '@svc-inference/client/wallet';
 import type { DisputeList } from '../../../api/console/contracts/index.ts';
 
 export type OpenDispute = DisputeList['data'][number];

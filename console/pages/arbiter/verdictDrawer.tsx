@@ -1,10 +1,10 @@
-import { useState } from 'react';
 import {
   createAddresses,
   PublicKey,
   type SignedMessage,
   verdictInstructions,
-} from 'svc-client/wallet';
+} from '@svc-inference/client/wallet';
+import { useState } from 'react';
 import { useConfig, useExplorer, verifyLink } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, TransactionLink } from '../../design/address.tsx';

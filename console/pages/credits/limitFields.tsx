@@ -1,5 +1,5 @@
+import { CREDITS_MAX } from '@svc-inference/client/wallet';
 import { useState } from 'react';
-import { CREDITS_MAX } from 'svc-client/wallet';
 import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
 import type { Limits } from './plans.ts';

@@ -12,7 +12,7 @@ import {
   PublicKey,
   spenderSet,
   tokenAccountCreate,
-} from 'svc-client/wallet';
+} from '@svc-inference/client/wallet';
 import { formatUsdc } from '../../design/credits.tsx';
 import { formatCount } from '../../design/formats.ts';
 import type { Plan } from '../../ledger/transaction.ts';

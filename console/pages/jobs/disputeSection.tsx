@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { createAddresses, jobDispute, PublicKey } from '@svc-inference/client/wallet';
 import { useState } from 'react';
-import { createAddresses, jobDispute, PublicKey } from 'svc-client/wallet';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';

@@ -5,7 +5,7 @@ import {
   PublicKey,
   pauseSet,
   RETIREMENT_NOTICE_SECONDS,
-} from 'svc-client/wallet';
+} from '@svc-inference/client/wallet';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
 import { formatCount, formatTime } from '../../design/formats.ts';
 import type { Plan } from '../../ledger/transaction.ts';

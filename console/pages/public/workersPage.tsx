@@ -4,6 +4,7 @@ import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Command } from '../../design/code.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
+import { installCommand } from '../../design/install.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
@@ -57,8 +58,9 @@ export default function WorkersPage() {
       {data &&
         (data.data.length === 0 ? (
           <Empty title="No worker is registered">
-            <p>Whoever has stake tokens can run one:</p>
-            <Command text="npx svc worker --help" />
+            <p>Anybody with stake tokens can run one:</p>
+            <Command text={installCommand('cli')} />
+            <Command text="npx --no svc worker --help" />
           </Empty>
         ) : (
           <>

@@ -4,6 +4,7 @@ import type { ConsoleWebhook, CreatedWebhook } from '../../../api/console/contra
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
+import { installCommand } from '../../design/install.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Row, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
@@ -75,7 +76,7 @@ export function WebhooksSection() {
           onClose={() => setCreated(undefined)}
         >
           <p className="soft">
-            Your receiver checks each delivery with it: <code>npm install svc-webhooks</code>.
+            Your receiver checks each delivery with it: <code>{installCommand('webhooks')}</code>.
           </p>
         </SecretOnce>
       )}

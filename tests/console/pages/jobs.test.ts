@@ -305,7 +305,7 @@ describeInBrowser('Verify in the browser', (openScene) => {
   it('shows the command that says the same', async () => {
     const { page } = await openJob();
 
-    const command = `npx svc verify ${received.job} --rpc ${scene.stack.rpcUrl}`;
+    const command = `npx --no svc verify ${received.job} --rpc ${scene.stack.rpcUrl}`;
     expect(await page.getByText(command).count()).toBe(1);
   });
 

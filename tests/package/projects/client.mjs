@@ -1,7 +1,7 @@
-// A client of the program: packed.test.ts runs this in a project that has only svc-client. It
+// A client of the program: packed.test.ts runs this in a project that has only @svc-inference/client. It
 // verifies a job, and opens a credit account.
 import { Keypair } from '@solana/web3.js';
-import { connectRpc, createSender, creditOpen, fetchJob, IDL } from 'svc-client';
+import { connectRpc, createSender, creditOpen, fetchJob, IDL } from '@svc-inference/client';
 import {
   conclude,
   connectLedger,
@@ -10,7 +10,7 @@ import {
   PublicKey,
   requestFrom,
   verifyJob,
-} from 'svc-client/verify';
+} from '@svc-inference/client/verify';
 
 const [rpcUrl, wsUrl, job, payerSecret] = process.argv.slice(2);
 const payer = Keypair.fromSecretKey(Buffer.from(payerSecret, 'hex'));

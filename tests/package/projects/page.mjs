@@ -1,4 +1,4 @@
-// A page that verifies a job: packed.test.ts bundles this with Vite in a project with svc-client.
+// A page that verifies a job: packed.test.ts bundles this with Vite in a project with @svc-inference/client.
 import {
   conclude,
   connectLedger,
@@ -7,7 +7,7 @@ import {
   LedgerNodeError,
   PublicKey,
   verifyJob,
-} from 'svc-client/verify';
+} from '@svc-inference/client/verify';
 
 /** The test carries calls to the ledger's node: the page has no network. */
 async function request(method, params) {

@@ -1,5 +1,5 @@
-// A test of the program: packed.test.ts runs this in a project with svc-testing and LiteSVM.
-import { startEscrow } from 'svc-testing';
+// A test of the program: packed.test.ts runs this in a project with @svc-inference/testing and LiteSVM.
+import { startEscrow } from '@svc-inference/testing';
 
 const escrow = await startEscrow();
 const job = await escrow.lock();

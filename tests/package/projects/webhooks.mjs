@@ -1,6 +1,6 @@
-// A receiver of webhooks: packed.test.ts runs this in a project that has only svc-webhooks.
+// A receiver of webhooks: packed.test.ts runs this in a project that has only @svc-inference/webhooks.
 import { createHmac } from 'node:crypto';
-import { verifyWebhook } from 'svc-webhooks';
+import { verifyWebhook } from '@svc-inference/webhooks';
 
 const secret = 'a secret of sixteen or more';
 const rawBody = JSON.stringify({ id: 'evt_1', event: 'credit.low', data: { threshold: 100 } });

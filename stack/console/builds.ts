@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const folder = new URL('../../bin/', import.meta.url);
+const PAGES = fileURLToPath(new URL('buildConsole.mjs', folder));
+const PACKAGES = fileURLToPath(new URL('buildPackages.mjs', folder));
+/** Behind everything that answers requests. */
+const LOW_PRIORITY = 10;
+
+/** A build of something that the API serves. */
+interface Build {
+  /** Resolves with what went wrong; with undefined where everything is there. */
+  fault: Promise<string | undefined>;
+  /** Ends it; what is served stays whole. */
+  stop(): Promise<void>;
+}
+
+/** Builds the pages of the web app where their sources have changed. */
+export const startPagesBuild = (): Build => startBuild(PAGES);
+
+/** Builds the packages that others install where their sources have changed, and takes its time. */
+export const startPackagesBuild = (): Build => startBuild(PACKAGES, LOW_PRIORITY);
+
+function startBuild(script: string, priority?: number): Build {
+  const build = spawn(process.execPath, [script], { stdio: ['ignore', 'ignore', 'pipe'] });
+  if (priority && build.pid) setPriority(build.pid, priority);
+  let complaint = '';
+  build.stderr.on('data', (chunk) => {
+    complaint += chunk;
+  });
+  const closed = once(build, 'close');
+  return {
+    fault: closed.then(([code]) =>
+      code === 0 ? undefined : complaint.trim() || `the build ended with ${code}`,
+    ),
+    async stop() {
+      build.kill('SIGKILL');
+      await closed;
+    },
+  };
+}

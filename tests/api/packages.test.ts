@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ServedApp, serveApp } from './serveApp.ts';
+
+const publicUrl = 'https://api.example.com';
+const bytes = Buffer.from('what npm packed');
+const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+const file = 'cli-0.1.0-0123456789abcdef.tgz';
+const listed = { key: 'cli', name: '@scope/cli', version: '0.1.0', file, bytes: bytes.length };
+
+const packagesFolder = mkdtempSync(join(tmpdir(), 'svc-tarballs-'));
+let app: ServedApp;
+let unbuilt: ServedApp;
+
+beforeAll(async () => {
+  writeFileSync(join(packagesFolder, 'index.json'), JSON.stringify([{ ...listed, integrity }]));
+  writeFileSync(join(packagesFolder, file), bytes);
+  writeFileSync(join(packagesFolder, 'unlisted.tgz'), 'of another release');
+  app = await serveApp({ publicUrl, packagesFolder });
+  unbuilt = await serveApp({ publicUrl, packagesFolder: join(packagesFolder, 'none') });
+});
+
+afterAll(async () => {
+  await app?.close();
+  await unbuilt?.close();
+  rmSync(packagesFolder, { recursive: true });
+});
+
+const read = (path: string, { url } = app) => fetch(`${url}/packages/${path}`);
+
+describe('/packages/', () => {
+  it.each(['', 'index.json'])('lists addresses with their sha512 in /packages/%s', async (path) => {
+    const response = await read(path);
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    expect(text).toContain(`${publicUrl}/packages/${file}`);
+    expect(text).toContain(integrity);
+  });
+
+  it('names the newest address of a package in plain text', async () => {
+    const response = await read('cli');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await response.text()).toBe(`${publicUrl}/packages/${file}\n`);
+  });
+
+  it('serves the listed bytes under an address that never changes', async () => {
+    const response = await read(file);
+    expect(response.headers.get('cache-control')).toContain('immutable');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
+  });
+
+  it.each(['unlisted.tgz', 'cli-0.0.9-aa.tgz', '..%2Findex.json', 'client'])(
+    'serves nothing that is not listed, as %s',
+    async (path) => {
+      const response = await read(path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({
+        error: { message: expect.stringContaining('GET /packages/ lists the packages') },
+      });
+    },
+  );
+
+  it.each(['', 'cli', 'index.json'])(
+    'names npm run build where none is built (%s)',
+    async (path) => {
+      const response = await read(path, unbuilt);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+      expect(await response.text()).toContain('npm run build');
+    },
+  );
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { PACKAGES, SCOPE } from '../../bin/packages.ts';
+import { isProduct, listFiles, readSource } from '../tidy/sourceTree.ts';
+
+/**
+ * Their readers have a checkout, where `npx svc` runs its own code. Everywhere else it would run
+ * what a stranger has published under that name.
+ */
+const IN_CHECKOUT = [
+  /^(README|CONTRIBUTING)\.md$/,
+  /^docs\/(benchmarks|deploying|developing|language-models|many-instances|operating|routing)\.md$/,
+  /^docs\/token-counts\.md$/,
+  /^examples\/language-model\//,
+  /^(cli\/(operators|svc\.mjs)|stack|bin)\b/,
+];
+const REMOTE_RUN = /\bnpx (?:-y |--yes )?(?:svc|@[\w-]+\/[\w-]+)\b.*/g;
+const INSTALL = /\bnpm (?:install|i|add)\b[^`\n]*/g;
+
+const files = listFiles().filter((path) => path.endsWith('.md') || isProduct(path));
+const elsewhere = files.filter((path) => !IN_CHECKOUT.some((pattern) => pattern.test(path)));
+
+const matchesIn = (paths: readonly string[], pattern: RegExp) =>
+  paths.flatMap((path) =>
+    [...readSource(path).matchAll(pattern)].map(([text]) => `${path}: ${text}`),
+  );
+
+describe('the packages', () => {
+  it('are never run by a name that may belong to somebody else', () => {
+    expect(elsewhere.length).toBeGreaterThan(300);
+    expect(matchesIn(elsewhere, REMOTE_RUN)).toEqual([]);
+  });
+
+  it('are installed by an address, and by a name nowhere', () => {
+    const installs = matchesIn(files, INSTALL).filter((line) => line.includes(SCOPE));
+    expect(installs).toEqual([]);
+    expect(matchesIn(files, /npm install "\$\(curl -fsS [^)]+\/packages\/\w+\)"/g)).not.toEqual([]);
+  });
+
+  it('have the scope that one file states', () => {
+    const names = Object.keys(PACKAGES).join('|');
+    const pattern = new RegExp(`@svc[\\w-]*/(?:${names})\\b`, 'g');
+    const all = [...files, ...listFiles().filter((path) => path.endsWith('package.json'))];
+    const others = matchesIn(all, pattern).filter((line) => !line.includes(`: ${SCOPE}/`));
+    expect(others).toEqual([]);
+  });
+});
