@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
+import { StackError } from './config.ts';
 import { writeSecret } from './stackFile.ts';
 
 // The processes of a killed stack end by themselves. Only PostgreSQL does not, if its watching process
@@ -11,7 +12,12 @@ import { writeSecret } from './stackFile.ts';
 
 const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
-const CONNECT_TIMEOUT_MS = 1_000;
+/** A server that listens answers within this time, however busy the machine is. */
+const CONNECT_TIMEOUT_MS = 60_000;
+/** What says that this server is not there, or is another one. */
+const ABSENT = /^(ECONNREFUSED|ECONNRESET|ENOENT|28|3D)/;
+/** The SQLSTATE of a server that takes no connections yet, or none any more. */
+const STARTING_OR_ENDING = '57P03';
 
 const recordSchema = z.object({
   databaseUrl: z.string(),
@@ -30,7 +36,7 @@ export async function recordDatabase(
   folder: string,
   database: { databaseUrl: string; isKept: boolean },
 ): Promise<void> {
-  const directory = await readDirectory(database.databaseUrl);
+  const directory = await readDirectory(database.databaseUrl, CONNECT_TIMEOUT_MS);
   const record = JSON.stringify({ ...database, directory });
   await writeSecret(pathIn(folder), record);
 }
@@ -42,23 +48,48 @@ async function removeDatabaseRecord(folder: string): Promise<void> {
 /**
  * Ends the recorded database of this folder if it still runs, because the process that held it was
  * killed. Then deletes its data unless that is kept, and the record.
+ *
+ * @throws StackError while it cannot be said whether it runs: its data is not deleted under it
  */
-export async function removeLeftoverDatabase(folder: string): Promise<void> {
+export async function removeLeftoverDatabase(
+  folder: string,
+  { connectTimeoutMs = CONNECT_TIMEOUT_MS } = {},
+): Promise<void> {
   if (!existsSync(pathIn(folder))) return;
   const text = await readFile(pathIn(folder), 'utf8');
   const { databaseUrl, directory, isKept } = recordSchema.parse(JSON.parse(text));
   // The server itself confirms its path, because another process may have the recorded id by now.
-  if ((await readDirectory(databaseUrl).catch(() => undefined)) === directory) {
-    await endServer(directory);
-  }
+  if (await isRunning({ databaseUrl, directory }, connectTimeoutMs)) await endServer(directory);
   if (!isKept) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   await removeDatabaseRecord(folder);
 }
 
-async function readDirectory(databaseUrl: string): Promise<string> {
+/** Whether the server at an address holds these data; a silent one may. @throws StackError for that */
+async function isRunning(
+  { databaseUrl, directory }: { databaseUrl: string; directory: string },
+  timeoutMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return (await readDirectory(databaseUrl, timeoutMs)) === directory;
+    } catch (error) {
+      const { code = '', message } = error as { code?: string; message: string };
+      if (ABSENT.test(code)) return false;
+      if (code !== STARTING_OR_ENDING || performance.now() > deadline) {
+        throw new StackError(
+          `The database of an earlier start does not answer (${message}). End its postgres process, then start again.`,
+        );
+      }
+      await delay(POLL_MS);
+    }
+  }
+}
+
+async function readDirectory(databaseUrl: string, timeoutMs: number): Promise<string> {
   const client = new pg.Client({
     connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: timeoutMs,
   });
   try {
     await client.connect();

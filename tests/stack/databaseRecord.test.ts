@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   existsSync,
   linkSync,
@@ -8,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -50,6 +52,34 @@ describe('the record of the database', () => {
     await removeLeftoverDatabase(folder);
 
     expect(await died).toContain('PostgreSQL ended unexpectedly');
+    expect([existsSync(directory), readdirSync(folder)]).toEqual([false, []]);
+  });
+
+  /** A port that takes connections and does with them what is given. */
+  async function recordAt(connected: (socket: Socket) => void) {
+    const server = createServer(connected).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const directory = mkdtempSync(join(folder, 'data-'));
+    const databaseUrl = `postgres://svc@127.0.0.1:${port}/svc`;
+    const record = JSON.stringify({ databaseUrl, directory, isKept: false });
+    writeFileSync(join(folder, 'database.json'), record);
+    return { server, directory };
+  }
+
+  it('keeps the data of a server that is silent, and names the remedy', async () => {
+    const { server, directory } = await recordAt(() => undefined);
+    const removal = removeLeftoverDatabase(folder, { connectTimeoutMs: 50 });
+    await expect(removal).rejects.toThrow('End its postgres process');
+    server.close();
+    expect(existsSync(directory)).toBe(true);
+  });
+
+  it('takes a server that is gone for ended', async () => {
+    const { server, directory } = await recordAt(() => undefined);
+    server.close();
+    await once(server, 'close');
+    await removeLeftoverDatabase(folder);
     expect([existsSync(directory), readdirSync(folder)]).toEqual([false, []]);
   });
 });
