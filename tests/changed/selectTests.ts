@@ -21,6 +21,7 @@ const SHARED = /^(package(-lock)?\.json|jest\.config\.mjs)$|^testing\/(jest|data
 
 /** How the paths of a file's tests begin, where that is not its own first folder. */
 const TEST_FOLDERS: readonly [files: RegExp, tests: string][] = [
+  [/\.md$/, 'tests/docs/'],
   [/^(bin\/|tsconfig\.build)/, 'tests/package/'],
   [/^api\/console\//, 'tests/console/'],
   [/^programs\/client\/verify\//, 'tests/auditors/'],
@@ -28,7 +29,6 @@ const TEST_FOLDERS: readonly [files: RegExp, tests: string][] = [
   [/^(programs\/|Cargo|Anchor)/, 'tests/programs/'],
   [/^webhookOperations\//, 'tests/indexer/webhooks/'],
   [/^examples\//, 'tests/package/examples'],
-  [/^[^/]+\.md$/, 'tests/docs/'],
 ];
 
 /** It reads every file. */

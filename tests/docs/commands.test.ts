@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { buildDocument } from '../../api/docs/document.ts';
 import { VERBS } from '../../cli/verbs.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
@@ -78,11 +79,24 @@ describe('the commands in the documents', () => {
     expect([...commands.keys()].filter((words) => !told.has(words))).toEqual([]);
   });
 
-  it('are files of the project when they start with node', () => {
-    const named = commandsOf(/\bnode ([\w/]+\.(?:ts|mjs))/g);
+  it('are endpoints of the API when they call it by curl', () => {
+    const paths = Object.keys(buildDocument('https://api.example.com').paths);
+    const endpoints = paths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+    const called = commandsOf(/curl .*\$(?:BASE_)?URL(\/v1\/[\w/$.-]+)/g);
+
+    expect(called.length).toBeGreaterThan(2);
+    const unknown = called.filter((path) => !endpoints.some((endpoint) => endpoint.test(path)));
+    expect(unknown).toEqual([]);
+  });
+
+  it('are files of the project or beside the document when they start with node', () => {
+    const named = commandsOf(/\bnode ([\w/-]+\.(?:ts|mjs))/g);
+    const folders = new Set(['', ...documents.map(({ path }) => dirname(path))]);
+    const exists = (path: string): boolean =>
+      [...folders].some((folder) => existsSync(join(checkout, folder, path)));
 
     expect(named.length).toBeGreaterThan(1);
-    expect(named.filter((path) => !existsSync(join(checkout, path)))).toEqual([]);
+    expect(named.filter((path) => !exists(path))).toEqual([]);
   });
 });
 

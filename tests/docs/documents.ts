@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { listFiles, ROOT, readSource } from '../tidy/sourceTree.ts';
 
-export const checkout = join(import.meta.dirname, '../..');
+export const checkout = ROOT;
 
 /** A document of the project, by its path from the checkout's root. */
 export interface Document {
@@ -9,28 +9,41 @@ export interface Document {
   text: string;
 }
 
-const ROOT = ['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md'];
-
-/** Every document: those at the root, and all below docs. */
-export const readDocuments = (): Document[] => {
-  const below = readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' })
+/** Every document: at the root, below docs, and beside the code. */
+export const readDocuments = (): Document[] =>
+  listFiles()
     .filter((path) => path.endsWith('.md'))
-    .map((path) => join('docs', path));
-  return [...ROOT, ...below].map((path) => ({
-    path,
-    text: readFileSync(join(checkout, path), 'utf8'),
-  }));
-};
+    .map((path) => ({ path, text: readSource(path) }));
 
-/** What is shown as code on lines of its own, without the lines of other languages. */
-export const codeBlocks = ({ text }: Document, languages: readonly string[]): string[] =>
-  [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, language = '', block = '']) =>
-    languages.includes(language) ? [block] : [],
-  );
+/** What a document shows as code on lines of its own, without its indent in a list. */
+export interface CodeBlock {
+  path: string;
+  /** Of its first line of code, from 1. */
+  line: number;
+  /** As its fence names it; empty where it does not. */
+  language: string;
+  text: string;
+}
+
+/** A fence, its language, and the code up to the fence with the same indent. */
+const FENCED = /^( *)```([^\n`]*)\n(.*?)^\1```$/gms;
+
+export const codeBlocksOf = ({ path, text }: Document): CodeBlock[] =>
+  [...text.matchAll(FENCED)].map(({ 1: indent = '', 2: language = '', 3: code = '', index }) => ({
+    path,
+    line: text.slice(0, index).split('\n').length + 1,
+    language: language.trim(),
+    text: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }));
+
+/** The code of a document's blocks in some languages. */
+export const codeBlocks = (document: Document, languages: readonly string[]): string[] =>
+  codeBlocksOf(document)
+    .filter(({ language }) => languages.includes(language))
+    .map(({ text }) => text);
 
 /** Code on lines of its own is blanked out: a link in it is none. */
-const proseOf = (text: string): string =>
-  text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '');
+const proseOf = (text: string): string => text.replace(FENCED, '').replace(/`[^`\n]*`/g, '');
 
 /** Where a document links to within the project: a path, and perhaps an anchor. */
 export const linksOf = ({

@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { checkout } from './documents.ts';
+import { checkout, codeBlocks, readDocuments } from './documents.ts';
 import { preparePython } from './pythonClient.ts';
 
 jest.setTimeout(600_000);
 
+/** How the built-in engine begins. */
+const ANSWER = /^This is the built-in engine/;
 /** For what hangs. */
 const EXAMPLE_TIMEOUT_MS = 150_000;
 
@@ -29,6 +31,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'examples-'));
+  symlinkSync(join(checkout, 'node_modules'), join(folder, 'node_modules'));
   service = await startRunningService();
 });
 
@@ -37,19 +40,29 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Runs a file of code as its reader would. @returns what it prints */
+async function runFile(
+  command: string,
+  file: string,
+  environment: Record<string, string> = {},
+): Promise<string> {
+  const { PATH = '' } = process.env;
+  const { baseUrl: BASE_URL, apiKey: API_KEY } = service;
+  const { stdout } = await promisify(execFile)(command, [file], {
+    cwd: folder,
+    env: { PATH, BASE_URL, API_KEY, ...environment },
+    timeout: EXAMPLE_TIMEOUT_MS,
+  });
+  return stdout;
+}
+
 describe.each(languages)('the examples in $language', ({ language, command, extension }) => {
-  /** Runs an example as its reader would. @returns what it prints */
-  async function run(topic: string, environment: Record<string, string> = {}): Promise<string> {
-    const file = join(checkout, 'examples/api', language, `${topic}.${extension}`);
-    const { PATH = '' } = process.env;
-    const { baseUrl: BASE_URL, apiKey: API_KEY } = service;
-    const { stdout } = await promisify(execFile)(command, [file], {
-      cwd: folder,
-      env: { PATH, BASE_URL, API_KEY, ...environment },
-      timeout: EXAMPLE_TIMEOUT_MS,
-    });
-    return stdout;
-  }
+  const run = (topic: string, environment?: Record<string, string>) =>
+    runFile(
+      command,
+      join(checkout, 'examples/api', language, `${topic}.${extension}`),
+      environment,
+    );
 
   /** A settled job, and the text that it delivered. */
   async function complete(): Promise<{ JOB_ID: string; text: string }> {
@@ -148,5 +161,27 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
     const after = await untilSettled();
     const price = BigInt(service.model.creditsPerRequest);
     expect(before.availableCredits - after.availableCredits).toBe(price);
+  });
+});
+
+describe.each([
+  { path: 'docs/getting-started.md', fence: 'ts', command: process.execPath },
+  { path: 'docs/cli.md', fence: 'ts', command: process.execPath },
+  ...(python.isReady
+    ? [{ path: 'docs/getting-started.md', fence: 'python', command: python.path }]
+    : []),
+])('the code in $fence of $path', ({ path, fence, command }) => {
+  it('prints an answer', async () => {
+    const document = readDocuments().find((each) => each.path === path);
+    if (!document) throw new Error(`${path} is gone`);
+    const { baseUrl, apiKey, model } = service;
+    mkdirSync(join(folder, '.svc'), { recursive: true });
+    const stack = { baseUrl, apiKey, model: model.id };
+    writeFileSync(join(folder, '.svc/stack.json'), JSON.stringify(stack));
+    const file = join(folder, fence === 'ts' ? 'pasted.mts' : 'pasted.py');
+    const [code = ''] = codeBlocks(document, [fence]);
+    writeFileSync(file, code.replace('llama-3.2-3b-instruct', model.id));
+
+    expect(await runFile(command, file)).toMatch(ANSWER);
   });
 });
