@@ -268,6 +268,7 @@ const topics: Record<string, readonly string[]> = {
   getJob: ['job'],
   disputeJob: ['dispute'],
   getAccount: ['job'],
+  createWebhook: ['webhook'],
 };
 
 /**

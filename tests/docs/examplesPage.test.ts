@@ -39,8 +39,11 @@ describe('the examples of the reference', () => {
   it.each(files)('%s contains no address and no key', (file) => {
     const source = readFileSync(join(folder, file), 'utf8');
 
-    expect(source).toMatch(/BASE_URL/);
-    expect(source).toMatch(/API_KEY/);
+    // A receiver of webhooks calls nothing.
+    if (!/^(python|typescript)\/webhook\./.test(file)) {
+      expect(source).toMatch(/BASE_URL/);
+      expect(source).toMatch(/API_KEY/);
+    }
     expect(source).not.toMatch(/https?:|svc_live_/);
   });
 });

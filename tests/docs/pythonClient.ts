@@ -1,26 +1,35 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-const VERSION = '3.54.0';
+/** What the examples import: the official client, and what a receiver of webhooks needs. */
+const PACKAGES = {
+  openai: '3.54.0',
+  fastapi: '0.163.2',
+  uvicorn: '0.54.0',
+  standardwebhooks: '1.1.0',
+};
+const VERSIONS = Object.values(PACKAGES).join('-');
 const VENV_TIMEOUT_MS = 60_000;
 const INSTALL_TIMEOUT_MS = 180_000;
 
 export type Python = { isReady: true; path: string } | { isReady: false; reason: string };
 
-/** A Python that has the official client; made once, and kept among the system's temporary files. */
+/** A Python that has the packages; made once, and kept among the system's temporary files. */
 export async function preparePython(): Promise<Python> {
-  const folder = join(tmpdir(), `svc-inference-python-openai-${VERSION}`);
+  const folder = join(tmpdir(), `svc-inference-python-${VERSIONS}`);
   const path = join(folder, 'bin/python');
   const find = async () => {
-    const print = 'import openai; print(openai.__version__)';
-    const { stdout } = await run(path, ['-c', print]);
-    if (stdout.trim() !== VERSION) throw new Error(`${folder} has openai ${stdout}`);
+    const print =
+      'import sys, importlib.metadata as found; print(*map(found.version, sys.argv[1:]))';
+    const { stdout } = await run(path, ['-c', print, ...Object.keys(PACKAGES)]);
+    const versions = stdout.trim().replaceAll(' ', '-');
+    if (versions !== VERSIONS) throw new Error(`${folder} has ${versions}`);
     return { isReady: true as const, path };
   };
   try {
@@ -34,13 +43,14 @@ export async function preparePython(): Promise<Python> {
   }
 }
 
-/** Beside its place first, so that an interrupted installation is never found there. */
+/** Its place is a link, made last: nobody finds an installation that was interrupted or replaced. */
 async function install(folder: string): Promise<void> {
-  const unfinished = mkdtempSync(`${folder}-`);
+  const installed = mkdtempSync(`${folder}-`);
   const timeout = VENV_TIMEOUT_MS;
-  await run('python3', ['-m', 'venv', unfinished], { timeout });
-  const pip = ['-m', 'pip', 'install', '--quiet', `openai==${VERSION}`];
-  await run(join(unfinished, 'bin/python'), pip, { timeout: INSTALL_TIMEOUT_MS });
-  await rm(folder, { recursive: true, force: true });
-  await rename(unfinished, folder);
+  await run('python3', ['-m', 'venv', installed], { timeout });
+  const pinned = Object.entries(PACKAGES).map(([name, version]) => `${name}==${version}`);
+  const pip = ['-m', 'pip', 'install', '--quiet', ...pinned];
+  await run(join(installed, 'bin/python'), pip, { timeout: INSTALL_TIMEOUT_MS });
+  await symlink(installed, `${installed}.link`);
+  await rename(`${installed}.link`, folder);
 }

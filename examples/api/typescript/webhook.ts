@@ -1,12 +1,10 @@
-// A receiver of webhooks. Beside a running `npm start`:
-//   export WEBHOOK_SECRET=whsec_$(openssl rand -base64 32)
-//   npm run example examples/webhookReceiver.ts
-// and then create the webhook with that secret, as docs/webhooks.md shows.
+// A receiver of webhooks, with express: node webhook.ts
 
 import { verifyWebhook, WebhookVerificationError } from '@svc-inference/webhooks';
 import express from 'express';
 
-const { WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env;
+const { WEBHOOK_SECRET: secret, PORT = '3000' } = process.env;
+if (!secret) throw new Error("Set WEBHOOK_SECRET to the webhook's secret");
 
 // Yours belongs where it survives a restart, written together with what the event changes.
 const seen = new Set<string>();
