@@ -182,7 +182,7 @@ describe('the packages together', () => {
   });
 
   it('provide the command svc', async () => {
-    const help = await project.run('npx', ['--no', 'svc', '--help']);
+    const help = await project.run('npx', ['--no', '--', 'svc', '--help']);
     expect(help).toContain('Usage: svc');
     expect(help).toContain('verify');
   });
