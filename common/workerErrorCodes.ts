@@ -16,8 +16,9 @@ export const STATUS_OF_WORKER_ERROR = {
   job_not_open: 409,
   stopped_before_output: 409,
   body_too_large: 413,
-  // Nobody is there to read it: for the log alone.
+  // The caller is gone and reads neither: for log and metrics.
   caller_gone: 499,
+  silent: 499,
   internal_error: 500,
   empty_output: 502,
   upstream_failed: 502,

@@ -55,7 +55,7 @@ const BODY_BYTES_MAX = 5 * 1024 * 1024;
  * One worker as an express app.
  *
  * @param options.signProof makes the proofs; by default with the worker's proof key
- * @param options.now Unix time in milliseconds, for the age of signed requests
+ * @param options.now Unix time in milliseconds, for the age of signed requests and for silences
  * @param options.wait waits so many milliseconds between two looks at the ledger
  * @param options.trialWaitMs how long a health check waits for the trial of a model
  */
@@ -87,6 +87,7 @@ export function createWorker(options: {
     capacity,
     logger,
     onEnd: (end) => metrics?.jobEnded(end),
+    nowMs: now,
   });
   metrics?.watch(jobs, capacity);
   const readHostedModels = createHostedModels({ ledger, own, logger, now });

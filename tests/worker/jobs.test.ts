@@ -30,9 +30,12 @@ let responses: ServerResponse[];
 let jobs: Jobs;
 /** How they ended. */
 let ends: string[];
+/** The time that silences are measured by. */
+let nowMs: number;
 beforeEach(() => {
   responses = [];
   ends = [];
+  nowMs = 0;
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -54,6 +57,7 @@ async function serveJobs(
     capacity: 1,
     logger: createLogger({ name: 'worker', level: 'silent' }),
     onEnd: ({ outcome }) => void ends.push(outcome),
+    nowMs: () => nowMs,
   });
   const request = {
     ...{ job_id: 'job_1', job_address: freshAddress(), worker_address: worker },
@@ -141,7 +145,7 @@ describe('a running job', () => {
     expect([text, error?.code, proof]).toEqual(['word', code, undefined]);
   });
 
-  it('pauses its engine while its caller does not read', async () => {
+  it('pauses its engine while its caller does not read, without blame for it', async () => {
     const { engine, asked } = createEndlessEngine('x'.repeat(100_000));
     const url = await serveJobs(engine, Promise.resolve(ADMITTED));
     const leaving = new AbortController();
@@ -152,7 +156,10 @@ describe('a running job', () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     expect(asked.deltas * 100_000).toBeLessThan(20_000_000);
+    nowMs += 20_000;
     leaving.abort();
+    await until(() => ends.length === 1);
+    expect(ends).toEqual(['caller_gone']);
   });
 
   it('does not begin for a caller who disconnected during the ledger check', async () => {

@@ -51,13 +51,15 @@ export function createJobs(dependencies: {
   logger: Logger;
   /** Called once for each admitted job. */
   onEnd?: (end: JobEnd) => void;
+  /** A clock in milliseconds, for how long the engine is silent. */
+  nowMs?: () => number;
 }): Jobs {
   const { admission, attempts, engine, signProof, capacity, logger } = dependencies;
-  const { onEnd = () => undefined } = dependencies;
+  const { onEnd = () => undefined, nowMs = () => performance.now() } = dependencies;
   /** Jobs that passed the ledger's check, by their address: at most one attempt of each. */
   const running = new Map<string, RunningJob>();
   const earlyStarts = createEarlyStarts<RunningJob>(capacity);
-  const execute = createExecute({ engine, signProof, logger, onEnd });
+  const execute = createExecute({ engine, signProof, logger, onEnd, nowMs });
   const signers = createKnownSigners();
   const closing = new AbortController();
 

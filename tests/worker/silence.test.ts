@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../common/logger.ts';
+import { until } from '../../testing/until.ts';
+import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
+import { createWorkerMetrics } from '../../worker/metrics.ts';
+import { readEvents } from './events.ts';
+import { openScene, type Scene } from './scene.ts';
+import { type Reply, startUpstream, type UpstreamServer } from './upstreamServer.ts';
+
+const metrics = createWorkerMetrics();
+const logged: { msg: string; code?: string; err?: { message: string } }[] = [];
+let upstream: UpstreamServer;
+let scene: Scene;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
+  scene = await openScene({
+    engine: createUpstreamEngine({ url: upstream.url }),
+    logger: createLogger({ name: 'worker', level: 'warn', into }),
+    metrics,
+    stopsTime: true,
+  });
+});
+afterAll(async () => {
+  await scene.close();
+  upstream.close();
+});
+
+/** Asks for an answer that stands still after `text`, and leaves once it has for so long. */
+async function leaveAfter(ms: number, text: string): Promise<void> {
+  const arrived = Promise.withResolvers<Reply>();
+  upstream.answerWith((reply) => {
+    if (text !== '') reply.text(text);
+    arrived.resolve(reply);
+  });
+  const leaving = new AbortController();
+  const asking = scene.ask(await scene.lock(), { signal: leaving.signal });
+  asking.catch(() => undefined);
+  const reply = await arrived.promise;
+  if (text !== '') {
+    const events = readEvents(await asking);
+    // The role comes first.
+    for (let read = 0; read < 2; read += 1) await events.next();
+  }
+  const failed = metrics.report().failures.length;
+  scene.now.offsetMs += ms;
+  leaving.abort();
+  await reply.closed;
+  await until(() => metrics.report().failures.length > failed);
+}
+
+describe('a job whose caller leaves an upstream that is frozen', () => {
+  it.each([
+    ['silent', 'after 20 s without an answer', 20_000, ''],
+    ['silent', 'after 20 s in the middle of one', 20_000, 'Once upon'],
+    ['silent', 'after 10 s, as near its deadline', 10_000, 'Once upon'],
+    ['caller_gone', 'sooner', 9_999, 'Once upon'],
+  ])('is %s in log and metrics %s', async (code, _when, ms, text) => {
+    await leaveAfter(ms, text);
+    expect(metrics.report().failures[0]).toMatchObject({ code });
+    expect(logged.at(-1)).toMatchObject({ msg: 'Gave no proof for a job', code });
+    if (code === 'silent') expect(logged.at(-1)?.err?.message).toContain(`for ${ms / 1_000} s`);
+    const outcomes = await metrics.registry.getSingleMetricAsString('svc_worker_jobs_total');
+    expect(outcomes).toContain(`outcome="${code}"`);
+  });
+});
