@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { createRandom, type Random } from '../../common/seededRandom.ts';
 import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { createStopScanner, type Engine, type FinishReason } from './engine.ts';
+import { SchemaRefusedError } from './schema/keywords.ts';
+import { smallestValue } from './schema/smallest.ts';
 import { parameterRefused } from './upstreamEvents.ts';
 
 const OPENING = 'This is the built-in engine, not a language model; it strings words together:';
@@ -45,6 +48,32 @@ function* compose(chat: ChatRequest, random: Random): Generator<string> {
   }
 }
 
+const TOKEN_CHARACTERS = 4;
+const jsonSchemaFormat = z.object({ json_schema: z.object({ schema: z.unknown() }) });
+
+/**
+ * The smallest JSON of the format, in tokens of a few characters.
+ *
+ * @throws WorkerError `parameter_refused` for a schema that it finds no value of
+ */
+function* composeJson({ type, ...format }: NonNullable<ChatRequest['response_format']>) {
+  const { data } = jsonSchemaFormat.safeParse(format);
+  if (type !== 'json_object' && !data) throw parameterRefused('response_format');
+  const characters = [...JSON.stringify(findValue(data?.json_schema.schema ?? { type: 'object' }))];
+  for (let at = 0; at < characters.length; at += TOKEN_CHARACTERS) {
+    yield characters.slice(at, at + TOKEN_CHARACTERS).join('');
+  }
+}
+
+function findValue(schema: unknown): unknown {
+  try {
+    return smallestValue(schema);
+  } catch (error) {
+    if (error instanceof SchemaRefusedError) throw parameterRefused('response_format');
+    throw error;
+  }
+}
+
 /** Punctuation alone is not a word. */
 function isWord(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
@@ -52,7 +81,8 @@ function isWord(text: string): boolean {
 
 /**
  * A substitute for a model. Equal conversations and seeds give equal text; without a seed each
- * answer differs. It obeys the token limit and stop sequences.
+ * answer differs. It obeys the token limit and stop sequences. Where JSON is asked for, it answers with
+ * the smallest.
  *
  * @param tokenDelayMs the time for each token, to try out slow answers
  */
@@ -60,13 +90,12 @@ export function createBuiltinEngine({ tokenDelayMs }: { tokenDelayMs: number }):
   return {
     kind: 'builtin',
     async *generate(chat, { tokenLimit, signal }) {
-      // Words strung together are no JSON.
-      if (chat.response_format) throw parameterRefused('response_format');
+      const { response_format: format } = chat;
       const random = createRandom(JSON.stringify([chat.seed ?? randomUUID(), chat.messages]));
       const scanner = createStopScanner(chat.stop);
       let finishReason: FinishReason = 'stop';
       let completionTokens = 0;
-      for (const token of compose(chat, random)) {
+      for (const token of format ? composeJson(format) : compose(chat, random)) {
         if (completionTokens === tokenLimit) {
           finishReason = 'length';
           break;
