@@ -62,5 +62,17 @@ export function createStartChecks(config: WorkerConfig): StartCheck[] {
       port: config.WORKER_PORT,
       settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
     }),
+    ...(config.WORKER_METRICS_PORT === undefined
+      ? []
+      : [
+          portCheck(
+            {
+              host: config.WORKER_METRICS_HOST,
+              port: config.WORKER_METRICS_PORT,
+              settings: { host: 'WORKER_METRICS_HOST', port: 'WORKER_METRICS_PORT' },
+            },
+            'metrics port',
+          ),
+        ]),
   ];
 }

@@ -27,7 +27,11 @@ interface RunningWorker {
   shutdown: Shutdown;
 }
 
-/** Starts the reference worker. @throws ConfigError when its port is occupied or not permitted */
+/**
+ * Starts the reference worker.
+ *
+ * @throws ConfigError when a port is occupied or not permitted; nothing goes on then
+ */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
   const engine = createEngine(config);
@@ -47,11 +51,6 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     metrics,
   });
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, worker.app);
-  const { address, port } = await listenAt(server, {
-    host: config.WORKER_HOST,
-    port: config.WORKER_PORT,
-    settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
-  });
   const graceMs = config.WORKER_SHUTDOWN_TIMEOUT_MS;
   const shutdown = createShutdown({ logger, timeoutMs: graceMs + CLOSING_MS });
   shutdown.add('server', async () => {
@@ -59,19 +58,30 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     await worker.close(graceMs);
     server.closeAllConnections();
   });
-  if (metrics && WORKER_METRICS_PORT !== undefined) {
-    const served = await serveMetrics({
-      registry: metrics.registry,
-      host: WORKER_METRICS_HOST,
-      port: WORKER_METRICS_PORT,
-      settings: { host: 'WORKER_METRICS_HOST', port: 'WORKER_METRICS_PORT' },
-      reports: { '/jobs': metrics.report },
+  try {
+    const { address, port } = await listenAt(server, {
+      host: config.WORKER_HOST,
+      port: config.WORKER_PORT,
+      settings: { host: 'WORKER_HOST', port: 'WORKER_PORT' },
     });
-    shutdown.add('metrics', served.close);
-    logger.info({ msg: 'Served metrics', metrics_url: served.url });
+    if (metrics && WORKER_METRICS_PORT !== undefined) {
+      const served = await serveMetrics({
+        registry: metrics.registry,
+        host: WORKER_METRICS_HOST,
+        port: WORKER_METRICS_PORT,
+        settings: { host: 'WORKER_METRICS_HOST', port: 'WORKER_METRICS_PORT' },
+        reports: { '/jobs': metrics.report },
+      });
+      shutdown.add('metrics', served.close);
+      logger.info({ msg: 'Served metrics', metrics_url: served.url });
+    }
+    const url = `http://${hostInUrl(address)}:${port}`;
+    return { url, address: worker.address.toBase58(), engine: engine.kind, shutdown };
+  } catch (error) {
+    // An open server, or the trial of a model, would keep the process alive.
+    await shutdown.run();
+    throw error;
   }
-  const url = `http://${hostInUrl(address)}:${port}`;
-  return { url, address: worker.address.toBase58(), engine: engine.kind, shutdown };
 }
 
 /** What the worker demands of jobs. */

@@ -67,9 +67,9 @@ export function nodeChecks({ rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string })
 }
 
 /** The port can be opened; 0 always can. */
-export function portCheck(at: Parameters<typeof listenAt>[1]): StartCheck {
+export function portCheck(at: Parameters<typeof listenAt>[1], what = 'port'): StartCheck {
   return {
-    what: 'port',
+    what,
     run: async () => {
       const server = createServer();
       const { port } = await listenAt(server, at);

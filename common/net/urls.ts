@@ -48,13 +48,18 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** Of a port, not of an address. */
+const PORT_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken',
+  EACCES: 'is not permitted',
+};
+
 /**
  * Opens a server's port; 0 lets the system choose one.
  *
  * @param at.settings what host and port are called in the environment
  * @returns the address and port that were opened
- * @throws ConfigError naming the setting to change: the system's own words name none, and quote its
- *   value
+ * @throws ConfigError naming the setting to change, which the system's own words do not
  */
 export async function listenAt(
   server: Server,
@@ -62,9 +67,12 @@ export async function listenAt(
 ): Promise<AddressInfo> {
   server.listen(at.port, at.host);
   await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
-    const isPort = code === 'EADDRINUSE' || code === 'EACCES';
-    const name = isPort ? at.settings.port : at.settings.host;
-    throw new ConfigError(`${name}: cannot be listened on (${code})`);
+    const fault = PORT_FAULTS[String(code)];
+    throw new ConfigError(
+      fault === undefined
+        ? `${at.settings.host}: cannot be listened on (${code})`
+        : `${at.settings.port}: port ${at.port} ${fault} (${code}); choose another`,
+    );
   });
   return server.address() as AddressInfo;
 }

@@ -29,13 +29,16 @@ describe('a listening port', () => {
     expect(port).toBeGreaterThan(0);
   });
 
-  it('is reported by its setting, without its value, when it is occupied', async () => {
+  it('is reported by its setting and its number when it is occupied', async () => {
     const { port } = await open({ port: 0 });
 
     const refused = await open({ port }).catch((error: unknown) => error);
 
     expect(refused).toBeInstanceOf(ConfigError);
-    expect(refused).toHaveProperty('message', 'PART_PORT: cannot be listened on (EADDRINUSE)');
+    expect(refused).toHaveProperty(
+      'message',
+      `PART_PORT: port ${port} is taken (EADDRINUSE); choose another`,
+    );
     expect(refused).not.toHaveProperty('cause');
   });
 

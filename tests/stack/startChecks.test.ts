@@ -76,6 +76,7 @@ describe('a worker that is started with --check', () => {
   const settings = () => ({
     WORKER_ENGINE: 'builtin',
     WORKER_PORT: '0',
+    WORKER_METRICS_PORT: '0',
     WORKER_GATEWAYS: service.apiEnvironment.SVC_GATEWAY ?? '',
     WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
     WORKER_PROOF_KEY: secretOf(Keypair.generate()),
@@ -86,7 +87,7 @@ describe('a worker that is started with --check', () => {
     const { isAllWell, lines } = await check(createWorkerChecks(loadWorkerConfig(settings())));
     expect([isAllWell, failed(lines)]).toEqual([true, []]);
     expect(lines.map((line) => line.slice(8, 24).trim())).toEqual([
-      ...['program', 'account', 'gateways', 'upstream', 'port'],
+      ...['program', 'account', 'gateways', 'upstream', 'port', 'metrics port'],
     ]);
     expect(lines[1]).toContain('This worker takes no jobs: its account does not exist');
   });
@@ -102,7 +103,7 @@ describe('a worker that is started with --check', () => {
     expect(code).toBe(1);
     expect(failed(lines)).toEqual([
       expect.stringContaining(`There is no Gateway at ${stranger}`),
-      expect.stringContaining('The connection to the upstream failed: nothing listens'),
+      expect.stringContaining('nothing listens at its address (ECONNREFUSED)'),
     ]);
   });
 });
