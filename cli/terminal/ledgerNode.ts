@@ -40,9 +40,12 @@ export async function withLedgerNode<Result>(
       try {
         return (await fetch(url as string, { ...(init as RequestInit), signal })) as never;
       } catch (cause) {
-        unreachable = new CommandError(`The ledger's node at ${rpc.host} cannot be reached.`, {
-          cause,
-        });
+        // Most commands never need it.
+        const { describeConnectionFault } = await import('../../common/net/connectionFault.ts');
+        unreachable = new CommandError(
+          `The ledger's node at ${rpc.host} cannot be reached: ${describeConnectionFault(cause)}.`,
+          { cause },
+        );
         throw unreachable;
       }
     },

@@ -161,7 +161,7 @@ describe('svc verify', () => {
     {
       what: 'a node that cannot be reached',
       args: () => ['verify', settled.address.toBase58(), '--rpc', NOWHERE],
-      says: /^The ledger's node at 127\.0\.0\.1:1 cannot be reached\.\n$/,
+      says: /^The ledger's node at 127\.0\.0\.1:1 cannot be reached: its port is one that fetch refuses\.\n$/,
     },
     {
       what: 'no node',

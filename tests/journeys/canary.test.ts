@@ -291,7 +291,7 @@ describe('svc canary', () => {
       [['--model', 'no-such-model'], {}, "No model has the id 'no-such-model'."],
       [['--worker', stranger], {}, `The worker ${stranger} cannot be asked`],
       [[], { SVC_GATEWAY: '' }, 'SVC_GATEWAY'],
-      [[], { SOLANA_RPC_URL: away }, "The ledger's node at 127.0.0.1:1 cannot be reached."],
+      [[], { SOLANA_RPC_URL: away }, "The ledger's node at 127.0.0.1:1 cannot be reached: "],
       [[], { DATABASE_URL: `${away}/`.replace('http', 'postgres') }, 'database at 127.0.0.1:1'],
     ] as const;
     for (const [more, settings, why] of refusals) {

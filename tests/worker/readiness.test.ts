@@ -83,7 +83,7 @@ describe('a worker with an upstream', () => {
     const waiting = await open({ url });
     const reason = `its trial of '${MODEL_ID}' failed. The connection to the upstream failed:`;
     expect(await health(waiting)).toMatchObject(
-      notReady(`${reason} nothing listens at its address`),
+      notReady(`${reason} nothing listens at its address (ECONNREFUSED)`),
     );
     expect(logged).toMatchObject([{ level: 50, msg: 'Found the upstream not ready' }]);
     upstream = await startUpstream({ port: Number(new URL(url).port) });
@@ -107,7 +107,7 @@ describe('a worker with an upstream', () => {
       reply.head(503, { 'retry-after': '7' });
       reply.end();
     });
-    const reason = `its trial of '${MODEL_ID}' failed. The upstream is busy: status 503`;
+    const reason = `its trial of '${MODEL_ID}' failed. The upstream is busy, or loads its model: status 503`;
     expect(await health(await open())).toMatchObject({ ...notReady(reason), wait: '7' });
   });
 
@@ -131,7 +131,7 @@ describe('a worker with an upstream', () => {
 
   it.each([
     [500, 'The upstream answered with status 500'],
-    [503, 'The upstream is busy: status 503'],
+    [503, 'The upstream is busy, or loads its model: status 503'],
     [401, 'The upstream answered with status 401'],
   ])('and answers its list with %i is away', async (status, reason) => {
     const ready = await open();

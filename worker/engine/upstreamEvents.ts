@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { z } from 'zod';
+import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { FinishReason, Usage } from './engine.ts';
 
@@ -90,7 +91,10 @@ const REFUSED_STATUSES = [400, 413, 422];
 const CONTEXT_LENGTH = /context[_ ](length|size|window)|maximum context|exceeds? .*context/i;
 
 /** Statuses of servers without capacity; another worker may have some. */
-const BUSY_STATUSES = [429, 503];
+const BUSY_STATUSES: Readonly<Record<number, string>> = {
+  429: 'is busy',
+  503: 'is busy, or loads its model',
+};
 
 /** How servers name the fields that not every one takes, in the words of their refusals. */
 const REFUSED_FIELDS: Readonly<Record<string, RegExp>> = {
@@ -128,12 +132,13 @@ export async function asUpstreamRefusal(
 
 /** The error for a status that says all, with the time after which it is worth asking again. */
 export function asUpstreamStatus({ status, headers }: Response): WorkerError {
+  const busy = BUSY_STATUSES[status];
+  if (busy === undefined)
+    return new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
-  return BUSY_STATUSES.includes(status)
-    ? new WorkerError('no_free_slot', `The upstream is busy: status ${status}`, {
-        retryAfterSeconds,
-      })
-    : new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
+  return new WorkerError('no_free_slot', `The upstream ${busy}: status ${status}`, {
+    retryAfterSeconds,
+  });
 }
 
 /** Clients ignore a longer time. */
@@ -181,23 +186,10 @@ async function readStart(response: Response, waitMs: number): Promise<string> {
   }
 }
 
-/** What the codes of connections mean; others are named as they are. */
-const CONNECTION_FAULTS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at its address',
-  ECONNRESET: 'it closed the connection',
-  UND_ERR_SOCKET: 'it closed the connection',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be looked up',
-  TimeoutError: 'it did not answer in time',
-};
-
-/** The error for a failed connection. A parser's error quotes the answer, so only its name is kept. */
+/** The error for a failed connection. */
 export function asUpstreamFailure(error: unknown): WorkerError {
   if (error instanceof WorkerError) return error;
-  const { name, cause } = Object(error) as { name?: unknown; cause?: unknown };
-  const { code } = Object(cause) as { code?: unknown };
-  const fault = String(code ?? name ?? 'unknown');
-  const reason = CONNECTION_FAULTS[fault] ?? fault;
+  const reason = describeConnectionFault(error);
   return new WorkerError('upstream_failed', `The connection to the upstream failed: ${reason}`);
 }
 

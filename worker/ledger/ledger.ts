@@ -1,4 +1,5 @@
 import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import { delay, within } from '../../common/wait.ts';
 import {
   type AccountName,
@@ -78,9 +79,10 @@ export function createWorkerLedger(options: {
         const answer = await within(READ_TIMEOUT_MS, reading);
         if (answer) return answer.value;
       }
-      throw new Error(`No answer within ${tries * READ_TIMEOUT_MS} ms`);
+      throw new DOMException(`No answer within ${tries * READ_TIMEOUT_MS} ms`, 'TimeoutError');
     } catch (error) {
-      throw new WorkerError('ledger_unavailable', 'The ledger did not answer', { cause: error });
+      const reason = `The ledger did not answer: ${describeConnectionFault(error)}`;
+      throw new WorkerError('ledger_unavailable', reason, { cause: error });
     }
   }
 

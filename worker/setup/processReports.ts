@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -6,9 +7,13 @@ const healthBody = z.object({ error: z.object({ message: z.string() }).optional(
 
 /** Asks an endpoint whether its worker takes jobs. @returns `ready`, or why it does not */
 export async function readHealth(endpoint: string): Promise<string> {
-  const body = healthBody.safeParse(await readJson(`${endpoint}/health`));
-  if (!body.success) return 'it does not answer';
-  return body.data.error?.message ?? 'ready';
+  try {
+    const body = healthBody.safeParse(await readJson(`${endpoint}/health`));
+    if (!body.success) return 'something else than a worker answers';
+    return body.data.error?.message ?? 'ready';
+  } catch (error) {
+    return `it does not answer: ${describeConnectionFault(error)}`;
+  }
 }
 
 const failure = z.object({
@@ -31,15 +36,13 @@ const jobsReport = z.object({
 export async function readJobsReport(
   metricsPort: string | undefined,
 ): Promise<z.infer<typeof jobsReport> | undefined> {
-  return jobsReport.safeParse(await readJson(`http://127.0.0.1:${metricsPort}/jobs`)).data;
+  // Its absence is all that a caller has to know.
+  const report = await readJson(`http://127.0.0.1:${metricsPort}/jobs`).catch(() => undefined);
+  return jobsReport.safeParse(report).data;
 }
 
+/** @throws what `fetch` throws where nothing answers, and SyntaxError for what is no JSON */
 async function readJson(url: string): Promise<unknown> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return await response.json();
-  } catch {
-    // Every caller says that nothing answers.
-    return undefined;
-  }
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return response.json();
 }
