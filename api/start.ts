@@ -295,6 +295,7 @@ export async function startApi(
         program_id: programId.toBase58(),
         gateway,
         commitment: config.SVC_COMMITMENT,
+        loopback_allowed: allowLoopback,
         development_wallet_url: config.SVC_CONSOLE_DEVELOPMENT_WALLET_URL ?? null,
       },
       pages: readPages(logger),

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../common/config.ts';
+import { isLoopbackHost } from '../common/net/addressGuard.ts';
 import { folderAt, readKeys, readSettings, requireSettings } from '../worker/setup/folder.ts';
 import { type InitializeOptions, initializeWorker } from '../worker/setup/initialize.ts';
 import { leaveService } from '../worker/setup/leave.ts';
@@ -9,8 +10,8 @@ import { parseAddress, parseNodeUrl, withLedgerNode } from './terminal/ledgerNod
 import { CommandError, renderRows } from './terminal/output.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './wallet/target.ts';
 
-const PORT = 8090;
 const FAILURES_SHOWN = 5;
+const PORT_MAX = 65_533;
 
 /** `svc worker`: everything that the owner of a GPU does with a worker. */
 export function createWorkerCommand(): Command {
@@ -29,7 +30,7 @@ export function createWorkerCommand(): Command {
     .option('--model <id=name>', "the upstream's name for a model", collectModel, new Map())
     .option('--slots <number>', 'jobs at the same time; default: measured', parseNumber)
     .option('--stake <tokens>', 'whole tokens at stake; default: the minimum', parseTokens)
-    .option('--port <port>', 'where it listens here; metrics are on the next', parseNumber, PORT)
+    .option('--port <port>', "where it listens here; default: 8090, or the endpoint's", parsePort)
     .action(initialize);
   add('run', 'run it with the settings of its folder and of the environment').action(run);
   add('status', 'earnings by day and model, stake, standing and last failures')
@@ -42,7 +43,7 @@ export function createWorkerCommand(): Command {
 
 interface InitOptions
   extends TargetOptions,
-    Omit<InitializeOptions, 'rpc' | 'gateway' | 'upstreamKey'> {
+    Omit<InitializeOptions, 'rpc' | 'gateway' | 'upstreamKey' | 'allowsLoopback'> {
   readonly gateway?: string;
 }
 
@@ -51,7 +52,9 @@ async function initialize(options: InitOptions): Promise<void> {
   const gateway = options.gateway ?? target.gateway?.toBase58();
   if (!gateway) throw new CommandError('Say whose jobs: --gateway, or --service.');
   const upstreamKey = process.env.WORKER_UPSTREAM_KEY || undefined;
-  const decided = { ...options, rpc: target.rpc, gateway, upstreamKey };
+  // Without a service's word: a ledger on this machine is one for development.
+  const { rpc, allowsLoopback = isLoopbackHost(rpc.hostname) } = target;
+  const decided = { ...options, rpc, gateway, upstreamKey, allowsLoopback };
   await withLedgerNode(target, (ledger) =>
     explained(initializeWorker(decided, ledger, console.log)),
   );
@@ -63,13 +66,15 @@ async function run({ dir }: { dir: string }): Promise<void> {
     import('../worker/start.ts'),
     import('../common/shutdown.ts'),
   ]);
+  const folder = folderAt(dir);
   try {
-    const config = loadConfig({ ...readSettings(folderAt(dir)), ...process.env });
+    const config = loadConfig({ ...readSettings(folder), ...process.env });
     const { url, address, engine, shutdown } = await startWorker(config);
     runUntilEnded(shutdown, { url, engine, worker_address: address });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new CommandError(error.message, { cause: error });
+    const read = `It reads the environment, and then ${folder.settingsPath}.`;
+    throw new CommandError(`${error.message}\n${read}`, { cause: error });
   }
 }
 
@@ -117,6 +122,13 @@ function collectModel(text: string, models: ReadonlyMap<string, string>): Map<st
 function parseNumber(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a number from 1 to 99999.');
+}
+
+/** Metrics are on the next, or the one after it. */
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= PORT_MAX) return port;
+  throw new InvalidArgumentError(`It must be a port from 1 to ${PORT_MAX}.`);
 }
 
 function parseTokens(text: string): bigint {

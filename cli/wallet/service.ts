@@ -1,5 +1,6 @@
 import type { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
+import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import { sign } from '../../programs/client/proof.ts';
 import { CommandError } from '../terminal/output.ts';
 
@@ -11,6 +12,8 @@ const deployment = z.object({
   rpc_url: z.url().nullable(),
   program_id: z.string(),
   gateway: z.string(),
+  // Services of before have no word for it.
+  loopback_allowed: z.boolean().default(false),
 });
 
 export type Deployment = z.infer<typeof deployment>;
@@ -40,7 +43,10 @@ async function request(service: URL, route: string, { body, cookie, origin }: Re
     },
     ...(body && { body: JSON.stringify(body) }),
   }).catch((cause: unknown) => {
-    throw new CommandError(`The service at ${service.host} cannot be reached.`, { cause });
+    throw new CommandError(
+      `The service at ${service.host} cannot be reached: ${describeConnectionFault(cause)}.`,
+      { cause },
+    );
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok) return { answer, cookies: response.headers.getSetCookie() };

@@ -19,9 +19,11 @@ export function addTargetOptions(command: Command, service: string): Command {
     .option('--program <id>', 'another deployment of the program', parseAddress);
 }
 
-/** A ledger, and the Gateway of the service that was named. */
+/** A ledger, and what the service that was named says of itself. */
 export interface Target extends LedgerOptions {
   readonly gateway: PublicKey | undefined;
+  /** Whether it takes workers on its own machine. */
+  readonly allowsLoopback: boolean | undefined;
 }
 
 /**
@@ -41,7 +43,8 @@ export async function findTarget({ service, ...options }: TargetOptions): Promis
   }
   const program = options.program ?? (named && parseAddress(named.program_id));
   const gateway = named && parseAddress(named.gateway);
-  return { rpc, ...(program && { program }), gateway };
+  const allowsLoopback = named?.loopback_allowed;
+  return { rpc, ...(program && { program }), gateway, allowsLoopback };
 }
 
 export function parseServiceUrl(text: string): URL {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import { findFreePort } from '../../stack/port.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { measureCapacity } from '../../worker/setup/capacity.ts';
@@ -15,32 +16,33 @@ describe("an upstream's list", () => {
     upstream = await startUpstream();
   });
   afterAll(() => upstream.close());
-  const listWith = (status: number, body: object, chosen: ReadonlyMap<string, string>) => {
+  const listWith = (status: number, body: object) => {
     upstream.answerTrialsWith((reply) => reply.refuse(status, body));
-    return listUpstreamModels(upstream.url, { chosen });
+    return listUpstreamModels(upstream.url, undefined);
   };
-  const chosen = new Map([
-    ['qwen3-8b', 'my-model'],
-    ['qwen3-14b', 'my-model'],
-  ]);
 
-  it('has the names, whatever was chosen', async () => {
-    expect(await listWith(200, { data: [{ id: 'a' }, { id: 'b' }] }, chosen)).toEqual(['a', 'b']);
+  it('has its names', async () => {
+    expect(await listWith(200, { data: [{ id: 'a' }, { id: 'b' }] })).toEqual(['a', 'b']);
   });
 
-  it.each([404, 405, 501])('may be missing where names were chosen: status %d', async (status) => {
-    expect(await listWith(status, {}, chosen)).toEqual(['my-model']);
-    await expect(listWith(status, {}, NONE)).rejects.toThrow(
-      `${upstream.url}/models has no list of models: status ${status}. Name them: --model id=name.`,
-    );
+  it.each([404, 405, 501])('may be missing: status %d', async (status) => {
+    expect(await listWith(status, {})).toBeUndefined();
   });
 
   it.each([
-    [401, {}, 'answers with status 401.'],
+    [401, {}, 'answers with status 401. WORKER_UPSTREAM_KEY holds its key.'],
     [500, {}, 'answers with status 500.'],
+    [503, {}, 'answers with status 503. It may still load its model: try again soon.'],
     [200, {}, 'answers without a list of models.'],
   ])('that cannot be read is no missing one: %d %j', async (status, body, sentence) => {
-    await expect(listWith(status, body, chosen)).rejects.toThrow(sentence);
+    await expect(listWith(status, body)).rejects.toThrow(sentence);
+  });
+
+  it('of a server that is away ends with the code of the connection', async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}/v1`;
+    await expect(listUpstreamModels(url, undefined)).rejects.toThrow(
+      `No upstream answers at ${url}/models: nothing listens at its address (ECONNREFUSED). Start it first.`,
+    );
   });
 });
 

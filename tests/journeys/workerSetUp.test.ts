@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,15 +35,12 @@ beforeAll(async () => {
     startUpstream(),
   ]);
   upstream.answerWith(answer);
-  upstream.answerTrialsWith((reply, model) =>
-    model === undefined
-      ? reply.refuse(200, { data: [{ id: 'nomic-embed-text' }, { id: UPSTREAM_NAME }] })
-      : answer(reply),
-  );
+  upstream.answerTrialsWith(answerTrial);
   folder = join(mkdtempSync(join(tmpdir(), 'svc-worker-')), 'worker');
   port = await findFreePort();
 });
 afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
   await service.close();
   upstream.close();
   rmSync(join(folder, '..'), { recursive: true });
@@ -54,6 +52,31 @@ function answer(reply: Reply): void {
   reply.usage(5, 3);
   reply.done();
   reply.end();
+}
+
+function answerTrial(reply: Reply, model: string | undefined): void {
+  if (model !== undefined) answer(reply);
+  else reply.refuse(200, { data: [{ id: 'nomic-embed-text' }, { id: UPSTREAM_NAME }] });
+}
+
+const children: ChildProcess[] = [];
+
+/** Starts `svc worker run`. */
+function startRun() {
+  const child = spawn(process.execPath, [MAIN, 'worker', 'run', '--dir', folder], {
+    env: { ...MACHINE_ENVIRONMENT, LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  children.push(child);
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  return {
+    exited: once(child, 'close').then(([code]) => code as number | null),
+    written: () => errors,
+    end: () => void child.kill('SIGTERM'),
+  };
 }
 
 /** Runs `svc worker` to its end. */
@@ -95,8 +118,12 @@ describe('svc worker init', () => {
       'no Gateway at',
     ],
     ['a mistyped gateway', { gateway: 'DqxZ' }, '--gateway takes addresses, or the word any'],
-    ['a plain endpoint', { endpoint: 'http://worker.example' }, 'must be an https address'],
+    ['a plain endpoint', { endpoint: 'http://worker.example' }, '--endpoint must be an https URL'],
+    ['a private endpoint', { endpoint: 'https://10.0.0.1' }, 'must lead to a public address'],
     ['an upstream that is away', { upstream: 'http://127.0.0.1:9/v1' }, 'No upstream answers at'],
+    ['an upstream that is no URL', { upstream: 'gpu:8000' }, 'refuse WORKER_UPSTREAM_URL: must be'],
+    ['a stake below the minimum', { stake: '999' }, '--stake must be at least the minimum, 1000.'],
+    ['a port that is none', { port: '65534' }, 'It must be a port from 1 to 65533.'],
     ['a model of no catalog', { model: 'qwen9=x' }, "The catalog has no model 'qwen9'"],
   ])('ends with one sentence for %s', async (_what, changes, sentence) => {
     const { code, error } = await initialize(changes);
@@ -173,11 +200,26 @@ describe('svc worker', () => {
     await ledger.fundLamports(fromPubkey, lamports);
   });
 
+  it.each([
+    ['WORKER_PORT', 0],
+    ['WORKER_METRICS_PORT', 1],
+  ])('run ends where the port of %s is taken, and names both', async (setting, next) => {
+    // A trial without end, which would keep the process.
+    upstream.answerTrialsWith(() => undefined);
+    const other = createServer().listen(port + next, '127.0.0.1');
+    await once(other, 'listening');
+    const { exited, written } = startRun();
+    expect(await exited).toBe(1);
+    expect(written()).toBe(
+      `${setting}: port ${port + next} is taken (EADDRINUSE); choose another\n` +
+        `It reads the environment, and then ${join(folder, 'worker.env')}.\n`,
+    );
+    other.close();
+    upstream.answerTrialsWith(answerTrial);
+  });
+
   it('run takes jobs, status shows the earnings, and stop leaves with the stake', async () => {
-    const worker = spawn(process.execPath, [MAIN, 'worker', 'run', '--dir', folder], {
-      env: MACHINE_ENVIRONMENT,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const worker = startRun();
     const shown = () => service.get(`/v1/models/${service.model.id}`);
     await service.time.advanceUntil(until(async () => (await shown()).svc.active_workers === 1));
     const answered = await service.openai().chat.completions.create({
@@ -210,8 +252,8 @@ describe('svc worker', () => {
       expect.stringMatching(/^Unlocked 1000 tokens\. /),
     ]);
     expect(await ownWorker()).toMatchObject({ modelsLen: 0, unstakingTokens: 1_000n });
-    worker.kill('SIGTERM');
-    await once(worker, 'exit');
+    worker.end();
+    await worker.exited;
 
     expect((await run('stop')).output).toContain('1000 tokens wait until');
     await service.advanceSeconds(COOLDOWN_SECONDS + 1);

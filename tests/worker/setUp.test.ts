@@ -41,7 +41,7 @@ describe('setting a worker up', () => {
     const options = {
       ...{ dir, rpc: new URL(ledger.rpcUrl), gateway: 'any', upstream: upstream.url },
       ...{ upstreamKey: undefined, model: new Map([[service.model.id, 'm']]) },
-      ...{ endpoint: 'http://127.0.0.1:9', slots: 1, port: 9 },
+      ...{ endpoint: 'http://127.0.0.1:1024', slots: 1, allowsLoopback: true },
     };
     const initialize = () => initializeWorker(options, { connection, addresses }, () => undefined);
     let another: Promise<void> | undefined;

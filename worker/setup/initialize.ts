@@ -18,8 +18,9 @@ import {
 import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
 import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { createUpstreamEngine } from '../engine/upstream.ts';
+import { choosePorts, requireEndpoint, requireSettingsOfRun } from './addresses.ts';
 import { measureCapacity } from './capacity.ts';
-import { folderAt, openKeys, type WorkerKeys, writeSettings } from './folder.ts';
+import { folderAt, openKeys, readSettings, type WorkerKeys, writeSettings } from './folder.ts';
 import { type Purse, readPurse, readWorkerState, type WorkerState } from './ledgerState.ts';
 import { SetupError } from './setupError.ts';
 import { sendTogether } from './transactions.ts';
@@ -42,7 +43,10 @@ export interface InitializeOptions {
   readonly slots?: number;
   /** Whole tokens; the minimum where it is left out. */
   readonly stake?: bigint;
-  readonly port: number;
+  /** Where it listens; chosen where it is left out. */
+  readonly port?: number;
+  /** Whether its gateways take workers on loopback, as in development. */
+  readonly allowsLoopback: boolean;
 }
 
 export type Report = (line: string) => void;
@@ -66,25 +70,36 @@ export async function initializeWorker(
   report: Report,
 ): Promise<void> {
   const folder = folderAt(options.dir);
-  requireUsableEndpoint(options.endpoint);
+  const endpoint = await requireEndpoint(options.endpoint, options.allowsLoopback);
   const keys = openKeys(folder);
   const authority = keys.authority.publicKey;
   report(`Keys             ${folder.path}: authority ${authority}`);
   await requireGateways(connection, addresses, options.gateway);
-  const { offered } = await readUsableState(connection, addresses, authority);
-  const { models, slots } = await measureUpstream(options, offered, report);
-  writeSettings(folder, {
+  const { port, metricsPort } = choosePorts(options, readSettings(folder).WORKER_PORT);
+  const settings = {
     SOLANA_RPC_URL: options.rpc.href,
     SVC_PROGRAM_ID: addresses.programId.toBase58(),
     WORKER_AUTHORITY: authority.toBase58(),
     WORKER_PROOF_KEY: folder.proofKeyPath,
     WORKER_GATEWAYS: options.gateway,
     WORKER_UPSTREAM_URL: options.upstream,
+    WORKER_PORT: String(port),
+    WORKER_METRICS_PORT: String(metricsPort),
+  };
+  requireSettingsOfRun({ ...settings, WORKER_UPSTREAM_KEY: options.upstreamKey });
+  const { offered, config } = await readUsableState(connection, addresses, authority);
+  if ((options.stake ?? config.minimumStakeTokens) < config.minimumStakeTokens) {
+    throw new SetupError(`--stake must be at least the minimum, ${config.minimumStakeTokens}.`);
+  }
+  const { models, slots } = await measureUpstream(options, offered, report);
+  writeSettings(folder, {
+    ...settings,
     WORKER_MODELS: [...models].map((pair) => pair.join('=')).join(','),
     WORKER_SLOTS: String(slots),
-    WORKER_PORT: String(options.port),
-    WORKER_METRICS_PORT: String(options.port + 1),
   });
+  // As they are read again: a name may hold what ends a line's value.
+  requireSettingsOfRun(readSettings(folder));
+  report(`Listens          at port ${port}, metrics at ${metricsPort}`);
 
   // A model may have taken half an hour to load, and another run may have been faster.
   const state = await readUsableState(connection, addresses, authority);
@@ -92,7 +107,7 @@ export async function initializeWorker(
     payout: await readPurse(connection, state.config.creditMint, authority),
     stake: await readPurse(connection, state.config.stakeMint, authority),
   };
-  const setup = { state, purses, options, keys };
+  const setup = { state, purses, options, keys, endpoint };
   await requireFunds({ ...setup, connection, report });
   const modelIds = [...models.keys()];
   for (const instructions of transactionsFor({ ...setup, addresses, modelIds })) {
@@ -126,8 +141,14 @@ async function measureUpstream(
 ): Promise<{ models: Map<string, string>; slots: number }> {
   const url = options.upstream;
   const key = options.upstreamKey;
-  const names = await listUpstreamModels(url, { key, chosen: options.model });
+  const names = (await listUpstreamModels(url, key)) ?? [...new Set(options.model.values())];
+  if (names.length === 0) {
+    throw new SetupError(`${url} names no models. Name them: --model id=name.`);
+  }
   report(`Upstream         ${names.join(', ')}`);
+  if (key !== undefined) {
+    report('                 its key is not stored: svc worker run needs WORKER_UPSTREAM_KEY, too');
+  }
   const proposed = proposeModels(offered, names, options.model);
   for (const [id, name] of proposed) report(`                 ${id} is its ${name}`);
   if (proposed.size === 0) {
@@ -159,6 +180,8 @@ interface Setup {
   purses: { payout: Purse; stake: Purse };
   options: InitializeOptions;
   keys: WorkerKeys;
+  /** The public address that gateways connect to. */
+  endpoint: string;
 }
 
 /** Whole tokens that are still to be staked. */
@@ -208,12 +231,11 @@ function sol(lamports: number): string {
 function transactionsFor(
   setup: Setup & { addresses: Addresses; modelIds: readonly string[] },
 ): TransactionInstruction[][] {
-  const { addresses, state, purses, options, keys, modelIds } = setup;
+  const { addresses, state, purses, endpoint, keys, modelIds } = setup;
   const { programId } = addresses;
   const { worker, config } = state;
   const authority = keys.authority.publicKey;
   const payout = purses.payout.address;
-  const { endpoint } = options;
   const proofKey = keys.proofKey.publicKey;
 
   const account = { programId, authority, payout, proofKey, endpoint };
@@ -264,12 +286,4 @@ async function requireGateways(
     const found = await fetchGateway(connection, address, { programId, commitment: 'confirmed' });
     if (!found) throw new SetupError(`There is no Gateway at ${address} on this ledger.`);
   }
-}
-
-/** Gateways connect to public addresses over https, and to loopback in development only. */
-function requireUsableEndpoint(endpoint: string): void {
-  const url = URL.parse(endpoint);
-  const isLoopback = url?.hostname === '127.0.0.1' || url?.hostname === 'localhost';
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return;
-  throw new SetupError('--endpoint must be an https address: prompts travel to it.');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import type { Engine } from '../engine/engine.ts';
 import { modelsUrl } from '../engine/upstream.ts';
 import { SetupError } from './setupError.ts';
@@ -12,28 +13,34 @@ const NO_LIST_STATUSES = [404, 405, 501];
 
 const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
 
+/** What to do about some statuses. */
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: ' WORKER_UPSTREAM_KEY holds its key.',
+  403: ' WORKER_UPSTREAM_KEY holds its key.',
+  503: ' It may still load its model: try again soon.',
+};
+
 /**
- * The names that an upstream serves models under; those that its owner chose where it has no list.
+ * The names that an upstream serves models under; undefined where it has no list.
  *
  * @throws SetupError when it does not answer, or not in the form of chat-completions servers
  */
 export async function listUpstreamModels(
   url: string,
-  { key, chosen }: { key?: string | undefined; chosen: ReadonlyMap<string, string> },
-): Promise<string[]> {
+  key: string | undefined,
+): Promise<string[] | undefined> {
   const at = modelsUrl(url);
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
   const response = await fetch(at, { headers, signal }).catch((cause) => {
-    throw new SetupError(`No upstream answers at ${at}. Start it first.`, { cause });
+    const fault = describeConnectionFault(cause);
+    throw new SetupError(`No upstream answers at ${at}: ${fault}. Start it first.`, { cause });
   });
-  if (NO_LIST_STATUSES.includes(response.status)) {
-    if (chosen.size > 0) return [...new Set(chosen.values())];
-    throw new SetupError(
-      `${at} has no list of models: status ${response.status}. Name them: --model id=name.`,
-    );
+  const { status } = response;
+  if (NO_LIST_STATUSES.includes(status)) return undefined;
+  if (!response.ok) {
+    throw new SetupError(`${at} answers with status ${status}.${REMEDIES[status] ?? ''}`);
   }
-  if (!response.ok) throw new SetupError(`${at} answers with status ${response.status}.`);
   const list = modelList.safeParse(await response.json().catch(() => undefined));
   if (!list.success) throw new SetupError(`${at} answers without a list of models.`);
   return list.data.data.map(({ id }) => id);

@@ -96,6 +96,9 @@ const consoleConfig = z.object({
   program_id: ledgerAddress,
   gateway: ledgerAddress,
   commitment: z.enum(['confirmed', 'finalized']),
+  loopback_allowed: z
+    .boolean()
+    .describe('Whether workers and webhooks may be on its own machine: for development only.'),
   development_wallet_url: z
     .string()
     .nullable()

@@ -177,6 +177,7 @@ export async function openConsoleScene({
           program_id: GATEWAY,
           gateway: GATEWAY,
           commitment: 'confirmed',
+          loopback_allowed: false,
           development_wallet_url: null,
         },
         operators: [operator.publicKey.toBase58()],
