@@ -15,7 +15,7 @@ import {
   selectModels,
   type WorkerRow,
 } from '../sql/workers.ts';
-import { createHealthProbe } from '../workers/health.ts';
+import { createHealthProbe, isHealth } from '../workers/health.ts';
 import { drawQuestions } from './questions.ts';
 import {
   type CanaryServices,
@@ -53,7 +53,7 @@ async function findCandidates(options: {
     .filter(({ address }) => worker === undefined || address === worker)
     .sort((one, other) => (one.address < other.address ? -1 : 1));
   const probed = await Promise.all(
-    eligible.map(async (row) => ({ row, answers: typeof (await probe(row)) === 'object' })),
+    eligible.map(async (row) => ({ row, answers: isHealth(await probe(row)) })),
   );
   const answering = probed.filter(({ answers }) => answers).map(({ row }) => row);
   if (answering.length > 0) {

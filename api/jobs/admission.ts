@@ -205,9 +205,11 @@ async function lockJob(
 function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
   const isBusy = directory.active(model.address).length > 0;
   const retryAfterSeconds = directory.retryAfterSeconds(model.address);
+  const reason = directory.unreadyReason(model.address);
+  const away = `No worker of ${model.id} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
   return new ApiError(
     'no_workers_available',
-    isBusy ? `All workers of ${model.id} are busy.` : `No worker of ${model.id} can be reached.`,
+    isBusy ? `All workers of ${model.id} are busy.` : away,
     { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
   );
 }

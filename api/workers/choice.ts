@@ -81,6 +81,8 @@ export interface KnownWorker extends WorkerRow {
   answeredAtMs: number;
   /** Whether its last probe came to nothing. */
   isSilent: boolean;
+  /** Why it takes no jobs, where it may be quoted. */
+  unreadyReason: string | undefined;
 }
 
 /** Nothing listens at its endpoint: it is out until a probe is answered. */
@@ -123,6 +125,7 @@ export function unprobed() {
     probedAtMs: never,
     answeredAtMs: never,
     isSilent: false,
+    unreadyReason: undefined,
   };
 }
 

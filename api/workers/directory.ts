@@ -9,7 +9,7 @@ import {
 } from '../sql/workers.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
 import { type KnownWorker, newcomer, noteUnreachable, unprobed } from './choice.ts';
-import { PROBE_INTERVAL_MS, type WorkerProbe } from './health.ts';
+import { isHealth, PROBE_INTERVAL_MS, reasonOf, type WorkerProbe } from './health.ts';
 
 /** Keeps first tokens, for every instance's choice of workers. */
 export function createObservationLog(options: {
@@ -79,6 +79,8 @@ export interface WorkerDirectory {
   answering(): KnownWorker[];
   /** Those of them that host the model. */
   active(modelAddress: string): KnownWorker[];
+  /** Why the first of its workers that says so takes no jobs. */
+  unreadyReason(modelAddress: string): string | undefined;
   /** Whole seconds after which a request that found no capacity may find some. */
   retryAfterSeconds(modelAddress: string): number;
   reserve: Capacity['reserve'];
@@ -159,10 +161,11 @@ export function createWorkerDirectory(options: {
         const health = await probe(worker);
         // What its former endpoint said counts no more.
         if (worker.endpoint !== endpoint) return;
+        worker.unreadyReason = reasonOf(health);
         if (health === 'refused') return noteUnreachable(worker);
-        worker.isSilent = health === undefined;
-        observer?.probed(worker.address, health !== undefined);
-        if (!health) return;
+        worker.isSilent = !isHealth(health);
+        observer?.probed(worker.address, isHealth(health));
+        if (!isHealth(health)) return;
         worker.answeredAtMs = nowMs();
         worker.capacity = health.slots;
         worker.inFlightElsewhere = Math.max(0, health.in_flight - worker.inFlight);
@@ -198,6 +201,8 @@ export function createWorkerDirectory(options: {
     },
     answering,
     active,
+    unreadyReason: (modelAddress) =>
+      hosting(eligible(), modelAddress).find(({ unreadyReason }) => unreadyReason)?.unreadyReason,
     retryAfterSeconds: (modelAddress) =>
       retryAfterSeconds({
         workers: hosting(eligible(), modelAddress),

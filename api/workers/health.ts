@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
+import { assertUrlAllowed, isLoopbackHost, requestWithin } from '../../common/net/addressGuard.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 import { isConnectionRefused, readBoundedJson } from './events.ts';
 
@@ -21,8 +21,27 @@ const healthBody = z.object({
 /** What a worker says of itself. */
 export type WorkerHealth = z.infer<typeof healthBody>;
 
+/** Why a worker takes no jobs, in its own words. */
+interface Unready {
+  reason: string;
+}
+
 /** `refused`: nothing listens at the endpoint. */
-export type WorkerProbe = (worker: WorkerRow) => Promise<WorkerHealth | 'refused' | undefined>;
+type Answer = WorkerHealth | Unready | 'refused' | undefined;
+
+export type WorkerProbe = (worker: WorkerRow) => Promise<Answer>;
+
+/** Whether the worker takes jobs. */
+export function isHealth(answer: Answer): answer is WorkerHealth {
+  return typeof answer === 'object' && 'slots' in answer;
+}
+
+/** Why it takes none, where it says so and may be quoted. */
+export function reasonOf(answer: Answer): string | undefined {
+  return typeof answer === 'object' && 'reason' in answer ? answer.reason : undefined;
+}
+
+const unreadyBody = z.object({ error: z.object({ message: z.string().max(1_000) }) });
 
 /** Soon enough that a worker which hangs gets few jobs, and cheap enough for a pool of hundreds. */
 export const PROBE_INTERVAL_MS = 5_000;
@@ -35,7 +54,9 @@ const PROBE_TIMEOUT_MS = 3_000;
  * silent: its endpoint was taken over, or is misconfigured. So is one that does not serve our gateway,
  * and one with the built-in engine, which only a service for development may sell.
  *
- * It yields undefined for every kind of silence, since all mean "offer it no work".
+ * It yields undefined for every kind of silence, since all mean "offer it no work". Only a worker on
+ * this machine may say why, which a service for development alone allows: what strangers write, and
+ * where an operator's upstream fails, is for no client to read.
  */
 export function createHealthProbe(options: {
   dispatcher: Dispatcher;
@@ -51,7 +72,10 @@ export function createHealthProbe(options: {
       assertUrlAllowed(url, allowLoopback);
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
       const { body } = await requestWithin(url, { dispatcher, signal });
-      const health = healthBody.parse(await readBoundedJson(body));
+      const answer = await readBoundedJson(body);
+      const unready = unreadyBody.safeParse(answer).data;
+      if (unready && isLoopbackHost(url.hostname)) return { reason: unready.error.message };
+      const health = healthBody.parse(answer);
       const { gateways = 'any' } = health;
       const isServed = gateways === 'any' || gateways.includes(gateway);
       const isOffered = allowBuiltin || health.engine !== BUILTIN_ENGINE;

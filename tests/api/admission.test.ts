@@ -10,7 +10,15 @@ const MODEL = {
 };
 
 /** Asks for a place at workers of which so many are active, and none is free. */
-function admitTo({ model = MODEL.id, active = 0 }: { model?: string; active?: number }) {
+function admitTo({
+  model = MODEL.id,
+  active = 0,
+  reason,
+}: {
+  model?: string;
+  active?: number;
+  reason?: string;
+}) {
   const services = {
     catalog: { find: (id: string) => (id === MODEL.id ? MODEL : undefined) },
     nowSeconds: () => 0n,
@@ -18,6 +26,7 @@ function admitTo({ model = MODEL.id, active = 0 }: { model?: string; active?: nu
       reserve: async () => undefined,
       active: () => Array.from({ length: active }),
       retryAfterSeconds: () => 7,
+      unreadyReason: () => reason,
     },
   } as unknown as Parameters<typeof admit>[0];
   const options = {
@@ -41,6 +50,16 @@ describe('a request for a model without a free worker', () => {
       code: 'no_workers_available',
       message,
       retryAfterSeconds: 7,
+    });
+  });
+
+  it('gets the reason that a worker on the same machine gives', async () => {
+    const reason = 'The upstream is not ready: nothing listens at its address (ECONNREFUSED)';
+    expect(await admitTo({ reason })).toMatchObject({
+      message: `No worker of small can be reached. One here says: ${reason}.`,
+    });
+    expect(await admitTo({ active: 1, reason })).toMatchObject({
+      message: 'All workers of small are busy.',
     });
   });
 });

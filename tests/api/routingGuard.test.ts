@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, MockAgent } from 'undici';
 import { createWorkerClient, type WorkerTask } from '../../api/workers/client.ts';
 import { createHealthProbe } from '../../api/workers/health.ts';
 import {
@@ -175,6 +175,21 @@ describe('an answer of a worker', () => {
       code: 'unknown_code',
       message: expect.not.stringContaining('tell her'),
     });
+  });
+
+  it('that it takes no jobs is read where it is on this machine, and ignored elsewhere', async () => {
+    answer(503, { error: { code: 'upstream_not_ready', message: 'It loads.' } }, 0);
+    expect(await ask().health()).toEqual({ reason: 'It loads.' });
+    const dispatcher = new MockAgent();
+    const error = { code: 'upstream_not_ready', message: 'It loads.' };
+    dispatcher.get(rebound).intercept({ path: '/health' }).reply(503, { error });
+    const probe = createHealthProbe({
+      ...{ dispatcher, gateway, allowLoopback: true, allowBuiltin: false },
+    });
+    const row = { address: worker, endpoint: rebound, proof_key: '', payout: '', models: [] };
+    expect(await probe(row)).toBeUndefined();
+    dispatcher.assertNoPendingInterceptors();
+    await dispatcher.close();
   });
 
   it('in the name of another worker is ignored', async () => {
