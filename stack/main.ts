@@ -1,10 +1,11 @@
-import { ConfigError } from '../common/config.ts';
+import { ConfigError, readSetting } from '../common/config.ts';
 import { createLogger } from '../common/logger.ts';
 import { createShutdown, endWithParent } from '../common/shutdown.ts';
 import { loadConfig, StackError } from './config.ts';
 import { startPackagesBuild } from './console/builds.ts';
-import { createProgress, describeRunning, STACK_FOLDER } from './stackFile.ts';
+import { createProgress, describeRunning, describeWaiting, STACK_FOLDER } from './stackFile.ts';
 import { startStack } from './start.ts';
+import { announce, describeUnready } from './workers/firstWorker.ts';
 
 /** Each part gets ten seconds; most end at once. */
 const SHUTDOWN_TIMEOUT_MS = 40_000;
@@ -35,17 +36,32 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 endWithParent();
 
 try {
-  const stack = await startStack({
-    config: loadConfig(),
+  const config = loadConfig();
+  const report = createProgress(console.log);
+  const { stack, workerUrls } = await startStack({
+    config,
     environment: process.env,
     folder: STACK_FOLDER,
     shutdown,
     onDeath: endWithError,
     onRestart: console.error,
     ending: ending.signal,
-    report: createProgress(console.log),
+    report,
   });
-  console.log(describeRunning(stack));
+  const { WORKER_UPSTREAM_URL: upstreamUrl } = config;
+  const upstreamKey = readSetting('WORKER_UPSTREAM_KEY', process.env);
+  const lines = { running: describeRunning(stack), waiting: describeWaiting };
+  // On a cluster others may have the workers.
+  if (workerUrls.length === 0) console.log(lines.running);
+  else
+    await announce({
+      apiUrl: stack.baseUrl,
+      explain: () => describeUnready({ workerUrls, upstreamUrl, upstreamKey }),
+      report: (detail) => report('waiting', detail),
+      write: console.log,
+      lines,
+      ending: ending.signal,
+    });
   const packages = startPackagesBuild();
   shutdown.add('packages', packages.stop);
   const fault = await packages.fault;

@@ -70,6 +70,17 @@ export function createProgress(write: (line: string) => void): Report {
   };
 }
 
+const REST = `Everything else is in ${STACK_FOLDER}/stack.json. Ctrl-C ends everything.`;
+
+/** The last lines of a start that no worker was ready for. @param reason why, in sentences */
+export function describeWaiting(reason: string): string {
+  return `
+No worker takes jobs yet, and requests get 503. ${reason}
+
+How to try it follows here once one does. ${REST}
+`;
+}
+
 /** The last lines of a start: a working request, and how to stop. */
 export function describeRunning(stack: StackDescription): string {
   const { baseUrl, apiKey, model, consoleUrl } = stack;
@@ -79,6 +90,6 @@ Try it:
 
 curl -s ${baseUrl}/v1/chat/completions -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'
 
-${consoleUrl === null ? '' : `The web app: ${consoleUrl}\n\n`}Everything else is in ${STACK_FOLDER}/stack.json. Ctrl-C ends everything.
+${consoleUrl === null ? '' : `The web app: ${consoleUrl}\n\n`}${REST}
 `;
 }

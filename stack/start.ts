@@ -32,6 +32,7 @@ const TRIAL_MODEL = 'llama-3.2-3b-instruct';
  * @param onDeath called when database or ledger die later; every other part is started again
  * @param onRestart gets one sentence for each death and each new start of such a part
  * @param ending aborts when everything is about to end, after which nothing is started again
+ * @returns its description, and where its own workers listen
  * @throws StackError for errors that the user can correct
  */
 export async function startStack(options: {
@@ -43,7 +44,7 @@ export async function startStack(options: {
   onDeath: (error: StackError) => void;
   onRestart: (sentence: string) => void;
   ending: AbortSignal;
-}): Promise<StackDescription> {
+}): Promise<{ stack: StackDescription; workerUrls: readonly string[] }> {
   const { config, environment, folder, shutdown, report, onDeath, onRestart, ending } = options;
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await claimFolder({ folder, listen, shutdown, report });
@@ -101,11 +102,13 @@ export async function startStack(options: {
   }
 
   /** Starts the workers of a ledger, and registers where they listen. */
-  async function startWorkers({ rpcUrl, workers }: Deployment): Promise<void> {
-    await Promise.all(
+  function startWorkers({ rpcUrl, workers }: Deployment): Promise<string[]> {
+    return Promise.all(
       workers.map(async (worker, index) => {
         const settings = { SOLANA_RPC_URL: rpcUrl, ...worker.environment };
-        await worker.register(await start('worker', settings, `worker-${index + 1}`));
+        const url = await start('worker', settings, `worker-${index + 1}`);
+        await worker.register(url);
+        return url;
       }),
     );
   }
@@ -118,7 +121,7 @@ export async function startStack(options: {
     startLocalnet: (settings) => start('ledger', settings),
   });
   // A new database takes longer than the ledger, which is all that the workers need.
-  const [databaseUrl, deployment, pagesFault] = await Promise.all([
+  const [databaseUrl, deployment, pagesFault, workerUrls] = await Promise.all([
     openDatabase(),
     opening,
     pages.fault,
@@ -195,7 +198,7 @@ export async function startStack(options: {
   };
   shutdown.add('description', () => removeStackFile(folder));
   await writeStackFile(folder, stack);
-  return stack;
+  return { stack, workerUrls };
 }
 
 /** What the end of database or ledger means for the data, and what to do. */

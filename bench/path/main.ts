@@ -79,7 +79,7 @@ async function run(): Promise<void> {
     SVC_DATA_DIR: join(folder, 'data'),
   };
   const startedMs = performance.now();
-  const stack = await startStack({
+  const { stack } = await startStack({
     config: loadConfig(environment),
     environment,
     folder,

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findFreePort } from '../../stack/port.ts';
+import { announce, describeUnready } from '../../stack/workers/firstWorker.ts';
+import { createMovableTime, type MovableTime } from '../../testing/movableTime.ts';
+import { until } from '../../testing/until.ts';
+import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+
+const RUNNING = 'Try it.';
+const servers: Server[] = [];
+const upstreams: UpstreamServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  for (const upstream of upstreams.splice(0)) upstream.close();
+});
+
+/** Answers every request with this JSON. @returns its address */
+async function serve(answer: () => object): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.end(JSON.stringify(answer()));
+  }).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the end of a start', () => {
+  let time: MovableTime;
+  let ending: AbortController;
+  let workers: 'ok' | 'away';
+  let asked: number;
+  let lines: string[];
+  beforeEach(() => {
+    time = createMovableTime();
+    time.hold();
+    ending = new AbortController();
+    workers = 'away';
+    asked = 0;
+    lines = [];
+  });
+
+  async function begin(): Promise<{ isOver: Promise<void> }> {
+    const apiUrl = await serve(() => {
+      asked += 1;
+      return { parts: { workers } };
+    });
+    const isOver = announce({
+      apiUrl,
+      explain: async () => 'It loads.',
+      report: (detail) => lines.push(detail),
+      write: (text) => lines.push(text),
+      lines: { running: RUNNING, waiting: (reason) => `None yet. ${reason}` },
+      ending: ending.signal,
+      time,
+    });
+    return { isOver };
+  }
+
+  /** Moves on until it has asked again and has settled. */
+  async function pass(ms: number): Promise<void> {
+    const before = asked;
+    time.advance(ms);
+    await until(() => asked > before);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  it('says at once how to try the service where a worker answers', async () => {
+    workers = 'ok';
+    await (await begin()).isOver;
+    expect(lines).toEqual([RUNNING]);
+  });
+
+  it('waits with one line while none does, and says it afterwards', async () => {
+    const { isOver } = await begin();
+    await until(() => lines.length === 1);
+    for (let passed = 0; passed < 5; passed += 1) await pass(500);
+    expect(lines).toEqual(['up to 30 s for a worker. It loads.']);
+    workers = 'ok';
+    await pass(500);
+    await isOver;
+    expect(lines.slice(1)).toEqual([RUNNING]);
+  });
+
+  it('says after 30 s that it goes on without one, and still says it afterwards', async () => {
+    const { isOver } = await begin();
+    await until(() => lines.length === 1);
+    await pass(29_999);
+    expect(lines).toHaveLength(1);
+    await pass(500);
+    await isOver;
+    expect(lines.slice(1)).toEqual(['None yet. It loads.']);
+    workers = 'ok';
+    await pass(500);
+    await until(() => lines.length > 2);
+    expect(lines.slice(2)).toEqual([RUNNING]);
+  });
+
+  it('ends without a word when everything ends', async () => {
+    const { isOver } = await begin();
+    await until(() => lines.length === 1);
+    ending.abort();
+    await isOver;
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('why no worker takes jobs', () => {
+  const unready = (reason: string) => serve(() => ({ error: { message: reason } }));
+  const describeWith = async (reason: string, upstreamUrl?: string) =>
+    describeUnready({ workerUrls: [await unready(reason)], upstreamUrl, upstreamKey: undefined });
+
+  async function upstreamWith(status: number, body: object): Promise<string> {
+    const upstream = await startUpstream();
+    upstreams.push(upstream);
+    upstream.answerTrialsWith((reply) => reply.refuse(status, body));
+    return upstream.url;
+  }
+
+  it('is what a worker says, where it has no upstream', async () => {
+    expect(await describeWith('The ledger is away')).toBe('The ledger is away.');
+  });
+
+  it('is the upstream that is away, with the code of its connection', async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}/v1`;
+    expect(await describeWith('It fails', url)).toBe(
+      `No upstream answers at ${url}/models: nothing listens at its address (ECONNREFUSED). Start it first.`,
+    );
+  });
+
+  it('is the upstream that still loads', async () => {
+    const url = await upstreamWith(503, {});
+    expect(await describeWith('It fails', url)).toBe(
+      `${url}/models answers with status 503. It may still load its model: try again soon.`,
+    );
+  });
+
+  it('is a model that the upstream lacks, with those that it has', async () => {
+    const url = await upstreamWith(200, { data: [{ id: 'llama3.2' }, { id: 'qwen3' }] });
+    expect(await describeWith('Its trial failed: status 404', url)).toBe(
+      'Its trial failed: status 404. It serves llama3.2, qwen3 (WORKER_UPSTREAM_MODEL or WORKER_MODELS names them).',
+    );
+  });
+
+  it('is the API, which has yet to ask, where a worker is ready', async () => {
+    const url = await serve(() => ({ slots: 1 }));
+    const from = { workerUrls: [url], upstreamUrl: undefined, upstreamKey: undefined };
+    expect(await describeUnready(from)).toBe('The API asks each every 5 s.');
+  });
+});
