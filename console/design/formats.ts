@@ -8,6 +8,11 @@ export function formatCount(value: number | bigint): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** A number of things, whose plural takes an s. */
+export function countOf(value: number, thing: string): string {
+  return `${formatCount(value)} ${value === 1 ? thing : `${thing}s`}`;
+}
+
 const SIZES = [
   [1e9, 'B'],
   [1e6, 'M'],

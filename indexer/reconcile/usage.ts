@@ -4,6 +4,10 @@ import { type Difference, inSnapshot } from './difference.ts';
 /** More than help to see what is wrong. */
 const DIFFERENCES_MAX = 100;
 
+/** Whether a job was charged at the rate for long texts. */
+const IS_LONG = `status in ('settled', 'disputed')
+  and least(completion_tokens, counted_tokens) > long_completion_threshold_tokens`;
+
 /** Compares the hours of usage with a sum over the jobs that they follow. */
 export function compareUsage(pool: pg.Pool): Promise<Difference[]> {
   return inSnapshot(pool, async (database) => {
@@ -14,12 +18,14 @@ export function compareUsage(pool: pg.Pool): Promise<Difference[]> {
              count(*) filter (where status = 'failed'),
              count(*) filter (where status = 'refunded'), sum(charged_credits),
              sum(coalesce(prompt_tokens, 0)),
-             sum(coalesce(least(completion_tokens, counted_tokens), 0)))::text as sums
+             sum(coalesce(least(completion_tokens, counted_tokens), 0)),
+             count(*) filter (where ${IS_LONG}),
+             coalesce(sum(charged_credits) filter (where ${IS_LONG}), 0))::text as sums
          from jobs group by 1, 2, 3, 4
        ), kept as (
          select wallet, hour, model_id, worker,
            row(jobs, settled, failed, refunded, charged_credits, prompt_tokens,
-             completion_tokens)::text as sums
+             completion_tokens, long_jobs, long_credits)::text as sums
          from usage_hours
        )
        select concat_ws(' ', wallet, hour, model_id, worker) as address,

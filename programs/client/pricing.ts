@@ -12,9 +12,21 @@ const RATE_TOKENS = 1_000n;
 /** Token limits are u32 on the ledger. */
 const TOKEN_LIMIT_MAX = 0xffff_ffffn;
 
+/** The two prices of a model, one of which a text costs. */
+export const RATES = ['per_request', 'per_1k_tokens'] as const;
+export type Rate = (typeof RATES)[number];
+
+/** Which of the two `tokens` output tokens cost. */
+export function rateOf(
+  { longCompletionThresholdTokens }: Pick<Price, 'longCompletionThresholdTokens'>,
+  tokens: number,
+): Rate {
+  return tokens <= longCompletionThresholdTokens ? 'per_request' : 'per_1k_tokens';
+}
+
 /** Credits that `tokens` output tokens cost, before the lock bounds them. */
 function priceOf(price: Price, tokens: number): bigint {
-  if (tokens <= price.longCompletionThresholdTokens) return BigInt(price.creditsPerRequest);
+  if (rateOf(price, tokens) === 'per_request') return BigInt(price.creditsPerRequest);
   const product = BigInt(tokens) * BigInt(price.creditsPer1kTokens);
   return (product + RATE_TOKENS - 1n) / RATE_TOKENS;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  countOf,
   formatAgo,
   formatCompact,
   formatCount,
@@ -18,6 +19,12 @@ describe(`numbers and times in the pages (seed ${random.seed})`, () => {
       for (const value of [count, -count]) expect(formatCount(value)).toBe(words.format(value));
       if (digits < 16) expect(formatCount(Number(count))).toBe(words.format(Number(count)));
     }
+  });
+
+  it('name one thing or several', () => {
+    expect([0, 1, 1_200].map((count) => countOf(count, 'job'))).toEqual([
+      ...['0 jobs', '1 job', '1,200 jobs'],
+    ]);
   });
 
   it.each([

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { FAILURE_REASONS, JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
+import { RATES } from '../../../programs/client/pricing.ts';
 import { chatCompletionRequest } from '../../http/contracts/chatCompletion.ts';
 import { disputeAnswer, disputeRequest, jobObject } from '../../http/contracts/job.ts';
-import { credits, jobId, ledgerAddress } from '../../http/contracts/values.ts';
+import { credits, jobId, ledgerAddress, tokens } from '../../http/contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { givenTime, pageLimit, timeNullable } from './values.ts';
 
@@ -16,9 +17,21 @@ const timings = z.object({
   settlement_ms: milliseconds.describe('From there to the confirmed settlement.'),
 });
 
+/** Its model's price at the lock. */
+const jobPrice = z.object({
+  credits_per_request: credits,
+  credits_per_1k_tokens: credits,
+  long_completion_threshold: tokens,
+});
+
 /** A job as the pages show it: the object of /v1, and what else the mirror knows. */
 const consoleJob = jobObject.extend({
   locked_credits: credits,
+  price: jobPrice,
+  rate: z
+    .enum(RATES)
+    .nullable()
+    .describe('Which of the two prices was charged; null of a job without a charge.'),
   attempt: z.int().min(0).describe('How many workers were given the job.'),
   failure_reason: z.enum(FAILURE_REASONS).nullable(),
   acknowledged_at: timeNullable,

@@ -13,6 +13,11 @@ const usageRow = z.object({
   failed: z.int().min(0),
   refunded: z.int().min(0),
   credits_charged: credits,
+  long_jobs: z
+    .int()
+    .min(0)
+    .describe('Settled ones whose text cost the rate per 1,000 tokens; the others, per request.'),
+  long_credits_charged: credits.describe('The part of `credits_charged` that these cost.'),
   prompt_tokens: tokens,
   completion_tokens: tokens,
 });

@@ -121,6 +121,8 @@ function usageView(row: UsageRow): UsageAnswer['data'][number] {
     failed: Number(row.failed),
     refunded: Number(row.refunded),
     credits_charged: creditsNumber(row.charged_credits),
+    long_jobs: Number(row.long_jobs),
+    long_credits_charged: creditsNumber(row.long_credits),
     prompt_tokens: Number(row.prompt_tokens),
     completion_tokens: Number(row.completion_tokens),
   };

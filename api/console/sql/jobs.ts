@@ -6,6 +6,9 @@ import { type JobRow, jobColumns } from '../../sql/jobs.ts';
 export interface ConsoleJobRow extends JobRow {
   wallet: string;
   locked_credits: bigint;
+  credits_per_request: bigint;
+  credits_per_1k_tokens: bigint;
+  long_completion_threshold_tokens: bigint;
   attempt: number;
   failure_reason: FailureReason | null;
   acknowledged_at: bigint | null;
@@ -17,8 +20,8 @@ export interface ConsoleJobRow extends JobRow {
   controller: string;
 }
 
-export const consoleJobColumns = `${jobColumns}, wallet, locked_credits, attempt, failure_reason,
-  acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
+export const consoleJobColumns = `${jobColumns}, wallet, locked_credits, credits_per_request,
+  credits_per_1k_tokens, long_completion_threshold_tokens, attempt, failure_reason, acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
   controller`;
 
 /** The wallet's job of this id. */

@@ -13,6 +13,8 @@ export interface UsageRow {
   failed: bigint;
   refunded: bigint;
   charged_credits: bigint;
+  long_jobs: bigint;
+  long_credits: bigint;
   prompt_tokens: bigint;
   completion_tokens: bigint;
 }
@@ -39,7 +41,8 @@ export function selectUsage(
     const { rows } = await client.query<UsageRow>(
       `select hour - hour % $4::bigint as start, model_id, worker, sum(jobs) as jobs,
        sum(settled) as settled, sum(failed) as failed, sum(refunded) as refunded,
-       sum(charged_credits) as charged_credits, sum(prompt_tokens) as prompt_tokens,
+       sum(charged_credits) as charged_credits, sum(long_jobs) as long_jobs,
+       sum(long_credits) as long_credits, sum(prompt_tokens) as prompt_tokens,
        sum(completion_tokens) as completion_tokens
      from mirror.usage_hours
      where wallet = $1 and hour >= $2 and hour < $3

@@ -1,6 +1,7 @@
 import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
-import { jobView } from '../../http/contracts/views.ts';
+import { type Rate, rateOf } from '../../../programs/client/pricing.ts';
+import { jobView, usageView } from '../../http/contracts/views.ts';
 import type { ConsoleJob } from '../contracts/job.ts';
 import { type ConsoleJobRow, type JobTimings, selectTimings } from '../sql/jobs.ts';
 
@@ -19,6 +20,12 @@ function consoleJobView(row: ConsoleJobRow, timings: JobTimings | undefined): Co
   return {
     ...jobView(row),
     locked_credits: creditsNumber(row.locked_credits),
+    price: {
+      credits_per_request: creditsNumber(row.credits_per_request),
+      credits_per_1k_tokens: creditsNumber(row.credits_per_1k_tokens),
+      long_completion_threshold: Number(row.long_completion_threshold_tokens),
+    },
+    rate: chargedRate(row),
     attempt: row.attempt,
     failure_reason: row.failure_reason,
     acknowledged_at: timeOrNull(row.acknowledged_at),
@@ -30,6 +37,14 @@ function consoleJobView(row: ConsoleJobRow, timings: JobTimings | undefined): Co
     controller: row.controller,
     timings: timings ?? null,
   };
+}
+
+/** Which of its two prices a job was charged; null without a charge. */
+export function chargedRate(row: ConsoleJobRow): Rate | null {
+  const usage = usageView(row);
+  if (usage === null || !(row.status === 'settled' || row.status === 'disputed')) return null;
+  const longCompletionThresholdTokens = Number(row.long_completion_threshold_tokens);
+  return rateOf({ longCompletionThresholdTokens }, usage.completion_tokens);
 }
 
 export function timeOrNull(unixSeconds: bigint | null): string | null {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Response } from 'express';
 import { isoTime } from '../../../common/jsonForms.ts';
 import type { ConsoleJobRow } from '../sql/jobs.ts';
-import { timeOrNull } from './jobView.ts';
+import { chargedRate, timeOrNull } from './jobView.ts';
 
 type Cell = string | number | bigint | null;
 
@@ -15,6 +15,7 @@ const COLUMNS: readonly [name: string, cell: (job: ConsoleJobRow) => Cell][] = [
   ['completed_at', (job) => timeOrNull(job.ended_at)],
   ['credits_locked', (job) => job.locked_credits],
   ['credits_charged', (job) => job.charged_credits],
+  ['rate', chargedRate],
   ['prompt_tokens', (job) => job.prompt_tokens],
   ['completion_tokens', (job) => job.completion_tokens],
   ['worker', (job) => job.worker],

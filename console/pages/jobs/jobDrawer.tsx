@@ -12,6 +12,7 @@ import { Facts } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { DisputeSection } from './disputeSection.tsx';
+import { rateWords } from './rate.ts';
 import { Timeline } from './timeline.tsx';
 
 const InlineVerification = onUse(
@@ -74,6 +75,7 @@ function Overview({ job }: { readonly job: ConsoleJob }) {
         job.failure_reason !== null && ['Why it failed', job.failure_reason.replaceAll('_', ' ')],
         ['Model', `${job.model} (${job.tier})`],
         ['Charged', <Credits key="charged" credits={job.credits_charged} size="line" />],
+        job.rate !== null && ['Rate', rateWords(job.rate, job.price)],
         ['Locked', <Credits key="locked" credits={job.locked_credits} size="line" />],
         job.usage !== null && [
           'Tokens',

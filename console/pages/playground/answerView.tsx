@@ -2,12 +2,13 @@ import { Link } from 'wouter';
 import { useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
 import { shortenJobId } from '../../design/address.tsx';
-import { formatCount, formatMs } from '../../design/formats.ts';
+import { countOf, formatMs } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { onUse } from '../../design/onUse.tsx';
 import { Numbers, Row } from '../../design/page.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
+import { rateWords } from '../jobs/rate.ts';
 import { type Stage, spansOf } from '../jobs/spans.ts';
 import styles from './playgroundPage.module.css';
 import type { Answer } from './useCompletion.ts';
@@ -68,8 +69,10 @@ export function AnswerView({ answer }: { readonly answer: Answer | undefined }) 
           <Link href={`/console/jobs/${job.id}`} className="mono">
             {shortenJobId(job.id)}
           </Link>
-          {job.status === 'settled' && (
-            <span className="soft">{formatCount(job.credits_charged)} credits charged</span>
+          {job.rate !== null && (
+            <span className="soft">
+              {countOf(job.credits_charged, 'credit')} charged {rateWords(job.rate, job.price)}
+            </span>
           )}
           {answer?.finishReason === 'length' && (
             <span className="soft">cut off at its token limit</span>

@@ -2,13 +2,13 @@ import { useRead } from '../../data/queries.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
-import { formatCount, formatMs } from '../../design/formats.ts';
+import { countOf, formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { UsageChart } from './usageChart.tsx';
-import { periodOf, SPANS, sumOf } from './usageValues.ts';
+import { periodOf, ratesOf, SPANS, sumOf } from './usageValues.ts';
 
 const MEASURES = [
   ['credits', 'credits charged'],
@@ -27,6 +27,7 @@ export default function UsagePage() {
   const models = useRead('/models').data?.data ?? [];
   const rows = usage.data?.data ?? [];
   const total = sumOf(rows);
+  const rates = ratesOf(rows);
   return (
     <>
       <PageHeader {...APP_PAGES['/console/usage'].head} />
@@ -72,6 +73,31 @@ export default function UsagePage() {
               ]}
             />
           </Section>
+          {rates.length > 0 && (
+            <Section
+              title="By rate"
+              lead="A text up to its model's threshold costs the price per request, a longer one the rate for all its tokens."
+            >
+              <Table
+                caption="Charged jobs and their credits, by model and rate"
+                rows={rates}
+                rowKey={({ model }) => model}
+                columns={[
+                  { title: 'Model', cell: ({ model }) => <code>{model}</code> },
+                  {
+                    title: 'Per request',
+                    isNumber: true,
+                    cell: ({ perRequest }) => <Charged {...perRequest} />,
+                  },
+                  {
+                    title: 'Per 1,000 tokens',
+                    isNumber: true,
+                    cell: ({ per1kTokens }) => <Charged {...per1kTokens} />,
+                  },
+                ]}
+              />
+            </Section>
+          )}
           <Section title={`By ${usage.data.by} and model`}>
             {rows.length === 0 ? (
               <Empty title="Nothing was used in this time">
@@ -107,6 +133,15 @@ export default function UsagePage() {
           />
         </Section>
       )}
+    </>
+  );
+}
+
+function Charged({ jobs, credits }: { readonly jobs: number; readonly credits: number }) {
+  return (
+    <>
+      {countOf(jobs, 'job')}
+      <div className="soft">{countOf(credits, 'credit')}</div>
     </>
   );
 }

@@ -38,7 +38,25 @@ export function sumOf(rows: readonly Row[]) {
     jobs: sum(({ jobs }) => jobs),
     promptTokens: sum(({ prompt_tokens }) => prompt_tokens),
     completionTokens: sum(({ completion_tokens }) => completion_tokens),
+    settled: sum(({ settled }) => settled),
+    longJobs: sum(({ long_jobs }) => long_jobs),
+    longCredits: sum(({ long_credits_charged }) => long_credits_charged),
   };
+}
+
+/** What the charged jobs of each model cost at its two prices, by the model's name. */
+export function ratesOf(rows: readonly Row[]) {
+  return [...Map.groupBy(rows, ({ model }) => model)]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([model, ofModel]) => {
+      const { credits, settled, longJobs, longCredits } = sumOf(ofModel);
+      return {
+        model,
+        perRequest: { jobs: settled - longJobs, credits: credits - longCredits },
+        per1kTokens: { jobs: longJobs, credits: longCredits },
+      };
+    })
+    .filter(({ perRequest, per1kTokens }) => perRequest.jobs + per1kTokens.jobs > 0);
 }
 
 const MEASURES: Readonly<Record<string, (row: Row) => number>> = {

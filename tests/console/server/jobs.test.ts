@@ -69,6 +69,40 @@ describe("the wallet's jobs", () => {
     expect(status).toBe(400);
   });
 
+  it('say which of the prices at the lock was charged, also as CSV [charging.threshold]', async () => {
+    const charge = (tokens: number, status: string) =>
+      scene.pool.query(
+        `update mirror.jobs set status = $1, charged_credits = 2, prompt_tokens = 9,
+           completion_tokens = $2, counted_tokens = 600
+         where job_id = $3 and wallet = $4`,
+        [status, tokens, jobId(4), scene.wallet.publicKey.toBase58()],
+      );
+    const rates: unknown[] = [];
+    for (const [tokens, status] of [
+      [500, 'settled'],
+      [501, 'settled'],
+      [501, 'disputed'],
+      [501, 'refunded'],
+    ] as const) {
+      await charge(tokens, status);
+      rates.push((await list(`id=${jobId(4)}`)).data[0].rate);
+    }
+    expect(rates).toEqual(['per_request', 'per_1k_tokens', 'per_1k_tokens', null]);
+
+    await charge(501, 'settled');
+    const { data } = await list(`id=${jobId(4)}`);
+    expect(data[0].price).toEqual({
+      credits_per_request: 2,
+      credits_per_1k_tokens: 1,
+      long_completion_threshold: 500,
+    });
+    const { body } = await scene.call(`GET /jobs.csv?since=${at(4)}&until=${at(5)}`, {
+      cookie: scene.cookie,
+    });
+    expect(body).toContain(',credits_charged,rate,prompt_tokens,');
+    expect(body).toContain(',2,per_1k_tokens,9,');
+  });
+
   it('have the milliseconds that were measured, and null for the others', async () => {
     const wallet = scene.wallet.publicKey.toBase58();
     await scene.pool.query(

@@ -82,13 +82,44 @@ describe('usage', () => {
     });
   });
 
+  it('counts apart what was charged at the rate for long texts', async () => {
+    const ofWorker = async () => (await usage(`by=day&${WHOLE}&worker=l`)).data;
+    const charge = (place: number, tokens: number, credits: number) =>
+      change(
+        place,
+        `worker = 'l', status = 'settled', charged_credits = ${credits}, prompt_tokens = 1,
+         completion_tokens = ${tokens + 9}, counted_tokens = ${tokens}`,
+      );
+    await charge(0, 500, 2);
+    await charge(2, 501, 1);
+    expect(await ofWorker()).toMatchObject([
+      { settled: 2, credits_charged: 3, long_jobs: 1, long_credits_charged: 1 },
+    ]);
+
+    // A job that comes with its charge, as one does in a mirror that catches up.
+    await scene.pool.query(
+      `insert into mirror.jobs select (jsonb_populate_record(job,
+         '{"address": "another", "job_id": "another"}')).*
+       from mirror.jobs job where worker = 'l' and counted_tokens = 501`,
+    );
+    expect(await ofWorker()).toMatchObject([{ long_jobs: 2, long_credits_charged: 2 }]);
+
+    await scene.pool.query(`delete from mirror.jobs where job_id = 'another'`);
+    await change(2, `status = 'refunded', charged_credits = 0`);
+    expect(await ofWorker()).toMatchObject([{ long_jobs: 0, long_credits_charged: 0 }]);
+    await charge(2, 501, 1);
+  });
+
   it('that differs from the jobs is found by a reconciliation', async () => {
     expect(await compareUsage(scene.pool)).toEqual([]);
+    const wrong = { against: 'jobs', column: 'usage' };
     await scene.pool.query(`update mirror.usage_hours set jobs = jobs + 1 where wallet <> $1`, [
       wallet,
     ]);
+    expect(await compareUsage(scene.pool)).toMatchObject([wrong]);
 
-    expect(await compareUsage(scene.pool)).toMatchObject([{ against: 'jobs', column: 'usage' }]);
+    await scene.pool.query(`update mirror.usage_hours set long_jobs = 0 where long_jobs > 0`);
+    expect(await compareUsage(scene.pool)).toMatchObject([wrong, wrong]);
   });
 
   it.each(['by=week', `until=${at(-1)}`, 'since=x'])('refuses the query %s', async (query) => {
