@@ -1,4 +1,5 @@
 import { usdcValue } from '../../common/jsonForms.ts';
+import { describePriceSteps } from '../../common/priceSteps.ts';
 import type { ModelObject } from '../http/contracts/model.ts';
 import { type Html, html, type Page } from './page.ts';
 
@@ -32,7 +33,9 @@ function renderModels(models: readonly ModelObject[]): Html {
 </tr>
 `,
   );
-  return html`<div class="table"><table>
+  const steps = describePriceSteps(models.map(({ svc }) => svc));
+  return html`${steps.map((step) => html`<p>${step}</p>`)}
+<div class="table"><table>
 <thead><tr><th>Model</th><th>Tier</th><th>Credits per request</th><th>per 1,000 tokens</th><th>Long threshold</th><th>Context window</th><th>Workers</th><th>First token</th><th>Retires</th></tr></thead>
 <tbody>
 ${rows}</tbody>

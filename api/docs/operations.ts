@@ -1,5 +1,7 @@
+import { describePriceSteps } from '../../common/priceSteps.ts';
 import type { ErrorCode } from '../http/contracts/errors.ts';
 import { lockHeaders, type ResponseHeader } from '../http/contracts/values.ts';
+import { examples } from './examples.ts';
 import type { Method } from './openApi.ts';
 import type { SchemaName } from './schemas.ts';
 
@@ -97,7 +99,11 @@ export const endpoints: readonly EndpointDescription[] = [
     id: 'listModels',
     tag: 'Models',
     summary: 'List the models',
-    description: 'The models that at least one worker hosts, with their prices.',
+    description: [
+      'The models that at least one worker hosts, with their prices.',
+      // Of the price that the example has.
+      ...describePriceSteps([examples.Model.svc]),
+    ].join(' '),
     response: 'ModelList',
     errors: [],
   },

@@ -139,6 +139,12 @@ describe('the documentation', () => {
     expect(text).not.toContain('unhosted-1b');
   });
 
+  it('names the step of the prices above the threshold [charging.threshold]', async () => {
+    const step = 'A text of 501 tokens costs fewer credits than one of 500:';
+    expect((await read('/docs/models')).text).toContain(`<p>${step} 11, not 43, on max.</p>`);
+    expect((await read('/docs/reference')).text).toContain(`${step} 3, not 8, on standard.`);
+  });
+
   it.each(paths)('names no command of the operator to customers on the page %s', async (path) => {
     const { text } = await read(path);
     for (const [verb] of VERBS) {

@@ -18,7 +18,7 @@ export const modelObject = z.object({
     credits_per_1k_tokens: z
       .int()
       .min(0)
-      .describe('The charge per 1,000 output tokens of a longer completion, rounded up.'),
+      .describe('The charge per 1,000 of all output tokens of a longer completion, rounded up.'),
     active_workers: z.int().min(0).describe('Workers that host the model and answer at present.'),
     median_latency_ms: z
       .int()

@@ -7,6 +7,7 @@ import {
   RETIREMENT_NOTICE_SECONDS,
 } from '@svc-inference/client/wallet';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { formatCount, formatTime } from '../../design/formats.ts';
 import type { Plan } from '../../ledger/transaction.ts';
 
@@ -89,6 +90,7 @@ export function modelPlan(model: Model, authority: string, programId: string): P
     describe: () => [
       `A completion of up to ${formatCount(model.long_completion_threshold)} tokens costs ${formatCount(model.credits_per_request)} credits.`,
       `A longer one costs ${formatCount(model.credits_per_1k_tokens)} credits per 1,000 tokens.`,
+      ...describePriceSteps([model]),
       'This holds for locks from now on. Jobs under way keep their price.',
     ],
   };

@@ -1,4 +1,5 @@
 import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
+import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { useRead } from '../../data/queries.ts';
 import { CopyIconButton } from '../../design/copy.tsx';
 import { formatUsdc } from '../../design/credits.tsx';
@@ -88,12 +89,17 @@ export default function ModelsPage() {
             <p>The authority of the program adds models; see Operator.</p>
           </Empty>
         ) : (
-          <Table
-            caption="Models with prices, workers and latencies"
-            columns={columns}
-            rows={models.data.data}
-            rowKey={({ id }) => id}
-          />
+          <>
+            {describePriceSteps(models.data.data.map(({ svc }) => svc)).map((step) => (
+              <p key={step}>{step}</p>
+            ))}
+            <Table
+              caption="Models with prices, workers and latencies"
+              columns={columns}
+              rows={models.data.data}
+              rowKey={({ id }) => id}
+            />
+          </>
         ))}
     </>
   );

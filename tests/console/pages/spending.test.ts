@@ -121,6 +121,26 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
 
     await page.getByText('The job holds').waitFor();
     expect(await page.getByText('delivery.output').count()).toBe(1);
+    await page.getByText('2 credits charged per request, for a text of up to 500 tokens').waitFor();
+  });
+
+  it('sees which rate a long answer was charged, and that it is the lower one', async () => {
+    await page.goto(`${scene.stack.baseUrl}/console/playground`);
+    await write(page, 'At most so many tokens', '700');
+    await write(page, 'Message', 'Write 600 words.');
+    await press(page, 'Send');
+    const rate = 'at 1 per 1,000 tokens, for a text of more than 500';
+    await page.getByText(`1 credit charged ${rate}`).waitFor();
+    await page.getByRole('link', { name: /^job_/ }).click();
+    await page.getByRole('dialog').getByText(rate).waitFor();
+    await page.goto(`${scene.stack.baseUrl}/console/usage`);
+    const rates = page.getByRole('region', { name: 'By rate' });
+    const cells = rates.getByRole('row').last().getByRole('cell');
+
+    await cells.last().getByText('1 credit').waitFor();
+    expect((await cells.allTextContents()).slice(1)).toEqual(['2 jobs4 credits', '1 job1 credit']);
+    await page.goto(`${scene.stack.baseUrl}/console/models`);
+    await page.getByText('than one of 500: 11, not 40, on max; ').waitFor();
   });
 
   it('replaces the key, after which the old one is refused', async () => {

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { describePriceSteps } from '../../common/priceSteps.ts';
+import { chargeCredits, freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
+import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import { readDocuments } from './documents.ts';
+
+const documents = readDocuments();
+const pageOf = (path: string) => documents.find((document) => document.path === path)?.text ?? '';
+
+const tiers = [...Map.groupBy(LAUNCH_CATALOG, ({ tier }) => tier)].flatMap(([tier, models]) =>
+  models[0] ? [{ tier, models, price: models[0] }] : [],
+);
+const shown = (price: CatalogModel) => ({
+  tier: price.tier,
+  credits_per_request: price.creditsPerRequest,
+  credits_per_1k_tokens: price.creditsPer1kTokens,
+  long_completion_threshold: price.longCompletionThresholdTokens,
+});
+const launchPrices = tiers.map(({ price }) => shown(price));
+const NAMED_TIERS = ['max', 'standard'];
+
+describe('the prices on the pages', () => {
+  it('are those of the launch catalog in the table of README.md', () => {
+    const rows = tiers.map(({ tier, models, price }) => {
+      const ids = models.map(({ id }) => id).join(', ');
+      return `| ${tier} | ${price.creditsPerRequest} | ${price.creditsPer1kTokens} | ${ids} |`;
+    });
+
+    expect(pageOf('README.md')).toContain(`\n${rows.join('\n')}\n`);
+  });
+
+  it.each(['README.md', 'docs/developing.md', 'docs/getting-started.md'])(
+    'name in %s the step that the price function has above the threshold',
+    (path) => {
+      const named = launchPrices.filter(({ tier }) => NAMED_TIERS.includes(tier));
+
+      const [step = '', ...others] = describePriceSteps(named);
+      expect(others).toEqual([]);
+      expect(pageOf(path)).toMatch(new RegExp(`[Aa]${step.slice(1).replaceAll('.', '\\.')}`));
+    },
+  );
+
+  it('name the limit without max_tokens, and the threshold that has no step', () => {
+    const [limit, ...others] = new Set(tiers.map(({ price }) => freeTokenLimit(price)));
+    const stepless = launchPrices.map((price) => ({
+      ...price,
+      long_completion_threshold: Number(limit),
+    }));
+
+    const text = pageOf('docs/developing.md');
+    const count = Number(limit).toLocaleString('en-US');
+    expect(others).toEqual([]);
+    expect(text).toContain(`covers at the rate: ${count} tokens.`);
+    expect(text).toContain(`A model whose threshold is ${count} tokens has no such step.`);
+    expect(describePriceSteps(stepless)).toEqual([]);
+  });
+
+  it('name in SECURITY.md up to how many tokens a longer text costs less', () => {
+    const costsLess = (price: CatalogModel, tokens: number) =>
+      chargeCredits(price, tokens, lockCredits(price, tokens)) < price.creditsPerRequest;
+    const counts = tiers.toReversed().map(({ tier, price }) => {
+      let tokens = price.longCompletionThresholdTokens;
+      while (costsLess(price, tokens + 1)) tokens += 1;
+      return `${tokens.toLocaleString('en-US')} (${tier})`;
+    });
+
+    const [last, ...before] = counts.toReversed();
+    expect(pageOf('SECURITY.md')).toContain(`up to ${before.toReversed().join(', ')} or ${last}.`);
+  });
+});
+
+describe('the sentence on a step of prices', () => {
+  const [dear = shown(LAUNCH_CATALOG[0] as CatalogModel)] = launchPrices;
+
+  it('names each charge once, whichever models have it', () => {
+    expect(describePriceSteps([dear, dear])).toEqual([
+      'A text of 501 tokens costs fewer credits than one of 500: 11, not 40, on max.',
+    ]);
+  });
+
+  it('stands once for each threshold', () => {
+    const other = { ...dear, long_completion_threshold: 1_000 };
+
+    expect(describePriceSteps([dear, other])[1]).toBe(
+      'A text of 1001 tokens costs fewer credits than one of 1000: 21, not 40, on max.',
+    );
+  });
+});
