@@ -8,9 +8,12 @@ target=$2
 mkdir -p "$target"
 tar -C "$checkout" --exclude=./.git --exclude=node_modules --exclude=dist --exclude=./target \
   --exclude=./.svc --exclude=./.svc-data --exclude=./.env --exclude=./svc-worker \
+  --exclude='./*.key' --exclude='./*.env' --exclude='./*.backup' --exclude=./keys \
   --exclude=./bench --exclude=./examples/language-model -cf - . |
   tar -C "$target" -xf -
 cd "$target"
+# Key files of whoever builds it.
+find . -maxdepth 1 -name '*.json' ! -name 'package*.json' ! -name 'tsconfig*.json' -delete
 
 # The pages of the web app, and the packages that it serves, need the development packages once.
 npm ci --ignore-scripts --no-audit --no-fund
