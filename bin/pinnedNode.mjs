@@ -11,6 +11,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_INTERVAL_MS = 500;
 const SIGNAL_EXIT_BASE = 128;
+/** What package.json asks of npm's Node; an older one does for the start. */
+const OLDEST_MAJOR = 22;
 
 /** Installs what the lockfile says when nothing is installed, or less than package-lock.json now asks for. */
 export function installIfNeeded() {
@@ -18,7 +20,13 @@ export function installIfNeeded() {
     throwIfNoEntry: false,
   });
   if (installed && installed.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
-  process.stderr.write('Installing the dependencies with npm install (once, about a minute) …\n');
+  // In place of npm's warnings, a line for each package that wants a newer one: .npmrc silences them.
+  const [major] = process.versions.node.split('.');
+  const own =
+    Number(major) < OLDEST_MAJOR
+      ? `, and the Node 24 that they need, since this is ${process.version}`
+      : '';
+  process.stderr.write(`Installing the dependencies${own} (once, about a minute) …\n`);
   const npm = process.env.npm_execpath ?? '';
   // Not `npm ci`: that would remove all that is installed first, where a package or two have changed.
   const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];

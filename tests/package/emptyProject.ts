@@ -30,6 +30,22 @@ export async function installNode(line: Line): Promise<string> {
   return node;
 }
 
+/**
+ * Installs a version of npm, once for all runs.
+ *
+ * @returns the path of its program
+ */
+export async function installNpm(version: string): Promise<string> {
+  const folder = join(checkout, 'node_modules/.cache/npms', version);
+  const program = join(folder, 'node_modules/npm/bin/npm-cli.js');
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{}');
+    await run(folder, 'npm', [...INSTALL, '--no-bin-links', `npm@${version}`]);
+  }
+  return program;
+}
+
 /** A project that has what npm installs for one package, and nothing else. */
 export interface EmptyProject {
   readonly folder: string;

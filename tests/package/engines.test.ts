@@ -67,6 +67,28 @@ describe('the lockfile', () => {
     expect(other).toEqual([]);
   });
 
+  // npm 10, which Node 20 and 22 bring, refuses a lockfile that lacks one.
+  it('has a version that fits for each peer that it has at all', () => {
+    const unfit = Object.entries(packages).flatMap(([path, { peerDependencies = {} }]) =>
+      Object.entries(peerDependencies).flatMap(([name, range]) => {
+        const found = foldersAbove(path).find(
+          (above) => `${above}node_modules/${name}` in packages,
+        );
+        const version = packages[`${found}node_modules/${name}`]?.version ?? '';
+        const majors = [...range.matchAll(/(?:^|\|\|) *[\^~]?(\d+)/g)].map(([, major]) => major);
+        const isFit = /[>*]/.test(range) || majors.includes(version.split('.')[0]);
+        return found === undefined || version === '' || isFit ? [] : `${path}: ${name} ${range}`;
+      }),
+    );
+    expect(unfit).toEqual([]);
+  });
+
+  /** Where npm puts the peers of a package, the nearest folder first. */
+  function foldersAbove(path: string): string[] {
+    const parts = path.split('node_modules/');
+    return parts.map((_, last) => parts.slice(0, last).join('node_modules/')).toReversed();
+  }
+
   // Its native part reads beyond a buffer's end, and no version of it is mended.
   it('has no bigint-buffer', () => {
     const paths = Object.keys(packages);
