@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -41,6 +42,28 @@ describe('the commands in the documents', () => {
 
     expect(named.length).toBeGreaterThan(3);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('run test files or folders that exist when they start with npm test', () => {
+    const named = commandsOf(/\bnpm test -- (tests\/[\w./-]+)/g);
+
+    expect(named.length).toBeGreaterThan(1);
+    // A path may leave out how its file ends.
+    const exists = (path: string) =>
+      ['', '.ts', '.test.ts'].some((end) => existsSync(join(checkout, `${path}${end}`)));
+    expect(named.filter((path) => !exists(path))).toEqual([]);
+  });
+
+  it('name the versions that a report of a fault asks for', () => {
+    const report = documents.find(({ path }) => path === '.github/ISSUE_TEMPLATE/bug.md');
+    const [, asked = ''] = /^\*\*Versions\*\*(.*)$/m.exec(report?.text ?? '') ?? [];
+    const versions = [...asked.matchAll(/`([^`]+)`/g)].map(([, command = '']) => {
+      const [program = '', ...words] = command.split(' ');
+      return execFileSync(program, words, { cwd: checkout, encoding: 'utf8' });
+    });
+
+    expect(versions).toHaveLength(4);
+    expect(versions.filter((version) => !/^\S.*\n$/.test(version))).toEqual([]);
   });
 
   /** What follows `svc` in code, up to where the shell goes on to something else. */
@@ -97,6 +120,20 @@ describe('the commands in the documents', () => {
 
     expect(named.length).toBeGreaterThan(1);
     expect(named.filter((path) => !exists(path))).toEqual([]);
+  });
+});
+
+describe('a TypeScript file of the project that a document starts', () => {
+  it('runs on the Node that npm install brings, or on that of a container', () => {
+    const starts = documents.flatMap(
+      ({ text }) => text.match(/^.*?\bnode \w+\/[\w/]+\.ts.*$/gm) ?? [],
+    );
+
+    expect(starts.length).toBeGreaterThan(5);
+    const others = starts.filter(
+      (line) => !/node_modules\/\.bin\/node [\w/]+\.ts|docker compose exec/.test(line),
+    );
+    expect(others).toEqual([]);
   });
 });
 
