@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const source = fileURLToPath(new URL('main.ts', import.meta.url));
 if (existsSync(source)) {
   const { runPinnedNode } = await import('../bin/pinnedNode.mjs');
-  runPinnedNode([source, ...process.argv.slice(2)]);
+  runPinnedNode([source, ...process.argv.slice(2)], { endsWithParent: true });
 } else {
   await import('./dist/cli/published.js');
 }

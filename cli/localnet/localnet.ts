@@ -1,7 +1,15 @@
-import { Keypair } from '@solana/web3.js';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
-import { keyOption } from './terminal/keyOption.ts';
-import { CommandError } from './terminal/output.ts';
+import { endWithParent } from '../../common/shutdown.ts';
+import type { Localnet } from '../../localnet/start.ts';
+import { writeSecret } from '../../stack/stackFile.ts';
+import { keyOption } from '../terminal/keyOption.ts';
+import { parseAddress, parseUrlOf } from '../terminal/ledgerNode.ts';
+import { CommandError } from '../terminal/output.ts';
+import { expectReplaceable, initializeLedger } from './initialized.ts';
 
 interface LocalnetCommandOptions {
   readonly host: string;
@@ -11,8 +19,16 @@ interface LocalnetCommandOptions {
   readonly confirmSlots: number;
   readonly development?: true;
   readonly payer?: Keypair;
+  /** A file for the addresses and keys; true: standard output. */
+  readonly initialized?: string | true;
+  /** An address and a file for each program. */
+  readonly bpfProgram?: readonly string[];
+  readonly clone?: readonly PublicKey[];
+  readonly url?: URL;
 }
 
+/** In the data folder. */
+const PAYER_FILE = 'payer.json';
 /** The usual port of a validator. */
 const PORT = 8899;
 /** The websocket uses the next port. */
@@ -52,40 +68,121 @@ export function createLocalnetCommand(): Command {
       'a key that gets 100,000 SOL and owns the program',
       keyOption('--payer'),
     )
+    .option(
+      '--initialized [file]',
+      'set the program up as npm start does; addresses and keys as JSON, in a file or printed',
+    )
+    .option('--bpf-program <address file...>', 'deploy another program; may be repeated')
+    .option(
+      '--clone <address...>',
+      'copy an account of the cluster of --url, a program with its data; may be repeated',
+      (text, before: readonly PublicKey[] = []) => [...before, parseAddress(text)],
+    )
+    .option('--url <rpc>', 'the node of the cluster to copy from', (text) =>
+      parseUrlOf('--url', text),
+    )
     .action(runLocalnet);
 }
 
 async function runLocalnet(options: LocalnetCommandOptions): Promise<void> {
-  const { payer = Keypair.generate(), dataDir: folder } = options;
+  const { initialized } = options;
+  const file = initialized === true ? undefined : initialized;
+  if (file) expectReplaceable(file);
   ignoreSqliteWarning();
-  const [{ startLocalnet }, { withEscrow }] = await Promise.all([
-    import('../localnet/start.ts'),
-    import('../localnet/escrow.ts'),
-  ]);
-  const localnet = await startLocalnet({
-    ...withEscrow({ payer: payer.publicKey, folder }),
-    folder,
-    host: options.host,
-    port: options.port,
-    slotMs: options.slotMs,
-    confirmSlots: options.confirmSlots,
-    isDevelopment: options.development === true,
-    onFault: endWith,
-  }).catch((error: Error) => {
-    throw new CommandError(error.message, { cause: error });
-  });
-  console.log(`A local ledger: one node for development and tests, no chain.
+  const payer = await choosePayer(options);
+  const localnet = await start(options, payer.publicKey);
+  // Standard output is the JSON's alone.
+  const say = initialized === true ? console.error : console.log;
+  try {
+    const described = initialized && (await initializeLedger(localnet, payer));
+    // Before anything is written: whoever reads that may end it in the same moment.
+    endOnSignals(async () => {
+      if (file) await rm(file, { force: true });
+      await localnet.close();
+    });
+    if (described) await write(`${JSON.stringify(described)}\n`, file);
+  } catch (error) {
+    await localnet.close();
+    throw error;
+  }
+  say(`A local ledger: one node for development and tests, no chain.
 
 JSON-RPC      ${localnet.rpcUrl}
 websocket     ${localnet.wsUrl}
 genesis hash  ${localnet.genesisHash}
-payer         ${options.payer?.publicKey ?? 'none: see --payer'}
-kept          ${folder ?? 'nowhere: see --data-dir'}
+payer         ${options.payer || initialized ? payer.publicKey : 'none: see --payer'}
+set up        ${initialized ? `addresses and keys in ${file ?? 'the JSON'}` : 'no: see --initialized'}
+kept          ${options.dataDir ?? 'nowhere: see --data-dir'}
 
 Ctrl-C ends it.`);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void localnet.close().then(() => process.exit(0)));
+}
+
+/** A kept ledger keeps the key that it was set up with. */
+async function choosePayer(options: LocalnetCommandOptions): Promise<Keypair> {
+  const { payer, dataDir, initialized } = options;
+  if (payer) return payer;
+  const file = initialized && dataDir && join(dataDir, PAYER_FILE);
+  if (file && existsSync(file)) return keyOption(file)(file);
+  const made = Keypair.generate();
+  if (file) await explained(writeSecret(file, JSON.stringify([...made.secretKey])));
+  return made;
+}
+
+/** @param file one that only its owner may read; without one the text is printed */
+async function write(text: string, file: string | undefined): Promise<void> {
+  if (file) await explained(writeSecret(file, text));
+  else process.stdout.write(text);
+}
+
+async function start(options: LocalnetCommandOptions, payer: PublicKey): Promise<Localnet> {
+  const { dataDir: folder, clone = [], url, bpfProgram = [] } = options;
+  if (clone.length > 0 && !url) throw new CommandError('--clone needs a node: --url <rpc>.');
+  const [{ startLocalnet }, { withEscrow }, { cloneAccounts, readPrograms }] = await Promise.all([
+    import('../../localnet/start.ts'),
+    import('../../localnet/escrow.ts'),
+    import('./addedAccounts.ts'),
+  ]);
+  const escrow = withEscrow({ payer, folder });
+  const named = readPrograms(bpfProgram);
+  const cloned = url ? await cloneAccounts(clone, url) : [];
+  return explained(
+    startLocalnet({
+      ...escrow,
+      programs: [...named, ...escrow.programs],
+      accounts: [...escrow.accounts, ...cloned],
+      folder,
+      host: options.host,
+      port: options.port,
+      slotMs: options.slotMs,
+      confirmSlots: options.confirmSlots,
+      isDevelopment: options.development === true,
+      onFault: endWith,
+    }),
+  );
+}
+
+async function explained<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new CommandError((error as Error).message, { cause: error });
   }
+}
+
+/** Ends the process once, after the first signal or the end of the npm that runs it. */
+function endOnSignals(close: () => Promise<void>): void {
+  let isClosing = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Not once: npm passes on what the terminal has sent to this process, too.
+    process.on(signal, () => {
+      if (isClosing) return;
+      isClosing = true;
+      void close().then(() => process.exit(0));
+    });
+  }
+  // npm signals a shell, which some systems keep between npm and this process.
+  const { npm_lifecycle_event: isRunByNpm, ...environment } = process.env;
+  endWithParent({ ...(isRunByNpm && { SVC_PARENT_PID: `${process.ppid}` }), ...environment });
 }
 
 /** The data folder has everything that was confirmed, and the next start continues from it. */
