@@ -169,7 +169,7 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Ends the process once, after the first signal or the end of the npm that runs it. */
+/** Ends the process once, after the first signal or the end of what runs it. */
 function endOnSignals(close: () => Promise<void>): void {
   let isClosing = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -180,9 +180,7 @@ function endOnSignals(close: () => Promise<void>): void {
       void close().then(() => process.exit(0));
     });
   }
-  // npm signals a shell, which some systems keep between npm and this process.
-  const { npm_lifecycle_event: isRunByNpm, ...environment } = process.env;
-  endWithParent({ ...(isRunByNpm && { SVC_PARENT_PID: `${process.ppid}` }), ...environment });
+  endWithParent();
 }
 
 /** The data folder has everything that was confirmed, and the next start continues from it. */

@@ -11,7 +11,14 @@ const started: ChildProcess[] = [];
 
 /** Kills what the tests of a file have started. */
 export function killStarted(): void {
-  for (const child of started.splice(0)) child.kill('SIGKILL');
+  for (const { pid } of started.splice(0)) {
+    try {
+      // And what it has started itself.
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // All of them have ended.
+    }
+  }
 }
 
 /** Starts any command that runs a local ledger. */
@@ -19,6 +26,8 @@ export function launch(file: string, args: readonly string[], env: NodeJS.Proces
   const child = spawn(file, args, {
     env: { ...MACHINE_ENVIRONMENT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own, as a terminal gives it.
+    detached: true,
   });
   started.push(child);
   return child;
