@@ -41,6 +41,7 @@ export default {
       transform: { '\\.ts$': '<rootDir>/testing/jest/stripTypes.mjs' },
     },
   ],
+  reporters: ['default', '<rootDir>/tests/found/titleReporter.mjs'],
   // One more than there are processors: files wait for a ledger's slots and the service's pauses.
   // With twice as many, what has to happen within seconds was late on a machine that did nothing else.
   maxWorkers: availableParallelism() + 1,

@@ -15,7 +15,7 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['credits', async () => (await import('./wallet/credits.ts')).createCreditsCommand()],
   ['alerts', async () => (await import('./wallet/alerts.ts')).createAlertsCommand()],
   ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
-  ['localnet', async () => (await import('./localnet.ts')).createLocalnetCommand()],
+  ['localnet', async () => (await import('./localnet/localnet.ts')).createLocalnetCommand()],
 ];
 
 /**

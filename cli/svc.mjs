@@ -1,13 +1,36 @@
 #!/usr/bin/env node
-// `npx svc`: every verb, from the TypeScript sources, in a checkout; in the installed package those
-// that need neither the database nor the service.
-import { existsSync } from 'node:fs';
+// `svc`: every verb, from the TypeScript sources, in a checkout; in the installed package those that
+// need neither the database nor the service.
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+const PARENT_CHECK_INTERVAL_MS = 500;
+
+if (process.env.npm_lifecycle_event) endWithNpm();
 const source = fileURLToPath(new URL('main.ts', import.meta.url));
 if (existsSync(source)) {
   const { runPinnedNode } = await import('../bin/pinnedNode.mjs');
-  runPinnedNode([source, ...process.argv.slice(2)]);
+  runPinnedNode([source, ...process.argv.slice(2)], { endsWithParent: true });
 } else {
   await import('./dist/cli/published.js');
+}
+
+/** npm passes its signals on to its shell alone, and nothing when it is killed. */
+function endWithNpm() {
+  const started = ancestors();
+  setInterval(() => {
+    if (ancestors() !== started) process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK_INTERVAL_MS).unref();
+}
+
+/** This process's parent; and that of the parent, where it is the shell between npm and this process. */
+function ancestors() {
+  try {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+    const [, shellParent = ''] = /^\d+ \(\w*sh\) \w (\d+)/.exec(stat) ?? [];
+    return `${process.ppid} ${shellParent}`;
+  } catch {
+    // Only Linux has these files. Elsewhere the shell runs its last command in its own place.
+    return `${process.ppid}`;
+  }
 }

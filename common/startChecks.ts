@@ -1,4 +1,4 @@
-import { reasonOf } from './transientErrors.ts';
+import { reasonOf } from './reasonOf.ts';
 import { within } from './wait.ts';
 
 /** One thing that a process needs, tried without starting it. */

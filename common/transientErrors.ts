@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import pg from 'pg';
 import type { Logger } from './logger.ts';
 import { READ_ONLY_SQLSTATE, UNDEFINED_TABLE_SQLSTATE } from './postgres.ts';
+import { reasonOf } from './reasonOf.ts';
 import { delay, systemTime, type Time } from './wait.ts';
 
 /**
@@ -39,16 +40,6 @@ export function isPassing(error: unknown): boolean {
     return PASSING_SQLSTATES.some((beginning) => code.startsWith(beginning));
   }
   return PASSING_SYSTEM_ERRORS.has(code) || CONNECTION_GONE.test(error.message);
-}
-
-/**
- * What an error says went wrong. Of a host with several addresses, as `localhost` has where there is
- * IPv6, Node tells one error for each of them and no word of its own.
- */
-export function reasonOf(error: unknown): string {
-  const { message = '', errors } = (error ?? {}) as { message?: string; errors?: unknown[] };
-  if (message === '' && errors) return errors.map(reasonOf).join('; ');
-  return message || String(error);
 }
 
 /** The database was last migrated by an earlier release than this one. */

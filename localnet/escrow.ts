@@ -33,11 +33,11 @@ const VERSION_OFFSET = 8;
 export function withEscrow(options: {
   payer: PublicKey;
   folder?: string | undefined;
-}): Pick<LocalnetOptions, 'programs' | 'genesis' | 'checkAccounts'> {
+}): Required<Pick<LocalnetOptions, 'programs' | 'accounts' | 'checkAccounts'>> {
   const payer = options.payer.toBytes();
   return {
-    programs: [escrowProgram(payer)],
-    genesis: [[payer, payerAccount()]],
+    programs: [programAt(PROGRAM_ID, readFileSync(ELF_PATH), payer)],
+    accounts: [[payer, payerAccount()]],
     checkAccounts: (accounts) => assertLayout(accounts, options.folder),
   };
 }
@@ -63,17 +63,19 @@ export async function tryLocalnet(config: LocalnetConfig): Promise<string> {
   return config.LOCALNET_PORT === 0 ? `${config.LOCALNET_HOST}, any port` : rpcUrl;
 }
 
-function escrowProgram(upgradeAuthority: Uint8Array): DeployedProgram {
-  const [programData] = PublicKey.findProgramAddressSync(
-    [PROGRAM_ID.toBytes()],
-    new PublicKey(UPGRADEABLE_LOADER),
-  );
-  return {
-    programId: PROGRAM_ID.toBytes(),
-    programData: programData.toBytes(),
-    elf: readFileSync(ELF_PATH),
-    upgradeAuthority,
-  };
+/**
+ * @param elf its binary
+ * @param upgradeAuthority the key that may upgrade it; null: none
+ */
+export function programAt(
+  address: PublicKey,
+  elf: Uint8Array,
+  upgradeAuthority: Uint8Array | null,
+): DeployedProgram {
+  const programId = address.toBytes();
+  const loader = new PublicKey(UPGRADEABLE_LOADER);
+  const [programData] = PublicKey.findProgramAddressSync([programId], loader);
+  return { programId, programData: programData.toBytes(), elf, upgradeAuthority };
 }
 
 function payerAccount(): Account {

@@ -4,10 +4,16 @@ import { FINALITY_SLOTS } from './bank/recentBlocks.ts';
 import { createBlockhashes } from './bank/sysvars.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';
 import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
-import { type Account, createRuntime } from './runtime/runtime.ts';
+import {
+  type Account,
+  AccountRefusedError,
+  createRuntime,
+  type Runtime,
+} from './runtime/runtime.ts';
 import { createTimeline, type Timeline } from './runtime/timeline.ts';
 import { StorageFullError } from './store/errors.ts';
 import { openStore, type Store } from './store/store.ts';
+import { addressText } from './wire/text.ts';
 
 export interface LocalnetOptions {
   readonly host?: string;
@@ -24,8 +30,8 @@ export interface LocalnetOptions {
   readonly isDevelopment?: boolean;
   /** Programs besides the system's and the token programs. */
   readonly programs?: readonly DeployedProgram[];
-  /** Accounts that a new ledger begins with. */
-  readonly genesis?: Iterable<readonly [address: Uint8Array, account: Account]>;
+  /** Accounts that the ledger gets at its start, where it has none at their address. */
+  readonly accounts?: readonly (readonly [address: Uint8Array, account: Account])[];
   /** Checks the stored accounts before the ledger starts. @throws Error to refuse them */
   readonly checkAccounts?: (accounts: StoredAccounts) => void;
   /** Called with the open files: tests limit their size. */
@@ -55,11 +61,12 @@ const monotoneNowMs = performance.now.bind(performance);
  * Starts a local ledger in this process: Solana's runtime with JSON-RPC and websocket. It is a single
  * node, for development and tests.
  *
- * @throws LedgerFilesError when the folder cannot be used; Error with the name of an occupied port
+ * @throws LedgerFilesError when the folder cannot be used; AccountRefusedError naming a broken program;
+ *   Error with the name of an occupied port
  */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const { host = '127.0.0.1', port = 0, slotMs = SLOT_MS, confirmSlots = 0 } = options;
-  const { blockhashMs = BLOCKHASH_MS, programs = [], genesis = [], onFault = rethrow } = options;
+  const { blockhashMs = BLOCKHASH_MS, programs = [], onFault = rethrow } = options;
   const store = openStore(options.folder);
   options.onStoreOpen?.(store);
   try {
@@ -85,9 +92,11 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       return written;
     };
     // Programs are stored like other accounts, so that an upgraded program survives a restart.
-    if (isNew) await atOnce(bank.writeAccounts(genesis));
+    const { accounts = [] } = options;
+    const absent = accounts.filter(([address]) => runtime.account(address) === null);
+    if (absent.length > 0) await atOnce(bank.writeAccounts(orderForLoading(absent)));
     for (const program of programs) {
-      if (runtime.account(program.programId) === null) deployProgram(runtime, program);
+      if (runtime.account(program.programId) === null) deploy(runtime, program);
     }
     const faucet = await atOnce(openFaucet(bank, store.seed));
     // The first accounts are final before the first request, as on clusters.
@@ -116,11 +125,25 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
 }
 
 /** LiteSVM loads a program when its account appears, so its binary must come first. */
-function orderForLoading<Entry extends readonly [unknown, Account]>(entries: Entry[]): Entry[] {
+function orderForLoading<Entry extends readonly [unknown, Account]>(
+  entries: readonly Entry[],
+): Entry[] {
   return [
     ...entries.filter(([, { executable }]) => !executable),
     ...entries.filter(([, { executable }]) => executable),
   ];
+}
+
+/** @throws AccountRefusedError naming the program */
+function deploy(runtime: Runtime, program: DeployedProgram): void {
+  try {
+    deployProgram(runtime, program);
+  } catch (cause) {
+    if (!(cause instanceof AccountRefusedError)) throw cause;
+    const address = addressText(program.programId);
+    const message = `The program ${address} cannot be loaded: ${cause.message}`;
+    throw new AccountRefusedError(message, { cause });
+  }
 }
 
 /** Idle slots count, too. On a full disk the last stored anchor has to suffice. */

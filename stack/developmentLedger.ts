@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
+import { encodeBase58 } from '../programs/client/keys.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
-import type { DevelopmentAccount } from './console/developmentWallet.ts';
 import { createMint, exists, type Mints, mintTo, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
 
@@ -24,7 +23,7 @@ export interface Deployment {
   apiEnvironment: NodeJS.ProcessEnv;
   indexerEnvironment: NodeJS.ProcessEnv;
   /** Accounts that the development wallet may sign with; none on a cluster. */
-  developmentAccounts: readonly DevelopmentAccount[];
+  developmentAccounts: readonly { readonly name: string; readonly keypair: Keypair }[];
   /** The workers that the stack runs. */
   workers: readonly DeployedWorker[];
 }
@@ -51,7 +50,7 @@ const SIGNER_BASE_UNITS = 100_000n * BASE_UNITS_PER_CREDIT;
  * The keys of a development ledger, each derived from the authority's, so that a second start on the
  * same ledger finds the set-up of the first.
  */
-function deriveKeys(authority: Keypair) {
+export function deriveKeys(authority: Keypair) {
   const key = (purpose: string) => deriveKeypair(authority, purpose);
   return {
     creditMint: key('credit-mint'),
@@ -206,5 +205,5 @@ function deriveSecret(authority: Keypair, purpose: string): Buffer {
 }
 
 function secretText({ secretKey }: Keypair): string {
-  return bs58.encode(secretKey);
+  return encodeBase58(secretKey);
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createPool, inTransaction } from '../common/postgres.ts';
-import { reasonOf } from '../common/transientErrors.ts';
+import { reasonOf } from '../common/reasonOf.ts';
 import { clearMirror } from '../indexer/sql/digest.ts';
 import { migrate } from '../indexer/sql/migrate.ts';
 import { StackError } from './config.ts';

@@ -7,7 +7,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { reasonOf } from '../common/transientErrors.ts';
+import { reasonOf } from '../common/reasonOf.ts';
 import { delay } from '../common/wait.ts';
 import { TOKEN_PROGRAM } from '../programs/client/addresses.ts';
 import {

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { readSetting } from '../../common/config.ts';
 import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
-import { isPassing, reasonOf } from '../../common/transientErrors.ts';
+import { reasonOf } from '../../common/reasonOf.ts';
+import { isPassing } from '../../common/transientErrors.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
 import { CommandError } from '../terminal/output.ts';
 import { explainedSettings } from './explainedSettings.ts';

@@ -72,9 +72,13 @@ export function parseAddress(text: string): PublicKey {
   }
 }
 
-/** commander's own error would quote the value, and a provider's URL contains its key. */
 export function parseNodeUrl(text: string): URL {
+  return parseUrlOf('--rpc', text);
+}
+
+/** commander's own error would quote the value, and a provider's URL contains its key. */
+export function parseUrlOf(option: string, text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new CommandError('--rpc is no http or https address.');
+  throw new CommandError(`${option} is no http or https address.`);
 }

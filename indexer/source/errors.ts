@@ -1,4 +1,5 @@
-import { isPassing, reasonOf } from '../../common/transientErrors.ts';
+import { reasonOf } from '../../common/reasonOf.ts';
+import { isPassing } from '../../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 
 /** The cause lies outside and may pass: the same may be tried again after a while. */

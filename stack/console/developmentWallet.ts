@@ -11,7 +11,7 @@ import {
 import { sign } from '../../programs/client/proof.ts';
 
 /** An account of the development ledger, by what it is there. */
-export interface DevelopmentAccount {
+interface DevelopmentAccount {
   readonly name: string;
   readonly keypair: Keypair;
 }

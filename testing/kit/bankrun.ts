@@ -94,7 +94,9 @@ export async function startBankrun(
   options: { upgradeAuthority?: PublicKey | null } = {},
 ): Promise<Chain> {
   const { upgradeAuthority } = options;
-  const bankrun = await loadBankrun();
+  // It reads this variable when it is loaded. By default it prints every instruction.
+  process.env.RUST_LOG ??= 'off';
+  const bankrun = await import('solana-bankrun');
   const context = await startLoaded(
     bankrun.start,
     upgradeAuthority === undefined ? finalProgram() : upgradeableProgram(upgradeAuthority),
@@ -107,18 +109,6 @@ export async function startBankrun(
 }
 
 type Bankrun = typeof import('solana-bankrun');
-
-/** An optional peer of this package, because most users do not need its binary. */
-async function loadBankrun(): Promise<Bankrun> {
-  // It reads this variable when it is loaded. By default it prints every instruction.
-  process.env.RUST_LOG ??= 'off';
-  try {
-    return await import('solana-bankrun');
-  } catch (cause) {
-    const message = "ledger: 'bankrun' asks for it: npm install --save-dev solana-bankrun";
-    throw new Error(message, { cause });
-  }
-}
 
 /**
  * The loader's accounts for a program that cannot be upgraded.

@@ -1,30 +1,10 @@
-import type { ConfigSettings } from '../../programs/client/index.ts';
-import { startBankrun } from './bankrun.ts';
-import { type Cast, createCast, type OneOrMore } from './cast.ts';
+import { type Cast, createCast } from './cast.ts';
 import type { Chain } from './chain.ts';
 import { type CreditVerbs, createCreditVerbs } from './credits.ts';
 import { createJobVerbs, type JobVerbs } from './jobs.ts';
-import { startLiteSvm } from './litesvm.ts';
-import { type ModelOffer, openProgram, openWallet, openWorker, STANDARD_MODEL } from './setUp.ts';
-
-export interface EscrowOptions {
-  /**
-   * The runtime, inside this process. `litesvm` (the default) verifies the worker's signatures and
-   * returns events. `bankrun` does neither: it is for projects that use solana-bankrun.
-   */
-  readonly ledger?: 'litesvm' | 'bankrun';
-  /** Changes to DEFAULT_SETTINGS. */
-  readonly settings?: Partial<ConfigSettings>;
-  /** By default STANDARD_MODEL. */
-  readonly models?: OneOrMore<ModelOffer>;
-  /** By default one with 10,000 credits. */
-  readonly wallets?: OneOrMore<{ readonly credits?: bigint }>;
-  /** By default one with the minimum stake that hosts every model. */
-  readonly workers?: OneOrMore<{
-    readonly stakeTokens?: bigint;
-    readonly modelIds?: readonly string[];
-  }>;
-}
+import { startLedger } from './ledgers.ts';
+import { type EscrowOptions, expectKnownOptions } from './options.ts';
+import { openProgram, openWallet, openWorker, STANDARD_MODEL } from './setUp.ts';
 
 /** The running program, its parties, and their actions. */
 export interface Escrow extends Cast, JobVerbs, CreditVerbs, Pick<Chain, Passed> {
@@ -39,12 +19,15 @@ type Passed = 'now' | 'setTime' | 'send' | 'tokens' | 'lastEvents';
 export const CREDITS = 10_000n;
 export const STAKE_TOKENS = 1_000n;
 
-/** Starts the program with models, workers and funded wallets, ready for a job. */
-export async function startEscrow({
-  ledger = 'litesvm',
-  ...plan
-}: EscrowOptions = {}): Promise<Escrow> {
-  const chain = ledger === 'bankrun' ? await startBankrun() : startLiteSvm();
+/**
+ * Starts the program with models, workers and funded wallets, ready for a job.
+ *
+ * @throws TypeError naming an unknown option; Error naming the package of the ledger if it is missing
+ */
+export async function startEscrow(options: EscrowOptions = {}): Promise<Escrow> {
+  expectKnownOptions(options);
+  const { ledger = 'litesvm', ...plan } = options;
+  const chain = await startLedger(ledger);
   try {
     return await openEscrow(chain, plan);
   } catch (error) {

@@ -108,7 +108,8 @@ export function selectTests(options: { root: string; changed: readonly string[];
 
 const isInTests = (path: string): boolean => path.startsWith('tests/');
 
-const testFolderOf = (path: string): string =>
+/** Where the tests of a file of the product are. */
+export const testFolderOf = (path: string): string =>
   TEST_FOLDERS.find(([pattern]) => pattern.test(path))?.[1] ?? `tests/${path.split('/')[0]}/`;
 
 /** Whatever reaches one of these files, each with the file that it uses itself on its way there. */

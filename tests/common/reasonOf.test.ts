@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { reasonOf } from '../../common/transientErrors.ts';
+import { reasonOf } from '../../common/reasonOf.ts';
 
 describe('the reason of an error', () => {
   it('is its message', () => {

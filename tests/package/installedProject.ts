@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { checkout, nameOf, PACKAGE_KEYS, type PackageKey, type Packed, run } from './packing.ts';
 
@@ -20,6 +20,10 @@ export interface InstalledProject {
   installed(name: PackageKey): string;
   /** What a package's tarball holds, as paths in the package. */
   readonly packed: Readonly<Record<PackageKey, readonly string[]>>;
+  /** Installs a dependency of the checkout. */
+  link(name: string): void;
+  /** Takes a dependency away. */
+  unlink(name: string): void;
   /**
    * Runs a command in the project to its end.
    *
@@ -63,17 +67,20 @@ export async function installPacked(
     }
     for (const needed of Object.keys(description.dependencies ?? {})) dependencies.add(needed);
   }
+  const link = (name: string): void => {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(checkout, 'node_modules', name), join(modules, name));
+  };
   const others = [
     '@coral-xyz/anchor',
     '@solana/web3.js',
     'solana-bankrun',
     'litesvm',
+    'jest',
     '@types/node',
   ];
-  for (const name of new Set([...dependencies, ...others])) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(join(checkout, 'node_modules', name), join(modules, name));
-  }
+  for (const name of new Set([...dependencies, ...others])) link(name);
+  symlinkSync('../jest/bin/jest.js', join(modules, '.bin/jest'));
 
   const files = sources.map((source) => basename(source));
   for (const source of sources) cpSync(join(checkout, source), join(folder, basename(source)));
@@ -85,6 +92,8 @@ export async function installPacked(
   return {
     installed,
     packed: packed as Record<PackageKey, string[]>,
+    link,
+    unlink: (name) => rmSync(join(modules, name)),
     run: (file, args) => run(folder, file, args),
   };
 }

@@ -47,14 +47,14 @@ const COMMENT_LINE = /^\s*(\/?\*|\/\/).*$/gm;
 const OPTIONAL = ['litesvm', 'bufferutil', 'utf-8-validate', 'encoding'];
 const UNPACKED_BYTES_MAX = 50_000;
 
-const IN_BANKRUN = `
-  import { startEscrow } from '@svc-inference/testing';
-  const escrow = await startEscrow({ ledger: 'bankrun' });
+/** Locks a job. @param options of startEscrow, as code */
+const inEscrow = (options: string) => [
+  ...['--input-type=module', '-e'],
+  `import { startEscrow } from '@svc-inference/testing';
+  const escrow = await startEscrow(${options});
   const job = await escrow.lock();
-  console.log((await escrow.job(job)).lockedCredits);
-`;
-
-const inBankrun = ['--input-type=module', '-e', IN_BANKRUN];
+  console.log((await escrow.job(job)).lockedCredits);`,
+];
 
 const CONSUMERS = ['tests/package/consumer.ts', 'examples/disputeJob.ts'];
 
@@ -173,10 +173,6 @@ describe('the packages together', () => {
     });
   });
 
-  it('run a job in solana-bankrun when it is installed', async () => {
-    expect(await project.run('node', inBankrun)).toBe('8n\n');
-  });
-
   it('run an example unchanged', async () => {
     expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
   });
@@ -193,12 +189,37 @@ describe('the packages together', () => {
     );
   });
 
-  it('report that solana-bankrun is missing, and run jobs without it', async () => {
-    rmSync(join(together, 'node_modules/solana-bankrun'));
-    await expect(project.run('node', inBankrun)).rejects.toThrow(
-      'npm install --save-dev solana-bankrun',
-    );
-    expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
+  it('run a test in jest, by the file and the command of the page', async () => {
+    const page = readFileSync(join(checkout, 'docs/packages.md'), 'utf8');
+    const [, file = '', command = ''] =
+      /^```ts\n(import [^`]+?'@jest\/globals'.+?)^```\n.*?^\$ (NODE_OPTIONS=.+?)$/ms.exec(page) ??
+      [];
+    writeFileSync(join(together, 'escrow.test.js'), file);
+    const report = JSON.parse(await project.run('sh', ['-c', `${command} --json`]));
+    expect(report).toMatchObject({ success: true, numPassedTests: 1 });
+  });
+});
+
+describe.each([
+  { ledger: 'litesvm', other: 'bankrun', missing: 'solana-bankrun' },
+  { ledger: 'bankrun', other: 'litesvm', missing: 'litesvm' },
+])('the packages without $missing', ({ ledger, other, missing }) => {
+  beforeAll(() => project.unlink(missing));
+  afterAll(() => project.link(missing));
+
+  it('type-check', async () => {
+    const compiler = join(checkout, 'node_modules/.bin/tsc');
+    expect(await project.run(compiler, ['-p', together])).toBe('');
+  });
+
+  it('run a job in the other ledger', async () => {
+    expect(await project.run('node', inEscrow(`{ ledger: '${ledger}' }`))).toBe('8n\n');
+  });
+
+  it('name it where it is needed', async () => {
+    const started = project.run('node', inEscrow(`{ ledger: '${other}' }`));
+    const words = `ledger: '${other}' needs: npm install --save-dev ${missing}. Others: '${ledger}'`;
+    await expect(started).rejects.toThrow(words);
   });
 });
 

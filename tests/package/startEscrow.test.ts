@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import {
   DEFAULT_SETTINGS,
+  type EscrowOptions,
   Refusal,
   STANDARD_MODEL,
   startEscrow,
@@ -188,6 +189,21 @@ describe('startEscrow with its defaults', () => {
       keys: [],
     });
     await expect(escrow.send([unknown])).rejects.toThrow(/^InvalidProgramForExecution$/);
+  });
+});
+
+describe('the options of startEscrow', () => {
+  it.each([
+    ["no option 'walets', but ledger, settings, models, wallets, workers", { walets: [{}] }],
+    ["no ledger 'validator', but litesvm, bankrun", { ledger: 'validator' }],
+    ["no field of settings 'slash', but arbiter, treasuryShare", { settings: { slash: 1 } }],
+    ["no field of models 'name', but id, tier", { models: [{ ...STANDARD_MODEL, name: 'x' }] }],
+    ["no field of wallets 'credit', but credits", { wallets: [{}, { credit: 1n }] }],
+    ["no field of workers 'stake', but stakeTokens, modelIds", { workers: [{ stake: 1n }] }],
+  ])('are refused by name: %s', async (words, options) => {
+    const refusal = await startEscrow(options as EscrowOptions).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(TypeError);
+    expect(String(refusal)).toContain(`startEscrow has ${words}`);
   });
 });
 

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../tidy/sourceTree.ts';
+import { refusalOf } from './refusal.ts';
+
+const tests = ['tests/api/lock.test.ts', 'tests/cli/send.test.ts', 'tests/cli/main.test.ts'];
+const refuse = (given: object) => refusalOf({ _: [], ...given } as never, { root: ROOT, tests });
+
+describe('what npm test is given', () => {
+  it.each([
+    ['nothing', []],
+    ['a file', ['tests/api/lock.test.ts']],
+    ['a folder, from the root', ['./tests/api']],
+    ['a part of a path, in another case', ['Lock']],
+    ['an absolute path', [join(ROOT, 'tests/cli')]],
+    ['several that all find something', ['tests/api', 'send']],
+  ])('finds tests by %s', (_, paths) => {
+    expect(refuse({ _: paths })).toBeUndefined();
+  });
+
+  it.each([
+    ['tests/api/lok.test.ts', 'The nearest is tests/api/lock.test.ts.'],
+    ['tests/apis', 'The nearest is tests/api.'],
+    ['sent', 'The nearest is tests/cli/send.test.ts.'],
+    [
+      'api/ledger/lock.ts',
+      'The tests of api/ledger/lock.ts are in tests/api: npm test -- --changed chooses among them.',
+    ],
+  ])('is refused with the nearest: %s', (path, words) => {
+    const refusal = `No test file matches ${path}. ${words}`;
+    expect(refuse({ _: [path] })).toBe(refusal);
+    expect(refuse({ _: ['tests/api', path] })).toBe(refusal);
+    expect(refuse({ testPathPatterns: [path] })).toBe(refusal);
+  });
+
+  it('is compared as a whole path where jest runs by path', () => {
+    expect(refuse({ _: ['tests/api/lock.test.ts'], runTestsByPath: true })).toBeUndefined();
+    expect(refuse({ _: ['tests/api'], runTestsByPath: true })).toContain('tests/api');
+  });
+
+  it.each(['onlyChanged', 'lastCommit', 'findRelatedTests', 'watch'])(
+    'is refused with --%s, by which jest finds nothing here',
+    (flag) => expect(refuse({ [flag]: true })).toContain('npm test -- --changed'),
+  );
+});
+
+describe('npm test', () => {
+  const launch = (...args: string[]) =>
+    spawnSync(process.execPath, [join(ROOT, 'tests/launch.mjs'), ...args], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+
+  it('fails for a path without a test, before any test runs', () => {
+    const { status, stderr, stdout } = launch('tests/common', 'tests/comon');
+    expect(stderr).toBe('No test file matches tests/comon. The nearest is tests/common.\n');
+    expect(stdout).toBe('');
+    expect(status).toBe(1);
+  });
+
+  it.each([
+    ['the sum over no rows at all', 'None of the other files has one.'],
+    ['compared as a whole path', 'One in tests/found does.'],
+  ])('fails for a title that no test has: %s', (title, words) => {
+    const file = 'tests/common/reasonOf.test.ts';
+    const { status, stderr } = launch(file, '-w', '1', '-t', title);
+    expect(stderr).toContain(`No title in ${file} matches ${title}. ${words}`);
+    expect(status).toBe(1);
+  });
+
+  it('runs the tests whose title matches', () => {
+    const args = ['tests/common/reasonOf.test.ts', '-w', '1', '-t', 'is its message'];
+    const { status, stderr } = launch(...args);
+    expect(stderr).toContain('1 passed');
+    expect(status).toBe(0);
+  });
+});
