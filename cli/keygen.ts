@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { writeNewKey } from '../common/keyFile.ts';
+import { writeNewKey } from '../common/keys/keyFile.ts';
 import { CommandError } from './terminal/output.ts';
 
 const REASONS: Readonly<Record<string, string>> = {

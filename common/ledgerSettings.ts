@@ -3,7 +3,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { decodeBase58 } from '../programs/client/keys.ts';
 import type { KeyHolder } from '../programs/client/proof.ts';
-import { openPkcs11Signer } from './pkcs11.ts';
+import { openPkcs11Signer } from './keys/pkcs11.ts';
 
 /** An address on the ledger, in base58. */
 export const addressSetting = z.string().transform((text, context) => {

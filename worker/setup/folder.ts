@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
-import { writeNewKey } from '../../common/keyFile.ts';
+import { writeNewKey } from '../../common/keys/keyFile.ts';
 import { parseKeypair } from '../../common/ledgerSettings.ts';
 import { SetupError } from './setupError.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { PublicKey } from '@solana/web3.js';
-import type { MessageSigner } from '../programs/client/proof.ts';
+import type { MessageSigner } from '../../programs/client/proof.ts';
 
 /** What is used of the package pkcs11js, which only those install who have such a module. */
 interface Pkcs11Module {
