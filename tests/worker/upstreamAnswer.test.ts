@@ -197,8 +197,8 @@ describe('a job with an upstream engine', () => {
     },
   );
 
-  it.each([{}, { prompt_tokens: 3 }, { prompt_tokens: -1, completion_tokens: 0.5 }])(
-    'treats a usage of %j as missing',
+  it.each([{}, { prompt_tokens: 3 }, { prompt_tokens: null, completion_tokens: 0.5 }])(
+    'estimates the text where a usage of %j does not count it',
     async (usage) => {
       upstream.answerWith((reply) => {
         reply.text('Hello');
@@ -460,6 +460,59 @@ describe('an upstream that fails', () => {
     }
   });
 
+  function endedBy(reply: Reply, ...words: string[]): void {
+    for (const word of words) reply.finish(word);
+    reply.done();
+    reply.end();
+  }
+
+  const endedThen = (event: object) => (reply: Reply) => {
+    reply.finish('stop');
+    reply.raw(JSON.stringify(event));
+    endedBy(reply);
+  };
+
+  it.each([
+    ...[
+      ['stop', 'stop'],
+      ['EOS_TOKEN', 'stop'],
+      ['end_turn', 'stop'],
+      ['tool_calls', 'stop'],
+    ],
+    ...[
+      ['max_tokens', 'length'],
+      ['MAX_TOKENS', 'length'],
+      ['model_length', 'length'],
+    ],
+    ...[
+      ['SAFETY', 'content_filter'],
+      ['sensitive', 'content_filter'],
+    ],
+  ])('with the finish reason %s is whole, cut or filtered: %s', async (word, reason) => {
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      endedBy(reply, word);
+    });
+    const { finishReason, proof } = await readAnswer(await ask());
+    expect([finishReason, proof !== undefined]).toEqual([reason, true]);
+  });
+
+  it('that calls a tool in place of an answer gives no answer', async () => {
+    upstream.answerWith((reply) => endedBy(reply, 'tool_calls'));
+    expect(await codeOf(await ask())).toBe('upstream_failed');
+  });
+
+  it('keeps its answer where only what follows the end cannot be read', async () => {
+    upstream.answerWith((reply) => {
+      reply.text('Hello');
+      reply.finish('stop');
+      reply.raw('{"choi');
+      reply.end();
+    });
+    const { text, finishReason } = await readAnswer(await ask());
+    expect([text, finishReason]).toEqual(['Hello', 'stop']);
+  });
+
   it.each<[string, (reply: Reply) => void]>([
     ['breaks off', (reply) => reply.break()],
     ['ends without finish_reason or [DONE]', (reply) => reply.end()],
@@ -468,6 +521,18 @@ describe('an upstream that fails', () => {
     ['sends an error object', ended('data: {"object":"error","message":"overloaded"}')],
     ['names an event an error', ended('event: error\ndata: {"code":500}')],
     ['has a field of errors', ended('error: {"message":"overloaded"}')],
+    [
+      'names an error in its choice',
+      ended('data: {"choices":[{"delta":{},"error":{"code":502}}]}'),
+    ],
+    ['says only that it is done', (reply) => endedBy(reply)],
+    ['aborts', (reply) => endedBy(reply, 'abort')],
+    ['ends with an error', (reply) => endedBy(reply, 'error')],
+    ['lacks resources', (reply) => endedBy(reply, 'insufficient_system_resource')],
+    ['ends with an unknown word', (reply) => endedBy(reply, 'whatever_this_is')],
+    ['gives a second end', (reply) => endedBy(reply, 'stop', 'length')],
+    ['goes on after its end', endedThen({ choices: [{ delta: { content: ' more' } }] })],
+    ['fails after its end', endedThen({ error: { code: 500 } })],
   ])('during its answer (%s) gives an error event and no proof', async (_case, fail) => {
     upstream.answerWith((reply) => {
       reply.text('Half of');

@@ -1,11 +1,10 @@
 import type { ChatRequest } from '../protocol/contracts.ts';
 
-/** Tokens as the engine's own tokenizer counted them. */
+/** Tokens as the engine's own tokenizer counted them; undefined where it does not say. */
 export interface Usage {
-  promptTokens: number;
+  promptTokens?: number | undefined;
   /** With those of the reasoning. */
-  completionTokens: number;
-  /** Undefined where the engine does not tell. */
+  completionTokens?: number | undefined;
   reasoningTokens?: number | undefined;
 }
 

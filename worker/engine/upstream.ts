@@ -1,12 +1,14 @@
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import { createStopScanner, type Engine, type FinishReason, type Usage } from './engine.ts';
+import { readFinishReason } from './finishReasons.ts';
+import { parseUpstreamChunk, type UpstreamChunk } from './upstreamChunk.ts';
 import {
   asUpstreamFailure,
   asUpstreamRefusal,
   asUpstreamStatus,
-  COMMENT,
-  parseUpstreamChunk,
+  isDone,
+  isLife,
   readServerEvents,
 } from './upstreamEvents.ts';
 
@@ -110,6 +112,7 @@ export function createUpstreamEngine(upstream: {
       let timer: NodeJS.Timeout | undefined;
       let finishReason: FinishReason | undefined;
       let usage: Usage | undefined;
+      let hasText = false;
       let isCut = false;
 
       function finish(reason: FinishReason): void {
@@ -120,28 +123,33 @@ export function createUpstreamEngine(upstream: {
       try {
         const events = await request(chat, tokenLimit, AbortSignal.any([signal, usageWait.signal]));
         for await (const message of events) {
-          if (message === COMMENT) {
-            yield { type: 'alive' };
+          if (isLife(message)) {
+            if (finishReason === undefined) yield { type: 'alive' };
             continue;
           }
-          const { data, event } = message;
-          if (data === '[DONE]') {
-            finishReason ??= 'stop';
-            break;
-          }
-          const chunk = parseUpstreamChunk(data, event);
-          usage = chunk.usage ?? usage;
-          if (isCut && chunk.text !== '') {
+          if (isDone(message)) break;
+          const chunk = parseUpstreamChunk(message.data, message.event);
+          if (finishReason !== undefined) {
+            usage = chunk?.usage ?? usage;
+            if (chunk && isOver(chunk, finishReason, isCut)) continue;
             usage = undefined;
             break;
           }
-          if (finishReason !== undefined) continue;
-          const { reasoning } = chunk;
+          if (!chunk) {
+            throw new WorkerError('upstream_failed', 'The upstream sent a malformed chunk');
+          }
+          usage = chunk.usage ?? usage;
+          const { reasoning, finishWord } = chunk;
           if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
+          hasText ||= chunk.text !== '';
           const { text, isStopped, rest } = scanner.add(chunk.text);
-          const isSilent = chunk.text === '' && reasoning === '';
           if (text !== '') yield { type: 'text', text };
-          else if (chunk.isDelta && isSilent && chunk.finishReason === undefined)
+          else if (
+            chunk.isDelta &&
+            chunk.text === '' &&
+            reasoning === '' &&
+            finishWord === undefined
+          )
             yield { type: 'alive' };
           if (isStopped) {
             isCut = true;
@@ -150,7 +158,7 @@ export function createUpstreamEngine(upstream: {
             usage = undefined;
             break;
           }
-          if (chunk.finishReason !== undefined) finish(chunk.finishReason);
+          if (finishWord !== undefined) finish(readFinishReason(finishWord, hasText));
         }
       } catch (error) {
         if (finishReason === undefined) signal.throwIfAborted();
@@ -172,4 +180,22 @@ export function createUpstreamEngine(upstream: {
       yield { type: 'end', finishReason, ...(usage && { usage }) };
     },
   };
+}
+
+/**
+ * Whether what follows an end leaves the answer as it is. A server that goes on after a stop sequence
+ * has ignored it, which costs its usage alone.
+ *
+ * @throws WorkerError `upstream_failed` where text, reasoning or another end follows: the end was none
+ */
+function isOver(
+  { text, reasoning, finishWord }: UpstreamChunk,
+  finishReason: FinishReason,
+  isCut: boolean,
+): boolean {
+  const goesOn = text !== '' || reasoning !== '';
+  if (isCut) return !goesOn;
+  if (goesOn) throw new WorkerError('upstream_failed', 'The upstream went on after its end');
+  if (finishWord === undefined || readFinishReason(finishWord, true) === finishReason) return true;
+  throw new WorkerError('upstream_failed', 'The upstream gave two ends');
 }

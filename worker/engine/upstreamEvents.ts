@@ -1,8 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { z } from 'zod';
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import { WorkerError } from '../protocol/errors.ts';
-import type { FinishReason, Usage } from './engine.ts';
 
 /** Some servers write an error in this field in place of `data:`; it becomes this event. */
 const FIELD = 'error:';
@@ -48,7 +46,7 @@ export function createErrorFields(): ErrorFields {
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
 /** A comment: the server keeps the connection, and works. */
-export const COMMENT: EventSourceMessage = { id: undefined, event: 'comment', data: '' };
+const COMMENT: EventSourceMessage = { id: undefined, event: 'comment', data: '' };
 
 /**
  * Reads server-sent events from a body. It uses no stream transforms: three of them cost a worker
@@ -77,8 +75,25 @@ export async function* readServerEvents(
     yield* events.splice(0);
     if (failure) throw failure;
   }
-  parser.feed(errorFields.add(decoder.decode()) + errorFields.flush());
+  // The last line may lack its end, and the last event its empty line.
+  parser.feed(`${errorFields.add(decoder.decode())}${errorFields.flush()}\n\n`);
   yield* events.splice(0);
+}
+
+/** An event or object of this name is an error, whatever it contains. */
+export const ERROR_NAME = 'error';
+
+/** Names of events that only keep a connection. */
+const LIFE_EVENT = /^(comment|ping|heartbeat|keep-?alive)$/i;
+
+/** Whether an event says only that the server works. */
+export function isLife({ event = '', data }: EventSourceMessage): boolean {
+  return (data.trim() === '' && event !== ERROR_NAME) || LIFE_EVENT.test(event);
+}
+
+/** Whether an event says that nothing follows; it says nothing about the answer. */
+export function isDone({ data }: EventSourceMessage): boolean {
+  return data.trim().toUpperCase() === '[DONE]';
 }
 
 /** An error body has a few lines; the rest of a larger one is not read. */
@@ -154,7 +169,7 @@ function parseRetryAfter(header: string | null): number | undefined {
 }
 
 /** The error for an error event in an upstream's stream. */
-function asUpstreamError(data: string): WorkerError {
+export function asUpstreamError(data: string): WorkerError {
   if (CONTEXT_LENGTH.test(data)) return tooLong();
   return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
 }
@@ -191,103 +206,4 @@ export function asUpstreamFailure(error: unknown): WorkerError {
   if (error instanceof WorkerError) return error;
   const reason = describeConnectionFault(error);
   return new WorkerError('upstream_failed', `The connection to the upstream failed: ${reason}`);
-}
-
-const count = z.number().int().nonnegative();
-const maybeCount = count.nullish().catch(undefined);
-const maybeText = z.string().nullish().catch(undefined);
-
-/** The parts of a chunk that matter here; upstreams differ in everything else. */
-const upstreamChunk = z.object({
-  choices: z
-    .array(
-      z.object({
-        index: z.number().nullish(),
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            // Ollama and others use the shorter name; some use both for the same text.
-            reasoning_content: maybeText,
-            reasoning: maybeText,
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .nullish(),
-  // Malformed counts are treated as missing.
-  usage: z
-    .object({
-      prompt_tokens: count,
-      completion_tokens: count,
-      completion_tokens_details: z
-        .object({ reasoning_tokens: maybeCount })
-        .nullish()
-        .catch(undefined),
-      // SGLang tells it here.
-      reasoning_tokens: maybeCount,
-    })
-    .nullish()
-    .catch(undefined),
-  error: z.unknown().optional(),
-  object: z.unknown().optional(),
-});
-
-/** An event or object of this name is an error, whatever it contains. */
-const ERROR_NAME = 'error';
-
-/**
- * @param event the event's own name, if it has one
- * @throws WorkerError for anything but a chunk; it does not quote the text
- */
-export function parseUpstreamChunk(
-  data: string,
-  event?: string,
-): {
-  text: string;
-  reasoning: string;
-  /** Whether the chunk is about the answer, not its usage alone. */
-  isDelta: boolean;
-  finishReason: FinishReason | undefined;
-  usage: Usage | undefined;
-} {
-  const parsed = upstreamChunk.safeParse(parseJson(data));
-  const isError = event === ERROR_NAME || parsed.data?.object === ERROR_NAME;
-  if (isError || parsed.data?.error) throw asUpstreamError(data);
-  if (!parsed.success) {
-    throw new WorkerError('upstream_failed', 'The upstream sent a malformed chunk');
-  }
-  const { choices, usage } = parsed.data;
-  // One answer was requested, so further choices are ignored.
-  const choice = choices?.find(({ index }) => !index);
-  return {
-    text: choice?.delta?.content ?? '',
-    reasoning: choice?.delta?.reasoning_content || choice?.delta?.reasoning || '',
-    isDelta: choice?.delta != null,
-    finishReason: choice?.finish_reason ? asFinishReason(choice.finish_reason) : undefined,
-    usage: usage
-      ? {
-          promptTokens: usage.prompt_tokens,
-          completionTokens: usage.completion_tokens,
-          reasoningTokens:
-            usage.completion_tokens_details?.reasoning_tokens ??
-            usage.reasoning_tokens ??
-            undefined,
-        }
-      : undefined,
-  };
-}
-
-/** Reasons of only some upstreams ("eos", "end_turn") all mean that the model has finished. */
-function asFinishReason(reason: string): FinishReason {
-  return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
-}
-
-function parseJson(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    // The engine's own message would quote the answer.
-    return undefined;
-  }
 }

@@ -1,0 +1,43 @@
+import { WorkerError } from '../protocol/errors.ts';
+import type { FinishReason } from './engine.ts';
+
+/**
+ * How model servers spell the end of an answer, in lower case. What stands nowhere here is no end of
+ * an answer: half a text must never pass for a whole one.
+ */
+const SPELLINGS: Readonly<Record<FinishReason, readonly string[]>> = {
+  stop: ['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'complete'],
+  length: ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'token_limit'],
+  content_filter: [
+    ...['content_filter', 'safety', 'sensitive', 'refusal', 'recitation'],
+    ...['prohibited_content', 'blocklist', 'spii'],
+  ],
+};
+
+/** The model is finished, and asks for a tool: whole where it also wrote a text. */
+const TOOL_CALLS = ['tool_calls', 'function_call'];
+
+const REASONS = new Map(
+  Object.entries(SPELLINGS).flatMap(([reason, words]) =>
+    words.map((word) => [word, reason as FinishReason] as const),
+  ),
+);
+/** A word, which may stand in an error: no prompt and no answer. */
+const WORD = /^\w{1,40}$/;
+
+/**
+ * @param word a server's own, in any case
+ * @param hasText whether the answer has any text
+ * @throws WorkerError `upstream_failed` for a word that does not say that the answer is whole, cut or filtered
+ */
+export function readFinishReason(word: string, hasText: boolean): FinishReason {
+  const lower = word.trim().toLowerCase();
+  const reason = REASONS.get(lower);
+  if (reason !== undefined) return reason;
+  if (TOOL_CALLS.includes(lower)) {
+    if (hasText) return 'stop';
+    throw new WorkerError('upstream_failed', 'The upstream called a tool in place of an answer');
+  }
+  const shown = WORD.test(lower) ? ` ${lower}` : '';
+  throw new WorkerError('upstream_failed', `The upstream broke its answer off:${shown}`);
+}

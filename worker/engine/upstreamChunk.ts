@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import type { Usage } from './engine.ts';
+import { asUpstreamError, ERROR_NAME } from './upstreamEvents.ts';
+
+/** What one event of an upstream says about the answer. */
+export interface UpstreamChunk {
+  readonly text: string;
+  readonly reasoning: string;
+  /** Whether it is about the answer, not its usage alone. */
+  readonly isDelta: boolean;
+  /** The server's own word; undefined where it gives none. */
+  readonly finishWord: string | undefined;
+  readonly usage: Usage | undefined;
+}
+
+/** The parts of a chunk that matter here; upstreams differ in everything else. */
+const upstreamChunk = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        delta: z.looseObject({}).nullish(),
+        // Some servers stream whole messages.
+        message: z.looseObject({}).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+/** In the order in which they are taken: some servers have several for the same text. */
+const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_details'];
+
+/**
+ * @param event the event's own name, if it has one
+ * @returns undefined for what is no chunk
+ * @throws WorkerError for an error in its place; it does not quote the text
+ */
+export function parseUpstreamChunk(data: string, event?: string): UpstreamChunk | undefined {
+  const { data: chunk } = upstreamChunk.safeParse(parseJson(data));
+  if (event === ERROR_NAME || chunk?.object === ERROR_NAME || chunk?.error) {
+    throw asUpstreamError(data);
+  }
+  if (!chunk) return undefined;
+  // One answer was requested, so further choices are ignored.
+  const choice = chunk.choices?.find(({ index }) => Number(index ?? 0) === 0);
+  if (choice?.error) throw asUpstreamError(data);
+  const { content, ...delta } = choice?.delta ?? choice?.message ?? {};
+  const written = readContent(content);
+  if (!written) return undefined;
+  const reasoning = REASONING_FIELDS.map((field) => readReasoning(delta[field])).find(Boolean);
+  return {
+    text: written.text,
+    reasoning: written.reasoning || (reasoning ?? ''),
+    isDelta: (choice?.delta ?? choice?.message) != null,
+    finishWord: choice?.finish_reason?.trim() || undefined,
+    usage: readUsage(chunk.usage) ?? readUsage(asRecord(chunk.x_groq).usage),
+  };
+}
+
+/** A text, or a list of parts of which some are text and some reasoning. @returns undefined for neither */
+function readContent(content: unknown): { text: string; reasoning: string } | undefined {
+  if (content == null) return { text: '', reasoning: '' };
+  if (typeof content === 'string') return { text: content, reasoning: '' };
+  if (!Array.isArray(content)) return undefined;
+  const ofType = (...types: unknown[]) => content.filter((part) => types.includes(typeOf(part)));
+  return {
+    text: ofType('text', 'output_text').map(readText).join(''),
+    reasoning: ofType('thinking', 'reasoning').map(readReasoning).join(''),
+  };
+}
+
+/** A string among parts is text. */
+function typeOf(part: unknown): unknown {
+  return typeof part === 'string' ? 'text' : asRecord(part).type;
+}
+
+function readText(part: unknown): string {
+  const text = typeof part === 'string' ? part : asRecord(part).text;
+  return typeof text === 'string' ? text : '';
+}
+
+/** Reasoning in any of its forms: a text, an object that has one, or a list of these. */
+function readReasoning(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(readReasoning).join('');
+  const { text, thinking, content, summary } = asRecord(value);
+  const inner = [text, thinking, content, summary].find((each) => each != null);
+  return inner === undefined ? '' : readReasoning(inner);
+}
+
+/** @returns undefined where no count can be read */
+function readUsage(value: unknown): Usage | undefined {
+  const usage = asRecord(value);
+  const counts = {
+    promptTokens: readCount(usage.prompt_tokens),
+    completionTokens: readCount(usage.completion_tokens),
+    reasoningTokens:
+      readCount(asRecord(usage.completion_tokens_details).reasoning_tokens) ??
+      // SGLang has it here.
+      readCount(usage.reasoning_tokens),
+  };
+  return Object.values(counts).every((count) => count === undefined) ? undefined : counts;
+}
+
+function readCount(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : undefined;
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parseJson(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    // The engine's own message would quote the answer.
+    return undefined;
+  }
+}
