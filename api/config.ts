@@ -26,11 +26,20 @@ const countSetting = (fallback: number) => z.coerce.number().int().positive().de
 const rootSetting = httpUrlSetting.transform((url) => url.replace(/\/+$/, ''));
 
 /** Origins as browsers spell them, separated by commas. */
+/** The origin of an app's page, as `app://notes` or `chrome-extension://…`: no URL standard spells it. */
+const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#,*@]+$/;
+
+function isOrigin(text: string): boolean {
+  return URL.parse(text)?.origin === text || APP_ORIGIN.test(text);
+}
+
 const originsSetting = z
   .string()
   .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .refine((origins) => origins.every((origin) => URL.parse(origin)?.origin === origin), {
-    error: 'must be origins such as https://console.example.com, separated by commas',
+  .refine((origins) => origins.every(isOrigin), {
+    error:
+      'must be origins as browsers send them, such as https://console.example.com or app://notes, ' +
+      'separated by commas',
   });
 
 export const environmentSchema = z.object({
@@ -44,6 +53,9 @@ export const environmentSchema = z.object({
     .describe('the root that clients use; default: where the process listens'),
   TLS_CERT: z.string().optional().describe('path of a PEM certificate chain'),
   TLS_KEY: z.string().optional().describe('path of its key'),
+  SVC_HSTS_SUBDOMAINS: booleanSetting
+    .default(false)
+    .describe('bind subdomains of this host to HTTPS too, not this host alone'),
   SVC_ALLOW_PLAIN_HTTP: booleanSetting
     .default(false)
     .describe('allow plain HTTP beyond loopback, behind a proxy that ends TLS'),

@@ -256,6 +256,7 @@ export async function startApi(
     identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
     publicUrl,
     packagesFolder: PACKAGES_FOLDER,
+    bindsSubdomains: config.SVC_HSTS_SUBDOMAINS,
     nowSeconds: clock.nowSeconds,
     unmirrored,
     disputes,

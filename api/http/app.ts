@@ -59,6 +59,8 @@ export interface AppServices {
   gateway: string;
   /** The root that clients use. */
   publicUrl: string;
+  /** Whether HTTPS is demanded of hosts below the service's own; default: no. */
+  bindsSubdomains?: boolean;
   /** Of the tarballs that this release was built with. */
   packagesFolder: string;
   /** Whose pages may call the API from a browser. */
@@ -70,7 +72,7 @@ export interface AppServices {
 
 /** The whole API as an express app that somebody else listens with. */
 export function createApp(services: AppServices): Express {
-  const { database, logger, unmirrored, publicUrl } = services;
+  const { database, logger, unmirrored, publicUrl, bindsSubdomains = false } = services;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -82,7 +84,7 @@ export function createApp(services: AppServices): Express {
 
   app.use(nameRequest());
   app.use(recordRequests(services));
-  app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:') }));
+  app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:'), bindsSubdomains }));
   app.use(allowOrigins(services.corsOrigins));
   app.use(limitBursts(services.bursts));
   app.use(requireWellFormed());

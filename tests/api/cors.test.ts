@@ -105,10 +105,23 @@ describe('the setting SVC_CORS_ORIGINS', () => {
     expect(refusal(`${allowed}, http://127.0.0.1:5173`)).not.toContain('SVC_CORS_ORIGINS');
   });
 
-  it.each(['*', 'console.example.com', `${allowed}/`, `${allowed}/path`, `${allowed},`])(
-    'refuses values that no browser sends as an origin: %s',
-    (origins) => {
-      expect(refusal(origins)).toContain('SVC_CORS_ORIGINS');
-    },
-  );
+  it.each([
+    ...['app://obsidian.md', 'tauri://localhost', 'capacitor://localhost', 'vscode-webview://x'],
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+  ])('accepts the origin %s of an app', (origin) => {
+    expect(refusal(origin)).not.toContain('SVC_CORS_ORIGINS');
+  });
+
+  it.each([
+    '*',
+    'null',
+    'app://notes/',
+    'http://Console.example.com',
+    'console.example.com',
+    `${allowed}/`,
+    `${allowed}/path`,
+    `${allowed},`,
+  ])('refuses values that no browser sends as an origin: %s', (origins) => {
+    expect(refusal(origins)).toContain('SVC_CORS_ORIGINS');
+  });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AppServices } from '../../api/http/app.ts';
 import { serveApp } from './serveApp.ts';
 
-async function headersOf(path: string, publicUrl = 'https://api.example.com') {
-  const app = await serveApp({ publicUrl });
+async function headersOf(path: string, services: Partial<AppServices> = {}) {
+  const app = await serveApp(services);
   try {
     return Object.fromEntries((await fetch(`${app.url}${path}`)).headers);
   } finally {
@@ -27,10 +28,15 @@ describe('every answer', () => {
 
   it('binds browsers to HTTPS exactly when clients reach the service by it [surface.security-headers]', async () => {
     const behindTls = await headersOf('/health');
-    const plain = await headersOf('/health', 'http://127.0.0.1:8080');
+    const plain = await headersOf('/health', { publicUrl: 'http://127.0.0.1:8080' });
 
-    expect(behindTls['strict-transport-security']).toBe('max-age=63072000; includeSubDomains');
+    expect(behindTls['strict-transport-security']).toBe('max-age=63072000');
     expect(plain).not.toHaveProperty('strict-transport-security');
+  });
+
+  it('binds hosts below it only where a setting says so', async () => {
+    const headers = await headersOf('/health', { bindsSubdomains: true });
+    expect(headers['strict-transport-security']).toBe('max-age=63072000; includeSubDomains');
   });
 
   it("does not name the server's software", async () => {

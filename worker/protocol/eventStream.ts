@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { eventData } from '../../common/eventData.ts';
 import { unlessAborted } from '../../common/wait.ts';
 
 /** The response of one job as server-sent events; nothing is sent before the first event. */
@@ -54,7 +55,7 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
     get isOpen() {
       return response.headersSent;
     },
-    send: (data) => write(`data: ${JSON.stringify(data)}\n\n`),
+    send: (data) => write(`data: ${eventData(data)}\n\n`),
     async alive() {
       const nowMs = performance.now();
       if (nowMs - aliveAtMs < ALIVE_INTERVAL_MS) return;
@@ -64,7 +65,7 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
     async end(event, data) {
       flush();
       const sent = new Promise<unknown>((resolve) => {
-        response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`, resolve);
+        response.write(`event: ${event}\ndata: ${eventData(data)}\n\n`, resolve);
       });
       // A closing server destroys a response that has ended, with what waits in its socket.
       await unlessAborted(signal, sent).catch(() => undefined);

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { eventData } from '../../../common/eventData.ts';
 import { creditsNumber } from '../../../common/jsonForms.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
@@ -176,7 +177,7 @@ export function createChangeStreams(options: {
       available_credits: creditsNumber(balance?.available_credits ?? 0n),
       locked_credits: creditsNumber(balance?.locked_credits ?? 0n),
     };
-    const event = `id: ${nowSeconds()}\nevent: changes\ndata: ${JSON.stringify(data)}\n\n`;
+    const event = `id: ${nowSeconds()}\nevent: changes\ndata: ${eventData(data)}\n\n`;
     for (const { response } of to) write(response, event);
   }
 

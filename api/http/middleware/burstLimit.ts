@@ -73,7 +73,7 @@ export function createBurstLimit(options: {
 }): BurstLimit {
   const limit = createLimit({ ...options, name: 'address' });
   return {
-    spend({ ip = 'unknown' }) {
+    spend({ ip = NO_ADDRESS }) {
       const address = known.get(ip) ?? limitedAddress(ip);
       known.set(ip, address);
       limit.spend(address);
@@ -89,10 +89,17 @@ export function limitBursts(limit: BurstLimit): RequestHandler {
   };
 }
 
+/** As some proxies forward it: an address with the client's port, which changes with each connection. */
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/;
+/** The one bucket of whatever is no address, which a client may invent without end. */
+const NO_ADDRESS = 'no address';
+
 /** One IPv4 address, or the /64 of an IPv6 one: a subscriber owns at least that much. */
 function limitedAddress(text: string): string {
-  if (!ipaddr.isValid(text)) return text;
-  const address = ipaddr.process(text);
+  const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
+  const bare = bracketed ?? dotted ?? text;
+  if (!ipaddr.isValid(bare)) return NO_ADDRESS;
+  const address = ipaddr.process(bare);
   if (address instanceof ipaddr.IPv4) return address.toString();
   return address.parts.slice(0, 4).join(':');
 }

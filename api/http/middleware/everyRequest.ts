@@ -26,22 +26,30 @@ export function requestIdOf(response: Response): string {
 }
 
 /** Two years, after each visit. */
-const HSTS = 'max-age=63072000; includeSubDomains';
+const HSTS = 'max-age=63072000';
 
 /**
  * Headers that keep a browser from doing more with an answer than show it. Pages widen the content
  * policy by what they need.
  *
  * @param options.isHttps whether clients reach the service by HTTPS, ours or a proxy's
+ * @param options.bindsSubdomains whether HTTPS is demanded of other services' hosts below this one
  */
-export function setSecurityHeaders({ isHttps }: { isHttps: boolean }): RequestHandler {
+export function setSecurityHeaders({
+  isHttps,
+  bindsSubdomains,
+}: {
+  isHttps: boolean;
+  bindsSubdomains: boolean;
+}): RequestHandler {
+  const hsts = bindsSubdomains ? `${HSTS}; includeSubDomains` : HSTS;
   const headers = {
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
-    ...(isHttps && { 'strict-transport-security': HSTS }),
+    ...(isHttps && { 'strict-transport-security': hsts }),
   };
   return (_request, response, next) => {
     response.set(headers);

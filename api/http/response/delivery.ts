@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
+import { eventData } from '../../../common/eventData.ts';
 import type { Stages } from '../../telemetry/tracing.ts';
 import type { Piece } from '../../workers/events.ts';
 import type {
@@ -229,7 +230,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       created,
       model,
     } as const;
-    send(`data: ${JSON.stringify({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
+    send(`data: ${eventData({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
   }
 
   function sendDelta(
@@ -287,7 +288,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       flush();
       if (!response.headersSent) return sendError(response, error, publicUrl);
       noteError(response, error);
-      send(`data: ${JSON.stringify(errorBody(error, publicUrl))}\n\n`);
+      send(`data: ${eventData(errorBody(error, publicUrl))}\n\n`);
       end();
     },
   };
