@@ -4,6 +4,7 @@ export const STATUS_OF_WORKER_ERROR = {
   job_mismatch: 400,
   context_length_exceeded: 400,
   parameter_refused: 400,
+  request_refused: 400,
   invalid_signature: 401,
   signer_not_allowed: 403,
   gateway_not_served: 403,

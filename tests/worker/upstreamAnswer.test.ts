@@ -87,7 +87,7 @@ describe('a job with an upstream engine', () => {
 
   it('blames no field that was not sent for a refusal', async () => {
     upstream.answerWith((reply) => reply.refuse(400, { error: { message: 'top_k is bad' } }));
-    expect(await codeOf(await ask())).toBe('upstream_failed');
+    expect(await codeOf(await ask())).toBe('request_refused');
   });
 
   it("forwards deltas as they arrive and proves the upstream's usage", async () => {
@@ -411,7 +411,7 @@ describe('an upstream that fails', () => {
       400,
       { error: { type: 'exceed_context_size_error', message: 'request exceeds the available' } },
     ],
-    ['refuses the body', 502, 'upstream_failed', 400, { error: { message: 'bad stop' } }],
+    ['refuses the request', 400, 'request_refused', 400, { error: { message: 'bad turn' } }],
     ['has too many requests', 503, 'no_free_slot', 429, { error: { message: 'slow down' } }],
     ['has no place in its queue', 503, 'no_free_slot', 503, { error: 'server busy' }],
     ['answers without streaming', 502, 'upstream_failed', 200, { choices: [] }],
@@ -545,13 +545,16 @@ describe('an upstream that fails', () => {
     expect(finishReason).toBeUndefined();
   });
 
-  it.each([500, 400])('and never ends the body of its error %i is abandoned', async (status) => {
+  it.each([
+    [500, { status: 502, code: 'upstream_failed' }],
+    [400, { status: 400, code: 'request_refused' }],
+  ])('and never ends the body of its error %i is abandoned', async (status, refusal) => {
     upstream.answerWith((reply) => {
       reply.head(status, { 'content-type': 'text/plain' });
       reply.lines('out of');
     });
     const engine = createUpstreamEngine({ url: upstream.url, restWaitMs: 20 });
-    expect(await askWith({ engine })).toEqual({ status: 502, code: 'upstream_failed' });
+    expect(await askWith({ engine })).toEqual(refusal);
   });
 
   it('and redirects is not followed, and its status is reported', async () => {

@@ -7,7 +7,7 @@ import type { ChatRequest } from '../protocol/contracts.ts';
 import { createStopScanner, type Engine, type FinishReason } from './engine.ts';
 import { SchemaRefusedError } from './schema/keywords.ts';
 import { smallestValue } from './schema/smallest.ts';
-import { parameterRefused } from './upstreamEvents.ts';
+import { parameterRefused } from './upstreamErrors.ts';
 
 const OPENING = 'This is the built-in engine, not a language model; it strings words together:';
 

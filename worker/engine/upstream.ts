@@ -3,14 +3,8 @@ import { WorkerError } from '../protocol/errors.ts';
 import { createStopScanner, type Engine, type FinishReason, type Usage } from './engine.ts';
 import { readFinishReason } from './finishReasons.ts';
 import { parseUpstreamChunk, type UpstreamChunk } from './upstreamChunk.ts';
-import {
-  asUpstreamFailure,
-  asUpstreamRefusal,
-  asUpstreamStatus,
-  isDone,
-  isLife,
-  readServerEvents,
-} from './upstreamEvents.ts';
+import { asUpstreamFailure, asUpstreamRefusal, asUpstreamStatus } from './upstreamErrors.ts';
+import { isDone, isLife, readServerEvents } from './upstreamEvents.ts';
 
 /**
  * The URL for chat completions: `…/v1` (or any other base) gets `/chat/completions` appended, a bare

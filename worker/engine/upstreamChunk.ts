@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Usage } from './engine.ts';
-import { asUpstreamError, ERROR_NAME } from './upstreamEvents.ts';
+import { asUpstreamError } from './upstreamErrors.ts';
+import { ERROR_NAME } from './upstreamEvents.ts';
 
 /** What one event of an upstream says about the answer. */
 export interface UpstreamChunk {
@@ -53,7 +54,7 @@ export function parseUpstreamChunk(data: string, event?: string): UpstreamChunk 
     reasoning: written.reasoning || (reasoning ?? ''),
     isDelta: (choice?.delta ?? choice?.message) != null,
     finishWord: choice?.finish_reason?.trim() || undefined,
-    usage: readUsage(chunk.usage) ?? readUsage(asRecord(chunk.x_groq).usage),
+    usage: [chunk, asRecord(chunk.x_groq), choice].map(usageOf).find(Boolean),
   };
 }
 
@@ -89,8 +90,8 @@ function readReasoning(value: unknown): string {
 }
 
 /** @returns undefined where no count can be read */
-function readUsage(value: unknown): Usage | undefined {
-  const usage = asRecord(value);
+function usageOf(owner: Record<string, unknown> | undefined): Usage | undefined {
+  const usage = asRecord(owner?.usage);
   const counts = {
     promptTokens: readCount(usage.prompt_tokens),
     completionTokens: readCount(usage.completion_tokens),

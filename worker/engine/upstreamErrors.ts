@@ -1,0 +1,131 @@
+import { describeConnectionFault } from '../../common/net/connectionFault.ts';
+import { WorkerError } from '../protocol/errors.ts';
+
+/** An error body has a few lines; the rest of a larger one is not read. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** Only for these statuses does the body decide the meaning. */
+const REFUSED_STATUSES = [400, 413, 422];
+
+const TOO_LARGE = 413;
+
+/** How common servers say that a prompt does not fit the model. */
+const CONTEXT_LENGTH = new RegExp(
+  [
+    'context[_ ]?(length|size|window)|maximum context|exceeds? .*context',
+    'input token count|model token limit|range of input length|prompt is too long',
+    'inputs` (tokens \\+ `max_new_tokens`|must have less than)|prompt length .*max_num_tokens',
+  ].join('|'),
+  'i',
+);
+
+/** A field that a refusal names by `param`, or by the path of `loc`. */
+const NAMED = /["']?(?:param|loc)["']?\s*:\s*("[^"]*"|'[^']*'|[[(][^\])]*[\])])/g;
+
+/** Statuses of servers without capacity; another worker may have some. */
+const BUSY_STATUSES = [429, 503];
+
+/** The client's fields that are passed on, and how servers name them in their refusals. */
+const FIELDS: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    ['temperature', 'top_p', 'top_k', 'min_p', 'frequency_penalty', 'presence_penalty'].map(
+      (field) => [field, new RegExp(`\\b${field.replace('_', '[_ ]')}\\b`, 'i')],
+    ),
+  ),
+  repetition_penalty: /\brepetition[_ ]penalty\b/i,
+  logit_bias: /\blogit[_ ]bias\b/i,
+  response_format: /response_format|json_schema|json_object|grammar/i,
+  reasoning_effort: /reasoning[_.]effort/i,
+  chat_template_kwargs: /chat_template_kwargs|enable_thinking/i,
+  seed: /\b(random_)?seed\b/i,
+  stop: /\bstop\b|\bstop[_ ]sequences?\b/i,
+};
+
+/**
+ * The error for an upstream's error status. It never contains the body, which may quote the prompt.
+ *
+ * @param chat what was asked: only a field that it has can have been refused
+ * @param bodyWaitMs the status is known already, and the job needs another worker soon
+ */
+export async function asUpstreamRefusal(
+  response: Response,
+  chat: Record<string, unknown>,
+  bodyWaitMs: number,
+): Promise<WorkerError> {
+  if (!REFUSED_STATUSES.includes(response.status)) {
+    await response.body?.cancel();
+    return asUpstreamStatus(response);
+  }
+  const body = await readStart(response, bodyWaitMs);
+  if (CONTEXT_LENGTH.test(body)) return tooLong();
+  const sent = Object.entries(FIELDS).filter(([field]) => chat[field] !== undefined);
+  // What names a field counts before what only speaks of one.
+  const names = [...body.matchAll(NAMED)].map(([, name = '']) => name).join(' ');
+  const found = [names, body].flatMap((text) => sent.filter(([, words]) => words.test(text)));
+  const [first] = found;
+  if (first) return parameterRefused(first[0]);
+  if (response.status === TOO_LARGE) return asUpstreamStatus(response);
+  return new WorkerError('request_refused', "The model's server refuses the request");
+}
+
+/** The error for a status that says all, with the time after which it is worth asking again. */
+export function asUpstreamStatus({ status, headers }: Response): WorkerError {
+  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
+  return BUSY_STATUSES.includes(status)
+    ? new WorkerError('no_free_slot', `The upstream is busy: status ${status}`, {
+        retryAfterSeconds,
+      })
+    : new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
+}
+
+/** Clients ignore a longer time. */
+const RETRY_AFTER_SECONDS_MAX = 60;
+
+/** Seconds or a date, as whole seconds from 1 to 60; undefined when it is neither. */
+function parseRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const isNumber = /^\d+(\.\d+)?$/.test(header.trim());
+  const seconds = isNumber ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
+  if (Number.isNaN(seconds)) return undefined;
+  return Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX);
+}
+
+/** The error for an error event in an upstream's stream. */
+export function asUpstreamError(data: string): WorkerError {
+  if (CONTEXT_LENGTH.test(data)) return tooLong();
+  return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
+}
+
+/** The error for a field that the engine or its upstream does not take. */
+export function parameterRefused(param: string): WorkerError {
+  return new WorkerError('parameter_refused', `The model's server refuses ${param}`, { param });
+}
+
+function tooLong(): WorkerError {
+  return new WorkerError('context_length_exceeded', 'The conversation is too long for the model');
+}
+
+async function readStart(response: Response, waitMs: number): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  const timer = setTimeout(() => void reader?.cancel(), waitMs);
+  let text = '';
+  try {
+    while (text.length < BODY_BYTES_MAX) {
+      const bytes = (await reader?.read())?.value;
+      if (bytes === undefined) break;
+      text += decoder.decode(bytes, { stream: true });
+    }
+    return text;
+  } finally {
+    clearTimeout(timer);
+    await reader?.cancel();
+  }
+}
+
+/** The error for a failed connection. */
+export function asUpstreamFailure(error: unknown): WorkerError {
+  if (error instanceof WorkerError) return error;
+  const reason = describeConnectionFault(error);
+  return new WorkerError('upstream_failed', `The connection to the upstream failed: ${reason}`);
+}
