@@ -11,8 +11,8 @@ import { IDLE_MS, isProofOf, type JobDeadlines, type WholeAnswer } from './job.t
 /** How one attempt ended without a whole answer. */
 export type UnprovenEnd =
   | { kind: 'context_exceeded' }
-  /** The model's server does not take this field of the request. */
-  | { kind: 'parameter_refused'; param: string }
+  /** The model's server does not take the request, or this field of it. */
+  | { kind: 'refused'; param?: string }
   | { kind: 'client_gone' }
   /** The reasoning used the token limit up, so that no answer follows. */
   | { kind: 'limit_reached' }
@@ -244,8 +244,9 @@ export async function* runAttempt(
     const { param } = error;
     const isOfRequest = param !== undefined && task.chat[param] !== undefined;
     if (error.code === 'parameter_refused' && isOfRequest && !hasBegun()) {
-      return { kind: 'parameter_refused', param };
+      return { kind: 'refused', param };
     }
+    if (error.code === 'request_refused' && !hasBegun()) return { kind: 'refused' };
     if (error.code === 'empty_output' && !text) {
       // A worker that claims so after little reasoning has failed like any other.
       const isLimitReached = finishReason === 'length' && boundTokens(reasoning) >= task.tokenLimit;

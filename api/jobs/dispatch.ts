@@ -135,18 +135,38 @@ export async function* dispatch(
     }
   }
 
+  /** A refusal is the client's error, unless another worker answers the same request. */
+  function blameRefusal({ worker }: Reservation): void {
+    tried.get(worker.address)?.failed();
+    logger.warn({
+      msg: 'A worker refused what another answered',
+      job_id: job.id,
+      worker: worker.address,
+    });
+  }
+
   let { reservation } = dispatchable;
+  let refused: { by: Reservation; end: UnprovenEnd } | undefined;
   const capacity = createCapacityNotes();
   try {
     for (;;) {
       const end = yield* attemptAt(reservation);
-      if (end.kind === 'whole') return yield { type: 'whole', answer: end.answer };
+      if (end.kind === 'whole') {
+        if (refused) blameRefusal(refused.by);
+        return yield { type: 'whole', answer: end.answer };
+      }
       capacity.note(end);
-      const mayGoOn = end.kind === 'failed' && (!end.hasBegun || !isStream);
-      if (mayGoOn) await blameProver();
-      const next = mayGoOn ? (successor ?? (await reserveNext())) : undefined;
-      if (!next) return yield { type: 'unproven', end: capacity.judge(end) };
-      if (mayGoOn && end.hasBegun) yield { type: 'discarded' };
+      const hasFailed = end.kind === 'failed';
+      const mayGoOn = hasFailed ? !end.hasBegun || !isStream : end.kind === 'refused';
+      if (hasFailed && mayGoOn) await blameProver();
+      // After a refusal one more worker is asked at most: what the client caused is not asked for long.
+      const next = mayGoOn && !refused ? (successor ?? (await reserveNext())) : undefined;
+      if (!next) {
+        const isOver = hasFailed || end.kind === 'refused';
+        return yield { type: 'unproven', end: (isOver && refused?.end) || capacity.judge(end) };
+      }
+      if (end.kind === 'refused') refused = { by: reservation, end };
+      if (hasFailed && end.hasBegun) yield { type: 'discarded' };
       successor = undefined;
       reservation = next;
     }

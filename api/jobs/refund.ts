@@ -23,7 +23,7 @@ const RETURN_WAIT_MS = 15_000;
 
 const failureReasons = {
   context_exceeded: 'context_length_exceeded',
-  parameter_refused: 'worker_error',
+  refused: 'worker_error',
   client_gone: 'client_gone',
   limit_reached: 'empty_output',
 } as const;
@@ -72,9 +72,7 @@ export function createRefunds(options: {
         work.keepGoing(job, escrow.fail(job, reason, { hadWorker })),
       );
       if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
-      if (end.kind === 'parameter_refused') {
-        return parameterRefused(job, end.param, refundTxOf(known));
-      }
+      if (end.kind === 'refused') return requestRefused(job, end.param, refundTxOf(known));
       if (end.kind === 'failed' && end.busy && known?.end.status !== 'refunded') {
         return noCapacity(job, end.busy.retryAfterMs);
       }
@@ -136,11 +134,16 @@ function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
   });
 }
 
-function parameterRefused(job: LockedJob, param: string, refundTx: string | null): ApiError {
+function requestRefused(
+  job: LockedJob,
+  param: string | undefined,
+  refundTx: string | null,
+): ApiError {
+  const what = param === undefined ? 'the request' : `'${param}'`;
   return new ApiError(
     'invalid_request',
-    `The model's server refuses '${param}' as it was sent; nothing is charged.`,
-    { param, details: unchargedDetails(job, refundTx) },
+    `The model's server refuses ${what} as it was sent; nothing is charged.`,
+    { ...(param !== undefined && { param }), details: unchargedDetails(job, refundTx) },
   );
 }
 

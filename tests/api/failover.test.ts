@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
 import { type Dispatchable, type DispatchServices, dispatch } from '../../api/jobs/dispatch.ts';
@@ -24,6 +25,7 @@ async function answer(
     workers?: DispatchServices['workers'];
     clientGone?: AbortSignal;
     isStream?: boolean;
+    chat?: Record<string, unknown>;
     waitUntil?: (at: bigint) => Promise<void>;
     clock?: Pick<DispatchServices['clock'], 'nowSeconds' | 'waitUntil'>;
     /** Resolves once another worker has a place. */
@@ -85,7 +87,7 @@ async function answer(
       deadlines: { stopAt: STOP_AT, proofDueAt: STOP_AT + 10n },
     },
     reservation: takeReservation(),
-    chat: {},
+    chat: other.chat ?? {},
     clientGone,
     isStream,
   } as unknown as Dispatchable;
@@ -492,4 +494,51 @@ describe('a worker that stands still', () => {
       }
     },
   );
+});
+
+describe("a request that a model's server refuses", () => {
+  /** What each worker says in its turn: a refusal, a failure, or an answer. */
+  const say = (...turns: (string | { param: string } | undefined)[]) => {
+    const submit: DispatchServices['workers']['submit'] = async function* ({ attempt }) {
+      const turn = turns[attempt - 1];
+      if (typeof turn === 'object') throw new WorkerFailedError('parameter_refused', turn);
+      if (turn !== undefined) throw new WorkerFailedError(turn);
+      const outputHash = hash('sha256', 'Hello', 'buffer');
+      yield [
+        { type: 'content', text: 'Hello' },
+        { type: 'proof', proof: { outputHash, promptTokens: 1, completionTokens: 1 } },
+      ] as WorkerEvent[];
+    };
+    return { submit, stop: async () => undefined };
+  };
+  const refused = 'request_refused';
+
+  it('is asked of one more worker at most, and counts against neither', async () => {
+    const workers = say(refused, refused, undefined);
+    const { end, started, noted } = await answer([[], [], []], { workers });
+    expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], []]);
+  });
+
+  it('counts against the worker that refused what another answers', async () => {
+    const workers = say(refused, undefined);
+    const { end, delivered, noted } = await answer([[], [], []], { workers });
+    expect([end, delivered, noted]).toEqual([undefined, ['Hello'], ['worker 0 failed']]);
+  });
+
+  it('stays refused where the other worker fails, which counts against that one', async () => {
+    const workers = say(refused, 'engine_failed', undefined);
+    const { end, started, noted } = await answer([[], [], []], { workers });
+    expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], ['worker 1 failed']]);
+  });
+
+  it('names the field that was refused first', async () => {
+    const workers = say({ param: 'top_k' }, refused);
+    const { end } = await answer([[], []], { workers, chat: { top_k: 20 } });
+    expect(end).toEqual({ kind: 'refused', param: 'top_k' });
+  });
+
+  it('is a worker’s failure where it names a field that was not sent', async () => {
+    const { end, noted } = await answer([[]], { workers: say({ param: 'top_k' }) });
+    expect([end?.kind, noted]).toEqual(['failed', ['worker 0 failed']]);
+  });
 });

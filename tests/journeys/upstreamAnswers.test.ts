@@ -304,6 +304,20 @@ describe('fields for the model server', () => {
   );
 });
 
+describe('a conversation that the model server refuses', () => {
+  it.each(FORMS)('is one 400, asked of two workers, and free: %j', async (form) => {
+    upstream.answerWith((reply) => reply.refuse(400, { error: { message: 'turn by turn' } }));
+    const error = await create(form).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({ code: 'invalid_request', param: null });
+    expect(upstream.requests).toHaveLength(2);
+    expect(await lastJob()).toMatchObject({ status: 'failed', credits_charged: 0 });
+    say('Basel');
+    const { choices } = await create({});
+    expect(choices[0]?.message.content).toBe('Basel');
+  });
+});
+
 describe("an answer that the client's own stop sequence begins", () => {
   it('is empty and free', async () => {
     say('END of it');
