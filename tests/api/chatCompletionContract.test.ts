@@ -176,6 +176,29 @@ describe('the body of a chat completion', () => {
     ]);
   });
 
+  it.each([
+    [{ content: [{ type: 'refusal', refusal: 'I cannot.' }] }, 'I cannot.'],
+    [{ content: null, refusal: 'I cannot.' }, 'I cannot.'],
+    [{ refusal: 'I cannot.' }, 'I cannot.'],
+    [{ content: 'Hello', refusal: null, annotations: [], audio: null }, 'Hello'],
+    [{ content: [{ type: 'text', text: 'Hello', cache_control: {} }] }, 'Hello'],
+  ])('reads an earlier turn as clients send it back: %j', (turn, text) => {
+    const messages = [{ role: 'assistant', ...turn }, ...valid.messages];
+    const [first] = parseRequest(chatCompletionRequest, { ...valid, messages }).messages;
+    expect(first).toEqual({ role: 'assistant', content: text });
+  });
+
+  it.each([
+    [{ role: 'user' }],
+    [{ role: 'user', content: null }],
+    [{ role: 'user', content: ['a'] }],
+    [{ role: 'user', content: [{ type: 'input_text', text: 'a' }] }],
+  ])('refuses the form %j, and names the field', (message) => {
+    expect(() => parseRequest(chatCompletionRequest, { ...valid, messages: [message] })).toThrow(
+      "'messages[0].content'",
+    );
+  });
+
   it('never quotes the value that it refuses', () => {
     const secret = 'the secret prompt';
     const messages = [{ role: secret, content: secret }];

@@ -87,6 +87,13 @@ export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
 const PARTS_MAX = 4_096;
 
 const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
+/** Clients send a refusal of an earlier turn back as it came. */
+const refusalPart = z
+  .object({ type: z.literal('refusal'), refusal: wellFormedText })
+  .transform(({ refusal }) => ({ text: refusal }));
+const part = z.discriminatedUnion('type', [textPart, refusalPart], {
+  error: 'must be a part of type text or refusal',
+});
 
 const CONTENT_FORMS = 'must be a string or an array of text parts';
 
@@ -95,7 +102,7 @@ const CONTENT_FORMS = 'must be a string or an array of text parts';
  * the union: a form that is read inside hides what is wrong with a value of that form.
  */
 const content = z
-  .union([wellFormedText, z.array(textPart)], { error: CONTENT_FORMS })
+  .union([wellFormedText, z.array(part)], { error: CONTENT_FORMS })
   .transform((value) => (typeof value === 'string' ? value : joinParts(value)));
 
 function joinParts(parts: { text: string }[]): string {
@@ -118,15 +125,21 @@ const message = z
       .transform((role) => (role === 'developer' ? ('system' as const) : role))
       .describe('Our choice: `developer` is read as `system`.'),
     content: content
-      .nullable()
-      .describe('The text; null of the assistant alone. Our choice: text parts are joined.'),
+      .nullish()
+      .describe(
+        'The text; null of the assistant alone. Our choice: text parts are joined, with those of ' +
+          'refusals.',
+      ),
+    refusal: wellFormedText
+      .nullish()
+      .describe('Our choice: the text of an assistant without content.'),
     tool_calls: absentOr(TOOLS_PLANNED, []).describe('Our choice: refused; tools are planned.'),
   })
-  .transform(({ role, content }, context) => {
-    if (content === null && role !== 'assistant') {
+  .transform(({ role, content, refusal }, context) => {
+    if (content == null && role !== 'assistant') {
       context.addIssue({ code: 'custom', path: ['content'], message: CONTENT_FORMS });
     }
-    return { role, content: content ?? '' };
+    return { role, content: content ?? refusal ?? '' };
   });
 
 /** null counts as absent for every optional field. */
