@@ -34,7 +34,7 @@ describe('every answer', () => {
     expect(plain).not.toHaveProperty('strict-transport-security');
   });
 
-  it('binds hosts below it only where a setting says so', async () => {
+  it('binds subdomains to HTTPS only by a setting', async () => {
     const headers = await headersOf('/health', { bindsSubdomains: true });
     expect(headers['strict-transport-security']).toBe('max-age=63072000; includeSubDomains');
   });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { eventData } from '../../../common/eventData.ts';
+import { eventData } from '../../../common/jsonForms.ts';
 import type { Stages } from '../../telemetry/tracing.ts';
 import type { Piece } from '../../workers/events.ts';
 import type {
