@@ -7,7 +7,10 @@ import type { FinishReason } from './engine.ts';
  */
 const SPELLINGS: Readonly<Record<FinishReason, readonly string[]>> = {
   stop: ['stop', 'eos', 'eos_token', 'end_turn', 'stop_sequence', 'complete'],
-  length: ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'token_limit'],
+  length: [
+    ...['length', 'max_tokens', 'max_output_tokens', 'model_length', 'token_limit'],
+    'model_context_window_exceeded',
+  ],
   content_filter: [
     ...['content_filter', 'safety', 'sensitive', 'refusal', 'recitation'],
     ...['prohibited_content', 'blocklist', 'spii'],
