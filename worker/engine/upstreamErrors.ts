@@ -23,7 +23,10 @@ const CONTEXT_LENGTH = new RegExp(
 const NAMED = /["']?(?:param|loc)["']?\s*:\s*("[^"]*"|'[^']*'|[[(][^\])]*[\])])/g;
 
 /** Statuses of servers without capacity; another worker may have some. */
-const BUSY_STATUSES = [429, 503];
+const BUSY_STATUSES: Readonly<Record<number, string>> = {
+  429: 'is busy',
+  503: 'is busy, or loads its model',
+};
 
 /** The client's fields that are passed on, and how servers name them in their refusals. */
 const FIELDS: Readonly<Record<string, RegExp>> = {
@@ -70,12 +73,13 @@ export async function asUpstreamRefusal(
 
 /** The error for a status that says all, with the time after which it is worth asking again. */
 export function asUpstreamStatus({ status, headers }: Response): WorkerError {
+  const busy = BUSY_STATUSES[status];
+  if (busy === undefined)
+    return new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
-  return BUSY_STATUSES.includes(status)
-    ? new WorkerError('no_free_slot', `The upstream is busy: status ${status}`, {
-        retryAfterSeconds,
-      })
-    : new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
+  return new WorkerError('no_free_slot', `The upstream ${busy}: status ${status}`, {
+    retryAfterSeconds,
+  });
 }
 
 /** Clients ignore a longer time. */
