@@ -87,8 +87,8 @@ const RENEWAL_INTERVAL_MS = 5_000;
 const LEASE_SECONDS_ALIVE = LEASE_SECONDS - 10;
 /** No job lives longer, however it ends. */
 const LEASED_MS_MAX = 180_000;
-/** A request of less than a renewal's interval needs none. */
-const LEASE_DUE_MS = LEASE_SECONDS * 1_000 - RENEWAL_INTERVAL_MS + 500;
+/** A younger request needs none yet: the next renewal is in time for it. */
+const RENEWED_AFTER_MS = RENEWAL_INTERVAL_MS - 500;
 /** Statements that several requests share. */
 const SHARED = { itemsMax: 64, callsMax: 2 };
 
@@ -305,7 +305,6 @@ function chargeOf(status: LookedUpStatus): Charge {
 interface Held {
   key: LeaseKey;
   sinceMs: number;
-  untilMs: number;
 }
 
 /** Keeps the leases of this process's requests, in one statement for all every few seconds. */
@@ -316,14 +315,11 @@ function createLeases({ database, logger }: { database: Database; logger: Logger
   async function renewAll(): Promise<void> {
     const sentAtMs = performance.now();
     for (const one of held) if (sentAtMs - one.sinceMs > LEASED_MS_MAX) held.delete(one);
-    const due = [...held].filter(({ untilMs }) => untilMs - sentAtMs <= LEASE_DUE_MS);
+    const due = [...held].filter(({ sinceMs }) => sentAtMs - sinceMs >= RENEWED_AFTER_MS);
     try {
       const keys = due.map(({ key }) => key);
       const renewed = keys.length > 0 ? await renewLeases(database, keys) : undefined;
-      for (const one of due) {
-        if (renewed?.has(one.key.jobId)) one.untilMs = sentAtMs + LEASE_SECONDS * 1_000;
-        else held.delete(one);
-      }
+      for (const one of due) if (!renewed?.has(one.key.jobId)) held.delete(one);
     } catch (error) {
       // Once they are over, repeats may take these jobs for orphans. The first to reach the ledger ends a job.
       logger.warn({ msg: 'Failed to renew leases', err: error });
@@ -334,7 +330,7 @@ function createLeases({ database, logger }: { database: Database; logger: Logger
   return {
     /** @returns what ends its renewals */
     hold(key: LeaseKey, sinceMs: number): () => void {
-      const own: Held = { key, sinceMs, untilMs: sinceMs + LEASE_SECONDS * 1_000 };
+      const own: Held = { key, sinceMs };
       held.add(own);
       timer ??= setTimeout(renewAll, RENEWAL_INTERVAL_MS);
       return () => void held.delete(own);

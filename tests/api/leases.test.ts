@@ -140,6 +140,24 @@ function repeatAt(secondsLeft: number) {
   });
 }
 
+describe('requests that come together', () => {
+  it('are each claimed for themselves', async () => {
+    const claims = await Promise.all(Array.from({ length: 20 }, claim));
+    expect(claims).toHaveLength(20);
+    const { rows } = await pool.query(
+      'select count(distinct job_id)::int from service.idempotent_requests',
+    );
+    expect(rows).toEqual([{ count: 20 }]);
+  });
+
+  it('leave no renewal behind when the process ends', async () => {
+    await Promise.all([claim(), claim()]);
+    const timers = jest.getTimerCount();
+    idempotency.close();
+    expect(jest.getTimerCount()).toBe(timers - 1);
+  });
+});
+
 describe('a repeat of a running job', () => {
   it.each([
     // Renewed within the last ten seconds: its process lives, and its answer may come any moment.
