@@ -164,7 +164,10 @@ export function VerifyPage() {
         <h2>The same without a browser</h2>
         <p>
           Install <code>svc</code> from this service, and compare its sha512 in package-lock.json
-          with the release's. Or build it from the repository. <a href="/packages/">Packages</a>
+          with the release's. Or build it from the repository.
+        </p>
+        <p>
+          <a href="/packages/">The packages of this service</a>
         </p>
         <Command text={installCommand('cli')} />
         <Command text={commandOf({ ...request, named: request.named || '<job>' })} />

@@ -149,13 +149,6 @@ describe('requests that come together', () => {
     );
     expect(rows).toEqual([{ count: 20 }]);
   });
-
-  it('leave no renewal behind when the process ends', async () => {
-    await Promise.all([claim(), claim()]);
-    const timers = jest.getTimerCount();
-    idempotency.close();
-    expect(jest.getTimerCount()).toBe(timers - 1);
-  });
 });
 
 describe('a repeat of a running job', () => {
