@@ -77,6 +77,19 @@ function isKnown(name: string): boolean {
   return SETTING_NAMES.includes(name) || SETTING_NAMES.includes(base);
 }
 
+const FILE_REMEDIES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder, so name a file in it',
+  EACCES: 'this user may not read it, so chown or chmod it',
+};
+
+/** Why a file cannot be read, with its path and what to do. */
+export function describeUnreadable(path: string, error: unknown): string {
+  const { code = 'error' } = error as NodeJS.ErrnoException;
+  const remedy = FILE_REMEDIES[code];
+  return `cannot read ${path} (${code})${remedy ? `: ${remedy}` : ''}`;
+}
+
 /** The settings that come from files, without the line end that editors and `echo` put behind them. */
 function readFiles(names: readonly string[], environment: NodeJS.ProcessEnv) {
   const settings: Record<string, string> = {};
@@ -93,8 +106,7 @@ function readFiles(names: readonly string[], environment: NodeJS.ProcessEnv) {
       settings[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     } catch (error) {
       unreadable.push(name);
-      const { code } = error as NodeJS.ErrnoException;
-      faults.push(`${name}${FILE_SUFFIX}: cannot read ${path} (${code})`);
+      faults.push(`${name}${FILE_SUFFIX}: ${describeUnreadable(path, error)}`);
     }
   }
   return { settings, unreadable, faults };

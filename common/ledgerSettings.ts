@@ -16,37 +16,58 @@ export const addressSetting = z.string().transform((text, context) => {
 });
 
 const BASE58_KEY = /^[1-9A-HJ-NP-Za-km-z]{80,90}$/;
+const KEY_NUMBERS = 64;
 const NOT_OWNER = 0o077;
 
 /**
  * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
- * a file holding such an array (the format of `solana-keygen`). The file must be its owner's alone,
+ * a file holding either, as `solana-keygen` writes an array. The file must be its owner's alone,
  * except on Windows, whose files have no such mode.
  *
  * @throws Error without any part of the key in its message
  */
 export function parseKeypair(text: string): Keypair {
   const source = text.trim();
-  const keypair = readKeypair(source);
   const isPath = !source.startsWith('[') && !BASE58_KEY.test(source);
+  const keypair = toKeypair(isPath ? readKeyFile(source) : source);
   if (!isPath || process.platform === 'win32') return keypair;
   if ((statSync(source).mode & NOT_OWNER) === 0) return keypair;
   throw new Error('must be a file that only its owner can read: chmod 600');
 }
 
-function readKeypair(source: string): Keypair {
+/** Without the path: a key that was mistyped is taken for one. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT:
+    'must be a secret key or the path of its file: there is no such file (svc keygen makes one)',
+  EISDIR: 'must be the path of a key file: this one is a folder',
+  EACCES: 'must be a key file that this user can read: chown it',
+};
+
+function readKeyFile(path: string): string {
   try {
-    if (BASE58_KEY.test(source)) return Keypair.fromSecretKey(decodeBase58(source));
-    const json = source.startsWith('[') ? source : readFileSync(source, 'utf8');
-    return Keypair.fromSecretKey(
-      Uint8Array.from(z.array(z.number()).length(64).parse(JSON.parse(json))),
-    );
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Error(UNREADABLE[(error as NodeJS.ErrnoException).code ?? ''] ?? NO_KEY);
+  }
+}
+
+const NO_KEY = 'must be a secret key: base58, a JSON array of 64 bytes, or the path of such a file';
+
+function toKeypair(text: string): Keypair {
+  let numbers: unknown;
+  try {
+    if (BASE58_KEY.test(text)) return Keypair.fromSecretKey(decodeBase58(text));
+    numbers = JSON.parse(text);
+    const { length } = z.array(z.number()).parse(numbers);
+    if (length === KEY_NUMBERS) return Keypair.fromSecretKey(Uint8Array.from(numbers as number[]));
   } catch {
     // The cause may quote the key, so it is not attached.
-    throw new Error(
-      'must be a secret key: base58, a JSON array of 64 bytes, or the path of such a file',
-    );
+    throw new Error(NO_KEY);
   }
+  const { length } = numbers as number[];
+  throw new Error(
+    `must be a secret key: a JSON array of ${KEY_NUMBERS} bytes, and this has ${length}`,
+  );
 }
 
 /** One secret key in the environment. */

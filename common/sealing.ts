@@ -100,7 +100,7 @@ export const secretsKeySettings = {
   SVC_SECRETS_KEY_PREVIOUS: sealingKeySetting
     .optional()
     .describe(
-      'while that key is changed, the other one: opens, and seals nothing; see docs/deploying.md',
+      'while that key is changed, the other one: opens, and seals nothing; see docs/backup.md',
     ),
 };
 

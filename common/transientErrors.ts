@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import pg from 'pg';
+import { ConfigError } from './config.ts';
 import type { Logger } from './logger.ts';
 import { READ_ONLY_SQLSTATE, UNDEFINED_TABLE_SQLSTATE } from './postgres.ts';
 import { reasonOf } from './reasonOf.ts';
@@ -24,6 +25,10 @@ const PASSING_SYSTEM_ERRORS = new Set([
   'EAI_AGAIN',
 ]);
 
+/** A socket of this machine that its server has not made yet. */
+const isSocketMissing = ({ code, syscall }: NodeJS.ErrnoException): boolean =>
+  code === 'ENOENT' && syscall === 'connect';
+
 /** What the database's driver says of its own time-outs, and of a lost connection, without a code. */
 const CONNECTION_GONE =
   /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable/;
@@ -39,7 +44,31 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     return PASSING_SQLSTATES.some((beginning) => code.startsWith(beginning));
   }
-  return PASSING_SYSTEM_ERRORS.has(code) || CONNECTION_GONE.test(error.message);
+  return (
+    PASSING_SYSTEM_ERRORS.has(code) || isSocketMissing(error) || CONNECTION_GONE.test(error.message)
+  );
+}
+
+/** How SQLSTATEs begin that refuse user, password, database or a right. */
+const REFUSING_SQLSTATES = ['28', '3D', '42501'];
+/** What the driver says of a password that is missing, and of TLS that one side does not want. */
+const CANNOT_AGREE = /^SASL|SSL|certificate/i;
+
+/**
+ * The words of a database that refuses its address, user or password: no waiting changes that.
+ *
+ * @returns undefined for any other error
+ */
+export function refusalOf(error: unknown): string | undefined {
+  const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof pg.DatabaseError) {
+    return REFUSING_SQLSTATES.some((beginning) => code?.startsWith(beginning))
+      ? error.message
+      : undefined;
+  }
+  // A certificate or key that the address names.
+  if (path !== undefined) return `cannot read ${path} (${code})`;
+  return CANNOT_AGREE.test(reasonOf(error)) ? reasonOf(error) : undefined;
 }
 
 /** The database was last migrated by an earlier release than this one. */
@@ -56,7 +85,8 @@ const SILENCE_MS = 5_000;
  * release's tables yet, it is done again every second, but not in silence: processes that a machine starts
  * together need no order.
  *
- * @throws what passes by no waiting, such as a wrong password
+ * @throws ConfigError where the database refuses its address, user or password
+ * @throws what else passes by no waiting
  */
 export async function awaitDatabase<Result>(
   begin: () => Promise<Result>,
@@ -69,6 +99,8 @@ export async function awaitDatabase<Result>(
       return await begin();
     } catch (error) {
       const waitsFor = lackAt(error);
+      const refusal = waitsFor === undefined && refusalOf(error);
+      if (refusal) throw new ConfigError(`DATABASE_URL: the database refuses it: ${refusal}`);
       if (!waitsFor) throw error;
       if (time.nowMs() - saidAtMs >= SILENCE_MS) {
         saidAtMs = time.nowMs();

@@ -21,7 +21,9 @@ const { url } = await startIndexer({
   logger,
   shutdown,
   onFatal(error) {
-    logger.fatal({ msg: 'Stopped at an error that needs a person', err: error });
+    // An error of our own is a sentence, which names the setting.
+    const cause = error.cause === undefined ? { reason: error.message } : { err: error };
+    logger.fatal({ msg: 'Stopped at an error that needs a person', ...cause });
     void shutdown.run().then(() => process.exit(1));
   },
 });

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PublicKey } from '@solana/web3.js';
+import { ConfigError } from '../common/config.ts';
 import { ACCOUNT_VERSION, accountKind } from '../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import type { LocalnetConfig } from './config.ts';
+import { PortError } from './rpc/server.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.ts';
 import { type Account, RENT_EPOCH_NEVER } from './runtime/runtime.ts';
 import {
@@ -12,7 +14,7 @@ import {
   type StoredAccounts,
   startLocalnet,
 } from './start.ts';
-import { LedgerFilesError } from './store/errors.ts';
+import { LedgerFilesError, StorageFullError } from './store/errors.ts';
 import { keyOf } from './wire/text.ts';
 
 const ELF_PATH = fileURLToPath(
@@ -42,7 +44,11 @@ export function withEscrow(options: {
   };
 }
 
-/** The local ledger of these settings, with the escrow program on it. */
+/**
+ * The local ledger of these settings, with the escrow program on it.
+ *
+ * @throws ConfigError when its folder or its ports cannot be used
+ */
 export function startLocalnetWithEscrow(config: LocalnetConfig): Promise<Localnet> {
   const { LOCALNET_DATA_DIR: folder, LOCALNET_PAYER_KEY: payer } = config;
   return startLocalnet({
@@ -53,6 +59,12 @@ export function startLocalnetWithEscrow(config: LocalnetConfig): Promise<Localne
     slotMs: config.LOCALNET_SLOT_MS,
     confirmSlots: config.LOCALNET_CONFIRM_SLOTS,
     isDevelopment: config.LOCALNET_DEVELOPMENT,
+  }).catch((error: unknown) => {
+    if (error instanceof LedgerFilesError || error instanceof StorageFullError) {
+      throw new ConfigError(`LOCALNET_DATA_DIR: ${error.message}`);
+    }
+    if (error instanceof PortError) throw new ConfigError(`LOCALNET_PORT: ${error.message}`);
+    throw error;
   });
 }
 

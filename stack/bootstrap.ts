@@ -1,5 +1,4 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
-import { createAddresses } from '../programs/client/addresses.ts';
 import type { Tier } from '../programs/client/generated/vocabulary.ts';
 import {
   configInitialize,
@@ -7,7 +6,7 @@ import {
   gatewayVouch,
   modelUpsert,
 } from '../programs/client/instructions.ts';
-import { exists, type Mints, type Operator, submit } from './operator.ts';
+import { addressesOf, exists, type Mints, type Operator, submit } from './operator.ts';
 
 /** One model as the operator offers it; prices are whole credits. */
 export interface CatalogModel {
@@ -62,15 +61,15 @@ function offer(
   };
 }
 
-const addresses = createAddresses();
-
 /** Creates the program's Config with the launch defaults, if it is not there yet. */
 export async function initializeConfig(
   operator: Operator,
   input: { mints: Mints; arbiter: PublicKey },
 ): Promise<void> {
-  if (await exists(operator, addresses.config)) return;
+  const { config, programId } = addressesOf(operator);
+  if (await exists(operator, config)) return;
   const initialize = configInitialize({
+    programId,
     authority: operator.authority.publicKey,
     creditMint: input.mints.credit,
     stakeMint: input.mints.stake,
@@ -98,23 +97,27 @@ export async function openGateway(
   operator: Operator,
   input: { gatewayOperator: Keypair; signers: PublicKey[] },
 ): Promise<PublicKey> {
+  const { programId, ...addresses } = addressesOf(operator);
   const gateway = addresses.gateway(input.gatewayOperator.publicKey);
   if (await exists(operator, gateway)) return gateway;
   const open = gatewayOpen({
+    programId,
     payer: operator.authority.publicKey,
     operator: input.gatewayOperator.publicKey,
     signers: input.signers,
   });
   const authority = operator.authority.publicKey;
-  const vouch = gatewayVouch({ authority, gateway, vouched: true });
+  const vouch = gatewayVouch({ programId, authority, gateway, vouched: true });
   await submit(operator, [open, vouch], [input.gatewayOperator]);
   return gateway;
 }
 
 /** Adds a model to the catalog, if its id is not taken yet. */
 export async function addModel(operator: Operator, model: CatalogModel): Promise<void> {
+  const { programId, ...addresses } = addressesOf(operator);
   if (await exists(operator, addresses.model(model.id))) return;
   const upsert = modelUpsert({
+    programId,
     ...model,
     tier: model.tier,
     authority: operator.authority.publicKey,

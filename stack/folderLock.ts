@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
 import type { Shutdown } from '../common/shutdown.ts';
 import { StackError } from './config.ts';
 import { removeLeftoverDatabase } from './databaseRecord.ts';
+import { openFolder } from './dataFolder.ts';
 import { waitForFreePort } from './port.ts';
 import { type Report, readStackFile, removeStackFile } from './stackFile.ts';
 
@@ -59,7 +60,7 @@ export async function claimFolder(input: {
 }): Promise<string> {
   const { folder, listen, shutdown, report } = input;
   const logFolder = join(folder, 'logs');
-  await mkdir(logFolder, { recursive: true, mode: 0o700 });
+  for (const path of [folder, logFolder]) await openFolder('npm start', resolve(path), 0o700);
   const lock = await lockFolder(folder);
   shutdown.add('lock of the folder', lock.release);
   const isAfterKilledStack = readStackFile(folder) !== undefined;

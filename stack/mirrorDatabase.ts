@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { createPool, inTransaction } from '../common/postgres.ts';
 import { reasonOf } from '../common/reasonOf.ts';
+import { refusalOf } from '../common/transientErrors.ts';
 import { clearMirror } from '../indexer/sql/digest.ts';
 import { migrate } from '../indexer/sql/migrate.ts';
 import { StackError } from './config.ts';
@@ -16,9 +17,11 @@ export async function checkDatabase(databaseUrl: string): Promise<void> {
   try {
     await pool.query('select 1');
   } catch (error) {
-    throw new StackError(`The database of DATABASE_URL cannot be used: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    throw new StackError(
+      `The database of DATABASE_URL cannot be used: ${reasonOf(error)}. Start it, or correct ` +
+        'DATABASE_URL. Without it, npm start brings its own.',
+      { cause: error },
+    );
   } finally {
     await pool.end();
   }
@@ -47,6 +50,10 @@ export async function prepareLocalMirror(input: {
   try {
     await migrate(pool);
     await inTransaction(pool, (client) => empty(client, genesisHash));
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    throw new StackError(`The database of DATABASE_URL refuses: ${refusal}.`, { cause: error });
   } finally {
     await pool.end();
   }

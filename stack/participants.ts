@@ -1,5 +1,4 @@
 import { type Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
-import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../programs/client/generated/constants.ts';
 import {
   creditBuy,
@@ -9,6 +8,7 @@ import {
   workerRegister,
 } from '../programs/client/instructions.ts';
 import {
+  addressesOf,
   exists,
   type Mints,
   mintTo,
@@ -19,8 +19,6 @@ import {
 
 /** Covers a Worker's rent and fees many times over. */
 const WORKER_LAMPORTS = LAMPORTS_PER_SOL;
-
-const addresses = createAddresses();
 
 /**
  * Registers, stakes and hosts in one transaction, so that the worker is complete once it is visible.
@@ -41,6 +39,7 @@ export async function registerWorker(
   },
 ): Promise<PublicKey> {
   const { mints, stakeTokens } = input;
+  const { programId, ...addresses } = addressesOf(operator);
   const authority = input.authority.publicKey;
   const worker = addresses.worker(authority);
   if (await exists(operator, worker)) return worker;
@@ -60,18 +59,20 @@ export async function registerWorker(
     operator,
     [
       workerRegister({
+        programId,
         authority,
         payout: payout.account,
         proofKey: input.proofKey,
         endpoint: input.endpoint,
       }),
       stakeDeposit({
+        programId,
         depositor: authority,
         depositorTokenAccount: stake.account,
         worker,
         tokens: stakeTokens,
       }),
-      ...input.modelIds.map((modelId) => workerHost({ authority, modelId })),
+      ...input.modelIds.map((modelId) => workerHost({ programId, authority, modelId })),
     ],
     [input.authority],
   );
@@ -89,6 +90,7 @@ export async function openCreditAccount(
 ): Promise<PublicKey> {
   const payer = operator.authority.publicKey;
   const wallet = input.wallet.publicKey;
+  const { programId, ...addresses } = addressesOf(operator);
   const creditAccount = addresses.creditAccount(wallet);
   if (await exists(operator, creditAccount)) return creditAccount;
   const purse = mintTo(operator, {
@@ -102,6 +104,7 @@ export async function openCreditAccount(
       ...purse.instructions,
       // The development wallet chooses to bind its spender by its credits alone.
       creditOpen({
+        programId,
         payer,
         wallet,
         spender: input.spender,
@@ -109,6 +112,7 @@ export async function openCreditAccount(
         limitPerDayCredits: NO_LIMIT,
       }),
       creditBuy({
+        programId,
         buyer: payer,
         buyerTokenAccount: purse.account,
         wallet,

@@ -48,8 +48,10 @@ async function isFree(host: string, port: number): Promise<boolean> {
     server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw new StackError(`Port ${port} cannot be used: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') return false;
+    const setting = code === 'EACCES' ? 'PORT' : 'HOST';
+    throw new StackError(`${setting}: cannot be listened on: ${message}. Choose another.`);
   }
   server.close();
   await once(server, 'close');

@@ -7,7 +7,7 @@ import { allowsLoopback, type StackConfig, StackError } from './config.ts';
 import { startPagesBuild } from './console/builds.ts';
 import { startDevelopmentWallet } from './console/developmentWallet.ts';
 import { recordDatabase, removeLeftoverDatabase } from './databaseRecord.ts';
-import { keyIn } from './dataFolder.ts';
+import { keyIn, openFolder } from './dataFolder.ts';
 import type { Deployment } from './developmentLedger.ts';
 import { claimFolder } from './folderLock.ts';
 import { checkDatabase, prepareLocalMirror } from './mirrorDatabase.ts';
@@ -46,6 +46,7 @@ export async function startStack(options: {
   ending: AbortSignal;
 }): Promise<{ stack: StackDescription; workerUrls: readonly string[] }> {
   const { config, environment, folder, shutdown, report, onDeath, onRestart, ending } = options;
+  if (config.SVC_DATA_DIR) await openFolder('SVC_DATA_DIR', config.SVC_DATA_DIR);
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await claimFolder({ folder, listen, shutdown, report });
 

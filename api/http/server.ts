@@ -3,8 +3,9 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
 import type { Express } from 'express';
-import { ConfigError } from '../../common/config.ts';
+import { ConfigError, describeUnreadable } from '../../common/config.ts';
 import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { refuseMalformed } from './middleware/malformedHttp.ts';
 
@@ -156,7 +157,10 @@ interface TlsSettings {
   TLS_KEY?: string | undefined;
 }
 
-/** @throws ConfigError when half of a certificate is given: it would be left out without a word */
+/**
+ * @throws ConfigError when half of a certificate is given, which would be left out without a word, or
+ *   a file cannot be read or used
+ */
 export function readTls({
   TLS_CERT,
   TLS_KEY,
@@ -165,7 +169,24 @@ export function readTls({
   if (TLS_CERT === undefined || TLS_KEY === undefined) {
     throw new ConfigError('Set both TLS_CERT and TLS_KEY, or neither.');
   }
-  return { cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) };
+  const tls = { cert: readPem('TLS_CERT', TLS_CERT), key: readPem('TLS_KEY', TLS_KEY) };
+  try {
+    createSecureContext(tls);
+    return tls;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `TLS_CERT and TLS_KEY: must be a certificate chain and its key, both as PEM (${code})`,
+    );
+  }
+}
+
+function readPem(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError(`${name}: ${describeUnreadable(path, error)}`);
+  }
 }
 
 /**

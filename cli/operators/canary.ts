@@ -67,7 +67,7 @@ export function hasPassed({ workers }: Pick<CanaryReport, 'workers'>): boolean {
   return workers.every(({ faults, jobs_refused }) => faults.length === 0 && jobs_refused === 0);
 }
 
-/** As in docs/deploying.md. The arbiter supplies the node's address and the key. */
+/** As in docs/operating.md. The arbiter supplies the node's address and the key. */
 function suspendCommand(worker: string, programId: PublicKey | undefined): string {
   const program = programId ? ` --program ${programId}` : '';
   const signing = `--rpc "$RPC"${program} --signer arbiter.json`;

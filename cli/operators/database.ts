@@ -1,17 +1,14 @@
 import type pg from 'pg';
 import { readSetting } from '../../common/config.ts';
+import { isWholeDatabaseUrl } from '../../common/net/urls.ts';
 import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
 import { reasonOf } from '../../common/reasonOf.ts';
-import { isPassing } from '../../common/transientErrors.ts';
+import { isPassing, refusalOf } from '../../common/transientErrors.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
 import { CommandError } from '../terminal/output.ts';
 import { explainedSettings } from './explainedSettings.ts';
 
-// SQLSTATEs, by PostgreSQL's names.
-const INVALID_PASSWORD = '28P01';
-const INVALID_AUTHORIZATION_SPECIFICATION = '28000';
-const INVALID_CATALOG_NAME = '3D000';
-const INSUFFICIENT_PRIVILEGE = '42501';
+/** By PostgreSQL's name for the SQLSTATE. */
 const INVALID_SCHEMA_NAME = '3F000';
 
 /**
@@ -41,15 +38,9 @@ export async function withDatabase(
   }
 }
 
-/**
- * Refuses an invalid URL without its value, which contains the password. A password with `/`, `?`
- * or `#` would end the host too early, and the `@` would be in the rest.
- */
+/** Refuses an invalid URL without its value, which contains the password. */
 function parseDatabaseUrl(text: string): URL {
-  const url = URL.parse(text);
-  const isCutShort =
-    url?.username === '' && `${url.pathname}${url.search}${url.hash}`.includes('@');
-  if (url && /^postgres(ql)?:$/.test(url.protocol) && !isCutShort) return url;
+  if (isWholeDatabaseUrl(text)) return new URL(text);
   throw new CommandError(
     'DATABASE_URL is not the address of a PostgreSQL database. ' +
       'In a password / is written as %2F, ? as %3F, # as %23 and @ as %40.',
@@ -65,13 +56,10 @@ function explain(error: NodeJS.ErrnoException, host: string): Error {
     case UNDEFINED_TABLE_SQLSTATE:
     case INVALID_SCHEMA_NAME:
       return because(`The database at ${host} is empty: the indexer sets it up.`);
-    case INVALID_PASSWORD:
-    case INVALID_AUTHORIZATION_SPECIFICATION:
-    case INVALID_CATALOG_NAME:
-    case INSUFFICIENT_PRIVILEGE:
-      return because(`The database at ${host} refuses: ${reasonOf(error)}.`);
-    default:
-      if (!isPassing(error)) return error;
-      return because(`The database at ${host} cannot be used now: ${reasonOf(error)}.`);
   }
+  if (isPassing(error)) {
+    return because(`The database at ${host} cannot be used now: ${reasonOf(error)}.`);
+  }
+  const refusal = refusalOf(error);
+  return refusal === undefined ? error : because(`The database at ${host} refuses: ${refusal}.`);
 }

@@ -75,7 +75,7 @@ async function selectNewestTime(database: Database): Promise<bigint | null> {
 }
 
 const HOW_TO_DECIDE =
-  'Decide with npx svc send dispute_resolve: docs/deploying.md#9-day-to-day. A verdict for the ' +
+  'Decide with npx svc send dispute_resolve: docs/operating.md#day-to-day. A verdict for the ' +
   'client needs its evidence, which the ledger does not have: a receipt, or a second proof.';
 
 /**

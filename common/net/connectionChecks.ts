@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { WebSocket } from 'ws';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { createPool, type Database } from '../postgres.ts';
+import { reasonOf } from '../reasonOf.ts';
 import type { StartCheck } from '../startChecks.ts';
 import { listenAt } from './urls.ts';
 
@@ -29,10 +30,13 @@ export function databaseCheck(databaseUrl: string): StartCheck {
     what: 'database',
     run: () =>
       withCheckedDatabase(databaseUrl, async (database) => {
-        const { rows } = await database.query<{ version: string; is_reading: boolean }>(
+        const reading = database.query<{ version: string; is_reading: boolean }>(
           `select current_setting('server_version') as version,
                   current_setting('transaction_read_only')::boolean as is_reading`,
         );
+        const { rows } = await reading.catch((error: unknown) => {
+          throw new Error(`DATABASE_URL cannot be used: ${reasonOf(error)}`, { cause: error });
+        });
         const [row] = rows;
         if (row?.is_reading) throw new Error('DATABASE_URL leads to a server that only reads');
         return `PostgreSQL ${row?.version}`;

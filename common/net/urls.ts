@@ -6,10 +6,22 @@ import { ConfigError } from '../config.ts';
 // Addresses in the environment, each bound to the protocols that whoever connects to it can speak.
 // A wrong one is refused with the variable's name at the start, not with a riddle later.
 
-export const databaseUrlSetting = z.url({
-  protocol: /^postgres(ql)?$/,
-  error: 'must be a URL that begins with postgres:// (special characters of a password as %23)',
-});
+const DATABASE_URL_FAULT =
+  'must be a URL that begins with postgres:// (special characters of a password as %23)';
+export const databaseUrlSetting = z
+  .url({ protocol: /^postgres(ql)?$/, error: DATABASE_URL_FAULT })
+  .refine(isWholeDatabaseUrl, DATABASE_URL_FAULT);
+
+/**
+ * Whether an address of a database is one whole: a `/`, `?` or `#` in a password ends the host too
+ * early, and the `@` is in the rest; a `%` in it begins no escape.
+ */
+export function isWholeDatabaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) return false;
+  if (url.username === '' && `${url.pathname}${url.search}${url.hash}`.includes('@')) return false;
+  return !/%(?![0-9a-f]{2})/i.test(text);
+}
 export const httpUrlSetting = z.url({
   protocol: /^https?$/,
   error: 'must be a URL that begins with http:// or https://',
@@ -70,7 +82,7 @@ export async function listenAt(
     const fault = PORT_FAULTS[String(code)];
     throw new ConfigError(
       fault === undefined
-        ? `${at.settings.host}: cannot be listened on (${code})`
+        ? `${at.settings.host}: cannot be listened on (${code}): it is no address of this machine`
         : `${at.settings.port}: port ${at.port} ${fault} (${code}); choose another`,
     );
   });

@@ -107,6 +107,8 @@ async function loaded(thread: Worker, folder: string): Promise<ReadonlySet<strin
     const [modelIds] = await once(thread, 'message');
     return modelIds as Set<string>;
   } catch (error) {
-    throw new ConfigError(`No tokenizers can be read from ${folder}: ${(error as Error).message}`);
+    throw new ConfigError(
+      `SVC_TOKENIZERS_DIR: no tokenizers can be read from ${folder}: ${(error as Error).message}`,
+    );
   }
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import copyStreams from 'pg-copy-streams';
@@ -45,44 +46,85 @@ interface BackupSummary {
 
 /**
  * Writes the schema `service` as it is at one moment; the processes go on meanwhile. The file gets
- * its name once it is whole.
+ * its name once it is whole, and a backup that fails leaves none behind.
+ *
+ * @throws BackupError when there is a file of that name already, or it cannot be written
  */
 export async function writeBackup(databaseUrl: string, path: string): Promise<BackupSummary> {
+  refuseExisting(path);
   const client = await connect(databaseUrl);
   const partial = `${path}.partial`;
-  const gzip = createGzip();
-  const written = finished(gzip.pipe(createWriteStream(partial, { mode: 0o600 })));
-  const write = async (text: string | Buffer): Promise<void> => {
-    if (!gzip.write(text)) await once(gzip, 'drain');
-  };
   try {
-    await client.query('begin isolation level repeatable read read only');
-    const { rows: applied } = await client.query<{ id: number }>(
-      'select id from service.migrations order by id',
-    );
-    const tables = await listServiceTables(client);
-    const migrations = applied.map(({ id }) => id);
-    const createdAt = new Date().toISOString();
-    await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
-    const ledger = await selectLedger(client);
-    await write(`${JSON.stringify({ format: FORMAT, createdAt, migrations, ledger })}\n`);
-    let rows = 0;
-    for (const { name, columns } of tables) {
-      await write(`${JSON.stringify({ table: name, columns })}\n`);
-      const copy = client.query(copyStreams.to(`copy ${name} (${columns.join(', ')}) to stdout`));
-      for await (const chunk of copy) await write(chunk);
-      rows += copy.rowCount;
-      await write(`${END_OF_ROWS}\n`);
+    const file = await openPartial(partial);
+    try {
+      const summary = { tables: 0, rows: 0 };
+      // Each of the streams reports the fault of the one that fails first.
+      let fault: unknown;
+      const lines = Readable.from(readService(client, summary)).on('error', (error) => {
+        fault ??= error;
+      });
+      const out = file.createWriteStream().on('error', ({ code }: NodeJS.ErrnoException) => {
+        fault ??= new BackupError(`${path} cannot be written (${code})`);
+      });
+      await pipeline(lines, createGzip(), out).catch((error: unknown) => {
+        throw fault ?? error;
+      });
+      // Only one backup at a time has this partial file, so none comes between.
+      refuseExisting(path);
+      await rename(partial, path);
+      return summary;
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
     }
-    await write(`${JSON.stringify({ rows })}\n`);
-    gzip.end();
-    await written;
-    await rename(partial, path);
-    return { tables: tables.length, rows };
   } finally {
-    gzip.destroy();
     await client.end();
   }
+}
+
+function refuseExisting(path: string): void {
+  if (!existsSync(path)) return;
+  throw new BackupError(`${path} is there already: name another file, or move this one away`);
+}
+
+/** @throws BackupError when another backup to the same file runs, or one was killed */
+async function openPartial(partial: string): Promise<FileHandle> {
+  try {
+    return await open(partial, 'wx', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BackupError(
+      code === 'EEXIST'
+        ? `${partial} is there already: another backup writes it, or a killed one left it. Delete it then`
+        : `${partial} cannot be written (${code})`,
+    );
+  }
+}
+
+/** All lines of a backup. @param summary counts what was read */
+async function* readService(
+  client: pg.Client,
+  summary: BackupSummary,
+): AsyncGenerator<string | Buffer> {
+  await client.query('begin isolation level repeatable read read only');
+  const { rows: applied } = await client.query<{ id: number }>(
+    'select id from service.migrations order by id',
+  );
+  const tables = await listServiceTables(client);
+  const migrations = applied.map(({ id }) => id);
+  const createdAt = new Date().toISOString();
+  await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+  const ledger = await selectLedger(client);
+  yield `${JSON.stringify({ format: FORMAT, createdAt, migrations, ledger })}\n`;
+  for (const { name, columns } of tables) {
+    yield `${JSON.stringify({ table: name, columns })}\n`;
+    const copy = client.query(copyStreams.to(`copy ${name} (${columns.join(', ')}) to stdout`));
+    yield* copy;
+    summary.tables += 1;
+    summary.rows += copy.rowCount;
+    yield `${END_OF_ROWS}\n`;
+  }
+  yield `${JSON.stringify({ rows: summary.rows })}\n`;
 }
 
 /**

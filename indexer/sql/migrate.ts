@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { ConfigError } from '../../common/config.ts';
 import { type Database, inTransaction } from '../../common/postgres.ts';
 import { listMigrations, MIRROR_SCHEMA, type Migration } from './schema.ts';
 
@@ -9,7 +10,7 @@ const DEADLOCK_DETECTED = '40P01';
 const LOCK_KEY = 7_332_001n;
 
 /** The database was migrated by a newer release than this one. */
-export class DatabaseTooNewError extends Error {
+export class DatabaseTooNewError extends ConfigError {
   override name = 'DatabaseTooNewError';
 }
 
@@ -97,6 +98,10 @@ function assertKnown(
 ): void {
   const known = new Set(migrations.map(({ id }) => id));
   for (const { id } of applied) {
-    if (!known.has(id)) throw new DatabaseTooNewError(`Migration ${id} is not known here`);
+    if (!known.has(id)) {
+      throw new DatabaseTooNewError(
+        `Migration ${id} is not known here: DATABASE_URL names the database of a newer release`,
+      );
+    }
   }
 }

@@ -21,11 +21,16 @@ const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAIRS_TRIED_MAX = 50;
 const CORS_AGE_SECONDS = '86400';
 
+/** A port that cannot be opened; the message names it. */
+export class PortError extends Error {
+  override name = 'PortError';
+}
+
 /**
  * Answers JSON-RPC over HTTP at a port and over websockets at the next one, as clients expect.
  *
  * @param options.port 0: any free pair
- * @throws Error with the occupied port
+ * @throws PortError with the port that cannot be opened
  */
 export async function startRpcServer(
   context: RpcContext,
@@ -163,7 +168,9 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   try {
     await once(server, 'listening');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} of ${host} is taken: name another port`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'EADDRINUSE' ? 'is taken: name another port' : `cannot be listened on (${code})`;
+    throw new PortError(`Port ${port} of ${host} ${why}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { writeNewKey } from '../../common/keys/keyFile.ts';
 import { drawProgramKey } from './programId.ts';
 
 /**
@@ -9,6 +9,4 @@ import { drawProgramKey } from './programId.ts';
 
 const [path, ...others] = process.argv.slice(2);
 if (path === undefined || others.length > 0) throw new Error('Name one file for the key');
-const key = drawProgramKey();
-writeFileSync(path, `${JSON.stringify([...key.secretKey])}\n`, { mode: 0o600, flag: 'wx' });
-console.log(key.publicKey.toBase58());
+console.log(writeNewKey(path, drawProgramKey()).publicKey.toBase58());

@@ -3,6 +3,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { ConfigError } from '../../common/config.ts';
+import { endOnError } from '../../common/shutdown.ts';
 import { loadConfig } from '../config.ts';
 import { deriveSettings, setUpDevelopmentLedger } from '../developmentLedger.ts';
 
@@ -12,6 +14,7 @@ const USAGE =
 
 const DATABASE_PORT = 5432;
 
+endOnError('set-up');
 const [step, argument] = process.argv.slice(2);
 if (step === 'settings' && argument) await writeSettings(argument);
 else if (step === 'ledger' && argument) await setUpLedger(argument);
@@ -38,14 +41,22 @@ async function writeSettings(folder: string): Promise<void> {
   // Containers read single files as users of their own, and nobody else gets into the folder.
   await chmod(folder, 0o700);
   for (const [name, value] of Object.entries(settings)) {
-    await writeFile(join(folder, name), `${value}\n`, { flag: 'wx', mode: 0o444 });
+    const path = join(folder, name);
+    try {
+      await writeFile(path, `${value}\n`, { flag: 'wx', mode: 0o444 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      throw new ConfigError(`${path} is there already, and no setting is overwritten`);
+    }
   }
 }
 
 /** Does what a set-up on the ledger lacks, with one worker at its endpoint. */
 async function setUpLedger(endpoint: string): Promise<void> {
   const { SOLANA_RPC_URL: rpcUrl, SVC_AUTHORITY_KEY: authority } = loadConfig();
-  if (!rpcUrl || !authority) throw new Error('SOLANA_RPC_URL and SVC_AUTHORITY_KEY are required');
+  if (!rpcUrl || !authority) {
+    throw new ConfigError('SOLANA_RPC_URL and SVC_AUTHORITY_KEY are required');
+  }
   const connection = new Connection(rpcUrl, { commitment: 'confirmed' });
   const { workers } = await setUpDevelopmentLedger({ connection, authority }, { isBuiltin: true });
   await workers[0]?.register(endpoint);

@@ -52,7 +52,7 @@ export async function startGatedService(
 
 /**
  * The keys that processes have while one gives way to the next: the one that seals, then the one
- * that only opens. docs/deploying.md has the order.
+ * that only opens. docs/backup.md has the order.
  */
 export function secretsKeySteps<Key>(before: Key, after: Key) {
   return [[before], [before, after], [after, before], [after]] as const;

@@ -74,7 +74,7 @@ describe('a setting from a file', () => {
 
   it('is refused by its path when the file cannot be read, and not as missing besides', () => {
     expect(refusalOf({ SVC_GATEWAY_FILE: fileOf('none') })).toBe(
-      `SVC_GATEWAY_FILE: cannot read ${fileOf('none')} (ENOENT)`,
+      `SVC_GATEWAY_FILE: cannot read ${fileOf('none')} (ENOENT): there is no such file`,
     );
   });
 });

@@ -44,7 +44,7 @@ describe('a listening port', () => {
 
   it('is reported by the setting of its host when that is not a local address', async () => {
     await expect(open({ host: '203.0.113.1' })).rejects.toThrow(
-      'PART_HOST: cannot be listened on (EADDRNOTAVAIL)',
+      'PART_HOST: cannot be listened on (EADDRNOTAVAIL): it is no address of this machine',
     );
   });
 });

@@ -65,7 +65,7 @@ describe('the systemd units', () => {
   const units = readdirSync(SYSTEMD).filter((name) => name.endsWith('.service'));
 
   it('are those of API, indexer and worker', () => {
-    expect(units).toEqual(['svc-api.service', 'svc-indexer.service', 'svc-worker.service']);
+    expect(units).toEqual(['svc-api@.service', 'svc-indexer@.service', 'svc-worker.service']);
   });
 
   for (const unit of units) {

@@ -57,8 +57,12 @@ async function startProxy(
 ): Promise<{ url: string; process: ChildProcess }> {
   const port = await findFreePort();
   const text = instances.reduce(
-    (written, instance, index) => written.replace(`api-${index + 1}:8080`, `127.0.0.1:${instance}`),
-    readFileSync(join(CONFIGURATIONS, file), 'utf8').replace('127.0.0.1:8000', `127.0.0.1:${port}`),
+    (written, instance, index) =>
+      written.replaceAll(`api-${index + 1}:8080`, `127.0.0.1:${instance}`),
+    readFileSync(join(CONFIGURATIONS, file), 'utf8').replaceAll(
+      '127.0.0.1:8000',
+      `127.0.0.1:${port}`,
+    ),
   );
   const path = join(folder, file);
   writeFileSync(path, text);
@@ -122,6 +126,24 @@ async function askThrough(url: string, isOver: () => boolean): Promise<string[]>
 }
 
 const endOf = (text: string): string => (/\[DONE\]\n\n$|"usage":/.test(text) ? 'whole' : text);
+
+const readText = (path: string) => readFileSync(path, 'utf8');
+
+describe.each(PROXIES)('$file', ({ file }) => {
+  const text = readText(join(CONFIGURATIONS, file));
+  const [head = ''] = text.split(/^(?!#)/m);
+  const names = new Set(text.match(/\bapi-\d:\d+|127\.0\.0\.1:8000\b|\{\$[A-Z_]+/g));
+  const page = readText(join(CONFIGURATIONS, '../../docs/deploying.md'));
+  const [, chapter = ''] = page.split("### The proxies' names to replace");
+
+  it('says at its top what to replace, as the page does', () => {
+    expect(names.size).toBeGreaterThan(2);
+    for (const name of names) {
+      const word = name.replace('{$', '');
+      expect([word, head.includes(word), chapter.includes(word)]).toEqual([word, true, true]);
+    }
+  });
+});
 
 describe.each(PROXIES)('behind $name', (proxy) => {
   const title = 'no request is lost while each of two instances is replaced in turn';

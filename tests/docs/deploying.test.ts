@@ -21,6 +21,7 @@ import {
   workerModels,
 } from '../../programs/client/index.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
+import { openGateway } from '../../stack/bootstrap.ts';
 import { createMint, mintTo, submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
@@ -30,11 +31,12 @@ import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/l
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 const addresses = createAddresses();
-const document = readDocuments().find(({ path }) => path === 'docs/deploying.md');
-if (!document) throw new Error('docs/deploying.md is gone');
+const documents = readDocuments();
 
-/** The commands of the document that send an instruction or check the program, in their order. */
-const commands = codeBlocks(document, ['sh'])
+/** The commands of both pages that send an instruction or check the program, in their order. */
+const commands = ['docs/deploying.md', 'docs/operating.md']
+  .flatMap((path) => documents.filter((document) => document.path === path))
+  .flatMap((document) => codeBlocks(document, ['sh']))
   .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
   .filter((line) => /^npx svc (?:send|audit) /.test(line));
 
@@ -45,16 +47,18 @@ npx() { shift; printf '%s\\0' "$@"; }
 solana() { cat "$3.address"; }
 `;
 
-/** A folder with keypair files by the names that the document uses. */
+/** A folder with keypair files by the names that the pages use. */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'deploying-'));
+  mkdirSync(join(folder, 'keys'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const keep = (name: string, key: Keypair): void => {
-  writeFileSync(join(folder, name), JSON.stringify([...key.secretKey]), { mode: 0o600 });
-  writeFileSync(join(folder, `${name}.address`), key.publicKey.toBase58());
+  const path = join(folder, 'keys', name);
+  writeFileSync(path, JSON.stringify([...key.secretKey]), { mode: 0o600 });
+  writeFileSync(`${path}.address`, key.publicKey.toBase58());
 };
 
 const keepSigned = (name: string, { publicKey, message, signature }: SignedMessage): void =>
@@ -81,7 +85,7 @@ const run = async (command: string, names: Record<string, string>): Promise<stri
 const isVerdict = (command: string): boolean =>
   /send (?:dispute_resolve|worker_suspend|slash_burn)/.test(command);
 
-describe('the commands of docs/deploying.md', () => {
+describe('the commands of docs/deploying.md and docs/operating.md', () => {
   let ledger: TestLedger;
   beforeAll(async () => {
     ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
@@ -110,7 +114,7 @@ describe('the commands of docs/deploying.md', () => {
     await key('fee-payer.json');
     for (const name of ['hot-signer.json', 'proof-key.json']) coldKey(name);
     const newProofKey = coldKey('new-proof-key.json');
-    const arbiter = Keypair.generate().publicKey;
+    const arbiter = coldKey('arbiter.json').publicKey;
     const [credit, stake] = [Keypair.generate(), Keypair.generate()];
     await Promise.all([createMint(operator, credit), createMint(operator, stake)]);
     const own = { owner: workerAuthority.publicKey };
@@ -152,6 +156,10 @@ describe('the commands of docs/deploying.md', () => {
 
     // when each is run in its turn
     for (const command of commands.filter((each) => !isVerdict(each))) {
+      if (command.includes('send credit_open')) {
+        // What `operator:init` does.
+        await openGateway(operator, { gatewayOperator, signers: [newSigner] });
+      }
       if (command.includes('send treasury_withdraw')) await endowTreasury();
       const printed = await run(command, names);
       if (command.includes('--print')) await approve(printed);
@@ -265,7 +273,7 @@ describe("the arbiter's commands", () => {
 
     await expect(
       run(
-        'npx svc send pause_set --rpc "$RPC" --signer stranger.json deposits_paused=true locks_paused=true',
+        'npx svc send pause_set --rpc "$RPC" --signer keys/stranger.json deposits_paused=true locks_paused=true',
         { RPC: scene.ledger.rpcUrl },
       ),
     ).rejects.toThrow('The escrow program refused pause_set: Unauthorized. Nothing was changed.');

@@ -337,7 +337,7 @@ describe('SVC_SECRETS_KEY', () => {
     await receiver?.close();
   });
 
-  /** The keys of a process, as docs/deploying.md has them at each step. */
+  /** The keys of a process, as docs/backup.md has them at each step. */
   const stepKeys = (step: number): Record<string, string> => {
     const [present = '', previous = ''] = secretsKeySteps(oldKey, newKey)[step] ?? [];
     return { SVC_SECRETS_KEY: present, SVC_SECRETS_KEY_PREVIOUS: previous };

@@ -72,7 +72,9 @@ describe('the database of DATABASE_URL', () => {
   it('is named as unreachable, without its password', async () => {
     await expect(checkDatabase('postgres://svc:secret@127.0.0.1:9/svc')).rejects.toMatchObject({
       name: 'StackError',
-      message: 'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9',
+      message:
+        'The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9. Start it, ' +
+        'or correct DATABASE_URL. Without it, npm start brings its own.',
     });
   });
 });

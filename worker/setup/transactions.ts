@@ -10,6 +10,7 @@ const COMPUTE_UNITS_MAX = 400_000;
 /**
  * Sends one transaction, signed and paid by one key.
  *
+ * @param signers who signs besides
  * @returns its signature, once it is confirmed
  * @throws SetupError when the ledger refuses it, drops it or is away
  */
@@ -17,8 +18,9 @@ export async function sendTogether(
   connection: Connection,
   payer: Keypair,
   instructions: TransactionInstruction[],
+  signers: readonly Keypair[] = [],
 ): Promise<string> {
-  const sending = { payer, instructions, computeUnitLimit: COMPUTE_UNITS_MAX };
+  const sending = { payer, signers, instructions, computeUnitLimit: COMPUTE_UNITS_MAX };
   const outcome = await sendOnce(connection, sending).catch((error: unknown) => {
     if (!(error instanceof LedgerUnavailableError)) throw error;
     throw new SetupError(`${error.message}. Try again.`, { cause: error });

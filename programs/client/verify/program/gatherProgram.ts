@@ -14,8 +14,8 @@ const PROGRAM_DATA_AT = 4;
 const AUTHORITY_AT = 12;
 const CODE_AT = 45;
 
-/** Reads the program's code, or says why that is not possible. */
-async function readExecutable(
+/** Reads the program's code and its upgrade authority, or says why that is not possible. */
+export async function readExecutable(
   connection: LedgerConnection,
   programId: PublicKey,
 ): Promise<Executable | { reason: string }> {

@@ -1,0 +1,92 @@
+import { LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { accountSize } from '../../programs/client/codec.ts';
+import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
+import { exists, type Operator, submit } from '../operator.ts';
+import type { DeploymentKeys } from './keys.ts';
+
+/** As docs/deploying.md deploys it: room for later versions. */
+export const PROGRAM_BYTES_MAX = 262_144;
+/** ProgramData's head, and the account that names it. */
+const PROGRAM_ACCOUNTS_BYTES = [PROGRAM_BYTES_MAX + 45, 36];
+/** Of a deployment and a set-up: some 200 transactions of 5,000 lamports, and priority fees. */
+const FEES_LAMPORTS = LAMPORTS_PER_SOL / 50;
+
+/** What a part of the deployment takes from the upgrade authority. */
+export interface Share {
+  readonly what: string;
+  readonly lamports: number;
+}
+
+/** Its worker's authority gets 1 SOL, and accounts and mints have their rent. */
+const TRIAL_LAMPORTS = 1.1 * LAMPORTS_PER_SOL;
+
+/** Who gets SOL of the upgrade authority, unless it has some. */
+const PAYERS = [
+  { key: 'fee-payer', lamports: LAMPORTS_PER_SOL, what: 'fee payer, for 300 open jobs' },
+  { key: 'crank', lamports: LAMPORTS_PER_SOL / 10, what: 'crank' },
+  { key: 'worker-authority', lamports: LAMPORTS_PER_SOL / 50, what: 'worker authority' },
+] as const;
+
+/**
+ * What is still to be paid for. Rent is asked of the ledger, since clusters differ and it changes.
+ *
+ * @param options.models how many of the catalog's models are missing
+ */
+export async function readShares(
+  operator: Operator,
+  options: {
+    keys: DeploymentKeys;
+    isDeployed: boolean;
+    isInitialized: boolean;
+    models: number;
+    isTrial: boolean;
+  },
+): Promise<Share[]> {
+  const { keys, isDeployed, isInitialized, models, isTrial } = options;
+  const rentOf = async (sizes: readonly number[]): Promise<number> => {
+    const rents = sizes.map((bytes) =>
+      operator.connection.getMinimumBalanceForRentExemption(bytes),
+    );
+    return (await Promise.all(rents)).reduce((sum, lamports) => sum + lamports, 0);
+  };
+  const tokenAccounts = Array(3).fill(TOKEN_ACCOUNT.bytes);
+  const program = ['Config', 'Treasury', 'Gateway'] as const;
+  const sizes = [
+    ...(isInitialized ? [] : [...tokenAccounts, ...program.map(accountSize)]),
+    ...Array(models).fill(accountSize('Model')),
+  ];
+  const shares = [
+    { what: 'program', lamports: isDeployed ? 0 : await rentOf(PROGRAM_ACCOUNTS_BYTES) },
+    { what: 'accounts of the program', lamports: await rentOf(sizes) },
+    ...(await missingPayers(operator, keys)),
+    { what: 'worker and wallet of the trial', lamports: isTrial ? TRIAL_LAMPORTS : 0 },
+  ].filter(({ lamports }) => lamports > 0);
+  return shares.length === 0 ? [] : [...shares, { what: 'fees', lamports: FEES_LAMPORTS }];
+}
+
+async function missingPayers(operator: Operator, keys: DeploymentKeys) {
+  const payers = PAYERS.map((payer) => ({ ...payer, address: keys[payer.key].publicKey }));
+  const funded = await Promise.all(payers.map(({ address }) => exists(operator, address)));
+  return payers.filter((_payer, index) => !funded[index]);
+}
+
+/** Gives their SOL to those who have none. @param report gets a line for each */
+export async function fundPayers(
+  operator: Operator,
+  keys: DeploymentKeys,
+  report: (what: string, text: string) => void,
+): Promise<void> {
+  for (const { key, address, lamports } of await missingPayers(operator, keys)) {
+    await submit(operator, [transfer(operator, address, lamports)]);
+    report('funded', `${key}.json with ${inSol(lamports)} SOL`);
+  }
+}
+
+function transfer({ authority }: Operator, to: PublicKey, lamports: number) {
+  return SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to, lamports });
+}
+
+/** Rounded up to a thousandth, which is enough for it. */
+export function inSol(lamports: number): string {
+  return String(Math.ceil((lamports / LAMPORTS_PER_SOL) * 1_000) / 1_000);
+}
