@@ -13,6 +13,7 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
   ['token-account', async () => (await import('./tokenAccount.ts')).createTokenAccountCommand()],
   ['credits', async () => (await import('./wallet/credits.ts')).createCreditsCommand()],
+  ['webhooks', async () => (await import('./wallet/webhooks.ts')).createWebhooksCommand()],
   ['key', async () => (await import('./wallet/key.ts')).createKeyCommand()],
   ['alerts', async () => (await import('./wallet/alerts.ts')).createAlertsCommand()],
   ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
