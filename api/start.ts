@@ -17,6 +17,7 @@ import type { ApiConfig } from './config.ts';
 import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createChangeStreams } from './console/stream/changes.ts';
+import { createWebhookListeners } from './console/stream/webhookListeners.ts';
 import { createApp } from './http/app.ts';
 import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
@@ -243,6 +244,7 @@ export async function startApi(
     nowSeconds: clock.nowSeconds,
     time,
   });
+  const listeners = createWebhookListeners({ pool, logger, time });
   const largeBodies = createLargeBodies({ logger });
   shutdown.add('large bodies', largeBodies.close);
   const app = createApp({
@@ -303,6 +305,7 @@ export async function startApi(
       operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
       secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
       streams,
+      listeners,
       rpc,
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
       nowMs: Date.now,
@@ -316,6 +319,7 @@ export async function startApi(
   shutdown.add('jobs under way', completions.drain);
   shutdown.add('server', close);
   shutdown.add('streams of the web app', async () => streams.close());
+  shutdown.add('listeners to events', async () => listeners.close());
   // Balancers notice by the next health check that no more requests should come here.
   shutdown.add('drain delay', async () => {
     isDraining = true;

@@ -10,5 +10,6 @@ export const VERBS: readonly (readonly [verb: string, load: LoadCommand])[] = [
   ['migrate', async () => (await import('./operators/serviceDatabase.ts')).createMigrateCommand()],
   ['backup', async () => (await import('./operators/serviceDatabase.ts')).createBackupCommand()],
   ['restore', async () => (await import('./operators/serviceDatabase.ts')).createRestoreCommand()],
-  ...PUBLISHED,
+  // With the operators' commands above.
+  ...PUBLISHED.filter(([verb]) => verb !== 'webhooks'),
 ];

@@ -3,31 +3,39 @@ import { buffer } from 'node:stream/consumers';
 import type { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
+import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
 import {
-  addLedgerOptions,
   type LedgerOptions,
   parseAddress,
+  parseNodeUrl,
   withLedgerNode,
 } from './terminal/ledgerNode.ts';
 import { CommandError } from './terminal/output.ts';
 import { renderChecks, renderJson, renderTransactions } from './terminal/renderChecks.ts';
 
-interface Options extends LedgerOptions {
+interface Options extends Partial<LedgerOptions> {
   readonly wallet?: PublicKey;
   readonly output?: string;
   readonly receipt?: string;
   readonly historyMax: number;
+  readonly all?: true;
   readonly json?: true;
 }
 
 /** `svc verify`: checks one job through a ledger's node alone. */
 export function createVerifyCommand(): Command {
-  return addLedgerOptions(new Command('verify'))
+  return new Command('verify')
     .description('check one job on the ledger, without the service')
     .argument('<job>', 'a job id, a job address, or the signature of one of its transactions')
+    .option(
+      '--rpc <url>',
+      "a ledger's node, whose answers are checked; default: that of the stack that runs here",
+      parseNodeUrl,
+    )
+    .option('--program <id>', 'another deployment of the program', parseAddress)
     .option(
       '--wallet <address>',
       "the job's wallet: needed for a job id once the job is closed",
@@ -41,17 +49,14 @@ export function createVerifyCommand(): Command {
       parseCount,
       HISTORY_MAX,
     )
-    .option('--json', 'print JSON')
+    .option('--all', 'show the checks that do not apply to this job, too')
+    .option('--json', 'print JSON, with all checks')
     .action(run);
 }
 
 async function run(named: string, options: Options): Promise<void> {
   const output = options.output === undefined ? undefined : await readOutput(options.output);
-  const { historyMax } = options;
-  const evidence = await withLedgerNode(options, async (ledger) => {
-    const job = await locateJob({ ...ledger, named, wallet: options.wallet }).catch(explain);
-    return gatherEvidence({ ...ledger, job, historyMax });
-  });
+  const evidence = await gather(named, options);
   const { job, events, checks } = verifyJob(evidence, {
     output,
     // It may come from a file of headers, whose lines end in CR LF.
@@ -79,7 +84,42 @@ async function run(named: string, options: Options): Promise<void> {
       `as of slot ${slot}.`,
   );
   console.log(renderTransactions(transactions));
-  console.log(renderChecks(checks, transactions));
+  const shown = options.all ? checks : checks.filter(({ verdict }) => verdict !== 'not_applicable');
+  const hidden = checks.length - shown.length;
+  const note =
+    hidden > 0 ? `Checks that do not apply to this job: ${hidden} (--all shows them).` : '';
+  console.log(renderChecks(shown, transactions, note));
+}
+
+/** Reads from the node that is named, or else from that of the stack that runs here. */
+async function gather(named: string, options: Options): Promise<Evidence> {
+  const { rpc, program, wallet, historyMax } = options;
+  const target = rpc ? { rpc, program, wallet: undefined } : await readStack();
+  const programId = program ?? target.program;
+  const ledger = { rpc: target.rpc, ...(programId && { program: programId }) };
+  return withLedgerNode(ledger, async (node) => {
+    const locate = (owner?: PublicKey) => locateJob({ ...node, named, wallet: owner });
+    const job = await locate(wallet)
+      .catch((error: unknown) => {
+        if (wallet || !target.wallet || !(error instanceof JobNotLocatedError)) throw error;
+        // Of a closed job the id alone does not say where it was.
+        return locate(target.wallet);
+      })
+      .catch(explain);
+    return gatherEvidence({ ...node, job, historyMax });
+  });
+}
+
+/** @throws CommandError where no stack runs in the current folder */
+async function readStack(): Promise<Required<LedgerOptions> & { wallet: PublicKey }> {
+  const { readStackFile, STACK_FOLDER } = await import('../stack/stackFile.ts');
+  const stack = readStackFile(STACK_FOLDER);
+  if (!stack) {
+    throw new CommandError("Say which ledger's node: --rpc. No stack of npm start runs here.");
+  }
+  const rpc = parseNodeUrl(stack.rpcUrl);
+  console.error(`Asking the ledger of the stack that runs here: ${rpc.host}.`);
+  return { rpc, program: parseAddress(stack.programId), wallet: parseAddress(stack.wallet) };
 }
 
 async function readOutput(file: string): Promise<Uint8Array> {

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
 import { notifyDue } from './due.ts';
-import { TEST_EVENT } from './envelope.ts';
 import { IS_KEY, lockSendable, type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
 
 /** Undelivered: its webhook was not active, so nobody sends it unless it is replayed. */
@@ -147,13 +146,13 @@ export async function replayDeliveries(
            set status = 'pending', due_at = now(), is_requested = true
            where id in (
              select id from service.webhook_deliveries
-             where ${MATCHES} and id > $6 and event <> $8
+             where ${MATCHES} and id > $6 and signature is not null
              order by id limit $7
            )
            returning id
          )
          select * from replayed order by id`,
-        [...parametersOf(filter), after, BATCH, TEST_EVENT],
+        [...parametersOf(filter), after, BATCH],
       );
       if (rows.length > 0) await notifyDue(client);
       return rows;

@@ -1,6 +1,3 @@
-/** Sent at its owner's wish, to see that a webhook works. Nobody subscribes to it. */
-export const TEST_EVENT = 'webhook.test';
-
 /**
  * The body of a delivery, byte for byte: it is stored, signed and sent as this text.
  *

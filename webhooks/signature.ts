@@ -6,6 +6,22 @@ export interface SigningSecrets {
   previous?: string | undefined;
 }
 
+const USER_AGENT = 'svc-webhooks';
+
+/** All headers of a delivery, but for those of HTTP itself. @param attempt from 1 */
+export function deliveryHeaders({
+  attempt,
+  ...delivery
+}: Parameters<typeof webhookHeaders>[0] & { attempt: number }): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    'Svc-Event-Id': delivery.eventId,
+    'Svc-Delivery-Attempt': String(attempt),
+    ...webhookHeaders(delivery),
+  };
+}
+
 /**
  * The headers that prove where a delivery comes from: ours, and those of the Standard Webhooks
  * specification, so that its verifiers work unchanged.

@@ -37,6 +37,7 @@ import { webhookHandlers } from './routes/webhooks.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createSignInTexts } from './sessions/signInText.ts';
 import type { ChangeStreams } from './stream/changes.ts';
+import type { WebhookListeners } from './stream/webhookListeners.ts';
 
 /** What the web app's API is made of. */
 export interface ConsoleServices {
@@ -53,6 +54,7 @@ export interface ConsoleServices {
   /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
   streams: ChangeStreams;
+  listeners: WebhookListeners;
   /** The ledger's node. */
   rpc: Pick<Rpc, 'ask'>;
   /** Unix milliseconds. */
@@ -82,8 +84,8 @@ export function serveConsole(
   services: ConsoleServices,
   around: SharedServices,
 ): void {
-  const { pool, sealing, deployment, operators, secrets, walletLimit, streams, rpc, nowMs } =
-    services;
+  const { pool, sealing, deployment, operators, secrets, walletLimit, rpc, nowMs } = services;
+  const { streams, listeners } = services;
   const { publicUrl, largeBodies, refusals, webhooks, nowSeconds } = around;
   const addresses = createAddresses(publicKeyOf(deployment.program_id));
   const genesisHash = createGenesisHash(pool);
@@ -105,7 +107,7 @@ export function serveConsole(
   });
   if (services.pages) servePages(app, services.pages, deployment);
   serveRoutes(app, settingsRoutes, settingsHandlers({ pool }), guards);
-  serveRoutes(app, webhookRoutes, webhookHandlers({ pool, webhooks, sealing }), guards);
+  serveRoutes(app, webhookRoutes, webhookHandlers({ pool, webhooks, sealing, listeners }), guards);
   const { gateway } = deployment;
   serveRoutes(
     app,

@@ -12,7 +12,7 @@ const INTRODUCTION = `Chat completions from independent workers, paid from a pre
 
 The requests and answers of completions follow the widely used chat-completions format: existing clients work after changing the base address and the key.
 
-One credit is 0.01 of the stablecoin. Not available: assistants, fine-tuning, embeddings, tool calling and image inputs; their paths are 404 \`route_not_found\`.
+One credit is 0.01 of the stablecoin, whose mint [the models' page](/docs/models) names. Not available: assistants, fine-tuning, embeddings, tool calling and image inputs; their paths are 404 \`route_not_found\`.
 
 "Our choice" marks what this service decides for itself: a client that also speaks to other services should not count on it there.`;
 

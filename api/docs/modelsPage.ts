@@ -4,7 +4,12 @@ import type { ModelObject } from '../http/contracts/model.ts';
 import { type Html, html, type Page } from './page.ts';
 
 /** GET /docs/models: what can be asked at present, and what it costs. */
-export function modelsPage(listed: () => Promise<ModelObject[]>): Page {
+export function modelsPage(options: {
+  listed: () => Promise<ModelObject[]>;
+  /** The address of the stablecoin's mint; null until the mirror knows it. */
+  creditMint: () => Promise<string | null>;
+}): Page {
+  const { listed, creditMint } = options;
   return {
     path: '/docs/models',
     title: 'Models and prices',
@@ -13,8 +18,14 @@ export function modelsPage(listed: () => Promise<ModelObject[]>): Page {
 <p>As they are now: the same as <code>GET /v1/models</code>. A model is listed while at least one worker hosts it. A request keeps the price at which its credits were locked.</p>
 <h2 id="prices">Prices</h2>
 <p>One credit is 0.01 of the stablecoin. An answer up to a model's long threshold costs the credits per request. A longer one costs the rate for all its tokens, rounded up, and never more than was locked. What a model thinks before its answer is free.</p>`,
-    live: async () => renderModels(await listed()),
+    live: async () => html`${renderMint(await creditMint())}${renderModels(await listed())}`,
   };
+}
+
+function renderMint(mint: string | null): Html {
+  if (mint === null) return html``;
+  return html`<p>The stablecoin is the token of the mint <code>${mint}</code> on the ledger.</p>
+`;
 }
 
 function renderModels(models: readonly ModelObject[]): Html {

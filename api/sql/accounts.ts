@@ -50,6 +50,14 @@ export async function selectKeysAndAccounts(
   return keySha256s.map((hash) => found.get(hash));
 }
 
+/** @returns the mint of the stablecoin that credits cost; null while the mirror is empty */
+export async function selectCreditMint(database: Database): Promise<string | null> {
+  const { rows } = await database.query<{ credit_mint: string }>(
+    'select credit_mint from mirror.config',
+  );
+  return rows[0]?.credit_mint ?? null;
+}
+
 /** What a wallet's account holds back, and allows its spender. */
 interface SpendingRow {
   locked_credits: bigint;

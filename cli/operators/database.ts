@@ -25,7 +25,10 @@ export async function withDatabase(
     explainedSettings(() => readSetting('DATABASE_URL', environment)) ??
     readStackFile(STACK_FOLDER)?.databaseUrl;
   if (!databaseUrl) {
-    throw new CommandError('No database: set DATABASE_URL, or start a stack here with npm start.');
+    throw new CommandError(
+      'No database, on which the commands of operators work: ' +
+        'set DATABASE_URL, or start a stack here with npm start.',
+    );
   }
   const { host } = parseDatabaseUrl(databaseUrl);
   const pool = createPool({ databaseUrl, applicationName: 'svc-cli', max: 1 });

@@ -18,7 +18,9 @@ const WALLET = 'the wallet whose credits the key spends';
 
 /** `svc keys`. Standard output has only the new key, so that it can be piped. */
 export function createKeysCommand(): Command {
-  const keys = new Command('keys').description('create, revoke and list API keys; one per wallet');
+  const keys = new Command('keys')
+    .description('create, revoke and list API keys in the database, for operators; one per wallet')
+    .addHelpText('after', "\nA wallet's owner has svc key, which signs in with the wallet.");
 
   const make = (verb: string, description: string, work: typeof createKey) =>
     withWallet(keys.command(verb).description(description), async (pool, wallet) => {

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../webhookOperations/deliveries.ts';
 import {
@@ -9,6 +9,7 @@ import {
 } from '../../webhookOperations/webhooks.ts';
 import { parseAddress } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
+import { createWebhooksCommand as createCustomersCommand } from '../wallet/webhooks.ts';
 import { withDatabase } from './database.ts';
 import {
   anyWallets,
@@ -22,11 +23,9 @@ import {
   test,
 } from './webhookActions.ts';
 
-/** `svc webhooks`. The indexer sends what these commands queue. */
+/** `svc webhooks`, the customers' commands among them. The indexer sends what these ones queue. */
 export function createWebhooksCommand(): Command {
-  const webhooks = new Command('webhooks').description(
-    'show webhooks and their deliveries, send events again, change secrets',
-  );
+  const webhooks = createCustomersCommand().commandsGroup('For operators, with the database:');
   webhooks
     .command('list')
     .description("a wallet's webhooks with their pending events")

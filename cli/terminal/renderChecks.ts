@@ -29,8 +29,13 @@ const DETAIL_COLUMNS = 76;
  *
  * @param transactions the transactions behind the checks. The table names them by number, because a
  *   signature is longer than a column
+ * @param note a line between them
  */
-export function renderChecks(checks: readonly Check[], transactions: readonly Place[]): string {
+export function renderChecks(
+  checks: readonly Check[],
+  transactions: readonly Place[],
+  note = '',
+): string {
   const numbers = new Map(transactions.map(({ signature }, index) => [signature, index + 1]));
   const table = new Table({
     head: ['check', 'result', 'found', ...(numbers.size > 0 ? ['in'] : [])],
@@ -42,7 +47,7 @@ export function renderChecks(checks: readonly Check[], transactions: readonly Pl
     const places = evidence.map(({ signature }) => numbers.get(signature)).join(' ');
     table.push([name, WORDS[verdict], detail, ...(numbers.size > 0 ? [places] : [])]);
   }
-  return `${table.toString()}\n${conclusionOf(checks)}`;
+  return [table.toString(), ...(note ? [note] : []), conclusionOf(checks)].join('\n');
 }
 
 function conclusionOf(checks: readonly Check[]): string {

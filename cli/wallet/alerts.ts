@@ -1,30 +1,25 @@
-import type { Keypair } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { keyOption } from '../terminal/keyOption.ts';
 import { withSession } from './service.ts';
-import { parseServiceUrl } from './target.ts';
+import { addSignInOptions, type SignIn } from './signIn.ts';
 
 const threshold = z.object({ threshold_credits: z.number(), is_low: z.boolean() });
 
 /** `svc alerts`: when the service tells a wallet that its credits run low. */
 export function createAlertsCommand(): Command {
   const alerts = new Command('alerts').description("a wallet's alerts");
-  alerts
-    .command('threshold')
+  addSignInOptions(alerts.command('threshold'))
     .description('show below how many credits credit.low is sent to webhooks, or set it')
     .argument('[credits]', 'the new threshold; 0 for none', parseThreshold)
-    .requiredOption('--service <url>', 'the service, to which the wallet signs in', parseServiceUrl)
-    .requiredOption('--signer <file>', 'the key of the wallet', keyOption('--signer'))
     .action(setThreshold);
   return alerts;
 }
 
 async function setThreshold(
   credits: number | undefined,
-  { service, signer }: { service: URL; signer: Keypair },
+  { service, signer }: SignIn,
 ): Promise<void> {
-  const answer = await withSession(service, signer, (call) =>
+  const answer = await withSession(service, signer, ({ call }) =>
     credits === undefined
       ? call('GET /threshold')
       : call('PUT /threshold', { threshold_credits: credits }),

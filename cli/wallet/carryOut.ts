@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import {
   type Connection,
   type Keypair,
@@ -9,6 +8,7 @@ import {
 } from '@solana/web3.js';
 import { describePayerShortage } from '../../common/payerShortage.ts';
 import { type Refusal, refusalOf } from '../../programs/client/sender/index.ts';
+import { confirm } from '../terminal/confirm.ts';
 import { CommandError } from '../terminal/output.ts';
 import { sendTransaction } from '../terminal/sendTransaction.ts';
 
@@ -42,7 +42,7 @@ export async function carryOut(
   const { err, accounts } = await simulate(connection, change, wallet.publicKey);
   if (err) throw new CommandError(`${await describe(refusalOf(err))} Nothing was sent.`);
   for (const sentence of change.describe(accounts)) console.error(sentence);
-  if (!isSure) await confirm();
+  if (!isSure) await confirm('Send it?', 'Nothing was sent.');
   return sendTransaction(
     connection,
     { payer: wallet, instructions: change.instructions, computeUnitLimit: COMPUTE_UNITS_MAX },
@@ -72,14 +72,4 @@ async function simulate(
     return data?.[0] === undefined ? null : Uint8Array.from(Buffer.from(data[0], 'base64'));
   });
   return { err: value.err, accounts };
-}
-
-/** @throws CommandError unless a person at the terminal agrees */
-async function confirm(): Promise<void> {
-  if (!process.stdin.isTTY) {
-    throw new CommandError('Nothing was sent. Without a terminal, --yes says that it is meant.');
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Send it? [y/N] ').finally(() => terminal.close());
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was sent.');
 }

@@ -38,13 +38,14 @@ export function buyChange(
   state: WalletState,
   { credits, gateway, limits }: { credits: bigint; gateway: PublicKey | undefined; limits: Limits },
 ): Change {
-  const { addresses, wallet, account, purse } = state;
+  const { addresses, config, wallet, account, purse } = state;
   const { programId } = addresses;
   const costs = credits * BASE_UNITS_PER_CREDIT;
-  const has = purse.baseUnits ?? 0n;
-  if (has < costs) {
+  const mint = config.creditMint;
+  if ((purse.baseUnits ?? 0n) < costs) {
     throw new CommandError(
-      `${formatCredits(credits)} cost ${formatStablecoin(costs)}, and the wallet holds ${formatStablecoin(has)}.`,
+      `${formatCredits(credits)} cost ${formatStablecoin(costs, mint)}, and the wallet ${wallet} holds ` +
+        `${purse.baseUnits === undefined ? 'none: it has no account of that token' : formatUnits(purse.baseUnits)}.`,
     );
   }
   const isNaming = hasLimits(limits) || (account === null && gateway !== undefined);
@@ -60,7 +61,7 @@ export function buyChange(
     ],
     watched: watchedOf(state),
     describe: (accounts) => [
-      `You pay ${formatStablecoin(costs)} for ${formatCredits(credits)}.`,
+      `You pay ${formatStablecoin(costs, mint)} for ${formatCredits(credits)}.`,
       ...(account ? [] : ['Your credit account is opened; your wallet pays its rent in SOL.']),
       ...(naming?.describe(accounts) ?? []),
       ...(naming || isSpender(account, gateway)
@@ -88,7 +89,7 @@ export function withdrawChange(state: WalletState, wish: bigint | 'all'): Change
     ],
     watched: watchedOf(state),
     describe: (accounts) => [
-      `${formatStablecoin(credits * BASE_UNITS_PER_CREDIT)} go to your wallet.`,
+      `${formatStablecoin(credits * BASE_UNITS_PER_CREDIT, config.creditMint)} go to your wallet.`,
       ...balancesAfter(accounts),
     ],
   };
@@ -135,8 +136,17 @@ export function stopChange({ addresses, wallet, account }: WalletState): Change 
   };
 }
 
-/** Balance, spender and limits in sentences. */
-export function describeWallet({ account, wallet }: WalletState): string {
+/** Balance, spender, limits, and what the wallet can buy credits with, in sentences. */
+export function describeWallet(state: WalletState): string {
+  const { config, purse } = state;
+  const held =
+    purse.baseUnits === undefined
+      ? `The wallet has no account of the stablecoin ${config.creditMint}.`
+      : `The wallet holds ${formatStablecoin(purse.baseUnits, config.creditMint)}.`;
+  return `${describeAccount(state)}\n${held}`;
+}
+
+function describeAccount({ account, wallet }: WalletState): string {
   if (!account) return `${wallet} has no credit account: its first purchase opens one.`;
   const { availableCredits, lockedCredits, limitPerJobCredits, limitPerDayCredits } = account;
   const spender = spenderOf(account);
@@ -171,7 +181,9 @@ function balancesAfter([credit, token]: readonly (Uint8Array | null)[]): string[
     lines.push(`You then have ${formatCredits(account.data.availableCredits)} available.`);
   }
   if (token) {
-    lines.push(`Your wallet then holds ${formatStablecoin(decodeTokenAccount(token).amount)}.`);
+    lines.push(
+      `Your wallet then holds ${formatUnits(decodeTokenAccount(token).amount)} of the stablecoin.`,
+    );
   }
   return lines;
 }
@@ -188,10 +200,15 @@ function formatLimit(credits: bigint): string {
 
 const DECIMALS = 6;
 
+/** An amount in base units, with the mint by which wallets know the token. */
+function formatStablecoin(baseUnits: bigint, mint: PublicKey): string {
+  return `${formatUnits(baseUnits)} of the stablecoin ${mint}`;
+}
+
 /** An amount in base units, with at least two decimals. */
-function formatStablecoin(baseUnits: bigint): string {
+function formatUnits(baseUnits: bigint): string {
   const digits = String(baseUnits).padStart(DECIMALS + 1, '0');
   const [whole, part] = [digits.slice(0, -DECIMALS), digits.slice(-DECIMALS)];
   const decimals = part.replace(/0+$/, '').padEnd(2, '0');
-  return `${count.format(BigInt(whole))}.${decimals} of the stablecoin`;
+  return `${count.format(BigInt(whole))}.${decimals}`;
 }

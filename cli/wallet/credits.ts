@@ -44,7 +44,7 @@ export function createCreditsCommand(): Command {
       .option('--per-job <credits>', 'what it may lock for a job; or: none', parseLimit)
       .option('--per-day <credits>', 'what it may lock in a day of UTC; or: none', parseLimit);
 
-  addLimits(add('buy', "buy credits with the wallet's stablecoin, one for 0.01"))
+  addLimits(add('buy', 'buy credits for the stablecoin that limits names, one for 0.01'))
     .argument('<credits>', 'how many', parseCredits)
     .action((amount: bigint, options: Options) =>
       change(options, (state, gateway) =>
@@ -58,7 +58,7 @@ export function createCreditsCommand(): Command {
     .action((amount: bigint | 'all', options: Options) =>
       change(options, (state) => withdrawChange(state, amount)),
     );
-  addLimits(add('limits', 'show balance and limits, or change who may lock how much'))
+  addLimits(add('limits', 'show balance, limits and stablecoin, or change who may lock how much'))
     .option('--stop', 'let nobody but the wallet lock its credits')
     .action(changeLimits);
   return credits;

@@ -21,39 +21,59 @@ export type Deployment = z.infer<typeof deployment>;
 const errorBody = z.object({ error: z.object({ message: z.string() }) });
 const signInText = z.object({ message: z.string(), input: z.object({ nonce: z.string() }) });
 
-interface Request {
-  readonly body?: object;
-  readonly cookie?: string;
-  readonly origin?: string;
+/** The service refuses, in its own words, or cannot be reached. */
+export class ServiceError extends CommandError {
+  /** Of its answer; undefined without one. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { status, cause }: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.status = status;
+  }
 }
 
-/** @throws CommandError with the service's own words, or that it cannot be reached */
-async function request(service: URL, route: string, { body, cookie, origin }: Request = {}) {
+interface Request {
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** @returns an answer that is no refusal @throws ServiceError */
+async function send(
+  service: URL,
+  route: string,
+  { body, headers, signal = AbortSignal.timeout(TIMEOUT_MS) }: Request = {},
+): Promise<Response> {
   const [method = 'GET', path] = route.split(' ');
   const url = `${service.href.replace(/\/+$/, '')}/console/api${path}`;
   const response = await fetch(url, {
     method,
     // Elsewhere it would be another service.
     redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    headers: {
-      ...(method !== 'GET' && { 'content-type': 'application/json' }),
-      ...(cookie && { cookie }),
-      ...(origin && { origin }),
-    },
+    signal,
+    headers: { ...(method !== 'GET' && { 'content-type': 'application/json' }), ...headers },
     ...(body && { body: JSON.stringify(body) }),
   }).catch((cause: unknown) => {
-    throw new CommandError(
+    throw new ServiceError(
       `The service at ${service.host} cannot be reached: ${describeConnectionFault(cause)}.`,
       { cause },
     );
   });
+  if (response.ok) return response;
+  const { status } = response;
   const answer: unknown = await response.json().catch(() => undefined);
-  if (response.ok) return { answer, cookies: response.headers.getSetCookie() };
   const refusal = errorBody.safeParse(answer).data?.error.message;
-  throw new CommandError(
-    refusal ?? `The service at ${service.host} answered with status ${response.status}.`,
+  throw new ServiceError(
+    refusal ?? `The service at ${service.host} answered with status ${status}.`,
+    { status },
   );
+}
+
+/** @throws ServiceError */
+async function request(service: URL, route: string, asked: Request = {}) {
+  const response = await send(service, route, asked);
+  const answer: unknown = await response.json().catch(() => undefined);
+  return { answer, cookies: response.headers.getSetCookie() };
 }
 
 /** @throws CommandError */
@@ -63,7 +83,15 @@ export async function readDeployment(service: URL): Promise<Deployment> {
 }
 
 /** What a signed-in wallet may do in the web app. */
-type CallService = (route: string, body?: object) => Promise<unknown>;
+export interface Session {
+  /** @returns the JSON answer @throws ServiceError */
+  call(route: string, body?: object): Promise<unknown>;
+  /** @returns an answer that goes on until `signal` aborts @throws ServiceError */
+  open(
+    route: string,
+    options: { headers: Readonly<Record<string, string>>; signal: AbortSignal },
+  ): Promise<Response>;
+}
 
 /**
  * Signs in with the wallet, as the web app does, for as long as `work` takes.
@@ -73,11 +101,12 @@ type CallService = (route: string, body?: object) => Promise<unknown>;
 export async function withSession<Result>(
   service: URL,
   wallet: Keypair,
-  work: (call: CallService) => Promise<Result>,
+  work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const { origin, host } = new URL((await readDeployment(service)).public_url);
   const address = wallet.publicKey.toBase58();
-  const asked = await request(service, 'POST /session/message', { body: { address }, origin });
+  const headers = { origin };
+  const asked = await request(service, 'POST /session/message', { body: { address }, headers });
   const { message, input } = parse(signInText, asked.answer, service);
   if (host !== service.host || !isSignIn(message, { host, address })) {
     throw new CommandError(
@@ -86,7 +115,7 @@ export async function withSession<Result>(
   }
   const signed = Buffer.from(message, 'utf8');
   const { cookies } = await request(service, 'POST /session', {
-    origin,
+    headers,
     body: {
       address,
       nonce: input.nonce,
@@ -94,14 +123,18 @@ export async function withSession<Result>(
       signature: Buffer.from(sign(signed, wallet)).toString('base64'),
     },
   });
-  const cookie = cookies[0]?.split(';')[0] ?? '';
-  const call: CallService = async (route, body) =>
-    (await request(service, route, { cookie, origin, ...(body && { body }) })).answer;
+  const signedIn = { origin, cookie: cookies[0]?.split(';')[0] ?? '' };
+  const session: Session = {
+    call: async (route, body) =>
+      (await request(service, route, { headers: signedIn, ...(body && { body }) })).answer,
+    open: (route, { headers: more, signal }) =>
+      send(service, route, { headers: { ...signedIn, ...more }, signal }),
+  };
   try {
-    return await work(call);
+    return await work(session);
   } finally {
     // It ends by itself in any case.
-    await call('DELETE /session').catch(() => undefined);
+    await session.call('DELETE /session').catch(() => undefined);
   }
 }
 

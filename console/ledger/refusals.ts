@@ -5,8 +5,6 @@ const SENTENCES: Partial<Record<EscrowErrorName, string>> = {
   DepositsPaused: 'Buying credits is paused by the authority of the program.',
   CreditAccountFull: 'The account would hold more credits than the program allows one account.',
   InsufficientCredits: 'The account has fewer credits available than this takes.',
-  WrongTokenAccount: "The wallet's token account is missing, frozen, or not the expected one.",
-  WrongMint: 'The token account holds another token than the stablecoin of the credits.',
   AlreadyInitialized: 'The account exists already. Open this page anew.',
   DisputeWindowClosed: 'The dispute window is over: it lasts 60 seconds from the settlement.',
   DisputeLimitReached: 'The wallet has as many open disputes as it may have.',
@@ -22,15 +20,26 @@ const SENTENCES: Partial<Record<EscrowErrorName, string>> = {
 /** What the token and system programs say where an account has too little. */
 const INSUFFICIENT = '{"Custom":1}';
 
-/** A refusal of the ledger in one sentence. */
-export function refusalSentence({ name }: Refusal): string {
+/**
+ * A refusal of the ledger in one sentence.
+ *
+ * @param creditMint the mint of the stablecoin, where the transaction is about it
+ */
+export function refusalSentence({ name }: Refusal, creditMint?: string): string {
   const own = SENTENCES[name as EscrowErrorName];
   if (own !== undefined) return own;
+  const stablecoin = creditMint === undefined ? 'stablecoin' : `stablecoin (mint ${creditMint})`;
+  if (name === 'WrongTokenAccount') {
+    return `The wallet's account of the ${stablecoin} is missing, frozen, or not the expected one.`;
+  }
+  if (name === 'WrongMint') {
+    return `The token account holds another token than the ${stablecoin}.`;
+  }
   if (/^AccountNotFound|^InsufficientFunds/.test(name)) {
     return 'The wallet has no SOL for the fee of the transaction, or too little.';
   }
   if (name === INSUFFICIENT) {
-    return 'The wallet holds too few stablecoin, or too little SOL for the rent of a new account.';
+    return `The wallet holds too little of the ${stablecoin}, or too little SOL for the rent of a new account.`;
   }
   if (name === 'BlockhashNotFound') {
     return 'It was signed too late: the ledger waits about a minute. Sign it once more.';

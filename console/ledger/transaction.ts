@@ -23,6 +23,8 @@ export interface Plan {
   /** Who signs and pays, where it is not the wallet that is signed in, such as a multisig. */
   readonly signer?: string;
   readonly instructions: TransactionInstruction[];
+  /** The mint of the stablecoin that it moves; absent where it moves none. */
+  readonly creditMint?: string;
   /** Addresses of the accounts by which its effect is told. */
   readonly watched: readonly string[];
   /** The effect in sentences. @param accounts the watched ones as the transaction would leave them */

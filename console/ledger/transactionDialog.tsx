@@ -110,7 +110,7 @@ export function TransactionDialog({
       )}
       {simulated.data?.accepted === false && (
         <Notice tone="bad">
-          <p>{refusalSentence(simulated.data.refusal)}</p>
+          <p>{refusalSentence(simulated.data.refusal, plan.creditMint)}</p>
           <p>This is what the ledger would answer. {NOTHING_MOVED}</p>
         </Notice>
       )}
@@ -148,13 +148,13 @@ export function TransactionDialog({
           </p>
         </Notice>
       )}
-      {error !== undefined && <ErrorNotice error={readable(error)} money={NOTHING_MOVED} />}
+      {error !== undefined && <ErrorNotice error={readable(error, plan)} money={NOTHING_MOVED} />}
     </Dialog>
   );
 }
 
-function readable(error: unknown): unknown {
-  if (error instanceof RefusedError) return new Error(refusalSentence(error.refusal));
+function readable(error: unknown, { creditMint }: Plan): unknown {
+  if (error instanceof RefusedError) return new Error(refusalSentence(error.refusal, creditMint));
   if (error instanceof NoAnswerError || error instanceof RpcError) return unreachable(error);
   return error;
 }

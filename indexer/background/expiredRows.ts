@@ -48,6 +48,19 @@ const deleteUsedSignIns = `
     order by expires_at limit $1 for update skip locked
   )`;
 
+/** Their events go with them. A client that was away for longer starts a new listener. */
+const deleteUnservedListeners = `
+  delete from service.webhook_listeners where session_id in (
+    select session_id from service.webhook_listeners
+    where served_at < now() - interval '10 minutes' limit $1 for update skip locked
+  )`;
+
+const deleteOldListenerEvents = `
+  delete from service.listener_events where id in (
+    select id from service.listener_events where stored_at < now() - interval '10 minutes'
+    order by stored_at limit $1 for update skip locked
+  )`;
+
 /**
  * Forgets old deliveries with their attempts: all that there are, but for those that somebody
  * changes just now.
@@ -103,14 +116,16 @@ export async function deleteOldMeasurements(
 }
 
 /**
- * Forgets sessions of the web app that have ended by age, and sign-ins that are too old to be used
- * again.
+ * Forgets sessions of the web app that have ended by age, sign-ins that are too old to be used again,
+ * and listeners that no process serves, with events of others that are ten minutes old.
  *
  * @param signal ends it after the statement it is at
  */
 export async function deleteOldSessions(database: Database, signal?: AbortSignal): Promise<void> {
-  await repeat(database, deleteEndedSessions, signal);
-  await repeat(database, deleteUsedSignIns, signal);
+  const statements = [deleteEndedSessions, deleteUsedSignIns];
+  for (const statement of [...statements, deleteOldListenerEvents, deleteUnservedListeners]) {
+    await repeat(database, statement, signal);
+  }
 }
 
 async function repeat(database: Database, statement: string, signal?: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import type { ModelRow } from '../../api/sql/workers.ts';
 import type { WorkerDirectory } from '../../api/workers/directory.ts';
 import { PUBLISHED } from '../../cli/program.ts';
 import { VERBS } from '../../cli/verbs.ts';
+import type { Database } from '../../common/postgres.ts';
 import { serveApp } from './serveApp.ts';
 
 const paths = [
@@ -19,6 +20,7 @@ const paths = [
   ...['/docs/clients', '/docs/webhooks', '/docs/verify', '/packages/'],
 ];
 const NOW_SECONDS = 1_800_000_000n;
+const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const costly = {
   id: 'costly-70b',
   address: 'of the costly one',
@@ -40,6 +42,7 @@ beforeAll(async () => {
   writeFileSync(join(packagesFolder, 'index.json'), '[]');
   app = await serveApp({
     packagesFolder,
+    database: { query: async () => ({ rows: [{ credit_mint: MINT }] }) } as unknown as Database,
     nowSeconds: () => NOW_SECONDS,
     catalog: {
       medianLatencies: async () => new Map([['costly-70b', 310]]),
@@ -145,6 +148,10 @@ describe('the documentation', () => {
     expect((await read('/docs/reference')).text).toContain(`${step} 3, not 8, on standard.`);
   });
 
+  it('names the mint of the stablecoin beside the prices', async () => {
+    expect((await read('/docs/models')).text).toContain(`<code>${MINT}</code>`);
+  });
+
   it.each(paths)('names no command of the operator to customers on the page %s', async (path) => {
     const { text } = await read(path);
     for (const [verb] of VERBS) {
@@ -152,6 +159,7 @@ describe('the documentation', () => {
         expect(text).not.toContain(`svc ${verb}`);
       }
     }
+    expect(text).not.toMatch(/svc webhooks (?!listen\b|trigger\b)/);
   });
 
   it('serves the OpenAPI document as JSON', async () => {

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
 import { formatJobId } from '../../programs/client/index.ts';
+import type { Check } from '../../programs/client/verify/check.ts';
+import { type StackDescription, writeStackFile } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import {
@@ -120,6 +123,55 @@ describe('svc verify', () => {
     await scene.fail(failedLater.address);
   });
 
+  it('shows the checks that apply, and with --all the others too', async () => {
+    const verify = (...more: string[]) =>
+      runCli(onLedger('verify', settled.address.toBase58(), ...more));
+    const { checks } = JSON.parse((await verify('--json')).output) as { checks: Check[] };
+    const namesIn = (text: string) =>
+      [...text.matchAll(/^│ (\w+\.\w+) /gm)].map(([, name]) => name);
+    const named = (those: Check[]) => those.map(({ name }) => name);
+    const applying = checks.filter(({ verdict }) => verdict !== 'not_applicable');
+    const { output } = await verify();
+    expect(namesIn(output)).toEqual(named(applying));
+    const others = checks.length - applying.length;
+    expect(others).toBeGreaterThan(5);
+    const note = `Checks that do not apply to this job: ${others} (--all shows them).\n`;
+    expect(output).toContain(`${note}Everything that applies holds.\n`);
+    const { output: all } = await verify('--all');
+    expect(namesIn(all)).toEqual(named(checks));
+    expect(all).not.toContain('--all');
+  });
+
+  it('asks the stack of its folder, with its program and wallet, where no node is named', async () => {
+    const cwd = join(folder, 'checkout');
+    await mkdir(cwd);
+    const verify = (...more: string[]) =>
+      runCli(['verify', formatJobId(closed.idBytes), ...more], { cwd });
+    expect(await verify()).toEqual({
+      ...{ code: 1, output: '' },
+      error: "Say which ledger's node: --rpc. No stack of npm start runs here.\n",
+    });
+    const { rpcUrl } = scene.ledger;
+    const stack = {
+      rpcUrl,
+      programId: addresses.programId.toBase58(),
+      wallet: scene.service.wallet.publicKey.toBase58(),
+    } as StackDescription;
+    await writeStackFile(join(cwd, '.svc'), stack);
+
+    const { code, output, error } = await verify();
+
+    expect({ code, error }).toEqual({
+      code: 0,
+      error: `Asking the ledger of the stack that runs here: ${new URL(rpcUrl).host}.\n`,
+    });
+    expect(output).toContain(`${formatJobId(closed.idBytes)} at ${closed.address}: settled`);
+    const elsewhere = Keypair.generate().publicKey.toBase58();
+    expect((await verify('--program', elsewhere)).error).toContain('knows no job at');
+    // A node that is named has nothing to do with the stack.
+    expect((await verify('--rpc', rpcUrl)).error).toMatch(/^No account has this job id/);
+  });
+
   it('finds a closed job by its wallet', async () => {
     const id = formatJobId(closed.idBytes);
     const wallet = scene.service.wallet.publicKey.toBase58();
@@ -162,11 +214,6 @@ describe('svc verify', () => {
       what: 'a node that cannot be reached',
       args: () => ['verify', settled.address.toBase58(), '--rpc', NOWHERE],
       says: /^The ledger's node at 127\.0\.0\.1:1 cannot be reached: its port is one that fetch refuses\.\n$/,
-    },
-    {
-      what: 'no node',
-      args: () => ['verify', settled.address.toBase58()],
-      says: /^error: required option '--rpc <url>' not specified\n$/,
     },
     {
       what: 'a history of nothing',

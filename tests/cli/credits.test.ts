@@ -13,25 +13,21 @@ import { type RunningService, startRunningService } from '../../testing/service/
 
 let service: RunningService;
 let gateway: string;
+let mint: PublicKey;
 
 beforeAll(async () => {
   service = await startRunningService({
     apiSettings: async ({ SOLANA_RPC_URL }) => ({ SVC_CONSOLE_RPC_URL: SOLANA_RPC_URL }),
   });
   gateway = (await service.get('/console/api/config')).gateway;
+  mint = service.mints.credit;
 });
 afterAll(() => service?.close());
-
-async function creditMint(): Promise<PublicKey> {
-  const { rows } = await service.pool.query('select credit_mint from mirror.config');
-  return new PublicKey(rows[0].credit_mint);
-}
 
 /** A wallet with SOL, and stablecoin for so many credits. */
 async function fundWallet(credits: bigint): Promise<Keypair> {
   const wallet = Keypair.generate();
   await service.ledger.fundLamports(wallet.publicKey, LAMPORTS_PER_SOL);
-  const mint = await creditMint();
   const baseUnits = credits * BASE_UNITS_PER_CREDIT;
   const { instructions } = mintTo(service.operator, { mint, owner: wallet.publicKey, baseUnits });
   await submit(service.operator, instructions);
@@ -58,7 +54,7 @@ async function refusalOf(command: ReturnType<typeof svc>): Promise<string | unde
 const LIMITS = ['--per-job', '40', '--per-day', 'none'];
 
 async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
-  const account = associatedTokenAddress(await creditMint(), publicKey);
+  const account = associatedTokenAddress(mint, publicKey);
   return (await service.ledger.connection.getTokenAccountBalance(account, 'confirmed')).value
     .amount;
 }
@@ -68,7 +64,7 @@ describe('svc credits buy', () => {
     const wallet = await fundWallet(500n);
     const { told, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
     expect(told).toEqual([
-      'You pay 3.20 of the stablecoin for 320 credits.',
+      `You pay 3.20 of the stablecoin ${mint} for 320 credits.`,
       'Your credit account is opened; your wallet pays its rent in SOL.',
       `${gateway} becomes the spender of your credits.`,
       'It may lock 40 credits a job and any number of credits a day.',
@@ -89,7 +85,7 @@ describe('svc credits buy', () => {
     await credits(wallet, 'buy', '100', ...LIMITS, '--yes');
     const { told } = await credits(wallet, 'buy', '1', '--yes');
     expect(told).toEqual([
-      'You pay 0.01 of the stablecoin for 1 credit.',
+      `You pay 0.01 of the stablecoin ${mint} for 1 credit.`,
       'You then have 101 credits available.',
       'Your wallet then holds 3.99 of the stablecoin.',
     ]);
@@ -107,19 +103,25 @@ describe('svc credits buy', () => {
   it.each([
     [['5'], /^Say both --per-job and --per-day/],
     [['5', ...LIMITS], /^Nothing was sent\. Without a terminal, --yes says that it is meant\.$/],
-    [
-      ['6', ...LIMITS, '--yes'],
-      /^6 credits cost 0\.06 of the stablecoin, and the wallet holds 0\.05/,
-    ],
   ])('changes nothing: %j', async (words, refusal) => {
     const wallet = await fundWallet(5n);
     expect(await refusalOf(credits(wallet, 'buy', ...words))).toMatch(refusal);
     expect(await stablecoinOf(wallet)).toBe('50000');
   });
 
+  it('names the mint and the wallet where the stablecoin is missing or too little', async () => {
+    const [poor, stranger] = [await fundWallet(5n), Keypair.generate()];
+    const refused = (wallet: Keypair) => refusalOf(credits(wallet, 'buy', '6', ...LIMITS, '--yes'));
+    const costs = `6 credits cost 0.06 of the stablecoin ${mint}, and the wallet`;
+    expect(await refused(poor)).toBe(`${costs} ${poor.publicKey} holds 0.05.`);
+    expect(await refused(stranger)).toBe(
+      `${costs} ${stranger.publicKey} holds none: it has no account of that token.`,
+    );
+    expect(await stablecoinOf(poor)).toBe('50000');
+  });
+
   it('names a wallet that cannot pay the fee', async () => {
     const [rich, poor] = [await fundWallet(5n), Keypair.generate()];
-    const mint = await creditMint();
     const baseUnits = 5n * BASE_UNITS_PER_CREDIT;
     const owner = poor.publicKey;
     await submit(
@@ -182,7 +184,7 @@ describe('svc credits withdraw', () => {
     await credits(wallet, 'buy', '500', ...LIMITS, '--yes');
     const { told } = await credits(wallet, 'withdraw', '200', '--yes');
     expect(told).toEqual([
-      '2.00 of the stablecoin go to your wallet.',
+      `2.00 of the stablecoin ${mint} go to your wallet.`,
       'You then have 300 credits available.',
       'Your wallet then holds 2.00 of the stablecoin.',
     ]);
@@ -199,12 +201,15 @@ describe('svc credits limits', () => {
   it('shows balance and limits, changes them, and takes the spender away', async () => {
     const wallet = await fundWallet(50n);
     const { printed: before } = await credits(wallet, 'limits');
-    expect(before).toContain('has no credit account');
+    expect(before).toMatch(/has no credit account.*\n/);
+    expect(before).toContain(`The wallet holds 0.50 of the stablecoin ${mint}.`);
     await credits(wallet, 'buy', '50', ...LIMITS, '--yes');
     const { told } = await credits(wallet, 'limits', '--per-job', '8', '--per-day', '16', '--yes');
     expect(told).toEqual(['It may lock 8 credits a job and 16 credits a day.']);
     expect((await credits(wallet, 'limits')).printed).toBe(
-      `50 credits available, 0 credits locked.\n${gateway} may lock 8 credits a job and 16 credits a day.`,
+      '50 credits available, 0 credits locked.\n' +
+        `${gateway} may lock 8 credits a job and 16 credits a day.\n` +
+        `The wallet holds 0.00 of the stablecoin ${mint}.`,
     );
     await credits(wallet, 'limits', '--stop', '--yes');
     expect((await credits(wallet, 'limits')).printed).toContain('No spender is named.');

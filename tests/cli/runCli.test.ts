@@ -27,7 +27,9 @@ describe("a command in its test's process", () => {
   it("gets its own settings, and none of the process's", async () => {
     expect(await runCli(['keys', 'list'], { cwd })).toEqual({
       ...{ code: 1, output: '' },
-      error: 'No database: set DATABASE_URL, or start a stack here with npm start.\n',
+      error:
+        'No database, on which the commands of operators work: ' +
+        'set DATABASE_URL, or start a stack here with npm start.\n',
     });
     const env = { DATABASE_URL: 'postgres://svc@127.0.0.1:1/svc' };
     expect(await runCli(['keys', 'list'], { cwd, env })).toMatchObject({

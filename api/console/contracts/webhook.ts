@@ -119,6 +119,19 @@ const sentTest = z.object({ delivery_id: z.string() });
 
 export type SentTest = z.infer<typeof sentTest>;
 
+const triggerRequest = z.object(
+  { event: z.enum(EVENT_KINDS, { error: `must be one of ${EVENT_KINDS.join(', ')}` }) },
+  { error: 'must be a JSON object' },
+);
+
+const triggered = z.object({
+  event_id: z.string(),
+  deliveries: z
+    .array(z.object({ webhook_id: z.string(), url: z.string(), delivery_id: z.string() }))
+    .describe('One for each webhook that subscribes to the kind and is not disabled.'),
+  listeners: z.int().min(0).describe('Terminals that it is sent to.'),
+});
+
 const WEBHOOK = '/webhooks/:webhook_id';
 
 export const webhookRoutes = {
@@ -136,6 +149,22 @@ export const webhookRoutes = {
     summary: 'create one; its secret is shown once, where we made it',
     body: webhookRequest,
     answer: createdWebhook,
+  },
+  listenToEvents: {
+    method: 'POST',
+    path: '/webhooks/listen',
+    access: 'session',
+    summary:
+      "every event of the wallet as it comes: [the listener's stream](#the-listeners-stream)",
+    form: 'text/event-stream',
+  },
+  triggerEvent: {
+    method: 'POST',
+    path: '/webhooks/trigger',
+    access: 'session',
+    summary: 'send an event that did not happen to webhooks and listeners, once',
+    body: triggerRequest,
+    answer: triggered,
   },
   deleteWebhook: {
     method: 'DELETE',

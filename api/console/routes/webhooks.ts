@@ -10,7 +10,7 @@ import {
   resendDeliveries,
 } from '../../../webhookOperations/deliveries.ts';
 import { rotateSecret } from '../../../webhookOperations/secrets.ts';
-import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
+import { sendTestEvent, triggerEvent } from '../../../webhookOperations/sendTest.ts';
 import {
   disableWebhook,
   enableWebhook,
@@ -22,6 +22,7 @@ import {
 } from '../../../webhookOperations/webhooks.ts';
 import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
+import { eventExample } from '../../docs/examples.ts';
 import { webhookView } from '../../http/contracts/account.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { parseRequest } from '../../http/contracts/values.ts';
@@ -29,9 +30,11 @@ import { rowId } from '../contracts/values.ts';
 import type { ConsoleWebhook, Delivery, webhookRoutes } from '../contracts/webhook.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
 import type { Session } from '../sessions/sessions.ts';
+import type { WebhookListeners } from '../stream/webhookListeners.ts';
 
 interface WebhookServices {
   pool: pg.Pool;
+  listeners: WebhookListeners;
   /** Creates and deletes, as /v1 does. */
   webhooks: Webhooks;
   sealing: Sealing;
@@ -39,7 +42,7 @@ interface WebhookServices {
 
 /** The wallet's webhooks and their deliveries. Every statement takes the wallet. */
 export function webhookHandlers(services: WebhookServices): Handlers<typeof webhookRoutes> {
-  const { pool, webhooks, sealing } = services;
+  const { pool, webhooks, sealing, listeners } = services;
 
   async function show({ id, wallet }: WebhookKey & { wallet: string }): Promise<ConsoleWebhook> {
     const [webhook] = await listWebhooks(pool, wallet, id);
@@ -55,6 +58,21 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
     async postWebhook({ session, body }) {
       const { webhook, madeSecret } = await webhooks.create(session.wallet, body);
       return { ...webhookView(webhook), ...(madeSecret && { secret: madeSecret }) };
+    },
+    listenToEvents({ session: { wallet, id: sessionId }, request, response }) {
+      const resumeAfter = request.get('last-event-id');
+      return listeners.open({ wallet, sessionId, resumeAfter }, response);
+    },
+    async triggerEvent({ session: { wallet }, body: { event: kind } }) {
+      const { data } = eventExample(kind);
+      const triggered = await triggerEvent(pool, wallet, { kind, data });
+      return {
+        event_id: triggered.eventId,
+        deliveries: triggered.deliveries.map(({ webhookId, url, deliveryId }) => ({
+          ...{ webhook_id: webhookId, url, delivery_id: String(deliveryId) },
+        })),
+        listeners: triggered.listeners,
+      };
     },
     async deleteWebhook({ session, params }) {
       await webhooks.remove(session.wallet, params.webhook_id);

@@ -1,10 +1,12 @@
 import type { Express, RequestHandler } from 'express';
+import type { Database } from '../../../common/postgres.ts';
 import { buildDocument } from '../../docs/document.ts';
 import { errorsPage, guidePages } from '../../docs/guidePages.ts';
 import { modelsPage } from '../../docs/modelsPage.ts';
 import { type Packages, packagesPage, servePackage } from '../../docs/packagesPage.ts';
 import { servePage } from '../../docs/page.ts';
 import { referencePage } from '../../docs/referencePage.ts';
+import { selectCreditMint } from '../../sql/accounts.ts';
 import { listedModels, type ModelServices } from './models.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -33,12 +35,20 @@ export function getReadiness(options: { readiness: () => Promise<Readiness> }): 
  */
 export function serveDocs(
   app: Express,
-  { publicUrl, packagesFolder, ...services }: Packages & ModelServices,
+  {
+    publicUrl,
+    packagesFolder,
+    database,
+    ...services
+  }: Packages & { database: Database } & ModelServices,
 ): void {
   const document = buildDocument(publicUrl);
   app.get('/openapi.json', serveJson(document));
   const [start, ...guides] = guidePages(publicUrl);
-  const models = modelsPage(() => listedModels(services));
+  const models = modelsPage({
+    listed: () => listedModels(services),
+    creditMint: () => selectCreditMint(database),
+  });
   const packages = { publicUrl, packagesFolder };
   const made = [models, referencePage(document), errorsPage(), packagesPage(packages)];
   const pages = [start, ...made, ...guides].filter((page) => page !== undefined);

@@ -67,6 +67,10 @@ export default function CreditsPage() {
               </Row>
             </Empty>
           )}
+          <p className="soft">
+            One credit is 0.01 of the stablecoin with the mint{' '}
+            <Address address={data.rules.credit_mint} what="mint" />.
+          </p>
           {data.is_open && (
             <Section
               title="Who may lock your credits"

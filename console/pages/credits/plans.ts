@@ -95,10 +95,11 @@ export function buyPlan(
   });
   return {
     title: `Buy ${formatCount(credits)} credits`,
+    creditMint: purchase.creditMint,
     instructions: [...before, buy],
     watched: [creditAccount.toBase58(), tokenAccount.toBase58()],
     describe: (accounts) => [
-      `You pay ${formatUsdc(credits)} for ${formatCount(credits)} credits.`,
+      `You pay ${formatUsdc(credits)} of the stablecoin ${purchase.creditMint} for ${formatCount(credits)} credits.`,
       ...(isOpen ? [] : ['Your credit account is opened; its rent is paid in SOL by your wallet.']),
       ...(limits
         ? [
@@ -117,13 +118,14 @@ export function withdrawPlan(withdrawal: Wallet & { readonly credits: bigint }):
   const { owner, mint, program: programId, creditAccount, tokenAccount } = keysOf(withdrawal);
   return {
     title: `Withdraw ${formatCount(credits)} credits`,
+    creditMint: withdrawal.creditMint,
     instructions: [
       tokenAccountCreate({ payer: owner, owner, mint }),
       creditWithdraw({ programId, wallet: owner, destination: tokenAccount, credits }),
     ],
     watched: [creditAccount.toBase58(), tokenAccount.toBase58()],
     describe: (accounts) => [
-      `${formatUsdc(credits)} of the stablecoin go to your wallet.`,
+      `${formatUsdc(credits)} of the stablecoin ${withdrawal.creditMint} go to your wallet.`,
       ...balancesAfter(accounts),
     ],
   };

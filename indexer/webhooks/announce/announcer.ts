@@ -1,5 +1,6 @@
 import type { Database } from '../../../common/postgres.ts';
 import { notifyDue } from '../../../webhookOperations/due.ts';
+import { insertListenerEvents, type ListenerEvent } from '../../../webhookOperations/listeners.ts';
 import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import { atomically } from '../../sql/writeChanges.ts';
@@ -8,7 +9,9 @@ import {
   eventIdOf,
   insertDeliveries,
   isFor,
+  type NewDelivery,
   renderDelivery,
+  renderListenerEvent,
   selectSubscribers,
 } from './deliveries.ts';
 import { isAnnounced, occurrencesOf, readFacts } from './descriptions.ts';
@@ -91,11 +94,18 @@ export function createAnnouncer({ awaitsFinality }: Announcing, floorSlot: bigin
   async function deliver(database: Database, occurrences: readonly Occurrence[]): Promise<void> {
     if (occurrences.length === 0) return;
     const subscribers = await selectSubscribers(database, occurrences);
-    const deliveries = occurrences.flatMap((occurrence) =>
-      subscribers
-        .filter((subscriber) => isFor(occurrence, subscriber))
-        .map((subscriber) => renderDelivery(occurrence, subscriber, awaitsFinality)),
-    );
+    const deliveries: NewDelivery[] = [];
+    const listenerEvents: ListenerEvent[] = [];
+    for (const occurrence of occurrences) {
+      for (const subscriber of subscribers.filter((one) => isFor(occurrence, one))) {
+        if (subscriber.status === 'listener') {
+          listenerEvents.push(renderListenerEvent(occurrence, subscriber));
+        } else deliveries.push(renderDelivery(occurrence, subscriber, awaitsFinality));
+      }
+    }
+    if (listenerEvents.length > 0) {
+      await insertListenerEvents(database, listenerEvents, awaitsFinality);
+    }
     if (deliveries.length === 0) return;
     if (await insertDeliveries(database, deliveries)) await notifyDue(database);
   }

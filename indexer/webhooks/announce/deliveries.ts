@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { renderEnvelope } from '../../../webhookOperations/envelope.ts';
-import type { EventKind } from '../../../webhooks/events.ts';
+import type { ListenerEvent } from '../../../webhookOperations/listeners.ts';
+import { API_VERSION, EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../fold/event.ts';
 import type { Occurrence } from './occurrence.ts';
 
@@ -16,20 +17,20 @@ export function eventIdOf(place: EventPlace, kind: EventKind): string {
   return `evt_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** A webhook that is told of some of what occurred. */
+/** A webhook that gets some of what occurred, or a listener, which gets everything. */
 interface Subscriber {
   readonly id: string;
   readonly wallet: string;
   readonly events: readonly string[];
   readonly api_version: string;
   /** An event for a webhook that is not active is kept for its owner, and not sent. */
-  readonly status: 'active' | 'failed' | 'disabled';
+  readonly status: 'active' | 'failed' | 'disabled' | 'listener';
 }
 
 /**
- * The webhooks that one of the occurrences is for. They stay until the transaction ends. One that
- * is being deleted is left out, since the mirror would wait with it for everybody: nothing but a
- * deletion locks a webhook's row against this.
+ * The webhooks and listeners that one of the occurrences is for. They stay until the transaction
+ * ends. One that is being deleted is left out, since the mirror would wait with it for everybody:
+ * nothing but a deletion locks a row of theirs against this.
  */
 export async function selectSubscribers(
   database: Database,
@@ -48,7 +49,26 @@ export function isFor({ kind, wallet }: Occurrence, subscriber: Subscriber): boo
   return subscriber.events.includes(kind) && (wallet === null || wallet === subscriber.wallet);
 }
 
-const columns = 'id, wallet, events, api_version, status';
+/** @param isOfWallet a condition on the wallet, on the fourth parameter if on any */
+const subscribersWhere = (isOfWallet: string) => `
+  with webhook as (
+    select id, wallet, events, api_version, status from service.webhooks
+    where ${isOfWallet} and events && $1
+    order by created_at, id for key share skip locked
+  ), listener as (
+    select session_id, wallet from service.webhook_listeners
+    where ${isOfWallet} for key share skip locked
+  )
+  select * from webhook
+  union all
+  select session_id, wallet, $2::text[], $3::text, 'listener' from listener`;
+
+/** The first parameters of these statements. */
+const parametersOf = (occurrences: readonly Occurrence[]) => [
+  occurrences.map(({ kind }) => kind),
+  EVENT_KINDS,
+  API_VERSION,
+];
 
 async function selectOwned(
   database: Database,
@@ -56,53 +76,66 @@ async function selectOwned(
 ): Promise<Subscriber[]> {
   const { rows } = await database.query<Subscriber>({
     name: 'select_owned_subscribers',
-    text: `
-      select ${columns} from service.webhooks
-      where wallet = any($1) and events && $2
-      order by created_at, id for key share skip locked`,
-    values: [occurrences.map(({ wallet }) => wallet), occurrences.map(({ kind }) => kind)],
+    text: subscribersWhere('wallet = any($4)'),
+    values: [...parametersOf(occurrences), occurrences.map(({ wallet }) => wallet)],
   });
   return rows;
 }
 
-/** Looks at all webhooks there are, which is well for what seldom happens. */
+/** Looks at all there are, which is well for what seldom happens. */
 async function selectAll(
   database: Database,
   occurrences: readonly Occurrence[],
 ): Promise<Subscriber[]> {
   const { rows } = await database.query<Subscriber>(
-    `select ${columns} from service.webhooks where events && $1
-     order by created_at, id for key share skip locked`,
-    [occurrences.map(({ kind }) => kind)],
+    subscribersWhere('true'),
+    parametersOf(occurrences),
   );
   return rows;
 }
 
 /** An occurrence as one webhook is told of it. */
 export function renderDelivery(
-  { kind, event, data }: Occurrence,
+  occurrence: Occurrence,
   subscriber: Subscriber,
   awaitsFinality: boolean,
 ): NewDelivery {
-  const id = eventIdOf(event, kind);
-  const createdAt = isoTime(BigInt(event.data.unixTime));
-  const apiVersion = subscriber.api_version;
+  const { kind, event, data } = occurrence;
   const pending = awaitsFinality ? 'held' : 'pending';
   return {
     webhook_id: subscriber.id,
-    event_id: id,
     event: kind,
     job_id: 'job_id' in data ? data.job_id : null,
-    signature: event.signature,
     slot: event.slot.toString(),
-    created_at: createdAt,
-    body: renderEnvelope({ id, event: kind, createdAt, apiVersion, data }),
+    created_at: createdAtOf(occurrence),
+    ...renderEvent(occurrence, subscriber),
     state: subscriber.status === 'active' ? pending : 'undelivered',
   };
 }
 
+/** The same for a listener, with the same body. */
+export function renderListenerEvent(occurrence: Occurrence, listener: Subscriber): ListenerEvent {
+  return { session_id: listener.id, ...renderEvent(occurrence, listener) };
+}
+
+function renderEvent(
+  occurrence: Occurrence,
+  { api_version: apiVersion }: Subscriber,
+): Pick<NewDelivery, 'event_id' | 'signature' | 'body'> {
+  const { kind, event, data } = occurrence;
+  const id = eventIdOf(event, kind);
+  const createdAt = createdAtOf(occurrence);
+  return {
+    event_id: id,
+    signature: event.signature,
+    body: renderEnvelope({ id, event: kind, createdAt, apiVersion, data }),
+  };
+}
+
+const createdAtOf = ({ event }: Occurrence): string => isoTime(BigInt(event.data.unixTime));
+
 /** An event for one webhook. */
-interface NewDelivery {
+export interface NewDelivery {
   webhook_id: string;
   event_id: string;
   event: string;

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Logger } from '../../../common/logger.ts';
 import { type Database, gatherApart, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
-import { type SigningSecrets, webhookHeaders } from '../../../webhooks/signature.ts';
+import { deliveryHeaders, type SigningSecrets } from '../../../webhooks/signature.ts';
 import {
   concludeAttempt,
   concludeDelivered,
@@ -87,8 +87,6 @@ async function claimAttempts(
   });
 }
 
-const USER_AGENT = 'svc-webhooks';
-
 /** Makes one attempt, and writes down how it went. @throws what the database throws */
 export type MakeAttempt = (job: AttemptJob) => Promise<void>;
 
@@ -126,13 +124,7 @@ export function createMakeAttempt(options: {
     if (!secrets) {
       return { error: 'secret_unreadable', statusCode: null, response: null, durationMs: 0 };
     }
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': USER_AGENT,
-      'Svc-Event-Id': eventId,
-      'Svc-Delivery-Attempt': String(attempt),
-      ...webhookHeaders({ secrets, eventId, body, nowMs: Date.now() }),
-    };
+    const headers = deliveryHeaders({ secrets, eventId, body, attempt, nowMs: Date.now() });
     return exchange(dispatcher, { url, headers, body }, exchangeMs);
   }
 

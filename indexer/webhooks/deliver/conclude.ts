@@ -1,5 +1,4 @@
 import type { Database } from '../../../common/postgres.ts';
-import { TEST_EVENT } from '../../../webhookOperations/envelope.ts';
 import { setAside, setOneAside } from '../../../webhookOperations/setAside.ts';
 import { EXCHANGE_MS_MAX, type Outcome } from './exchange.ts';
 import { ATTEMPTS_MAX, delayAfter } from './schedule.ts';
@@ -137,13 +136,14 @@ async function selectDelivery(
   { deliveryId, attempt }: AttemptJob,
 ): Promise<{ isTest: boolean; isPending: boolean; wasDelivered: boolean }> {
   const { rows } = await database.query<{
-    event: string;
+    is_test: boolean;
     is_pending: boolean;
     was_delivered: boolean;
   }>({
     name: 'select_delivery',
     text: `
-      select event, status = 'pending' and due_at <= started_at as is_pending, exists (
+      select signature is null as is_test,
+        status = 'pending' and due_at <= started_at as is_pending, exists (
         select from service.webhook_attempts
         where delivery_id = id and duration_ms is not null and error is null
       ) as was_delivered
@@ -154,7 +154,7 @@ async function selectDelivery(
   });
   const [row] = rows;
   return {
-    isTest: row?.event === TEST_EVENT,
+    isTest: row?.is_test ?? false,
     isPending: row?.is_pending ?? false,
     wasDelivered: row?.was_delivered ?? false,
   };

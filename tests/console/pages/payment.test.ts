@@ -2,7 +2,7 @@ import { beforeAll, expect } from '@jest/globals';
 import { ComputeBudgetProgram, Connection, PublicKey, Transaction } from '@solana/web3.js';
 import pg from 'pg';
 import type { BrowserContext, Page } from 'playwright-core';
-import { fetchCreditAccount } from '../../../programs/client/accounts.ts';
+import { fetchConfig, fetchCreditAccount } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { advanceSeconds } from '../../../testing/ledger/ledger.ts';
 import { createStory } from '../../../testing/story.ts';
@@ -61,6 +61,14 @@ describeInBrowser('paying from the web app', (openScene) => {
     );
     return fetchCreditAccount(ledger, address, { commitment: 'confirmed' });
   };
+  const readConfig = async () => {
+    const programId = new PublicKey(scene.stack.programId);
+    const config = await fetchConfig(ledger, createAddresses(programId).config, {
+      ...{ commitment: 'confirmed', programId },
+    });
+    if (!config) throw new Error('The program is not set up');
+    return config;
+  };
   const available = async () => (await account())?.availableCredits;
   const signIn = async () => {
     await page.getByRole('button', { name: new RegExp(wallet.name) }).click();
@@ -98,7 +106,10 @@ describeInBrowser('paying from the web app', (openScene) => {
 
   it('sends nothing when the wallet declines, and the page states it', async () => {
     wallet.answer = decline;
+    await page.getByText('One credit is 0.01 of the stablecoin with the mint').waitFor();
     await askToBuy('500');
+    const { creditMint } = await readConfig();
+    await says(`You pay 5.00 USDC of the stablecoin ${creditMint} for 500 credits.`);
     await button('Sign and send').click();
 
     await says(`The wallet did not sign: ${DECLINED}`);

@@ -6,6 +6,7 @@ import type { ConsoleServices } from '../../../api/console/console.ts';
 import { consoleRoutes } from '../../../api/console/contracts/index.ts';
 import type { ConsoleRoute } from '../../../api/console/contracts/route.ts';
 import { createChangeStreams } from '../../../api/console/stream/changes.ts';
+import { createWebhookListeners } from '../../../api/console/stream/webhookListeners.ts';
 import type { AppServices } from '../../../api/http/app.ts';
 import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { createJobWatch } from '../../../api/jobs/jobWatch.ts';
@@ -150,14 +151,11 @@ export async function openConsoleScene({
   const { pool, databaseUrl } = database;
   const secret = Buffer.from(SECRETS_KEY, 'base64');
   const [wallet, stranger, operator] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
-  const watch = createJobWatch({ pool, logger: createLogger({ name: 'test', level: 'silent' }) });
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const watch = createJobWatch({ pool, logger });
   await watch.start();
-  const streams = createChangeStreams({
-    database: pool,
-    watch,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    nowSeconds,
-  });
+  const streams = createChangeStreams({ database: pool, watch, logger, nowSeconds });
+  const listeners = createWebhookListeners({ pool, logger });
   const serve = (further: Partial<AppServices> = {}) =>
     serveApp({
       database: pool,
@@ -189,6 +187,7 @@ export async function openConsoleScene({
           name: 'wallet',
         }),
         streams,
+        listeners,
         rpc: { ask: async () => Promise.reject(new Error('there is no ledger')) },
         nowMs: Date.now,
         ...given,
@@ -208,6 +207,7 @@ export async function openConsoleScene({
     },
     async close() {
       streams.close();
+      listeners.close();
       await app.close();
       await watch.close();
       await database.close();

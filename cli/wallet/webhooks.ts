@@ -1,0 +1,41 @@
+import { Argument, Command } from 'commander';
+import { EVENT_KINDS } from '../../webhooks/events.ts';
+import { CommandError } from '../terminal/output.ts';
+import { listen } from './listen.ts';
+import { withSession } from './service.ts';
+import { addSignInOptions, type SignIn } from './signIn.ts';
+import { trigger } from './trigger.ts';
+
+/** `svc webhooks` of a wallet's owner. In a checkout the operators' commands stand beside these. */
+export function createWebhooksCommand(): Command {
+  const webhooks = new Command('webhooks')
+    .description("a wallet's events on this machine, and events that try its webhooks")
+    .commandsGroup('For customers, signed in by wallet:');
+  addSignInOptions(webhooks.command('listen'))
+    .description("send the wallet's events to a receiver here, signed as webhooks are")
+    .requiredOption('--forward-to <url>', 'where the receiver listens', parseReceiverUrl)
+    .action(listenHere);
+  addSignInOptions(webhooks.command('trigger'))
+    .description('send an example of an event, once, to the webhooks and terminals of the wallet')
+    .addArgument(new Argument('<kind>', 'the kind of event').choices(EVENT_KINDS))
+    .action((kind: string, { service, signer }: SignIn) =>
+      withSession(service, signer, ({ call }) => trigger(kind, call)),
+    );
+  return webhooks;
+}
+
+async function listenHere(options: SignIn & { forwardTo: URL }): Promise<void> {
+  const { service, signer, forwardTo } = options;
+  const leaving = new AbortController();
+  // Below npx one Ctrl-C arrives twice: from the terminal, and passed on.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => leaving.abort());
+  await withSession(service, signer, (session) =>
+    listen({ session, forwardTo, signal: leaving.signal }),
+  );
+}
+
+function parseReceiverUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new CommandError('--forward-to is no http or https address.');
+}

@@ -1,0 +1,239 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Keypair } from '@solana/web3.js';
+import { findFreePort } from '../../stack/port.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runCli } from '../../testing/cli.ts';
+import {
+  type Received,
+  type Receiver,
+  refuse,
+  startReceiver,
+} from '../../testing/indexer/receiver.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { verifyWebhook } from '../../webhooks/index.ts';
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+const JOB_KINDS = ['job.submitted', 'job.processing', 'job.completed'];
+
+let service: RunningService;
+let wallet: { keypair: Keypair; apiKey: string };
+/** Where `svc webhooks listen` forwards to. */
+let local: Receiver;
+const started: Listening[] = [];
+
+beforeAll(async () => {
+  service = await startRunningService();
+});
+afterAll(() => service?.close());
+
+beforeEach(async () => {
+  wallet = await service.addWallet(1_000n);
+  local = await startReceiver();
+});
+afterEach(async () => {
+  for (const listening of started.splice(0)) await listening.end();
+  await local.close();
+});
+
+const signIn = (url = service.baseUrl) => [
+  ...['--service', url, '--signer', JSON.stringify([...wallet.keypair.secretKey])],
+];
+
+interface Listening {
+  /** The secret that it prints at its start. */
+  secret: string;
+  /** What it printed of events, one line each. */
+  lines(): string[];
+  notices(): string;
+  signal(name: NodeJS.Signals): void;
+  exitCode: Promise<number | null>;
+  end(): Promise<void>;
+}
+
+/** Runs `svc webhooks listen` as a process of its own, until it forwards. */
+async function listen(url = service.baseUrl): Promise<Listening> {
+  const args = ['webhooks', 'listen', '--forward-to', local.url, ...signIn(url)];
+  const child = spawn(process.execPath, [MAIN, ...args], { env: MACHINE_ENVIRONMENT });
+  let [output, notices] = ['', ''];
+  child.stdout.on('data', (part) => {
+    output += part;
+  });
+  child.stderr.on('data', (part) => {
+    notices += part;
+  });
+  const exitCode = once(child, 'close').then(([code]) => code as number | null);
+  const secretOf = () => /whsec_\S+/.exec(notices)?.[0];
+  await until(() => secretOf() !== undefined || child.exitCode !== null);
+  const listening = {
+    secret: secretOf() ?? `it ended: ${notices}`,
+    lines: () => output.split('\n').slice(0, -1),
+    notices: () => notices,
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    exitCode,
+    async end() {
+      child.kill('SIGKILL');
+      await exitCode;
+    },
+  };
+  started.push(listening);
+  return listening;
+}
+
+async function createWebhook(receiver: Receiver, events: readonly EventKind[]): Promise<string> {
+  const response = await fetch(`${service.baseUrl}/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${wallet.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url, events }),
+  });
+  return ((await response.json()) as { id: string }).id;
+}
+
+const complete = () =>
+  service.openai({ apiKey: wallet.apiKey }).chat.completions.create({
+    model: service.model.id,
+    messages: [{ role: 'user', content: 'Say hello.' }],
+  });
+
+const trigger = (kind: string) => runCli(['webhooks', 'trigger', kind, ...signIn()]);
+
+const kindsOf = ({ received }: Receiver): string[] =>
+  received.map(({ body }) => JSON.parse(body).event);
+const headersOf = ({ headers }: Received) => Object.keys(headers).sort();
+
+describe('svc webhooks listen', () => {
+  it('forwards each event as a webhook gets it, signed with the secret that it printed', async () => {
+    const remote = await startReceiver();
+    await createWebhook(remote, EVENT_KINDS);
+    const { secret, lines } = await listen();
+
+    await complete();
+
+    await until(() => local.received.length === 3 && remote.received.length === 3);
+    expect(kindsOf(local)).toEqual(JOB_KINDS);
+    for (const received of local.received) {
+      const delivered = remote.received.find(({ body }) => body === received.body);
+      expect(headersOf(received)).toEqual(headersOf(delivered as Received));
+      const { headers, body: rawBody } = received;
+      const { id, event, created_at } = verifyWebhook({ rawBody, headers, secret });
+      expect(headers).toMatchObject({ 'svc-event-id': id, 'svc-delivery-attempt': '1' });
+      await until(() => lines().includes(`${created_at}  ${event}  ${id}  200`));
+    }
+    await remote.close();
+  });
+
+  it('prints how the receiver failed, and goes on', async () => {
+    local.answer = refuse;
+    const { lines } = await listen();
+    await trigger('credit.low');
+    await until(() => lines().length === 1);
+    local.answer = (response) => void response.destroy();
+    await trigger('credit.low');
+    await until(() => lines().length === 2);
+    local.answer = (response) => void response.end();
+    await trigger('credit.topup');
+    await until(() => lines().length === 3);
+    expect(lines().map((line) => line.split('  ').at(-1))).toEqual([
+      ...['500', expect.stringMatching(/^no answer \(\w+\)$/), '200'],
+    ]);
+  });
+
+  it('signs out and ends with 0 on Ctrl-C, which arrives twice below npx', async () => {
+    const { signal, exitCode, notices } = await listen();
+    signal('SIGINT');
+    signal('SIGINT');
+    expect([await exitCode, notices().split('\n').length]).toEqual([0, 3]);
+    for (const table of ['sessions', 'webhook_listeners']) {
+      const { rowCount } = await service.pool.query(
+        `select from service.${table} where wallet = $1`,
+        [wallet.keypair.publicKey.toBase58()],
+      );
+      expect([table, rowCount]).toEqual([table, 0]);
+    }
+  });
+
+  it('connects again after the service was away, and forwards each event once', async () => {
+    const port = await findFreePort();
+    const settings = { PORT: String(port) };
+    const { url, shutdown } = await service.startInstance(settings);
+    const { notices, lines } = await listen(url);
+    await trigger('credit.low');
+    await until(() => lines().length === 1);
+
+    await shutdown.run();
+    await complete();
+    await until(() => notices().includes('cannot be reached'));
+    const again = await service.startInstance(settings);
+
+    await until(() => lines().length === 4);
+    expect(kindsOf(local)).toEqual(['credit.low', ...JOB_KINDS]);
+    expect(notices()).toContain('Connected again.\n');
+    await again.shutdown.run();
+  });
+
+  it('ends with 1 when its session was ended in the web app', async () => {
+    const { exitCode, notices } = await listen();
+    await service.pool.query('delete from service.sessions');
+    expect(await exitCode).toBe(1);
+    expect(notices()).toMatch(/\nThe session has ended\. Run the command again\.\n$/);
+  });
+
+  it('refuses an address to forward to that is none, before it signs in', async () => {
+    const args = ['webhooks', 'listen', '--forward-to', 'localhost:3000', ...signIn()];
+    const { code, error } = await runCli(args);
+    expect([code, error]).toEqual([1, '--forward-to is no http or https address.\n']);
+  });
+});
+
+describe('svc webhooks trigger', () => {
+  it('sends an example to the webhooks of its kind and to listeners, and prints the answers', async () => {
+    const remote = await startReceiver();
+    const id = await createWebhook(remote, ['job.failed']);
+    await createWebhook(remote, ['credit.low']);
+    const { lines } = await listen();
+
+    const { code, output, error } = await trigger('job.failed');
+
+    expect(code).toBe(0);
+    const eventId = output.trim();
+    expect(error).toMatch(
+      new RegExp(`^Sent to svc webhooks listen: 1\\.\n${id} ${remote.url}: 200 after \\d+ ms\n$`),
+    );
+    await until(() => lines().length === 1);
+    for (const { received } of [remote, local]) {
+      expect(received.map(({ body }) => JSON.parse(body))).toEqual([
+        expect.objectContaining({ id: eventId, event: 'job.failed' }),
+      ]);
+    }
+    remote.answer = refuse;
+    const refused = await trigger('job.failed');
+    expect(refused.code).toBe(1);
+    expect(refused.error).toContain(`${id} ${remote.url}: 500 after`);
+    expect(refused.error).toMatch(/\nNot every webhook accepted the event\.\n$/);
+    await remote.close();
+  });
+
+  it('fails where nothing would get the event, and lists the kinds for an unknown one', async () => {
+    const { code, output, error } = await trigger('job.failed');
+    expect([code, output]).toEqual([1, '']);
+    expect(error).toMatch(
+      /^No enabled webhook of the wallet subscribes to job\.failed.*listen\.\n$/,
+    );
+    const unknown = await trigger('job.settled');
+    expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining('job.completed')]);
+  });
+});
+
+describe('svc webhooks --help', () => {
+  it("separates the customers' commands from the operators'", async () => {
+    const { output } = await runCli(['webhooks', '--help']);
+    const [, customers, operators] =
+      /signed in by wallet:\n(.*)\n\nFor operators, with the database:\n(.*)/s.exec(output) ?? [];
+    expect(customers?.match(/^ {2}\w+/gm)).toEqual(['  listen', '  trigger']);
+    expect(operators).toMatch(/^ {2}list .*^ {2}test /ms);
+  });
+});

@@ -1,0 +1,261 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { deleteOldSessions } from '../../../indexer/background/expiredRows.ts';
+import type { LedgerEvent } from '../../../indexer/fold/event.ts';
+import { createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
+import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
+import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import { until } from '../../../testing/until.ts';
+import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './consoleScene.ts';
+
+let webhooks: WebhookScene;
+let scene: ConsoleScene;
+const awaitingFinality = createAnnouncer({ awaitsFinality: true }, 0n);
+const leaving: (() => void)[] = [];
+
+beforeAll(async () => {
+  webhooks = await createWebhookScene();
+  scene = await openConsoleScene({ on: webhooks });
+});
+
+afterAll(() => scene.close());
+
+afterEach(async () => {
+  for (const leave of leaving.splice(0)) leave();
+  await scene.pool.query('delete from service.webhook_listeners');
+  await scene.pool.query('delete from service.webhooks');
+});
+
+interface Sent {
+  id: string;
+  event: string;
+  data: string;
+}
+
+/** Opens the stream of a listener. @param after the id of the last event that the client has */
+async function listen({ cookie = scene.cookie, after }: { cookie?: string; after?: string } = {}) {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  leaving.push(leave);
+  const response = await fetch(`${scene.url}/console/api/webhooks/listen`, {
+    method: 'POST',
+    headers: {
+      ...{ origin: PUBLIC_URL, 'content-type': 'application/json', cookie },
+      ...(after !== undefined && { 'last-event-id': after }),
+    },
+    signal: left.signal,
+  });
+  expect(response.status).toBe(200);
+  const sent: Sent[] = [];
+  async function read(): Promise<void> {
+    const messages = response.body
+      ?.pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream());
+    for await (const { id = '', event = '', data } of messages ?? []) {
+      sent.push({ id, event, data });
+    }
+  }
+  const ended = read().catch((error: Error) => expect(error.name).toBe('AbortError'));
+  await until(() => sent.length > 0);
+  const events = () => sent.slice(1);
+  return {
+    leave,
+    ended,
+    isResumed: () => JSON.parse(sent[0]?.data ?? '').resumed,
+    events,
+    untilSent: (count: number) => until(() => events().length >= count),
+    /** What the wallet has after each of the purchases that were sent. */
+    balances: () => events().map(({ data }) => JSON.parse(data).data.credits_remaining),
+  };
+}
+
+const purchase = (available: number, owner = scene.wallet) =>
+  bought({ credits: 1, available, wallet: owner.publicKey.toBase58() });
+
+/** Announces an event whose transaction the mirror has. */
+async function announce(event: LedgerEvent, as = webhooks.announcer): Promise<void> {
+  await scene.pool.query('insert into mirror.transactions (signature, slot) values ($1, $2)', [
+    event.signature,
+    event.slot,
+  ]);
+  await webhooks.announce([event], as);
+}
+
+const countListeners = async (): Promise<number> => {
+  const { rows } = await scene.pool.query(
+    'select count(*)::integer as count from service.webhook_listeners',
+  );
+  return rows[0]?.count;
+};
+
+describe('a listener', () => {
+  it("gets its wallet's events with the body of a webhook, and no event of another wallet", async () => {
+    await webhooks.addWebhook({
+      url: 'https://example.com/hook',
+      wallet: scene.wallet.publicKey.toBase58(),
+    });
+    const own = await listen();
+    const foreign = await listen({ cookie: scene.strangerCookie });
+
+    await announce(purchase(7));
+    await announce(purchase(8, scene.stranger));
+
+    await Promise.all([own.untilSent(1), foreign.untilSent(1)]);
+    const [delivery] = await webhooks.deliveries();
+    expect(own.events()).toEqual([{ id: '1', event: 'event', data: delivery?.body }]);
+    expect(foreign.balances()).toEqual([8]);
+  });
+
+  it('goes on after the last event that the client has, without a loss or a repeat', async () => {
+    const first = await listen();
+    expect(first.isResumed()).toBe(false);
+    await announce(purchase(1));
+    await announce(purchase(2));
+    await first.untilSent(2);
+    first.leave();
+    await first.ended;
+    await announce(purchase(3));
+
+    // The client was sent the second event, and lost it.
+    const again = await listen({ after: '1' });
+
+    await again.untilSent(2);
+    expect(again.isResumed()).toBe(true);
+    expect(again.balances()).toEqual([2, 3]);
+    expect(again.events().map(({ id }) => id)).toEqual(['2', '3']);
+  });
+
+  it('passes to a later connection of its session, and the earlier one ends', async () => {
+    const earlier = await listen();
+    const later = await listen();
+    await earlier.ended;
+    await announce(purchase(1));
+    await later.untilSent(1);
+    expect(earlier.events()).toEqual([]);
+  });
+
+  it('is sent an event when webhooks are: not before it is final, and not once it vanished', async () => {
+    const listener = await listen();
+    const held = purchase(1);
+    await announce(held, awaitingFinality);
+    await webhooks.announce([purchase(2)]);
+    await announce(purchase(3));
+    await listener.untilSent(1);
+    expect(listener.balances()).toEqual([3]);
+    // The transaction landed again, upon another balance.
+    await webhooks.announce([{ ...purchase(5), signature: held.signature }], awaitingFinality);
+
+    await scene.pool.query(
+      `update mirror.transactions set commitment = 'finalized' where signature = $1`,
+      [held.signature],
+    );
+
+    await listener.untilSent(2);
+    expect(listener.balances()).toEqual([3, 5]);
+  });
+
+  it('ends with its session, and leaves nothing', async () => {
+    const cookie = await signIn(scene.call, scene.wallet);
+    const listener = await listen({ cookie });
+    await announce(purchase(1));
+    await listener.untilSent(1);
+    await scene.call('DELETE /session', { cookie });
+    await listener.ended;
+    expect(await countListeners()).toBe(0);
+    const { rowCount } = await scene.pool.query('select from service.listener_events');
+    expect(rowCount).toBe(0);
+  });
+
+  it('is one of five at most that a wallet has', async () => {
+    for (let count = 0; count < 5; count += 1) {
+      await listen({ cookie: await signIn(scene.call, scene.wallet) });
+    }
+    const cookie = await signIn(scene.call, scene.wallet);
+    const { status, body } = await scene.call('POST /webhooks/listen', { cookie });
+    expect([status, body.error.code, body.error.details]).toEqual([
+      ...[429, 'rate_limit_exceeded'],
+      { limit: 5 },
+    ]);
+    await listen({ cookie: scene.strangerCookie });
+  });
+
+  it('is deleted ten minutes after it was last served, and each event ten minutes after it came', async () => {
+    const served = await listen();
+    const gone = await listen({ cookie: scene.strangerCookie });
+    for (const available of [1, 2]) await announce(purchase(available));
+    await served.untilSent(2);
+    gone.leave();
+    await gone.ended;
+    await scene.pool.query(
+      `update service.webhook_listeners set served_at = now() - interval '11 minutes'
+       where wallet = $1`,
+      [scene.stranger.publicKey.toBase58()],
+    );
+    await scene.pool.query(
+      `update service.listener_events set stored_at = now() - interval '11 minutes'
+       where position = 1`,
+    );
+
+    await deleteOldSessions(scene.pool);
+
+    expect(await countListeners()).toBe(1);
+    const { rows } = await scene.pool.query('select position from service.listener_events');
+    expect(rows).toEqual([{ position: 2n }]);
+  });
+});
+
+describe('a triggered event', () => {
+  const trigger = (event: string) =>
+    scene.call('POST /webhooks/trigger', { cookie: scene.cookie, body: { event } });
+
+  it('goes once to the webhooks of its kind that are not disabled, and to listeners', async () => {
+    const receiver = await startReceiver();
+    receiver.answer = refuse;
+    const wallet = scene.wallet.publicKey.toBase58();
+    const events = ['job.completed'] as const;
+    const id = await webhooks.addWebhook({ url: receiver.url, wallet, events });
+    const others = [
+      { wallet, events: ['credit.low'] as const },
+      { wallet, events, status: 'disabled' },
+      { wallet: Keypair.generate().publicKey.toBase58(), events },
+    ];
+    for (const [index, other] of others.entries()) {
+      await webhooks.addWebhook({ url: `${receiver.url}/${index}`, ...other });
+    }
+    const listener = await listen();
+
+    const { body } = await trigger('job.completed');
+
+    const [delivery] = await webhooks.deliveries();
+    expect(body).toEqual({
+      event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+      deliveries: [{ webhook_id: id, url: receiver.url, delivery_id: String(delivery?.id) }],
+      listeners: 1,
+    });
+    await webhooks.attemptDue();
+    await listener.untilSent(1);
+    const [{ body: received } = { body: '' }] = receiver.received;
+    expect(listener.events().map(({ data }) => data)).toEqual([received]);
+    expect(JSON.parse(received)).toMatchObject({
+      ...{ id: body.event_id, event: 'job.completed' },
+      data: { job_id: expect.stringMatching(/^job_/), credits_charged: 8 },
+    });
+    expect((await webhooks.deliveries()).map(({ status, attempts }) => [status, attempts])).toEqual(
+      [['failed', 1]],
+    );
+    expect(await webhooks.webhookStatus(id)).toBe('active');
+    const since = { since: '2026-01-01T00:00:00Z' };
+    const replay = await scene.call(`POST /webhooks/${id}/replay`, {
+      ...{ cookie: scene.cookie, body: since },
+    });
+    expect(replay.body).toEqual({ replayed: 0 });
+    await receiver.close();
+  });
+
+  it('has a kind that webhooks can subscribe to', async () => {
+    const { status, body } = await trigger('webhook.test');
+    expect([status, body.error.param]).toEqual([400, 'event']);
+  });
+});
