@@ -36,6 +36,7 @@ const guides = [
 /** What takes the place of other documents for whoever reads them here. */
 const SERVED: Readonly<Record<string, string>> = {
   'console.md': '/console',
+  'packages.md': '/packages/',
   '../README.md': '/docs/models',
 };
 
