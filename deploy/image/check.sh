@@ -8,12 +8,12 @@ folder=$(mktemp -d)
 trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 app=$folder/app
-sh "$root/deploy/image/assemble.sh" "$root" "$app" >"$folder/log" 2>&1 || {
+# Where the image's Node would be: outside of the folder. It also runs the steps.
+cp -L "$root/node_modules/.bin/node" "$folder/node"
+PATH=$folder:$PATH sh "$root/deploy/image/assemble.sh" "$root" "$app" >"$folder/log" 2>&1 || {
   cat "$folder/log"
   exit 1
 }
-# Where the image's Node would be: outside of the folder.
-cp -L "$root/node_modules/.bin/node" "$folder/node"
 chmod -R a-w "$app"
 cd "$app"
 
@@ -36,6 +36,7 @@ for process in api indexer worker; do
   }
 done
 test -f console/dist/index.html
+test -f dist/packages/tarballs/index.json
 du -sm . | sed 's/\t.*/ MB without Node/'
 cd "$root"
 IMAGE_FOLDER=$app IMAGE_NODE=$folder/node npm test -- tests/deploy/image
