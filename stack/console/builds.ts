@@ -23,8 +23,13 @@ export const startPagesBuild = (): Build => startBuild(PAGES);
 /** Builds the packages that others install where their sources have changed, and takes its time. */
 export const startPackagesBuild = (): Build => startBuild(PACKAGES, LOW_PRIORITY);
 
-function startBuild(script: string, priority?: number): Build {
-  const build = spawn(process.execPath, [script], { stdio: ['ignore', 'ignore', 'pipe'] });
+/** @param priority as `os.setPriority` takes it */
+export function startBuild(script: string, priority?: number): Build {
+  // A group of its own: what it runs, a compiler and npm, ends with it.
+  const build = spawn(process.execPath, [script], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
   if (priority && build.pid) setPriority(build.pid, priority);
   let complaint = '';
   build.stderr.on('data', (chunk) => {
@@ -36,7 +41,8 @@ function startBuild(script: string, priority?: number): Build {
       code === 0 ? undefined : complaint.trim() || `the build ended with ${code}`,
     ),
     async stop() {
-      build.kill('SIGKILL');
+      const isRunning = build.exitCode === null && build.signalCode === null;
+      if (isRunning && build.pid) process.kill(-build.pid, 'SIGKILL');
       await closed;
     },
   };
