@@ -51,7 +51,6 @@ export async function gatherNotifications(
     SystemProgram.programId.toBase58(),
     { ...config, filters: [{ dataSize: 0 }] },
   ]);
-  await subscribe('slot', []);
   // Signed last: surfpool's blockhashes live for seconds, and a busy machine took longer before.
   const transaction = await scene.sign([
     SystemProgram.transfer({
@@ -62,6 +61,9 @@ export async function gatherNotifications(
   ]);
   const signature = bs58.encode(transaction.signature as Buffer);
   await subscribe('signature', [signature, { commitment: 'confirmed' }]);
+  // surfpool answers a subscription before it is in place. Where the last one works, the others do.
+  await subscribe('slot', []);
+  await within(WAIT_MS, wait('slotNotification'));
   const wire = transaction.serialize().toString('base64');
   const sent = await scene.call('sendTransaction', [wire, { encoding: 'base64' }]);
   if (sent.error) throw new Error(`the transfer was refused: ${JSON.stringify(sent.error)}`);
