@@ -10,15 +10,17 @@ interface ShownPrice {
 
 /**
  * Says where a longer text costs less than a shorter one, because the rate begins there: a sentence
- * for each threshold that has such a step, and none for prices without one.
+ * for each threshold that has such a step, and none for prices without one. The dearest comes first,
+ * in whatever order the prices are given.
  */
 export function describePriceSteps(prices: readonly ShownPrice[]): string[] {
   const steps = prices.flatMap((shown) => {
     const tokens = shown.long_completion_threshold;
     const [longest, longer] = [chargeFor(shown, tokens), chargeFor(shown, tokens + 1)];
     const charges = `${longer}, not ${longest}, on ${shown.tier}`;
-    return longer < longest ? [{ tokens, charges }] : [];
+    return longer < longest ? [{ tokens, charges, longest }] : [];
   });
+  steps.sort((one, other) => Number(other.longest - one.longest));
   return [...Map.groupBy(steps, ({ tokens }) => tokens)].map(([tokens, alike]) => {
     const charges = new Set(alike.map((step) => step.charges));
     return `A text of ${tokens + 1} tokens costs fewer credits than one of ${tokens}: ${[...charges].join('; ')}.`;

@@ -40,6 +40,12 @@ describe('the prices on the pages', () => {
     },
   );
 
+  it('stand in one order, whatever the order of the models', () => {
+    const steps = describePriceSteps(launchPrices);
+    expect(describePriceSteps(launchPrices.toReversed())).toEqual(steps);
+    expect(steps[0]).toMatch(/than one of 500: 11, not 40, on max; /);
+  });
+
   it('name the limit without max_tokens, and the threshold that has no step', () => {
     const [limit, ...others] = new Set(tiers.map(({ price }) => freeTokenLimit(price)));
     const stepless = launchPrices.map((price) => ({
