@@ -12,7 +12,18 @@ if (existsSync(source)) {
   const { runPinnedNode } = await import('../bin/pinnedNode.mjs');
   runPinnedNode([source, ...process.argv.slice(2)], { endsWithParent: true });
 } else {
+  requireNode();
   await import('./dist/cli/published.js');
+}
+
+/** A package that svc needs would end with a stack on an older one. */
+function requireNode() {
+  const { engines } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+  const oldest = engines.node.replace('>=', '');
+  const order = { numeric: true };
+  if (process.versions.node.localeCompare(oldest, undefined, order) >= 0) return;
+  process.stderr.write(`svc needs Node ${oldest} or newer, and this is ${process.version}.\n`);
+  process.exit(1);
 }
 
 /** npm passes its signals on to its shell alone, and nothing when it is killed. */

@@ -280,6 +280,16 @@ describe('svc', () => {
   });
 });
 
+describe.each(INSTALLABLE_LINES)('svc on the oldest Node %i', (line) => {
+  it('says which Node it needs', async () => {
+    const command = [`node_modules/${nameOf('cli')}/svc.mjs`, '--help'];
+    const running = projectOf('cli').run(nodes.get(line) as string, command);
+    await expect(running).rejects.toThrow(
+      /^svc needs Node 22\.19 or newer, and this is v\d+\.\d+\.\d+\.$/m,
+    );
+  });
+});
+
 describe('what the service serves', () => {
   it('is in the lockfile by an address with a hash, and its sha512', async () => {
     const response = await fetch(`${service.baseUrl}/packages/index.json`);
