@@ -1,6 +1,11 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Command } from 'commander';
-import { type LedgerOptions, parseAddress, parseNodeUrl } from '../terminal/ledgerNode.ts';
+import {
+  type LedgerOptions,
+  parseAddress,
+  parseNodeUrl,
+  parseUrlOf,
+} from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
 import { readDeployment } from './service.ts';
 
@@ -47,8 +52,4 @@ export async function findTarget({ service, ...options }: TargetOptions): Promis
   return { rpc, ...(program && { program }), gateway, allowsLoopback };
 }
 
-export function parseServiceUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new CommandError('--service is no http or https address.');
-}
+export const parseServiceUrl = (text: string): URL => parseUrlOf('--service', text);

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { EVENT_KINDS } from '../../webhooks/events.ts';
-import { CommandError } from '../terminal/output.ts';
+import { parseUrlOf } from '../terminal/ledgerNode.ts';
 import { listen } from './listen.ts';
 import { withSession } from './service.ts';
 import { addSignInOptions, type SignIn } from './signIn.ts';
@@ -34,8 +34,4 @@ async function listenHere(options: SignIn & { forwardTo: URL }): Promise<void> {
   );
 }
 
-function parseReceiverUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new CommandError('--forward-to is no http or https address.');
-}
+const parseReceiverUrl = (text: string): URL => parseUrlOf('--forward-to', text);
