@@ -25,7 +25,6 @@ const countSetting = (fallback: number) => z.coerce.number().int().positive().de
 /** An address that paths are put behind. */
 const rootSetting = httpUrlSetting.transform((url) => url.replace(/\/+$/, ''));
 
-/** Origins as browsers spell them, separated by commas. */
 /** The origin of an app's page, as `app://notes` or `chrome-extension://…`: no URL standard spells it. */
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#,*@]+$/;
 
@@ -33,6 +32,7 @@ function isOrigin(text: string): boolean {
   return URL.parse(text)?.origin === text || APP_ORIGIN.test(text);
 }
 
+/** Origins as browsers spell them, separated by commas. */
 const originsSetting = z
   .string()
   .transform((text) => text.split(',').map((origin) => origin.trim()))

@@ -136,12 +136,12 @@ export async function* dispatch(
   }
 
   /** A refusal is the client's error, unless another worker answers the same request. */
-  function blameRefusal({ worker }: Reservation): void {
-    tried.get(worker.address)?.failed();
+  function blameRefusal(reservation: Reservation): void {
+    reservation.failed();
     logger.warn({
       msg: 'A worker refused what another answered',
       job_id: job.id,
-      worker: worker.address,
+      worker: reservation.worker.address,
     });
   }
 

@@ -9,7 +9,7 @@ import {
 } from '../sql/workers.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
 import { type KnownWorker, newcomer, noteUnreachable, unprobed } from './choice.ts';
-import { isHealth, PROBE_INTERVAL_MS, reasonOf, type WorkerProbe } from './health.ts';
+import { isHealth, PROBE_INTERVAL_MS, unreadyReasonOf, type WorkerProbe } from './health.ts';
 
 /** Keeps first tokens, for every instance's choice of workers. */
 export function createObservationLog(options: {
@@ -161,7 +161,7 @@ export function createWorkerDirectory(options: {
         const health = await probe(worker);
         // What its former endpoint said counts no more.
         if (worker.endpoint !== endpoint) return;
-        worker.unreadyReason = reasonOf(health);
+        worker.unreadyReason = unreadyReasonOf(health);
         if (health === 'refused') return noteUnreachable(worker);
         worker.isSilent = !isHealth(health);
         observer?.probed(worker.address, isHealth(health));

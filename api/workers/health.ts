@@ -37,7 +37,7 @@ export function isHealth(answer: Answer): answer is WorkerHealth {
 }
 
 /** Why it takes none, where it says so and may be quoted. */
-export function reasonOf(answer: Answer): string | undefined {
+export function unreadyReasonOf(answer: Answer): string | undefined {
   return typeof answer === 'object' && 'reason' in answer ? answer.reason : undefined;
 }
 

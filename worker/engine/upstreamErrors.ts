@@ -31,17 +31,16 @@ const BUSY_STATUSES: Readonly<Record<number, string>> = {
 /** The client's fields that are passed on, and how servers name them in their refusals. */
 const FIELDS: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(
-    ['temperature', 'top_p', 'top_k', 'min_p', 'frequency_penalty', 'presence_penalty'].map(
-      (field) => [field, new RegExp(`\\b${field.replace('_', '[_ ]')}\\b`, 'i')],
-    ),
+    [
+      ...['temperature', 'top_p', 'top_k', 'min_p', 'logit_bias'],
+      ...['frequency_penalty', 'presence_penalty', 'repetition_penalty'],
+    ].map((field) => [field, new RegExp(`\\b${field.replace('_', '[_ ]')}\\b`, 'i')]),
   ),
-  repetition_penalty: /\brepetition[_ ]penalty\b/i,
-  logit_bias: /\blogit[_ ]bias\b/i,
   response_format: /response_format|json_schema|json_object|grammar/i,
   reasoning_effort: /reasoning[_.]effort/i,
   chat_template_kwargs: /chat_template_kwargs|enable_thinking/i,
   seed: /\b(random_)?seed\b/i,
-  stop: /\bstop\b|\bstop[_ ]sequences?\b/i,
+  stop: /\bstop([_ ]sequences?)?\b/i,
 };
 
 /**
@@ -64,8 +63,7 @@ export async function asUpstreamRefusal(
   const sent = Object.entries(FIELDS).filter(([field]) => chat[field] !== undefined);
   // What names a field counts before what only speaks of one.
   const names = [...body.matchAll(NAMED)].map(([, name = '']) => name).join(' ');
-  const found = [names, body].flatMap((text) => sent.filter(([, words]) => words.test(text)));
-  const [first] = found;
+  const [first] = [names, body].flatMap((text) => sent.filter(([, words]) => words.test(text)));
   if (first) return parameterRefused(first[0]);
   if (response.status === TOO_LARGE) return asUpstreamStatus(response);
   return new WorkerError('request_refused', "The model's server refuses the request");

@@ -46,7 +46,7 @@ function refused(reason: string): SetupError {
 const PORT = 8090;
 
 /**
- * Where the worker and its metrics listen: where it is told, where an endpoint on this machine leads,
+ * Where the worker and its metrics listen: where an option says, where an endpoint on this machine leads,
  * as before, or 8090; never where the upstream does.
  *
  * @param former the port of an earlier set-up

@@ -21,7 +21,8 @@ export interface ConsoleJobRow extends JobRow {
 }
 
 export const consoleJobColumns = `${jobColumns}, wallet, locked_credits, credits_per_request,
-  credits_per_1k_tokens, long_completion_threshold_tokens, attempt, failure_reason, acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
+  credits_per_1k_tokens, long_completion_threshold_tokens, attempt, failure_reason,
+  acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
   controller`;
 
 /** The wallet's job of this id. */

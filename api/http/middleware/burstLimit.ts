@@ -91,7 +91,7 @@ export function limitBursts(limit: BurstLimit): RequestHandler {
 
 /** As some proxies forward it: an address with the client's port, which changes with each connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/;
-/** The one bucket of whatever is no address, which a client may invent without end. */
+/** One bucket for all that is no address: a client can invent any number of such names. */
 const NO_ADDRESS = 'no address';
 
 /** One IPv4 address, or the /64 of an IPv6 one: a subscriber owns at least that much. */

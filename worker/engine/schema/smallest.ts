@@ -140,7 +140,7 @@ function valuesOf(reader: SchemaReader, level: Level, levels: number): unknown[]
   });
 }
 
-/** By the rules a schema with properties and no type also takes a number, which nobody means. */
+/** By the rules a schema with properties and no type also takes a number, which is never meant. */
 function impliedTypes(level: Level): Type[] {
   const has = (...keywords: (keyof Level)[]): boolean =>
     keywords.some((keyword) => level[keyword] !== undefined);
