@@ -1,7 +1,7 @@
 // Builds the packages that others install into dist/packages, unless they were built from the same
 // sources, and packs them. `npm start` and `npm run build` run it. Each package's `dist` mirrors the
 // checkout's folders, so that files read at run time are found at the same place relative to the code.
-// A folder as its argument is filled instead, whatever was built before.
+// With a folder as its argument it always builds, into that one.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';

@@ -55,7 +55,7 @@ export async function makeFolder({ built, sources, build }) {
   }
 }
 
-/** @returns whether this process has it now; one of a process that was killed is nobody's */
+/** @returns whether this process has it now; one of a process that was killed is removed */
 function takeLock(path) {
   try {
     writeFileSync(path, `${process.pid}`, { flag: 'wx' });

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * What the packages are published under, chosen here: a test holds every other mention against it.
- * Nobody has registered either yet, so a page gives an address beside each name.
+ * Neither is registered yet, so a page gives an address beside each name.
  */
 export const SCOPE = '@svc-inference';
 export const REPOSITORY = 'https://github.com/svc-inference/svc';

@@ -21,7 +21,7 @@ import { MINT } from '../programs/client/token/layout.ts';
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Whoever sets a ledger up: pays for everything, and is the authority of the program. Of a
+ * Sets a ledger up: pays for everything, and is the authority of the program. Of a
  * development ledger also that of both mints.
  */
 export interface Operator {

@@ -25,7 +25,7 @@ const SERVED_SECONDS_MAX = 30;
 /**
  * Makes the session's listener, or takes it over from an earlier connection.
  *
- * @returns whether it was there already, with the events that came meanwhile
+ * @returns whether it was there already, with the events that came since
  * @throws TooManyListenersError
  */
 export async function openListener(

@@ -95,7 +95,7 @@ async function runLocalnet(options: LocalnetCommandOptions): Promise<void> {
   const say = initialized === true ? console.error : console.log;
   try {
     const described = initialized && (await initializeLedger(localnet, payer));
-    // Before anything is written: whoever reads that may end it in the same moment.
+    // Before anything is written: the reader may end this process at once.
     endOnSignals(async () => {
       if (file) await rm(file, { force: true });
       await localnet.close();

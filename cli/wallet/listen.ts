@@ -53,7 +53,7 @@ export async function listen(options: {
     } else if (isResumed) console.error('Connected again.');
     else {
       place = 0;
-      console.error('Connected again. Events that came meanwhile are lost.');
+      console.error('Connected again. The events in between are lost.');
     }
     isFirst = false;
   }

@@ -12,7 +12,7 @@ tar -C "$checkout" --exclude=./.git --exclude=node_modules --exclude=dist --excl
   --exclude=./bench --exclude=./examples/language-model -cf - . |
   tar -C "$target" -xf -
 cd "$target"
-# Key files of whoever builds it.
+# Key files of the person who builds it.
 find . -maxdepth 1 -name '*.json' ! -name 'package*.json' ! -name 'tsconfig*.json' -delete
 
 # The pages of the web app, and the packages that it serves, need the development packages once.

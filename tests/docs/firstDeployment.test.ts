@@ -177,7 +177,7 @@ function isGroupAlive(id: number): boolean {
       const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return group === String(id) && state !== 'Z';
     } catch {
-      // It has ended meanwhile.
+      // It has ended already.
       return false;
     }
   });

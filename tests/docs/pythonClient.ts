@@ -43,7 +43,7 @@ export async function preparePython(): Promise<Python> {
   }
 }
 
-/** Its place is a link, made last: nobody finds an installation that was interrupted or replaced. */
+/** Its place is a link, made last: an installation that was interrupted or replaced is never found. */
 async function install(folder: string): Promise<void> {
   const installed = mkdtempSync(`${folder}-`);
   const timeout = VENV_TIMEOUT_MS;

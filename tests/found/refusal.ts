@@ -61,7 +61,7 @@ function nearestTo(
   return `The nearest is ${nearest}.`;
 }
 
-/** A name alone is compared with names, in whatever folder they are. */
+/** A name alone is compared with the names in every folder. */
 function distance(path: string, other: string): number {
   const folder = dirname(path);
   return leven(nameOf(path), nameOf(other)) + (folder === '.' ? 0 : leven(folder, dirname(other)));

@@ -60,7 +60,7 @@ describe('a folder that is made of sources', () => {
     expect(leftovers()).toEqual([]);
   });
 
-  it('is built anew where its sources have changed', async () => {
+  it('is built again where its sources have changed', async () => {
     await make();
     writeFileSync(join(built, '.sources'), 'of other sources');
     await make();
