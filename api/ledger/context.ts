@@ -210,8 +210,9 @@ export function connectLedger(options: {
       writableAccounts: [addresses.vault, addresses.treasuryVault],
       estimate: createHeliusFee(config.HELIUS_API_KEY),
       logger,
-      nowMs: () => performance.now(),
+      nowMs: time.nowMs,
     }),
+    nowMs: time.nowMs,
   });
   const context: LedgerContext = {
     connection,

@@ -7,6 +7,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
+import { createDeferred } from '../../common/wait.ts';
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
@@ -236,6 +237,31 @@ describe('the sender', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(200).fill('confirmed'));
     expect(questions).toBeLessThan(150);
     busy.close();
+  });
+});
+
+describe('a sender that was given a clock', () => {
+  it('measures by it how long the first of a lane waits for its turn', async () => {
+    const entered = createDeferred<void>();
+    const opened = createDeferred<void>();
+    const gated = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
+      if (request.method === 'sendTransaction') {
+        entered.resolve();
+        await opened.promise;
+      }
+      return forward(request);
+    });
+    let clockMs = 0;
+    const timed = createSender({ ...options(gated), submissionsMax: 1, nowMs: () => clockMs });
+    const sent = [pay(40), pay(41)].map((payment) => send([payment], timed));
+    await entered.promise;
+    expect(timed.waitedMs('')).toBe(0);
+    clockMs = 5_000;
+    expect(timed.waitedMs('')).toBe(5_000);
+    opened.resolve();
+    const outcomes = await Promise.all(sent);
+    expect(outcomes.map(({ status }) => status)).toEqual(['confirmed', 'confirmed']);
+    timed.close();
   });
 });
 

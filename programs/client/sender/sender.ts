@@ -192,6 +192,7 @@ export interface SenderLog {
  * @param options.urgentLanes what has to be sent before anything else that waits here
  * @param options.repeatMs after which a transaction without a status is sent once more: a second by
  *   default, since nodes drop transactions under load
+ * @param options.nowMs a monotone clock in milliseconds, by which turns and pauses are measured
  */
 export function createSender(options: {
   rpc: Rpc;
@@ -203,10 +204,11 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
   repeatMs?: number;
+  nowMs?: () => number;
 }): Sender {
   const { rpc, commitment, logger, priorityFee } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
-  const nowMs = () => performance.now();
+  const { nowMs = () => performance.now() } = options;
   const ledger = createLedger(rpc);
   const blockhashes = createBlockhashes(ledger);
   const confirmer = createConfirmer({ ledger, commitment, wsUrl, repeatMs });
