@@ -4,6 +4,8 @@ import { delay, type Time } from '../common/wait.ts';
 export interface MovableTime extends Time {
   /** Moves on by `ms` milliseconds. What is due by then is called at once, in its order. */
   advance(ms: number): void;
+  /** How many wait for it: a step before one does is lost on it. */
+  waiters(): number;
   /** Moves on in steps of `stepMs` until `work` is over. @returns what it came to */
   advanceUntil<Result>(work: Promise<Result>, stepMs?: number): Promise<Result>;
   /** From now on only `advance` moves it, until `release`. */
@@ -64,6 +66,7 @@ export function createMovableTime(): MovableTime {
       };
     },
     advance,
+    waiters: () => waiting.size,
     async advanceUntil(work, stepMs = STEP_MS) {
       let isOver = false;
       const end = () => {

@@ -58,12 +58,15 @@ describe('the end of a start', () => {
     return { isOver };
   }
 
-  /** Moves on until it has asked again and has settled. */
+  /** Until it has its answer, and waits for the time of the next question. */
+  const untilItWaits = () => until(() => time.waiters() === 1);
+
+  /** Moves on until it asks again. */
   async function pass(ms: number): Promise<void> {
+    await untilItWaits();
     const before = asked;
     time.advance(ms);
     await until(() => asked > before);
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   it('says at once how to try the service where a worker answers', async () => {
@@ -76,6 +79,7 @@ describe('the end of a start', () => {
     const { isOver } = await begin();
     await until(() => lines.length === 1);
     for (let passed = 0; passed < 5; passed += 1) await pass(500);
+    await untilItWaits();
     expect(lines).toEqual(['up to 30 s for a worker. It loads.']);
     workers = 'ok';
     await pass(500);
@@ -87,10 +91,12 @@ describe('the end of a start', () => {
     const { isOver } = await begin();
     await until(() => lines.length === 1);
     await pass(29_999);
+    await untilItWaits();
     expect(lines).toHaveLength(1);
     await pass(500);
     await isOver;
     expect(lines.slice(1)).toEqual(['None yet. It loads.']);
+    await untilItWaits();
     workers = 'ok';
     await pass(500);
     await until(() => lines.length > 2);
