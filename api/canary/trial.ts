@@ -1,4 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
+import { firstSilenceMs } from '../../common/tokenizers/silence.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { chatForWorker, priceOf, quote } from '../jobs/admission.ts';
@@ -57,7 +58,9 @@ export async function tryWorker(
   const job = await escrow.lock({ wallet, sequence: null }, quoted, escrow.draft(wallet));
   try {
     const chat = chatForWorker(request);
-    const { end, firstTokenMs } = await attempt(services, { job, worker, chat, interrupted });
+    const silenceMs = firstSilenceMs(request.messages);
+    const trying = { job, worker, chat, firstSilenceMs: silenceMs, interrupted };
+    const { end, firstTokenMs } = await attempt(services, trying);
     if (end.kind !== 'whole') {
       await refunds.refund(job, end);
       if (end.kind === 'failed' && end.busy) return { kind: 'full', firstTokenMs };
@@ -81,10 +84,11 @@ async function attempt(
     job: LockedJob;
     worker: WorkerRow;
     chat: Record<string, unknown>;
+    firstSilenceMs: number;
     interrupted: AbortSignal;
   },
 ): Promise<{ end: AttemptEnd; firstTokenMs: number | undefined }> {
-  const { job, worker, chat, interrupted } = options;
+  const { job, worker, chat, firstSilenceMs, interrupted } = options;
   const { endpoint, address: workerAddress } = worker;
   const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
   let firstTokenMs: number | undefined;
@@ -98,6 +102,7 @@ async function attempt(
     clock,
     time,
     deadlines,
+    firstSilenceMs,
     // As if another could go on: one that is silent for too long is not waited for.
     findSuccessor: async () => undefined,
     clientGone: interrupted,

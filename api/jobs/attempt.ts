@@ -1,3 +1,4 @@
+import { IDLE_MS, silentAtMs, TEXT_AGE_MS_MAX } from '../../common/tokenizers/silence.ts';
 import { answerCharactersMax, boundTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
@@ -6,7 +7,7 @@ import type { FinishReason } from '../http/response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
-import { IDLE_MS, isProofOf, type JobDeadlines, type WholeAnswer } from './job.ts';
+import { isProofOf, type JobDeadlines, type WholeAnswer } from './job.ts';
 
 /** How one attempt ended without a whole answer. */
 export type UnprovenEnd =
@@ -16,8 +17,11 @@ export type UnprovenEnd =
   | { kind: 'client_gone' }
   /** The reasoning used the token limit up, so that no answer follows. */
   | { kind: 'limit_reached' }
-  /** No proof can come in time any more: the job ends by refund. */
-  | { kind: 'overdue' }
+  /**
+   * No proof can come in time any more: the job ends by refund. Excused is a worker that still had
+   * time to read the prompt, or whose model was thinking.
+   */
+  | { kind: 'overdue'; isExcused: boolean }
   | {
       kind: 'failed';
       reason: AttemptFailure;
@@ -58,9 +62,6 @@ export interface TextEvent {
 /** Why a signal aborted; without one, each would make an error with a stack. */
 const OVER = 'over';
 
-/** Shortly before the deadline, an answer that stood still for longer than this is not worth proving. */
-const STANDSTILL_MS = 10_000;
-
 export interface AttemptOptions {
   reservation: Reservation;
   task: WorkerTask;
@@ -68,6 +69,8 @@ export interface AttemptOptions {
   clock: LedgerClock;
   time?: Time;
   deadlines: JobDeadlines;
+  /** How long the worker may be silent before its first text or reasoning; see `firstSilenceMs`. */
+  firstSilenceMs: number;
   /**
    * Finds a worker to go on with once this one was silent for too long. Resolves when there is one,
    * when there is none in time, or when `silence` aborts because this one gave a sign of life.
@@ -105,6 +108,9 @@ export async function* runAttempt(
   let stopped: 'deadline' | 'client_gone' | undefined;
   /** When text or another sign of life last came. */
   let aliveAtMs = startedMs;
+  /** When text last came; and text or reasoning. */
+  let textAtMs = startedMs;
+  let writtenAtMs = startedMs;
   /** Aborts at the next sign of life. */
   let silence = new AbortController();
   /** Why we cut the connection ourselves, if we did. */
@@ -135,14 +141,16 @@ export async function* runAttempt(
   }
 
   /**
-   * Ends the attempt after `IDLE_MS` without text or another sign of life, once another worker can
-   * take over or none came free in time. By this process's own time: the ledger's may leap.
+   * Ends the attempt after a silence that is too long, once another worker can take over or none came
+   * free in time. By this process's own time: the ledger's may leap.
    */
   async function watchSilence(): Promise<void> {
     while (!over.signal.aborted) {
-      const idleMs = time.nowMs() - aliveAtMs;
-      if (idleMs < IDLE_MS) {
-        await delay(IDLE_MS - idleMs, over.signal, time);
+      const firstMs = hasBegun() ? undefined : options.firstSilenceMs;
+      const leftMs = silentAtMs({ begunAtMs: startedMs, aliveAtMs }, firstMs) - time.nowMs();
+      if (leftMs > 0) {
+        // The first text ends the time to read: less may be left then.
+        await delay(Math.min(leftMs, IDLE_MS), over.signal, time);
         continue;
       }
       const { signal } = silence;
@@ -152,11 +160,21 @@ export async function* runAttempt(
     }
   }
 
-  /** An answer that is being worked on is cut off with a proof, one that stands still is given up. */
+  /**
+   * An answer whose text still comes is cut off with a proof. Another is given up, whatever signs of
+   * life there are: a single word and then only life would be paid in full.
+   */
   function endInTime(): void {
     if (text === '') return;
-    if (time.nowMs() - aliveAtMs <= STANDSTILL_MS) stop('deadline');
+    if (time.nowMs() - textAtMs <= TEXT_AGE_MS_MAX) stop('deadline');
     else cutConnection('silent');
+  }
+
+  function overdue(): UnprovenEnd {
+    const nowMs = time.nowMs();
+    const isReading = !hasBegun() && nowMs - startedMs <= options.firstSilenceMs;
+    const isThinking = reasoning !== '' && nowMs - writtenAtMs <= TEXT_AGE_MS_MAX;
+    return { kind: 'overdue', isExcused: text === '' && (isReading || isThinking) };
   }
 
   function onDeadline(at: bigint, act: () => unknown): void {
@@ -177,8 +195,11 @@ export async function* runAttempt(
       firstTokenMs = time.nowMs() - startedMs;
       reservation.observeFirstToken(firstTokenMs);
     }
-    if (piece.type === 'content') text += piece.text;
-    else reasoning += piece.text;
+    writtenAtMs = time.nowMs();
+    if (piece.type === 'content') {
+      text += piece.text;
+      textAtMs = writtenAtMs;
+    } else reasoning += piece.text;
     const length = Math.max(text.length, reasoning.length);
     return length > textMax ? failed('worker_error', 'text_too_long') : undefined;
   }
@@ -237,7 +258,7 @@ export async function* runAttempt(
     return failed(text ? 'proof_missing' : 'empty_output', 'ended without a proof');
   } catch (error) {
     if (cut === 'client_gone') return { kind: 'client_gone' };
-    if (cut === 'overdue') return { kind: 'overdue' };
+    if (cut === 'overdue') return overdue();
     if (!(error instanceof WorkerFailedError)) throw error;
     if (error.code === 'context_length_exceeded' && !hasBegun())
       return { kind: 'context_exceeded' };
@@ -254,7 +275,7 @@ export async function* runAttempt(
     }
     // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
     const isLate = clock.nowSeconds() >= deadlines.stopAt;
-    if (error.code === 'deadline_passed' && isLate) return { kind: 'overdue' };
+    if (error.code === 'deadline_passed' && isLate) return overdue();
     return failed('worker_error', cut ?? error.code, error);
   } finally {
     over.abort(OVER);

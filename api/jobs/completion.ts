@@ -1,6 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
 import { creditsNumber } from '../../common/jsonForms.ts';
+import { firstSilenceMs } from '../../common/tokenizers/silence.ts';
 import { createBackground } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
@@ -293,8 +294,9 @@ export function createCompletions(services: CompletionServices): Completions {
       identity: { jobId: job.id, modelId: job.model.id, created },
     });
     const chat = chatForWorker(request);
-    const dispatchable = { job, reservation, chat, clientGone, isStream };
     const { messages } = request;
+    const firstMs = firstSilenceMs(messages);
+    const dispatchable = { job, reservation, chat, firstSilenceMs: firstMs, clientGone, isStream };
     const context = { response, delivery, stages, claim, isStream, messages, created };
     await work.keepGoing(job, answer(dispatchable, context));
     services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });

@@ -29,6 +29,8 @@ export interface Dispatchable {
   reservation: Reservation;
   /** The chat-completions fields that matter to an engine. */
   chat: Record<string, unknown>;
+  /** How long a worker may be silent before its first text or reasoning. */
+  firstSilenceMs: number;
   clientGone: AbortSignal;
   /** Whether text is read as it comes, so that no other worker may begin anew behind it. */
   isStream: boolean;
@@ -59,7 +61,7 @@ export async function* dispatch(
   dispatchable: Dispatchable,
 ): AsyncGenerator<DispatchEvent, void> {
   const { directory, clock, time, workers, logger } = services;
-  const { job, chat, clientGone, isStream } = dispatchable;
+  const { job, chat, firstSilenceMs, clientGone, isStream } = dispatchable;
   const { model, deadlines } = job;
   // Each worker is tried once, so that their number is the number of the attempt.
   const tried = new Map<string, Reservation>();
@@ -124,6 +126,7 @@ export async function* dispatch(
         clock,
         ...(time && { time }),
         deadlines,
+        firstSilenceMs,
         findSuccessor,
         clientGone,
         isStream,
@@ -212,9 +215,9 @@ function recordFailure(
   const { job, chat, reservation, attempt, end } = options;
   const about = { job_id: job.id, worker: reservation.worker.address, attempt };
   if (end.kind === 'overdue') {
-    reservation.failed();
+    if (!end.isExcused) reservation.failed();
     logger.warn({ msg: 'A worker proved nothing in time', ...about });
-    return true;
+    return !end.isExcused;
   }
   if (end.kind === 'failed') {
     const { reason, cause } = end;

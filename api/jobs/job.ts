@@ -22,9 +22,6 @@ const STOP_BEFORE_END_SECONDS = 15n;
 /** From here on nothing is signed for settlement: it could land after a refund became possible. */
 const PROOF_BEFORE_END_SECONDS = 5n;
 
-/** A worker without text or another sign of life for this long is given up for another. */
-export const IDLE_MS = 20_000;
-
 /** How many workers are tried for one job. */
 export const ATTEMPTS_MAX = 3;
 

@@ -27,7 +27,7 @@ function endOverdue(refundAfterMs: number) {
     work,
   });
   const startMs = performance.now();
-  return refunds.refund(job, { kind: 'overdue' }).then(({ code, options }) => ({
+  return refunds.refund(job, { kind: 'overdue', isExcused: false }).then(({ code, options }) => ({
     code,
     refundTx: options.details?.refund_tx,
     tookMs: performance.now() - startMs,

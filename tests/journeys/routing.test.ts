@@ -106,10 +106,12 @@ function asked(): { workers: number; times: number } {
 
 const ask = ({
   stream = false,
+  content = 'Say hello.',
   url = service.baseUrl,
   signal,
 }: {
   stream?: boolean;
+  content?: string;
   url?: string;
   signal?: AbortSignal;
 } = {}): Promise<Response> =>
@@ -120,7 +122,10 @@ const ask = ({
       authorization: `Bearer ${service.apiKey}`,
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ model: service.model.id, messages, stream }),
+    body: JSON.stringify({
+      ...{ model: service.model.id, stream },
+      messages: [{ role: 'user', content }],
+    }),
   });
 
 const complete = () =>
@@ -360,6 +365,28 @@ describe('a silent worker', () => {
       await service.expectConserved();
     },
   );
+
+  it('has a second more for each 500 tokens of the prompt [failures.silent-worker-dropped]', async () => {
+    const [silent] = await openPool('never_answers');
+    // Some 12,000 tokens.
+    const asking = ask({ content: 'word '.repeat(12_000) });
+    await service.untilDispatched(1);
+    const [, honest] = await openPool('honest');
+    service.time.hold();
+    // Up to six have passed until the other worker was found.
+    service.time.advance(36_000);
+    await delay(100);
+    expect(honest?.requests).toEqual([]);
+    service.time.advance(12_000);
+    const response = await asking;
+    await response.text();
+    expect(response.headers.get('x-svc-worker')).toBe(honest?.address.toBase58());
+    // It was silent for too long, and cools down.
+    await complete();
+    expect(silent?.requests).toHaveLength(1);
+    service.time.release();
+    await service.untilAccount((account) => account.lockedCredits === 0n);
+  });
 
   it('is waited for when it is the only one, up to a 504 that names the job [errors.job-headers]', async () => {
     await openPool('never_answers');

@@ -25,8 +25,10 @@ import {
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
 const CREDITS = 1_000n;
-/** Longer than an answer may stand still shortly before its deadline, less than makes it silent. */
-const STANDSTILL_MS = 11_000;
+/** Longer than an answer may be without text before it is cut off, and than a model may be silent. */
+const TOO_LONG_MS = 21_000;
+/** Less than that, and twice as long is more. */
+const PAUSE_MS = 11_000;
 /** A second after the moment at which answers under way are stopped. */
 const STOP_SECONDS = 106;
 
@@ -130,7 +132,7 @@ const OUTCOMES: Record<Fault, Outcome> = {
   'answers with HTML': REFUSED,
   'breaks its events': BROKEN,
   'cuts its answer': BROKEN,
-  'hangs after a word': { ...BROKEN, clockSeconds: [106] },
+  'hangs after a word': BROKEN,
   'answers nothing': REFUSED,
   'sends an error in its stream': BROKEN,
   'does not end': ENDLESS,
@@ -182,11 +184,11 @@ async function completeWith(fault: Fault, form: Form, faulty = engineFor(fault))
   const { clockSeconds, maxTokens = 10_000, [form]: expected } = OUTCOMES[fault];
   engine.use(faulty);
   const answer = await complete(form, { max_tokens: maxTokens }, async (untilBegun) => {
-    if (!clockSeconds) return;
     if (fault === 'hangs after a word') {
       await untilBegun();
-      service.time.advance(STANDSTILL_MS);
+      service.time.advance(TOO_LONG_MS);
     }
+    if (!clockSeconds) return;
     await until(async () => (await service.workers[0]?.inFlight()) === 1);
     for (const seconds of clockSeconds) await service.advanceSeconds(seconds);
   });
@@ -272,14 +274,25 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('with text, whose model was silent for more than 10 s, fails at once and costs nothing', async () => {
+  it('whose model only thinks for 20 s after its text fails at once and costs nothing', async () => {
+    let thoughts = 0;
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
+      const thinking = setInterval(() => {
+        reply.raw(THOUGHT);
+        thoughts += 1;
+      }, LIFE_MS);
       await reply.closed;
+      clearInterval(thinking);
     });
     const answer = await complete(form, {}, async (untilBegun) => {
       await untilBegun();
-      service.time.advance(STANDSTILL_MS);
+      for (let pause = 0; pause < 2; pause += 1) {
+        service.time.advance(PAUSE_MS);
+        const before = thoughts;
+        // So that it is not silent: what came last has reached the API.
+        await until(async () => thoughts > before + 1);
+      }
       await service.advanceSeconds(STOP_SECONDS);
     });
     expect(answer.status).toBe(form === 'stream' ? 200 : 500);

@@ -72,13 +72,14 @@ const RULES: Readonly<Record<string, string>> = {
     'A lock not confirmed in 10 s is a 503, and a lock that lands later is taken back.',
   'failures.failover': 'A worker that fails before the first content is replaced by another.',
   'failures.three-workers': 'No more than three workers are tried for one job.',
-  'failures.silent-worker-dropped': 'A worker silent for 30 s is dropped if there is another.',
+  'failures.silent-worker-dropped':
+    'A worker that is silent for longer than its prompt allows is dropped if there is another.',
   'failures.worker-failed':
     'A worker that dies, or gives a wrong, missing or empty proof, costs nothing: 500, or an error event.',
   'failures.timeout':
     'No completion within 120 s: 504 when the refund is confirmed, with its signature, and nothing charged.',
   'failures.long-answer':
-    'An answer that still runs 105 s after its lock is stopped, proven and paid, with the reason length.',
+    'An answer whose text still comes 105 s after its lock is stopped, proven and paid, with the reason length.',
   'failures.client-left-plain':
     'A plain request that its client leaves before the answer began is not charged.',
   'failures.client-left-stream':

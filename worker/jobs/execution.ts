@@ -7,6 +7,7 @@ import { createEventStream } from '../protocol/eventStream.ts';
 import type { Admitted } from './admission.ts';
 import { answer } from './answer.ts';
 import type { Proof, SignProof } from './output.ts';
+import { watchSilence } from './silence.ts';
 
 /** How an admitted job ended. */
 export interface JobEnd {
@@ -40,38 +41,6 @@ export interface Controls {
 type Execute = (request: JobRequest, response: ServerResponse, controls: Controls) => Promise<void>;
 
 const MS_PER_SECOND = 1_000;
-/** Gateways wait no longer for an answer that stands still near its deadline, and 20 s before. */
-const SILENCE_MS = 10_000;
-
-/** An engine, and for how long its next event has been awaited: not at all while a reader holds it up. */
-function watchSilence(engine: Engine, nowMs: () => number) {
-  let askedAtMs: number | undefined;
-  return {
-    engine: {
-      kind: engine.kind,
-      async *generate(...work: Parameters<Engine['generate']>) {
-        askedAtMs = nowMs();
-        for await (const event of engine.generate(...work)) {
-          askedAtMs = undefined;
-          yield event;
-          askedAtMs = nowMs();
-        }
-      },
-    },
-    silentMs: () => (askedAtMs === undefined ? 0 : nowMs() - askedAtMs),
-  };
-}
-
-/** A caller that leaves after a long silence of the model leaves because of it. */
-function reasonOfClose(silentMs: number): WorkerError {
-  if (silentMs < SILENCE_MS)
-    return new WorkerError('caller_gone', 'The caller closed the connection');
-  const seconds = Math.floor(silentMs / MS_PER_SECOND);
-  return new WorkerError(
-    'silent',
-    `The model wrote nothing for ${seconds} s, until the caller closed the connection`,
-  );
-}
 
 /** @param dependencies.nowMs for how long the engine is silent */
 export function createExecute(dependencies: {
@@ -101,8 +70,8 @@ export function createExecute(dependencies: {
       });
     const fields = { job_id: request.job_id, attempt: request.attempt };
     const stream = createEventStream(response, cancel.signal);
-    const { engine, silentMs } = watchSilence(dependencies.engine, nowMs);
-    const cancelForCaller = (): void => cancel.abort(reasonOfClose(silentMs()));
+    const { engine, reasonOfClose } = watchSilence(dependencies.engine, request.chat, nowMs);
+    const cancelForCaller = (): void => cancel.abort(reasonOfClose());
     let proofDue: NodeJS.Timeout | undefined;
     admitted.then(
       ({ proofDueMs }) => {

@@ -1,0 +1,71 @@
+import { firstSilenceMs, silentAtMs, TEXT_AGE_MS_MAX } from '../../common/tokenizers/silence.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ChatRequest } from '../protocol/contracts.ts';
+import { WorkerError } from '../protocol/errors.ts';
+
+const MS_PER_SECOND = 1_000;
+/** A gateway's count began earlier: it includes the way here and the look at the ledger. */
+const HEAD_START_MS = 5_000;
+
+/** An engine whose silence is watched as gateways watch it. */
+interface WatchedEngine {
+  engine: Engine;
+  /** Why the caller has closed the connection: a silence of the model that was too long, or its own wish. */
+  reasonOfClose(): WorkerError;
+}
+
+/**
+ * Tells silence that a gateway gives up on from a caller that leaves. Nothing counts as silence while
+ * a reader holds the engine up.
+ */
+export function watchSilence(
+  engine: Engine,
+  chat: ChatRequest,
+  nowMs: () => number,
+): WatchedEngine {
+  const firstMs = firstSilenceMs(chat.messages);
+  const begunAtMs = nowMs() - HEAD_START_MS;
+  let aliveAtMs = begunAtMs;
+  /** Since when the next event is awaited; undefined while the last one is sent. */
+  let askedAtMs: number | undefined;
+  let textAtMs: number | undefined;
+  let hasWritten = false;
+
+  /** For how long the model has been silent, or without text; undefined within its limits. */
+  function silentMs(): number | undefined {
+    if (askedAtMs === undefined) return undefined;
+    const now = nowMs();
+    const limitMs = silentAtMs({ begunAtMs, aliveAtMs }, hasWritten ? undefined : firstMs);
+    if (now >= limitMs) return now - askedAtMs;
+    // At its time limit an answer is given up whose model shows life and writes nothing.
+    const textlessMs = now - (textAtMs ?? now);
+    return textlessMs > TEXT_AGE_MS_MAX ? textlessMs : undefined;
+  }
+
+  return {
+    engine: {
+      kind: engine.kind,
+      async *generate(...work: Parameters<Engine['generate']>) {
+        askedAtMs = nowMs();
+        for await (const event of engine.generate(...work)) {
+          if (event.type === 'text') textAtMs = nowMs();
+          hasWritten ||= event.type === 'text' || event.type === 'reasoning';
+          askedAtMs = undefined;
+          yield event;
+          askedAtMs = nowMs();
+          aliveAtMs = askedAtMs;
+        }
+      },
+    },
+    reasonOfClose() {
+      const ms = silentMs();
+      if (ms === undefined)
+        return new WorkerError('caller_gone', 'The caller closed the connection');
+      const seconds = Math.floor(ms / MS_PER_SECOND);
+      return new WorkerError(
+        'silent',
+        `The model wrote nothing for ${seconds} s, until the caller closed the connection`,
+      );
+    },
+  };
+}
