@@ -111,7 +111,9 @@ export function chatForWorker(request: ChatCompletionRequest): Record<string, un
   const { frequency_penalty, presence_penalty, repetition_penalty, logit_bias } = request;
   const { response_format, reasoning_effort, chat_template_kwargs } = request;
   return {
-    ...{ model, messages, temperature, top_p, top_k, min_p, stop, seed },
+    ...{ model, messages, temperature, top_p, top_k, min_p, seed },
+    // Without a sequence it ends no answer.
+    stop: stop?.length === 0 ? undefined : stop,
     ...{ frequency_penalty, presence_penalty, repetition_penalty, logit_bias },
     ...{ response_format, reasoning_effort, chat_template_kwargs },
   };

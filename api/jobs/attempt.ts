@@ -1,6 +1,7 @@
 import { IDLE_MS, silentAtMs, TEXT_AGE_MS_MAX } from '../../common/tokenizers/silence.ts';
 import { answerCharactersMax, boundTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
+import type { WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../http/contracts/chatCompletion.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
@@ -58,6 +59,11 @@ export interface TextEvent {
   /** How long this worker's first text or reasoning took. */
   firstTokenMs: number;
 }
+
+/** By which a worker says that it cannot take the request, whoever is to blame for it. */
+const REQUEST_REFUSALS: ReadonlySet<string> = new Set<WorkerErrorCode>([
+  ...(['request_refused', 'invalid_request', 'body_too_large'] as const),
+]);
 
 /** Why a signal aborted; without one, each would make an error with a stack. */
 const OVER = 'over';
@@ -255,7 +261,7 @@ export async function* runAttempt(
       }
       if (end) return end;
     }
-    return failed(text ? 'proof_missing' : 'empty_output', 'ended without a proof');
+    return failed('proof_missing', 'ended without a proof');
   } catch (error) {
     if (cut === 'client_gone') return { kind: 'client_gone' };
     if (cut === 'overdue') return overdue();
@@ -267,7 +273,7 @@ export async function* runAttempt(
     if (error.code === 'parameter_refused' && isOfRequest && !hasBegun()) {
       return { kind: 'refused', param };
     }
-    if (error.code === 'request_refused' && !hasBegun()) return { kind: 'refused' };
+    if (REQUEST_REFUSALS.has(error.code) && !hasBegun()) return { kind: 'refused' };
     if (error.code === 'empty_output' && !text) {
       // A worker that claims so after little reasoning has failed like any other.
       const isLimitReached = finishReason === 'length' && boundTokens(reasoning) >= task.tokenLimit;

@@ -12,6 +12,7 @@ import {
   type TextEvent,
   type UnprovenEnd,
 } from './attempt.ts';
+import { canEmpty } from './emptyAnswers.ts';
 import { ATTEMPTS_MAX, type Escrow, type LockedJob, type WholeAnswer } from './job.ts';
 
 export interface DispatchServices {
@@ -85,10 +86,19 @@ export async function* dispatch(
     else successor = found;
   }
 
+  const hasOthers = (): boolean =>
+    directory.active(model.address).some(({ address }) => !tried.has(address));
+
   async function reserveNext(): Promise<Reservation | undefined> {
-    if (!mayTryAnother()) return undefined;
-    const hasOthers = directory.active(model.address).some(({ address }) => !tried.has(address));
-    return reserve(hasOthers ? FAILOVER_WAIT_MS : 0);
+    return mayTryAnother() ? reserve(hasOthers() ? FAILOVER_WAIT_MS : 0) : undefined;
+  }
+
+  /** Counts a failure against a worker, once for a job. */
+  function blame(reservation: Reservation, msg: string): void {
+    if (blamed.has(reservation)) return;
+    reservation.failed();
+    blamed.add(reservation);
+    logger.warn({ msg, job_id: job.id, worker: reservation.worker.address });
   }
 
   /**
@@ -99,16 +109,7 @@ export async function* dispatch(
     const proven = await within(PROVER_WAIT_MS, services.escrow.undeliveredProof(job), time);
     if (!proven) return;
     const prover = tried.get(proven.workerAddress);
-    if (!prover || blamed.has(prover)) return;
-    prover.failed();
-    blamed.add(prover);
-    const { workerAddress: worker, attempt } = proven;
-    logger.warn({
-      msg: 'A worker proved what it did not deliver',
-      job_id: job.id,
-      worker,
-      attempt,
-    });
+    if (prover) blame(prover, 'A worker proved what it did not deliver');
   }
 
   async function* attemptAt(reservation: Reservation): AsyncGenerator<DispatchEvent, AttemptEnd> {
@@ -131,44 +132,42 @@ export async function* dispatch(
         clientGone,
         isStream,
       });
-      if (recordFailure(logger, { job, chat, reservation, attempt, end })) blamed.add(reservation);
+      if (recordFailure(logger, { job, reservation, attempt, end })) blamed.add(reservation);
       return end;
     } finally {
       reservation.release();
     }
   }
 
-  /** A refusal is the client's error, unless another worker answers the same request. */
-  function blameRefusal(reservation: Reservation): void {
-    reservation.failed();
-    logger.warn({
-      msg: 'A worker refused what another answered',
-      job_id: job.id,
-      worker: reservation.worker.address,
-    });
-  }
-
   let { reservation } = dispatchable;
-  let refused: { by: Reservation; end: UnprovenEnd } | undefined;
+  /** What the request itself may have caused: one more worker is asked at most. */
+  let caused: UnprovenEnd | undefined;
+  /** Those that gave nothing for the request, which counts against them if another worker answers it. */
+  const doubted: Reservation[] = [];
   const capacity = createCapacityNotes();
   try {
     for (;;) {
       const end = yield* attemptAt(reservation);
       if (end.kind === 'whole') {
-        if (refused) blameRefusal(refused.by);
+        for (const one of doubted) blame(one, 'A worker gave nothing where another answered');
         return yield { type: 'whole', answer: end.answer };
       }
       capacity.note(end);
       const hasFailed = end.kind === 'failed';
+      const isEmpty = hasFailed && end.reason === 'empty_output';
+      const isCaused = end.kind === 'refused' || (isEmpty && canEmpty(chat, job.tokenLimit));
+      if (end.kind === 'refused' || (isEmpty && !isCaused)) doubted.push(reservation);
       const mayGoOn = hasFailed ? !end.hasBegun || !isStream : end.kind === 'refused';
       if (hasFailed && mayGoOn) await blameProver();
-      // After a refusal one more worker is asked at most: what the client caused is not asked for long.
-      const next = mayGoOn && !refused ? (successor ?? (await reserveNext())) : undefined;
+      const next = mayGoOn && !caused ? (successor ?? (await reserveNext())) : undefined;
       if (!next) {
+        // Three workers, or all that there are, blame none. One word against another blames both.
+        const isOpen = isEmpty && !isCaused && !caused && tried.size < ATTEMPTS_MAX && hasOthers();
+        if (isOpen) for (const one of doubted) blame(one, 'A worker gave an answer without text');
         const isOver = hasFailed || end.kind === 'refused';
-        return yield { type: 'unproven', end: (isOver && refused?.end) || capacity.judge(end) };
+        return yield { type: 'unproven', end: (isOver && caused) || capacity.judge(end) };
       }
-      if (end.kind === 'refused') refused = { by: reservation, end };
+      if (isCaused) caused = end;
       if (hasFailed && end.hasBegun) yield { type: 'discarded' };
       successor = undefined;
       reservation = next;
@@ -207,12 +206,12 @@ function createCapacityNotes() {
 /** @returns whether it counts against the worker */
 function recordFailure(
   logger: Logger,
-  options: Pick<Dispatchable, 'job' | 'chat' | 'reservation'> & {
+  options: Pick<Dispatchable, 'job' | 'reservation'> & {
     attempt: number;
     end: AttemptEnd;
   },
 ): boolean {
-  const { job, chat, reservation, attempt, end } = options;
+  const { job, reservation, attempt, end } = options;
   const about = { job_id: job.id, worker: reservation.worker.address, attempt };
   if (end.kind === 'overdue') {
     if (!end.isExcused) reservation.failed();
@@ -221,9 +220,8 @@ function recordFailure(
   }
   if (end.kind === 'failed') {
     const { reason, cause } = end;
-    // With stop sequences it is the client who decides whether there is any text.
-    const isClientsDoing = reason === 'empty_output' && chat.stop !== undefined;
-    const counts = !end.busy && !isClientsDoing;
+    // Whether an answer without text is the worker's fault shows when others have been asked.
+    const counts = !end.busy && reason !== 'empty_output';
     if (end.isRefused) reservation.refusedConnection();
     else if (end.busy) reservation.foundBusy(end.busy.retryAfterMs);
     else if (counts) reservation.failed();

@@ -5,6 +5,7 @@ import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../http/contracts/errors.ts';
 import type { JobProgress } from '../sql/jobs.ts';
 import type { UnprovenEnd } from './attempt.ts';
+import { reasonOfUsedLimit } from './emptyAnswers.ts';
 import type { Escrow, JobEnd, LockedJob } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 
@@ -25,8 +26,12 @@ const failureReasons = {
   context_exceeded: 'context_length_exceeded',
   refused: 'worker_error',
   client_gone: 'client_gone',
-  limit_reached: 'empty_output',
 } as const;
+
+function reasonOf(end: Exclude<UnprovenEnd, { kind: 'overdue' }>, { tokenLimit }: LockedJob) {
+  if (end.kind === 'failed') return end.reason;
+  return end.kind === 'limit_reached' ? reasonOfUsedLimit(tokenLimit) : failureReasons[end.kind];
+}
 
 export function createRefunds(options: {
   escrow: Escrow;
@@ -64,12 +69,11 @@ export function createRefunds(options: {
     refundWhenDue,
     async refund(job, end) {
       if (end.kind === 'overdue') return timeOut(job);
-      const reason = end.kind === 'failed' ? end.reason : failureReasons[end.kind];
       const hadWorker = end.kind !== 'failed' || !(end.busy || end.isRefused);
       // Should it not come to its end, the keeper refunds.
       const known = await untilBack(
         job,
-        work.keepGoing(job, escrow.fail(job, reason, { hadWorker })),
+        work.keepGoing(job, escrow.fail(job, reasonOf(end, job), { hadWorker })),
       );
       if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
       if (end.kind === 'refused') return requestRefused(job, end.param, refundTxOf(known));

@@ -21,16 +21,14 @@ export interface Offence {
 const HOUR_SECONDS = 3_600n;
 
 /**
- * Work that a worker did and nobody paid. A client that left counts. An empty answer may be its
- * worker's fault: it counts only where it was the third worker's in turn, so that neither one bad
- * worker nor a pool too small to tell can get anybody suspended.
+ * Work that a worker did and nobody paid: its client left, or the answer has no text. Where a worker
+ * alone is to blame for that, the API has asked another one, or records `worker_error`.
  */
 export const unpaidEndings: Offence = {
   reason: 'unpaid_endings',
   windowSeconds: HOUR_SECONDS,
   endedAt: 'ended_at',
-  condition: `failure_reason in ('client_gone', 'empty_output')
-    and (failure_reason = 'client_gone' or attempt >= 3)`,
+  condition: `failure_reason in ('client_gone', 'empty_output')`,
 };
 
 /** Disputes that brought no evidence: each binds the operator's rent and the treasury's share. */

@@ -150,6 +150,14 @@ describe('a client that disconnects after the first text', () => {
 });
 
 describe("a request that a model's server refuses", () => {
+  it.each(['invalid_request', 'body_too_large'])(
+    'by %s is the client’s error, too: it sent what no worker takes',
+    async (code) => {
+      const { end, started, noted } = await answer([[], [], []], { workers: say(code, code) });
+      expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], []]);
+    },
+  );
+
   const refused = 'request_refused';
 
   it('is asked of one more worker at most, and counts against neither', async () => {

@@ -75,6 +75,24 @@ describe('a job without a charge', () => {
   );
 });
 
+describe('a job whose model thought until its token limit', () => {
+  it.each([
+    [1, 'empty_output'],
+    [256, 'empty_output'],
+    // An honest client's lot: it counts against no wallet.
+    [257, 'worker_error'],
+  ])('of %d tokens fails on the ledger as %s', async (tokenLimit, reason) => {
+    const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
+    const refunds = createRefunds({
+      escrow: { fail } as Partial<Escrow> as Escrow,
+      clock: {} as LedgerClock,
+      work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+    });
+    await refunds.refund({ ...job, tokenLimit }, { kind: 'limit_reached' });
+    expect(fail.mock.lastCall?.[1]).toBe(reason);
+  });
+});
+
 describe('a job that no worker had a place for', () => {
   it.each([
     [undefined, 1],

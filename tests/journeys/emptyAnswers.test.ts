@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { listKeys } from '../../api/account/keys.ts';
+import { untilEnded } from '../../testing/ledger/walletBooks.ts';
+import {
+  FORMS,
+  type Form,
+  requestCompletion,
+  sample,
+} from '../../testing/service/requestCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
+import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
+import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+
+const CREDITS = 1_000n;
+/** How many unpaid endings a wallet may have within an hour. */
+const UNPAID_ENDINGS_MAX = 2;
+const EMPTY = { status: 'failed', reason: 'empty_output', charged: 0n };
+
+let service: RunningService;
+let upstreams: UpstreamServer[];
+
+beforeAll(async () => {
+  upstreams = [await startUpstream(), await startUpstream()];
+  service = await startRunningService({
+    workers: upstreams.map(({ url }) => createUpstreamEngine({ url })),
+    apiSettings: { METRICS_PORT: '0' },
+    indexerSettings: { SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: String(UNPAID_ENDINGS_MAX) },
+    indexerLimits: { abuseIntervalMs: 100 },
+  });
+});
+
+afterAll(async () => {
+  await service?.close();
+  for (const { close } of upstreams) close();
+});
+
+function sayNothing(reply: Reply): void {
+  reply.finish('stop');
+  reply.done();
+  reply.end();
+}
+
+function think(reply: Reply): void {
+  const delta = { reasoning_content: 'I wonder what to say, and what not. '.repeat(30) };
+  reply.raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] }));
+  reply.finish('length');
+  reply.done();
+  reply.end();
+}
+
+/** What the API has counted against each worker. */
+function incidents(): Promise<(number | undefined)[]> {
+  const ofWorker = ({ address }: { address: string }) =>
+    sample(service, `svc_api_worker_failures_total{worker="${address}"}`);
+  return Promise.all(service.workers.map(ofWorker));
+}
+
+/** Has a wallet of its own ask until its key is suspended. @returns how its jobs ended */
+async function askUntilSuspended(form: Form, body: Record<string, unknown>) {
+  const { address, apiKey } = await service.addWallet(CREDITS);
+  const statuses: number[] = [];
+  for (let request = 0; request <= UNPAID_ENDINGS_MAX; request += 1) {
+    statuses.push((await requestCompletion(service, { form, apiKey, body })).status);
+  }
+  const { jobs, available } = await untilEnded(service, address, UNPAID_ENDINGS_MAX + 1);
+  const wallet = address.toBase58();
+  await until(async () =>
+    (await listKeys(service.pool)).some(
+      (key) => key.wallet === wallet && key.status === 'suspended',
+    ),
+  );
+  expect((await requestCompletion(service, { form, apiKey, body })).status).toBe(403);
+  return { jobs, available, statuses };
+}
+
+describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) => {
+  const asked = () => upstreams.reduce((sum, { requests }) => sum + requests.length, 0);
+
+  it.each([
+    [{ logit_bias: { '2': 100 } }, sayNothing, 500, 2],
+    [{ response_format: { type: 'json_object' } }, sayNothing, 500, 2],
+    [{ stop: 'a' }, sayNothing, 200, 2],
+    [{ max_tokens: 2 }, sayNothing, 500, 2],
+    [{ max_completion_tokens: 200 }, think, 200, 1],
+    // The prompt alone can do it, too: of two workers both say nothing.
+    [{}, sayNothing, 500, 2],
+  ])(
+    'by %j bears that itself, and no worker does [failures.abuse]',
+    async (body, script, status, times) => {
+      for (const { answerWith } of upstreams) answerWith(script);
+      const [before, askedBefore] = [await incidents(), asked()];
+      const { jobs, available, statuses } = await askUntilSuspended(form, body);
+      const count = UNPAID_ENDINGS_MAX + 1;
+      expect(statuses).toEqual(Array(count).fill(status));
+      expect([jobs, available]).toEqual([Array(count).fill(EMPTY), CREDITS]);
+      expect(asked() - askedBefore).toBe(count * times);
+      expect(await incidents()).toEqual(before);
+    },
+  );
+});
+
+describe('a worker that gives an answer without text where another has one', () => {
+  it('bears that itself', async () => {
+    const [mute, sound] = upstreams;
+    mute?.answerWith(sayNothing);
+    sound?.answerWith((reply) => {
+      reply.text('Hello');
+      sayNothing(reply);
+    });
+    const { address, apiKey } = await service.addWallet(CREDITS);
+    let count = 0;
+    // Which worker is asked first is drawn.
+    while ((await incidents()).every((of) => of === 0)) {
+      expect((await requestCompletion(service, { form: 'plain', apiKey })).status).toBe(200);
+      count += 1;
+    }
+    expect(await incidents()).toEqual([1, 0]);
+    // It is on the worker's public page, too.
+    await until(async () => {
+      const { rows } = await service.pool.query('select sum(failures) from service.worker_hours');
+      return Number(rows[0].sum) === 1;
+    });
+    const { jobs } = await untilEnded(service, address, count);
+    expect(jobs).toEqual(Array(count).fill({ status: 'settled', reason: 'none', charged: 8n }));
+  });
+});
+
+describe('a request that is longer in its own words than any worker takes', () => {
+  it('is its client’s error, and counts against no worker', async () => {
+    const before = await incidents();
+    // Five bytes here, and 22 in the plain digits that the worker would get.
+    const numbers = '1e20,'.repeat(300_000);
+    const response = await fetch(`${service.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+      body:
+        `{"model": "${service.model.id}", "messages": [{"role": "user", "content": "Hi"}], ` +
+        `"chat_template_kwargs": {"numbers": [${numbers}1]}}`,
+    });
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_request' } });
+    expect(response.status).toBe(400);
+    expect(await incidents()).toEqual(before);
+  });
+});
