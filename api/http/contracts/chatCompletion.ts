@@ -7,9 +7,9 @@ export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 const finishReason = z
   .enum(FINISH_REASONS)
   .describe(
-    '`length`: the answer met its token limit, or the time limit of its job; with empty content and ' +
-      'without a charge where reasoning used the token limit up. `content_filter`: the model server ' +
-      'held text back.',
+    '`length`: the answer met its token limit, or the time limit of its job, where content came in ' +
+      'its last 20 s; with empty content and without a charge where reasoning used the token limit ' +
+      'up. `content_filter`: the model server held text back.',
   );
 
 const completionId = z

@@ -81,7 +81,8 @@ export const responseHeaders = {
   'x-svc-engine': 'Our choice: what the worker says of its engine.',
   'x-svc-truncated':
     'Our choice: `deadline` when the answer was cut off because its job had 15 s left; of a stream ' +
-    '`svc.truncated` in the chunk with the finish reason.',
+    '`svc.truncated` in the chunk with the finish reason. Without content in its last 20 s it fails ' +
+    'instead, unpaid.',
   'x-svc-replayed': 'Our choice: `true` when the answer is that of an earlier equal request.',
   'server-timing': 'Our choice: milliseconds for lock, worker, settlement and mirror.',
   'retry-after': 'Seconds to wait before the request is repeated.',
