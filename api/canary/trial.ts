@@ -1,6 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { firstSilenceMs } from '../../common/tokenizers/silence.ts';
-import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { chatForWorker, priceOf, quote } from '../jobs/admission.ts';
 import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';

@@ -1,5 +1,10 @@
-import { IDLE_MS, silentAtMs, TEXT_AGE_MS_MAX } from '../../common/tokenizers/silence.ts';
-import { answerCharactersMax, boundTokens } from '../../common/tokenizers/tokenCounts.ts';
+import {
+  answerCharactersMax,
+  boundTokens,
+  IDLE_MS,
+  silentAtMs,
+  TEXT_AGE_MS_MAX,
+} from '../../common/tokenizers/tokenCounts.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';

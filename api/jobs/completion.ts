@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
 import { creditsNumber } from '../../common/jsonForms.ts';
-import { firstSilenceMs } from '../../common/tokenizers/silence.ts';
+import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { createBackground } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';

@@ -5,7 +5,7 @@ import { type Dispatchable, type DispatchServices, dispatch } from '../../api/jo
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../common/logger.ts';
-import { IDLE_MS } from '../../common/tokenizers/silence.ts';
+import { IDLE_MS } from '../../common/tokenizers/tokenCounts.ts';
 
 // What a whole service cannot be made to do at will: what each worker of a job says in its turn.
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { DispatchServices } from '../../api/jobs/dispatch.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
-import { IDLE_MS } from '../../common/tokenizers/silence.ts';
+import { IDLE_MS } from '../../common/tokenizers/tokenCounts.ts';
 import { answer, STOP_AT } from './dispatchScene.ts';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));

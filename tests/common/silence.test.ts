@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstSilenceMs, silentAtMs } from '../../common/tokenizers/silence.ts';
+import { firstSilenceMs, silentAtMs } from '../../common/tokenizers/tokenCounts.ts';
 
 const say = (...contents: string[]) => contents.map((content) => ({ content }));
 const words = (count: number) => 'word '.repeat(count);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { startCanary } from '../../api/canary/start.ts';
 import { loadConfig } from '../../api/config.ts';
-import { IDLE_MS } from '../../common/tokenizers/silence.ts';
+import { IDLE_MS } from '../../common/tokenizers/tokenCounts.ts';
 import { fetchWorker } from '../../programs/client/accounts.ts';
 import { workerUpdate } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';

@@ -1,4 +1,8 @@
-import { firstSilenceMs, silentAtMs, TEXT_AGE_MS_MAX } from '../../common/tokenizers/silence.ts';
+import {
+  firstSilenceMs,
+  silentAtMs,
+  TEXT_AGE_MS_MAX,
+} from '../../common/tokenizers/tokenCounts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
