@@ -12,7 +12,7 @@ import {
   type TextEvent,
   type UnprovenEnd,
 } from './attempt.ts';
-import { canEmpty } from './emptyAnswers.ts';
+import { canEmpty, canSilence } from './emptyAnswers.ts';
 import { ATTEMPTS_MAX, type Escrow, type LockedJob, type WholeAnswer } from './job.ts';
 
 export interface DispatchServices {
@@ -93,6 +93,23 @@ export async function* dispatch(
     return mayTryAnother() ? reserve(hasOthers() ? FAILOVER_WAIT_MS : 0) : undefined;
   }
 
+  const isEmpty = (end: AttemptEnd): boolean =>
+    end.kind === 'failed' && end.reason === 'empty_output';
+
+  /** Whether the request itself can be why it came to nothing: one more worker is asked at most. */
+  const canBeCaused = (end: AttemptEnd): boolean =>
+    end.kind === 'refused' || (isEmpty(end) && canEmpty(chat, job.tokenLimit));
+
+  /** Whether it counts against the worker only if another answers the same request. */
+  function isDoubtful(end: AttemptEnd): boolean {
+    const isSilent = end.kind === 'failed' && end.cause === 'silent' && !end.hasBegun;
+    return (
+      end.kind === 'refused' ||
+      (isEmpty(end) && !canBeCaused(end)) ||
+      (isSilent && canSilence(chat))
+    );
+  }
+
   /** Counts a failure against a worker, once for a job. */
   function blame(reservation: Reservation, msg: string): void {
     if (blamed.has(reservation)) return;
@@ -132,7 +149,10 @@ export async function* dispatch(
         clientGone,
         isStream,
       });
-      if (recordFailure(logger, { job, reservation, attempt, end })) blamed.add(reservation);
+      const isOpen = canBeCaused(end) || isDoubtful(end);
+      if (recordFailure(logger, { job, reservation, attempt, end, isOpen })) {
+        blamed.add(reservation);
+      }
       return end;
     } finally {
       reservation.release();
@@ -140,7 +160,7 @@ export async function* dispatch(
   }
 
   let { reservation } = dispatchable;
-  /** What the request itself may have caused: one more worker is asked at most. */
+  /** How the first attempt ended that the request itself may have caused. */
   let caused: UnprovenEnd | undefined;
   /** Those that gave nothing for the request, which counts against them if another worker answers it. */
   const doubted: Reservation[] = [];
@@ -154,20 +174,18 @@ export async function* dispatch(
       }
       capacity.note(end);
       const hasFailed = end.kind === 'failed';
-      const isEmpty = hasFailed && end.reason === 'empty_output';
-      const isCaused = end.kind === 'refused' || (isEmpty && canEmpty(chat, job.tokenLimit));
-      if (end.kind === 'refused' || (isEmpty && !isCaused)) doubted.push(reservation);
+      if (isDoubtful(end)) doubted.push(reservation);
       const mayGoOn = hasFailed ? !end.hasBegun || !isStream : end.kind === 'refused';
       if (hasFailed && mayGoOn) await blameProver();
       const next = mayGoOn && !caused ? (successor ?? (await reserveNext())) : undefined;
       if (!next) {
         // Three workers, or all that there are, blame none. One word against another blames both.
-        const isOpen = isEmpty && !isCaused && !caused && tried.size < ATTEMPTS_MAX && hasOthers();
-        if (isOpen) for (const one of doubted) blame(one, 'A worker gave an answer without text');
+        const isAlone = hasFailed && !caused && tried.size < ATTEMPTS_MAX && hasOthers();
+        if (isAlone) for (const one of doubted) blame(one, 'A worker gave nothing');
         const isOver = hasFailed || end.kind === 'refused';
         return yield { type: 'unproven', end: (isOver && caused) || capacity.judge(end) };
       }
-      if (isCaused) caused = end;
+      if (canBeCaused(end)) caused = end;
       if (hasFailed && end.hasBegun) yield { type: 'discarded' };
       successor = undefined;
       reservation = next;
@@ -209,9 +227,11 @@ function recordFailure(
   options: Pick<Dispatchable, 'job' | 'reservation'> & {
     attempt: number;
     end: AttemptEnd;
+    /** Whether other workers will show it. */
+    isOpen: boolean;
   },
 ): boolean {
-  const { job, reservation, attempt, end } = options;
+  const { job, reservation, attempt, end, isOpen } = options;
   const about = { job_id: job.id, worker: reservation.worker.address, attempt };
   if (end.kind === 'overdue') {
     if (!end.isExcused) reservation.failed();
@@ -220,8 +240,7 @@ function recordFailure(
   }
   if (end.kind === 'failed') {
     const { reason, cause } = end;
-    // Whether an answer without text is the worker's fault shows when others have been asked.
-    const counts = !end.busy && reason !== 'empty_output';
+    const counts = !end.busy && !isOpen;
     if (end.isRefused) reservation.refusedConnection();
     else if (end.busy) reservation.foundBusy(end.busy.retryAfterMs);
     else if (counts) reservation.failed();

@@ -23,6 +23,11 @@ export function canEmpty(chat: Record<string, unknown>, tokenLimit: number): boo
   return tokenLimit <= TEXTLESS_TOKENS_MAX || Object.entries(EMPTYING_FIELDS).some(isEmptying);
 }
 
+/** Whether a request alone can be why a server is silent: some schemas take minutes to compile. */
+export function canSilence(chat: Record<string, unknown>): boolean {
+  return chat.response_format !== undefined;
+}
+
 /**
  * Why a job failed whose model thought until its token limit. Its client chose a small one, and
  * `empty_output` counts against the wallet. A larger one counts for neither side: such an answer is

@@ -3,7 +3,7 @@ import type { DispatchServices } from '../../api/jobs/dispatch.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
 import { IDLE_MS } from '../../common/tokenizers/tokenCounts.ts';
-import { answer, STOP_AT } from './dispatchScene.ts';
+import { answer, STOP_AT, say } from './dispatchScene.ts';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
@@ -124,7 +124,12 @@ describe('a worker that stands still', () => {
     };
   }
 
-  function begin(options: { isStream: boolean; others?: number; firstSilenceMs?: number }) {
+  function begin(options: {
+    isStream: boolean;
+    others?: number;
+    firstSilenceMs?: number;
+    chat?: Record<string, unknown>;
+  }) {
     const { others = 0, ...asked } = options;
     const clock = createClock();
     const talker = createTalker();
@@ -305,6 +310,30 @@ describe('a worker that stands still', () => {
       await talker.say(text);
       await clock.advance(20);
       expect((await ending).end).toMatchObject({ cause: 'silent' });
+    });
+
+    it('counts against none where a schema can hold every server up', async () => {
+      const chat = { response_format: { type: 'json_schema' } };
+      const { clock, ending } = begin({ isStream: false, others: 1, chat });
+      await clock.advance(40);
+      const { started, end, noted } = await ending;
+      expect([started, noted]).toEqual([[1, 2], []]);
+      expect(end).toMatchObject({ reason: 'worker_error', cause: 'silent' });
+    });
+
+    it('counts against the worker where another takes the same schema', async () => {
+      const chat = { response_format: { type: 'json_schema' } };
+      const { submit } = say('silent', undefined);
+      const mute: DispatchServices['workers']['submit'] = async function* (task, signal) {
+        if (task.attempt > 1) return yield* submit(task, signal);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        throw new WorkerFailedError('connection_lost');
+      };
+      const workers = { submit: mute, stop: async () => undefined };
+      const ending = answer([[], []], { workers, chat });
+      await jest.advanceTimersByTimeAsync(IDLE_MS);
+      const { delivered, noted } = await ending;
+      expect([delivered, noted]).toEqual([['Hello'], ['worker 0 failed']]);
     });
 
     it('leaves another worker 25 s after the longest prompt', async () => {
