@@ -199,7 +199,9 @@ function auditRound({
           ({ outcome, jobId }) => outcome === 'whole' && jobId === job.id,
         );
         const wrong = scene.judge(job, { question, whole });
-        return wrong === undefined ? [] : [`job ${job.id} was charged ${wrong}`];
+        return wrong === undefined
+          ? []
+          : [`job ${job.id} was charged ${wrong}; received ${JSON.stringify(received)}`];
       }),
     ];
   });

@@ -32,10 +32,6 @@ const BROKEN_ANSWERS = {
     reply.text('Hello');
     reply.break();
   },
-  'hangs after a word': async (reply) => {
-    reply.text('Hello');
-    await reply.closed;
-  },
   'answers nothing': (reply) => {
     reply.finish('stop');
     reply.usage(3, 0);
@@ -79,8 +75,12 @@ const BROKEN_ANSWERS = {
   'breaks in a dialect': (reply, random) => speak(reply, drawDialect(random, isBroken)),
 } as const satisfies Record<string, UpstreamScript>;
 
-/** What looks odd and may earn its pay. */
+/** What looks odd and may earn its pay: a leap of the clock cuts an answer off a moment after its word. */
 const WHOLE_ANSWERS = {
+  'hangs after a word': async (reply) => {
+    reply.text('Hello');
+    await reply.closed;
+  },
   'does not end': async (reply) => {
     let isOpen = true;
     void reply.closed.then(() => {

@@ -27,8 +27,11 @@ export interface Upstreams {
   close(): void;
 }
 
-/** One answer: the text that must come of it, where that is known. */
-type Answer = 'unpayable' | 'payable' | { text: string };
+/** One answer: how it broke, or the text that must come of it, where that is known. */
+type Answer = { broken: string } | 'payable' | { text: string };
+
+const isBroken = (answer: Answer) => typeof answer === 'object' && 'broken' in answer;
+const isText = (answer: Answer) => typeof answer === 'object' && 'text' in answer;
 
 export async function openUpstreams(options: { random: Random; tally: Tally }): Promise<Upstreams> {
   const { random, tally } = options;
@@ -53,7 +56,9 @@ export async function openUpstreams(options: { random: Random; tally: Tally }): 
       }
       const fault = drawWeighted(random, UPSTREAM_WEIGHTS);
       tally.note(`upstream ${fault}`);
-      note(index, body, isUnpayable(fault) ? 'unpayable' : 'payable');
+      // A stop sequence ends an answer before its model server can break it.
+      const isLost = isUnpayable(fault) && body.stop === undefined;
+      note(index, body, isLost ? { broken: fault } : 'payable');
       await playUpstreamFault(fault, reply, random);
     });
   }
@@ -64,8 +69,11 @@ export async function openUpstreams(options: { random: Random; tally: Tally }): 
       if (index < 0) return undefined;
       const given = answers.get(keyOf(index, question));
       if (!given) return 'for an answer that its model server never gave';
-      if (given.every((answer) => answer === 'unpayable')) return 'for an answer that broke';
-      const texts = given.flatMap((answer) => (typeof answer === 'object' ? answer.text : []));
+      const faults = given.flatMap((answer) => (isBroken(answer) ? answer.broken : []));
+      if (faults.length === given.length) {
+        return `where the model server's faults were: ${faults.join(', ')}`;
+      }
+      const texts = given.flatMap((answer) => (isText(answer) ? answer.text : []));
       const isKnown = texts.length === given.length;
       if (!whole || !isKnown || texts.includes(whole.text)) return undefined;
       return `for a text that is none of ${JSON.stringify(texts)}`;
