@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findFreePort } from '../../stack/port.ts';
 import { createWorkplace, type StartedStack, type Workplace } from '../stack/startedStack.ts';
-import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 const document = readDocuments().find(({ path }) => path === 'docs/home-workers.md');
@@ -21,7 +21,7 @@ let stack: StartedStack;
 let ports: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [place, upstream] = await Promise.all([createWorkplace(), startUpstream()]);
-  const answer: Parameters<UpstreamServer['answerWith']>[0] = (reply) => {
+  const answer = (reply: Reply): void => {
     reply.text('Hello there.');
     reply.finish('stop');
     reply.usage(5, 3);
@@ -30,7 +30,7 @@ beforeAll(async () => {
   };
   upstream.answerWith(answer);
   upstream.answerTrialsWith((reply, model) => {
-    if (model !== undefined) void answer(reply);
+    if (model !== undefined) answer(reply);
     else reply.refuse(200, { data: [{ id: 'SmolLM2-135M-Instruct.Q4_1' }] });
   });
   ports = { 8090: `${await findFreePort()}`, 11400: new URL(upstream.url).port };

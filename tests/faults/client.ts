@@ -5,8 +5,11 @@ import http from 'node:http';
 
 /** What a client has of one request when it is over. */
 export interface Received {
-  /** `whole`: every byte of an answer; `error`: said so by the service; `left`: by the client's own choice. */
-  outcome: 'whole' | 'error' | 'left' | 'broken';
+  /**
+   * `whole`: every byte of an answer; `empty`: one without text, as its request made it; `error`: said so
+   * by the service; `left`: by the client's own choice.
+   */
+  outcome: 'whole' | 'empty' | 'error' | 'left' | 'broken';
   status: number | undefined;
   jobId: string | undefined;
   text: string;
@@ -99,9 +102,10 @@ function judgePlain(status: number | undefined, content: string): Partial<Receiv
     return { outcome: 'broken' };
   }
   if (status !== 200) return { outcome: 'error', errorCode: body.error?.code };
+  const text = body.choices?.[0]?.message.content ?? '';
   return {
-    outcome: 'whole',
-    text: body.choices?.[0]?.message.content ?? '',
+    outcome: text === '' ? 'empty' : 'whole',
+    text,
     completionTokens: body.usage?.completion_tokens,
   };
 }
@@ -120,7 +124,8 @@ function judgeStream(content: string): Partial<Received> {
   const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('');
   const errorCode = chunks.find(({ error }) => error)?.error?.code;
   const completionTokens = chunks.findLast(({ usage }) => usage)?.usage?.completion_tokens;
-  const outcome = isDone ? 'whole' : errorCode !== undefined ? 'error' : 'broken';
+  const ended = text === '' ? 'empty' : 'whole';
+  const outcome = isDone ? ended : errorCode !== undefined ? 'error' : 'broken';
   return { outcome, text, errorCode, completionTokens };
 }
 

@@ -13,6 +13,7 @@ const CLIENT_WEIGHTS = {
   'asks twice at once': 3,
   'repeats after the end': 3,
   'retries silently': 2,
+  'empties its answer': 2,
   'sends nonsense': 2,
   'has no such key': 1,
 };
@@ -20,6 +21,8 @@ const CLIENT_WEIGHTS = {
 /** One client's doings with one wallet in a round. */
 export interface Episode {
   wallet: Wallet;
+  /** What it asks, which no other asks. */
+  question: string;
   received: Received[];
   /** Whether its API process may be killed under it. */
   isEndangered: boolean;
@@ -35,6 +38,8 @@ const NONSENSE = [
   '{"model": 7}',
   '{"model": "none", "messages": [{"role": "user", "content": "Hi."}]}',
 ];
+/** Four at most; few texts have none of them. */
+const ANY_LETTER = ['e', 'a', 'o', 'T'];
 const STAGGER_MS = 400;
 
 export function createEpisode(options: {
@@ -52,9 +57,11 @@ export function createEpisode(options: {
   const startMs = random.below(STAGGER_MS);
   const leaveMs = random.below(60);
   const received: Received[] = [];
+  const question = `Say hello to ${name}.`;
   const body = JSON.stringify({
     model: scene.service.model.id,
-    messages: [{ role: 'user', content: `Say hello to ${name}.` }],
+    messages: [{ role: 'user', content: question }],
+    ...(kind === 'empties its answer' && { stop: ANY_LETTER }),
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   });
   const keyed = { authorization: `Bearer ${wallet.apiKey}`, 'idempotency-key': name };
@@ -74,12 +81,13 @@ export function createEpisode(options: {
   };
 
   return {
-    ...{ wallet, received, isEndangered },
+    ...{ wallet, question, received, isEndangered },
     async play() {
       await delay(startMs);
       noteFault();
       switch (kind) {
         case 'patient':
+        case 'empties its answer':
           return void (await ask());
         case 'leaves before an answer':
           return void (await ask(keyed, { afterMs: leaveMs }));

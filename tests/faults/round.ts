@@ -73,7 +73,7 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
   await scene.sabotaged();
   const violations = [...stolen, ...(await endRound({ ...watch, known }))];
   const state = { ...(await look()), jobs: [...ended.values()] };
-  violations.push(...auditRound({ episodes, before, state, hasClockMoved, tally }));
+  violations.push(...auditRound({ scene, episodes, before, state, hasClockMoved, tally }));
   violations.push(...(await replayRequests(scene, { random, tally })));
   const settled = state.jobs.find(
     ({ status, worker }) =>
@@ -164,19 +164,21 @@ async function endRound({
 }
 
 function auditRound({
+  scene,
   episodes,
   before,
   state,
   hasClockMoved,
   tally,
 }: {
+  scene: Scene;
   hasClockMoved: boolean;
   tally: Tally;
   episodes: readonly Episode[];
   before: LedgerState;
   state: LedgerState;
 }): string[] {
-  const violations = episodes.flatMap(({ wallet, received, isEndangered }) => {
+  const violations = episodes.flatMap(({ wallet, question, received, isEndangered }) => {
     const credits = before.wallets.get(wallet.creditAccount)?.availableCredits ?? 0n;
     const broken = received.findLast(({ outcome }) => outcome === 'broken');
     return [
@@ -191,6 +193,16 @@ function auditRound({
         state,
       ),
       ...(broken && !isEndangered ? [`a connection broke: ${JSON.stringify(received)}`] : []),
+      ...state.jobs.flatMap((job) => {
+        if (job.creditAccount !== wallet.creditAccount || job.chargedCredits === 0n) return [];
+        const whole = received.find(
+          ({ outcome, jobId }) => outcome === 'whole' && jobId === job.id,
+        );
+        const wrong = scene.judge(job, { question, whole });
+        return wrong === undefined
+          ? []
+          : [`job ${job.id} was charged ${wrong}; received ${JSON.stringify(received)}`];
+      }),
     ];
   });
   for (const [address, { stakeTokens, status }] of before.workers) {

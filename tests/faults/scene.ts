@@ -10,17 +10,17 @@ import { type RunningService, startRunningService } from '../../testing/service/
 import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
-import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+import type { JobAccount } from './books.ts';
+import type { Received } from './client.ts';
 import { proveGarbage } from './sabotage.ts';
 import { drawWeighted, type Tally } from './tally.ts';
-import { playUpstreamFault, UPSTREAM_WEIGHTS } from './upstreamFaults.ts';
+import { openUpstreams } from './upstreams.ts';
 import { startWorkerProcess, type WorkerProcess } from './workerProcess.ts';
 
 const HONEST_WORKERS = 3;
 /** Few, so that the faulty ones are asked too. */
 const HONEST_CAPACITY = 3;
 const FAULTY_WORKERS = 12;
-const FAULTY_UPSTREAMS = 6;
 const WALLETS = 32;
 const CREDITS = 1_000_000n;
 
@@ -58,6 +58,11 @@ export interface Scene {
   /** A wallet that asks workers itself. */
   thief: Wallet;
   honest: readonly TestWorker[];
+  /** What is wrong with a charge for what an upstream answered; undefined if nothing. */
+  judge(
+    job: JobAccount,
+    asked: { question: string; whole: Received | undefined },
+  ): string | undefined;
   /** Another API process, to be killed. */
   spare(): Promise<StartedProcess>;
   /** The processes of the indexer, the leading one first. */
@@ -70,7 +75,6 @@ export interface Scene {
 }
 
 export async function openScene(random: Random, tally: Tally): Promise<Scene> {
-  const upstreams: UpstreamServer[] = [];
   const sabotages = createBackground();
   const gates: { ledger?: LedgerGate; database?: DatabaseGate } = {};
   /** Each of them has one job at a time, so that a job's fault is its own. */
@@ -82,15 +86,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
     } else if (mode !== 'honest') tally.note(`worker ${mode}`);
     return mode;
   };
-  for (let index = 0; index < FAULTY_UPSTREAMS; index += 1) {
-    const upstream = await startUpstream();
-    upstream.answerWith(async (reply) => {
-      const fault = drawWeighted(random, UPSTREAM_WEIGHTS);
-      tally.note(`upstream ${fault}`);
-      await playUpstreamFault(fault, reply);
-    });
-    upstreams.push(upstream);
-  }
+  const upstreams = await openUpstreams({ random, tally });
   const service = await startRunningService({
     workers: [
       ...Array.from({ length: HONEST_WORKERS }, () => ({ capacity: HONEST_CAPACITY })),
@@ -98,7 +94,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
         mode: () => drawMode(index),
         capacity: 1,
       })),
-      ...upstreams.map(({ url }) => ({ engine: createUpstreamEngine({ url }), capacity: 1 })),
+      ...upstreams.urls.map((url) => ({ engine: createUpstreamEngine({ url }), capacity: 1 })),
     ],
     indexer: 'process',
     // The clients of this test leave and fail far more often than any wallet may.
@@ -132,6 +128,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
   const workerProcess = await startWorkerProcess(service);
   const { ledger: ledgerGate, database: databaseGate } = gates as Required<typeof gates>;
   const indexers = [service.indexer as StartedProcess];
+  const upstreamWorkers = service.workers.slice(HONEST_WORKERS + FAULTY_WORKERS);
   const scene: Scene = {
     thief,
     workerProcess,
@@ -140,7 +137,15 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
     databaseGate,
     wallets,
     indexers,
-    honest: service.workers.slice(0, HONEST_WORKERS),
+    honest: [
+      ...service.workers.slice(0, HONEST_WORKERS),
+      ...upstreams.honest.map((index) => upstreamWorkers[index] as TestWorker),
+    ],
+    judge: (job, asked) =>
+      upstreams.judge(
+        upstreamWorkers.findIndex(({ address }) => address === job.worker),
+        asked,
+      ),
     spare: () => service.startApiProcess(),
     async failures() {
       const page = await (await fetch(String(service.metricsUrl))).text();
@@ -156,7 +161,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
       for (const indexer of indexers) await indexer.terminate();
       await workerProcess.close();
       await service.close();
-      for (const upstream of upstreams) upstream.close();
+      upstreams.close();
       await ledgerGate.close();
       await databaseGate.close();
     },

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
+import { createRandom } from '../../testing/random.ts';
 import {
   type Answer,
   FORMS,
@@ -31,6 +32,8 @@ const TOO_LONG_MS = 21_000;
 const PAUSE_MS = 11_000;
 /** A second after the moment at which answers under way are stopped. */
 const STOP_SECONDS = 106;
+
+const random = createRandom(1);
 
 let service: RunningService;
 let upstream: UpstreamServer;
@@ -112,7 +115,8 @@ const OVERDUE: Outcome = {
 const ENDLESS: Outcome = { plain: [200], stream: [200], charge: 12n, maxTokens: 3_000 };
 
 type Fault =
-  | UpstreamFault
+  // Many, each of which has a test of the worker's own.
+  | Exclude<UpstreamFault, 'breaks in a dialect'>
   | 'refuses the connection'
   | 'has a name that does not resolve'
   | 'hangs in its TLS handshake'
@@ -125,6 +129,11 @@ const OUTCOMES: Record<Fault, Outcome> = {
   'sends no headers': OVERDUE,
   'answers 401': REFUSED,
   'answers 404': REFUSED,
+  'answers 422': {
+    plain: [400, 'invalid_request'],
+    stream: [400, 'invalid_request'],
+    charge: 0n,
+  },
   'answers 429': BUSY,
   'answers 429 with Retry-After': BUSY,
   'answers 500': REFUSED,
@@ -135,6 +144,10 @@ const OUTCOMES: Record<Fault, Outcome> = {
   'hangs after a word': BROKEN,
   'answers nothing': REFUSED,
   'sends an error in its stream': BROKEN,
+  'has an error in its choice': BROKEN,
+  'ends with a broken reason': BROKEN,
+  'gives no reason': BROKEN,
+  'writes behind its end': BROKEN,
   'does not end': ENDLESS,
   'sends long deltas without end': ENDLESS,
   // For a thousand tokens, which it says are five thousand: those would cost 20 credits.
@@ -174,7 +187,7 @@ function engineFor(fault: Fault): Engine {
       });
       return createUpstreamEngine({ url: upstream.url });
     default:
-      upstream.answerWith((reply) => playUpstreamFault(fault, reply));
+      upstream.answerWith((reply) => playUpstreamFault(fault, reply, random));
       return createUpstreamEngine({ url: upstream.url });
   }
 }
@@ -202,8 +215,9 @@ describe('an upstream that', () => {
   const faults = Object.keys(OUTCOMES) as Fault[];
 
   it('has every fault that the seeded faults draw', () => {
-    expect(faults).toEqual(expect.arrayContaining(Object.keys(UPSTREAM_FAULTS)));
-    expect(faults).toHaveLength(19);
+    const drawn = Object.keys(UPSTREAM_FAULTS).filter((name) => name !== 'breaks in a dialect');
+    expect(faults).toEqual(expect.arrayContaining(drawn));
+    expect(faults).toHaveLength(24);
   });
 
   describe.each(['plain', 'stream'] as const)('%s', (form) => {

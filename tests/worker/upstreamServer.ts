@@ -13,8 +13,8 @@ export interface Reply {
   raw(data: string): void;
   /** Status and headers other than those of a stream. */
   head(status: number, headers: Record<string, string>): void;
-  /** Any lines at all. */
-  lines(text: string): void;
+  /** Any lines at all, or their bytes. */
+  lines(text: string | Uint8Array): void;
   end(): void;
   /** Breaks the connection off; what was sent before arrives. */
   break(): void;
@@ -23,12 +23,15 @@ export interface Reply {
   closed: Promise<unknown>;
 }
 
+/** Answers one request, whose body is at hand. */
+export type AnswerScript = (reply: Reply, body: Record<string, unknown>) => void | Promise<void>;
+
 export interface UpstreamServer {
   /** Base address that ends with /v1. */
   url: string;
   requests: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[];
   /** Sets how requests are answered from now on. */
-  answerWith(script: (reply: Reply) => void | Promise<void>): void;
+  answerWith(script: AnswerScript): void;
   /** Sets how a worker's own questions are answered: trials of one token, and for its models. */
   answerTrialsWith(script: (reply: Reply, model: string | undefined) => void | Promise<void>): void;
   /** The models that were tried, in order; undefined for each request of the list of models. */
@@ -40,7 +43,7 @@ export interface UpstreamServer {
 export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> {
   const requests: UpstreamServer['requests'] = [];
   const trials: UpstreamServer['trials'] = [];
-  let script: (reply: Reply) => void | Promise<void> = (reply) => reply.refuse(500, {});
+  let script: AnswerScript = (reply) => reply.refuse(500, {});
   let trialScript: Parameters<UpstreamServer['answerTrialsWith']>[0] = (reply) => {
     reply.text('Hi');
     reply.finish('length');
@@ -57,7 +60,7 @@ export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> 
       return;
     }
     requests.push({ path: request.url ?? '', headers: request.headers, body });
-    await script(createReply(response));
+    await script(createReply(response), body);
   }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -78,7 +81,7 @@ export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> 
 }
 
 function createReply(response: ServerResponse): Reply {
-  function lines(text: string): void {
+  function lines(text: string | Uint8Array): void {
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(text);
   }

@@ -1,0 +1,85 @@
+import type { Random } from '../../testing/random.ts';
+import { startUpstream } from '../worker/upstreamServer.ts';
+import type { Received } from './client.ts';
+import { drawWeighted, type Tally } from './tally.ts';
+import {
+  answerInDialect,
+  isUnpayable,
+  playUpstreamFault,
+  UPSTREAM_WEIGHTS,
+} from './upstreamFaults.ts';
+
+const FAULTY_UPSTREAMS = 6;
+/** Behind workers that nothing may be counted against. */
+const HONEST_UPSTREAMS = 2;
+const SILENCE_MS_MAX = 1_500;
+
+/** Model servers, faulty and honest, which remember what they made of each question. */
+export interface Upstreams {
+  urls: readonly string[];
+  /** Which of them are honest. */
+  honest: readonly number[];
+  /** What is wrong with a charge for what this one answered; undefined if nothing, or if it is none of them. */
+  judge(
+    index: number,
+    asked: { question: string; whole: Received | undefined },
+  ): string | undefined;
+  close(): void;
+}
+
+/** One answer: how it broke, or the text that must come of it, where that is known. */
+type Answer = { broken: string } | 'payable' | { text: string };
+
+const isBroken = (answer: Answer) => typeof answer === 'object' && 'broken' in answer;
+const isText = (answer: Answer) => typeof answer === 'object' && 'text' in answer;
+
+export async function openUpstreams(options: { random: Random; tally: Tally }): Promise<Upstreams> {
+  const { random, tally } = options;
+  const answers = new Map<string, Answer[]>();
+  const servers = await Promise.all(
+    Array.from({ length: FAULTY_UPSTREAMS + HONEST_UPSTREAMS }, () => startUpstream()),
+  );
+  const keyOf = (index: number, question: string): string => `${index} ${question}`;
+
+  function note(index: number, body: Record<string, unknown>, answer: Answer): void {
+    const [{ content }] = body.messages as [{ content: string }];
+    const key = keyOf(index, content);
+    answers.set(key, [...(answers.get(key) ?? []), answer]);
+  }
+
+  for (const [index, server] of servers.entries()) {
+    server.answerWith(async (reply, body) => {
+      if (index >= FAULTY_UPSTREAMS) {
+        tally.note('upstream silent at first, then whole in a dialect');
+        note(index, body, { text: await answerInDialect(reply, random, SILENCE_MS_MAX) });
+        return;
+      }
+      const fault = drawWeighted(random, UPSTREAM_WEIGHTS);
+      tally.note(`upstream ${fault}`);
+      // A stop sequence ends an answer before its model server can break it.
+      const isLost = isUnpayable(fault) && body.stop === undefined;
+      note(index, body, isLost ? { broken: fault } : 'payable');
+      await playUpstreamFault(fault, reply, random);
+    });
+  }
+  return {
+    urls: servers.map(({ url }) => url),
+    honest: servers.flatMap((_, index) => (index >= FAULTY_UPSTREAMS ? index : [])),
+    judge(index, { question, whole }) {
+      if (index < 0) return undefined;
+      const given = answers.get(keyOf(index, question));
+      if (!given) return 'for an answer that its model server never gave';
+      const faults = given.flatMap((answer) => (isBroken(answer) ? answer.broken : []));
+      if (faults.length === given.length) {
+        return `where the model server's faults were: ${faults.join(', ')}`;
+      }
+      const texts = given.flatMap((answer) => (isText(answer) ? answer.text : []));
+      const isKnown = texts.length === given.length;
+      if (!whole || !isKnown || texts.includes(whole.text)) return undefined;
+      return `for a text that is none of ${JSON.stringify(texts)}`;
+    },
+    close() {
+      for (const server of servers) server.close();
+    },
+  };
+}
