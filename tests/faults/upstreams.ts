@@ -44,21 +44,22 @@ export async function openUpstreams(options: { random: Random; tally: Tally }): 
   function note(index: number, body: Record<string, unknown>, answer: Answer): void {
     const [{ content }] = body.messages as [{ content: string }];
     const key = keyOf(index, content);
-    answers.set(key, [...(answers.get(key) ?? []), answer]);
+    // A stop sequence ends an answer before its model server can break it, or end it.
+    const given = body.stop === undefined ? answer : 'payable';
+    answers.set(key, [...(answers.get(key) ?? []), given]);
   }
 
   for (const [index, server] of servers.entries()) {
     server.answerWith(async (reply, body) => {
       if (index >= FAULTY_UPSTREAMS) {
         tally.note('upstream silent at first, then whole in a dialect');
-        note(index, body, { text: await answerInDialect(reply, random, SILENCE_MS_MAX) });
+        const text = await answerInDialect(reply, random, SILENCE_MS_MAX);
+        note(index, body, { text });
         return;
       }
       const fault = drawWeighted(random, UPSTREAM_WEIGHTS);
       tally.note(`upstream ${fault}`);
-      // A stop sequence ends an answer before its model server can break it.
-      const isLost = isUnpayable(fault) && body.stop === undefined;
-      note(index, body, isLost ? { broken: fault } : 'payable');
+      note(index, body, isUnpayable(fault) ? { broken: fault } : 'payable');
       await playUpstreamFault(fault, reply, random);
     });
   }
