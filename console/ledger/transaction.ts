@@ -1,7 +1,8 @@
 import { base58, base64 } from '@scure/base';
 import type { TransactionInstruction } from '@solana/web3.js';
 import {
-  compileLegacyMessage,
+  compileMessage,
+  encodeMessage,
   getLatestBlockhash,
   PublicKey,
   preflightErrorOf,
@@ -41,11 +42,12 @@ interface Ledger {
 /** The message to sign, in base58, as `svc send --print` gives it to a multisig's transaction builder. */
 export async function messageOf(plan: Plan, signer: string, { rpc, commitment }: Ledger) {
   const { value } = await getLatestBlockhash(rpc, { commitment });
-  return base58.encode(compile(plan, signer, value.blockhash).bytes);
+  return base58.encode(encodeMessage(compile(plan, signer, value.blockhash)));
 }
 
 function compile({ instructions }: Plan, signer: string, blockhash: string) {
-  return compileLegacyMessage({
+  return compileMessage({
+    version: 'legacy',
     instructions,
     feePayer: new PublicKey(signer),
     blockhash: base58.decode(blockhash),

@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
+import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
 import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
 import type { Timeline } from '../runtime/timeline.ts';
 import type { Store } from '../store/store.ts';
 import { keyOf } from '../wire/text.ts';
-import type { DecodedTransaction } from '../wire/transaction.ts';
 import { executeTransaction, isExecuted, type Refused } from './execute.ts';
 import { LOOKUP_TABLE_PROGRAM, memoOf } from './meta.ts';
 import {

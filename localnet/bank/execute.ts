@@ -1,5 +1,5 @@
+import { type DecodedTransaction, isWritable } from '../../programs/client/wire/index.ts';
 import type { Account, Execution, Runtime } from '../runtime/runtime.ts';
-import { type DecodedTransaction, isWritable } from '../wire/transaction.ts';
 import { feeOf } from './fees.ts';
 import { loadAddresses, metaOf } from './meta.ts';
 import { tokenBalances } from './tokenBalances.ts';

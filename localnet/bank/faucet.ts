@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
+import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { RENT_EPOCH_NEVER } from '../runtime/runtime.ts';
-import { decodeTransaction } from '../wire/transaction.ts';
 import type { Bank } from './bank.ts';
 
 /** Airdrops lamports by ordinary transactions. */

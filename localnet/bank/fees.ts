@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
+import type { Message } from '../../programs/client/wire/index.ts';
 import { keyOf } from '../wire/text.ts';
-import type { DecodedTransaction } from '../wire/transaction.ts';
 
 /** A cluster's fee for each signature, including those in precompiles. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
@@ -38,11 +38,7 @@ const BUILTINS = new Set([
 ]);
 
 /** The fee of a transaction in lamports, for success and failure alike. */
-export function feeOf({
-  header,
-  keys,
-  instructions,
-}: Pick<DecodedTransaction, 'header' | 'keys' | 'instructions'>): bigint {
+export function feeOf({ version, header, keys, instructions, config }: Message): bigint {
   let signatures = header.numRequiredSignatures;
   let unitsDefault = 0;
   let unitsLimit: number | undefined;
@@ -52,7 +48,8 @@ export function feeOf({
     unitsDefault += BUILTINS.has(program) ? COMPUTE_UNITS_BUILTIN : COMPUTE_UNITS_DEFAULT;
     // A precompile's first byte is the number of its signatures.
     if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;
-    if (program !== COMPUTE_BUDGET) continue;
+    // A message of version 1 says itself what it pays, and these instructions do nothing.
+    if (program !== COMPUTE_BUDGET || version === 1) continue;
     const view = new DataView(data.buffer, data.byteOffset, data.length);
     if (data[0] === SET_COMPUTE_UNIT_LIMIT && data.length >= 5)
       unitsLimit = view.getUint32(1, true);
@@ -62,6 +59,7 @@ export function feeOf({
   }
   const units = BigInt(Math.min(unitsLimit ?? unitsDefault, COMPUTE_UNITS_MAX));
   const priority =
+    config.priorityFeeLamports ??
     (units * microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
   const fee = BigInt(signatures) * LAMPORTS_PER_SIGNATURE + priority;
   return fee > LAMPORTS_MAX ? LAMPORTS_MAX : fee;

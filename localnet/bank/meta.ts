@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
 import {
   ADDRESS_BYTES,
   type Execution,
@@ -6,7 +7,6 @@ import {
   type Runtime,
 } from '../runtime/runtime.ts';
 import { addressText, exact, keyOf } from '../wire/text.ts';
-import type { DecodedTransaction } from '../wire/transaction.ts';
 import type { TokenBalance } from './tokenBalances.ts';
 
 /** The accounts that a transaction loads from lookup tables, in its order. */

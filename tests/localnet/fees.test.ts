@@ -10,7 +10,7 @@ import {
 } from '@solana/web3.js';
 import { feeOf } from '../../localnet/bank/fees.ts';
 import { createRuntime, RENT_EPOCH_NEVER } from '../../localnet/runtime/runtime.ts';
-import { decodeTransaction } from '../../localnet/wire/transaction.ts';
+import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const CASES = 300;

@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
+import type { CompiledInstruction } from '../../../programs/client/wire/index.ts';
 import { tokenAmount } from '../../bank/tokenBalances.ts';
-import type { WireInstruction } from '../../wire/transaction.ts';
 
 /** Reads numbers and addresses from an instruction's data. */
 interface Data {
@@ -26,7 +26,7 @@ const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
  * addresses, as clusters return what they cannot parse.
  */
 export function parseInstruction(
-  { accounts, data, programIdIndex }: WireInstruction,
+  { accounts, data, programIdIndex }: CompiledInstruction,
   keys: readonly string[],
   stackHeight: number,
 ): object {

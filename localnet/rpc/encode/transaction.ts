@@ -1,7 +1,11 @@
 import { base58 } from '@scure/base';
+import {
+  type DecodedTransaction,
+  decodeTransaction,
+  isWritable,
+} from '../../../programs/client/wire/index.ts';
 import type { StoredTransaction } from '../../store/schema.ts';
-import { addressText, parseExact, Serialized } from '../../wire/text.ts';
-import { type DecodedTransaction, decodeTransaction, isWritable } from '../../wire/transaction.ts';
+import { addressText, exact, parseExact, Serialized } from '../../wire/text.ts';
 import { versionUnsupported } from '../protocol/method.ts';
 import type { TransactionEncoding } from '../protocol/parameters.ts';
 import { parseInstruction } from './instruction.ts';
@@ -77,11 +81,11 @@ function transactionText(decoded: DecodedTransaction, encoding: TransactionEncod
 }
 
 function plainTransaction(decoded: DecodedTransaction): object {
-  const { header, keys, instructions, lookups, recentBlockhash, signatures, version } = decoded;
+  const { header, keys, instructions, recentBlockhash, signatures } = decoded;
   return {
     message: {
       accountKeys: keys.map(addressText),
-      ...(version !== 'legacy' && { addressTableLookups: lookups.map(plainLookup) }),
+      ...versionFields(decoded),
       header,
       instructions: instructions.map(({ accounts, data, programIdIndex }) => ({
         accounts: [...accounts],
@@ -92,6 +96,21 @@ function plainTransaction(decoded: DecodedTransaction): object {
       recentBlockhash: addressText(recentBlockhash),
     },
     signatures: signatures.map((bytes) => base58.encode(bytes)),
+  };
+}
+
+/** What messages of one version alone have. */
+function versionFields({ version, lookups, config }: DecodedTransaction): object {
+  if (version === 0) return { addressTableLookups: lookups.map(plainLookup) };
+  if (version !== 1) return {};
+  const { priorityFeeLamports, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config;
+  return {
+    transactionConfig: {
+      computeUnitLimit: computeUnitLimit ?? null,
+      heapSize: heapSize ?? null,
+      loadedAccountsDataSizeLimit: loadedAccountsDataSizeLimit ?? null,
+      priorityFee: priorityFeeLamports === undefined ? null : exact(priorityFeeLamports),
+    },
   };
 }
 
@@ -150,9 +169,7 @@ function parseTransaction(decoded: DecodedTransaction, meta: KeptMeta): object {
   return {
     message: {
       accountKeys: keys,
-      ...(decoded.version !== 'legacy' && {
-        addressTableLookups: decoded.lookups.map(plainLookup),
-      }),
+      ...versionFields(decoded),
       instructions: decoded.instructions.map((instruction) =>
         parseInstruction(instruction, names, 1),
       ),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { decodeMessage, MalformedTransactionError } from '../../../programs/client/wire/index.ts';
 import { feeOf } from '../../bank/fees.ts';
 import { SLOTS_PER_EPOCH } from '../../runtime/runtime.ts';
 import { addressText, decodeBase64, exact } from '../../wire/text.ts';
-import { decodeMessage, MalformedTransactionError } from '../../wire/transaction.ts';
 import {
   contextOf,
   invalidParams,
@@ -23,8 +23,8 @@ const SLOTS_IN_EPOCH = Number(SLOTS_PER_EPOCH);
 const WRITABLE_MAX = 128;
 const LARGEST_MAX = 20;
 const REWARDS_MAX = 1_024;
-/** The maximum length of a message in base64. */
-const MESSAGE_CHARACTERS_MAX = 2_500;
+/** 4,096 bytes have 5,464 characters in base64. */
+const MESSAGE_CHARACTERS_MAX = 6_000;
 const MS_PER_SECOND = 1_000;
 
 const leading = configuration(z.object({ identity: optional(address) }));

@@ -1,16 +1,16 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
+import {
+  type DecodedTransaction,
+  decodeTransaction,
+  MalformedTransactionError,
+} from '../../../programs/client/wire/index.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
 import { hexOf } from '../../runtime/runtime.ts';
 import { describeError } from '../../runtime/transactionError.ts';
 import { decodeBase64 } from '../../wire/text.ts';
-import {
-  type DecodedTransaction,
-  decodeTransaction,
-  MalformedTransactionError,
-} from '../../wire/transaction.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { encodeConfirmed } from '../encode/transaction.ts';
 import {
@@ -40,8 +40,8 @@ import { blockTimeOf } from './blocks.ts';
 const STATUSES_MAX = 256;
 const LISTED_MAX = 1_000;
 const SIMULATED_ACCOUNTS_MAX = 64;
-/** 1,232 bytes have 1,683 characters in base58, and fewer in base64. */
-const WIRE_CHARACTERS_MAX = 2_500;
+/** 4,096 bytes have 5,594 characters in base58, and fewer in base64; decoding base58 is slow. */
+const WIRE_CHARACTERS_MAX = 6_000;
 
 const wireEncoding = optional(z.enum(['base58', 'base64']));
 const sending = configuration(
@@ -161,7 +161,6 @@ export const transactionMethods = {
 
 /** @throws RpcError for malformed bytes */
 function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): DecodedTransaction {
-  // The limit is half above any transaction's base58 text, because decoding base58 is slow.
   if (text.length > WIRE_CHARACTERS_MAX) {
     throw invalidParams(`transaction: too large: ${text.length} characters, encoded`);
   }

@@ -1,14 +1,18 @@
-import { base58 } from '@scure/base';
+import { base58, base64 } from '@scure/base';
 import {
   type AddressLookupTableAccount,
   ComputeBudgetProgram,
-  PACKET_DATA_SIZE,
   type PublicKey,
   TransactionInstruction,
-  TransactionMessage,
 } from '@solana/web3.js';
 import { signBy } from '../proof.ts';
-import { type CompiledMessage, compileLegacyMessage } from './legacyMessage.ts';
+import {
+  compileMessage,
+  encodeMessage,
+  encodeTransaction,
+  SIGNATURE_BYTES,
+  transactionBytesMax,
+} from '../wire/index.ts';
 import { type Signer, signByWallet } from './signer.ts';
 
 /**
@@ -70,52 +74,45 @@ export interface SignedTransaction {
   readonly signature: string;
 }
 
-const SIGNATURE_BYTES = 64;
-
-interface Draft {
-  readonly instructions: TransactionInstruction[];
-  readonly feePayer: Signer;
-  readonly blockhash: string;
-}
-
 /**
  * Compiles and signs a transaction: of the legacy kind, which is the smaller one, unless it uses a
  * lookup table. Wallets are asked one after the other.
  *
  * @throws TransactionTooLargeError; what a wallet throws that does not sign
  */
-export async function signTransaction(
-  options: Draft & {
-    signers: readonly Signer[];
-    lookup: AddressLookupTableAccount | undefined;
-  },
-): Promise<SignedTransaction> {
-  const { feePayer, blockhash, lookup } = options;
-  const message = lookup
-    ? compileWithLookup(options, lookup)
-    : compileLegacyMessage({
-        instructions: options.instructions,
-        feePayer: feePayer.publicKey,
-        blockhash: base58.decode(blockhash),
-      });
+export async function signTransaction(options: {
+  instructions: TransactionInstruction[];
+  feePayer: Signer;
+  blockhash: string;
+  signers: readonly Signer[];
+  lookup: AddressLookupTableAccount | undefined;
+}): Promise<SignedTransaction> {
+  const { feePayer, lookup } = options;
+  const compiled = compileMessage({
+    version: lookup ? 0 : 'legacy',
+    instructions: options.instructions,
+    feePayer: feePayer.publicKey,
+    blockhash: base58.decode(options.blockhash),
+    table: lookup && { key: lookup.key, addresses: lookup.state.addresses },
+  });
+  const message = encodeMessage(compiled);
   // So few signatures fit that their count has one byte.
-  const size = 1 + message.signers.length * SIGNATURE_BYTES + message.bytes.length;
-  if (size > PACKET_DATA_SIZE) {
-    throw new TransactionTooLargeError(`${size} bytes, of ${PACKET_DATA_SIZE} at most`);
-  }
+  const size = 1 + compiled.signers.length * SIGNATURE_BYTES + message.length;
+  const sizeMax = transactionBytesMax(compiled.version);
+  if (size > sizeMax) throw new TransactionTooLargeError(`${size} bytes, of ${sizeMax} at most`);
   const signatures: Uint8Array[] = [];
-  for (const key of message.signers) {
+  for (const key of compiled.signers) {
     const signer = signerOf(key, [feePayer, ...options.signers]);
     const signature =
       'signTransaction' in signer
-        ? await signByWallet(message.bytes, signer)
-        : await signBy(message.bytes, signer);
+        ? await signByWallet(message, signer)
+        : await signBy(message, signer);
     signatures.push(signature);
   }
-  const bytes = Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message.bytes]);
+  const bytes = encodeTransaction(compiled, message, signatures);
   return {
     bytes,
-    wire: bytes.toString('base64'),
+    wire: base64.encode(bytes),
     signature: base58.encode(signatures[0] as Uint8Array),
   };
 }
@@ -124,24 +121,4 @@ function signerOf(key: PublicKey, signers: readonly Signer[]): Signer {
   const signer = signers.find(({ publicKey }) => publicKey.equals(key));
   if (signer) return signer;
   throw new Error(`The transaction lacks the signer ${key.toBase58()}`);
-}
-
-function compileWithLookup(
-  { instructions, feePayer, blockhash }: Draft,
-  lookup: AddressLookupTableAccount,
-): CompiledMessage {
-  const draft = new TransactionMessage({
-    payerKey: feePayer.publicKey,
-    recentBlockhash: blockhash,
-    instructions,
-  });
-  const message = draft.compileToV0Message([lookup]);
-  const signers = message.staticAccountKeys.slice(0, message.header.numRequiredSignatures);
-  try {
-    return { bytes: message.serialize(), signers };
-  } catch (error) {
-    // It is written into a buffer of a packet's size.
-    if (!(error instanceof Error) || error.name !== 'RangeError') throw error;
-    throw new TransactionTooLargeError(error.message);
-  }
 }

@@ -42,8 +42,17 @@ export {
   simulateTransaction,
 } from '../rpc/methods.ts';
 export type { Rpc } from '../rpc/rpc.ts';
-export { compileLegacyMessage } from '../sender/legacyMessage.ts';
 export { type Refusal, refusalOf } from '../sender/outcome.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
 export { connectLedger, requestFrom } from '../verify/connection/connectLedger.ts';
+export {
+  type CompiledInstruction,
+  type CompiledMessage,
+  compileMessage,
+  type DecodedTransaction,
+  decodeTransaction,
+  encodeMessage,
+  encodeTransaction,
+  SIGNATURE_BYTES,
+} from '../wire/index.ts';

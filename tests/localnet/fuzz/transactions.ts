@@ -1,12 +1,15 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { decodeTransaction } from '../../../localnet/wire/transaction.ts';
+import {
+  type DecodedTransaction,
+  decodeTransaction,
+  encodeMessage,
+  encodeTransaction,
+} from '../../../programs/client/wire/index.ts';
 import type { Random } from '../../../testing/random.ts';
-import { encodeDecoded, mutate, randomWire } from '../wireForms.ts';
+import { mutate, randomWire } from '../../client/wire/messages.ts';
 import { pick } from './values.ts';
-
-const SIGNATURE_BYTES = 64;
 
 /** Who pays and signs, with what the ledger knows. */
 export interface Signing {
@@ -32,22 +35,24 @@ export function noisyTransaction(random: Random, signing: Signing): Uint8Array {
       signatures: noise.signatures.slice(0, 1),
     }),
   };
-  return sign(encodeDecoded(decoded), signing.payer);
+  return signFirst(decoded, encodeMessage(decoded), decoded.signatures, signing.payer);
 }
 
-/** A signed transaction whose message was changed before it was signed anew, or not. */
+/** A signed transaction whose message was changed before it was signed again, or not. */
 export function mutatedTransaction(random: Random, signing: Signing): Uint8Array {
   const whole = noisyTransaction(random, signing);
   if (random.below(3) === 0) return mutate(random, whole);
-  const offset = 1 + (whole[0] as number) * SIGNATURE_BYTES;
-  const message = mutate(random, whole.subarray(offset));
-  return sign(Buffer.concat([whole.subarray(0, offset), message]), signing.payer);
+  const decoded = decodeTransaction(whole);
+  const message = mutate(random, decoded.message);
+  return signFirst(decoded, message, decoded.signatures, signing.payer);
 }
 
-function sign(wire: Uint8Array, { secretKey }: Keypair): Uint8Array {
-  const signed = Buffer.from(wire);
-  const count = signed[0] ?? 0;
-  const message = signed.subarray(1 + count * SIGNATURE_BYTES);
-  if (count > 0) signed.set(ed25519.sign(message, secretKey.subarray(0, 32)), 1);
-  return signed;
+function signFirst(
+  version: Pick<DecodedTransaction, 'version'>,
+  message: Uint8Array,
+  signatures: readonly Uint8Array[],
+  { secretKey }: Keypair,
+): Uint8Array {
+  const first = ed25519.sign(message, secretKey.subarray(0, 32));
+  return encodeTransaction(version, message, [first, ...signatures.slice(1)]);
 }

@@ -1,6 +1,6 @@
 import { PublicKey } from '#publicKey';
 import { decodeBase58 } from '../../keys.ts';
-import { concatBytes } from '../../platform/bytes.ts';
+import { encodeMessage, type Message, type MessageVersion } from '../../wire/index.ts';
 
 /** A transaction's message as a node's JSON has it. */
 export interface MessageJson {
@@ -21,6 +21,13 @@ export interface MessageJson {
     readonly writableIndexes: readonly number[];
     readonly readonlyIndexes: readonly number[];
   }[];
+  /** Of version 1 alone. */
+  readonly transactionConfig?: {
+    readonly priorityFee: number | null;
+    readonly computeUnitLimit: number | null;
+    readonly loadedAccountsDataSizeLimit: number | null;
+    readonly heapSize: number | null;
+  };
 }
 
 interface LoadedKeys {
@@ -28,15 +35,8 @@ interface LoadedKeys {
   readonly readonly: readonly PublicKey[];
 }
 
-/**
- * A message with the parts of web3.js's VersionedMessage that verification reads.
- *
- * @throws Error for a version other than `legacy` and 0
- */
+/** A message with the parts of web3.js's VersionedMessage that verification reads. */
 export function createMessage(json: MessageJson, version: 'legacy' | number) {
-  if (version !== 'legacy' && version !== 0) {
-    throw new Error(`A transaction is of version ${version}, which this client does not read`);
-  }
   const staticAccountKeys = json.accountKeys.map((text) => new PublicKey(text));
   const compiledInstructions = json.instructions.map(({ programIdIndex, accounts, data }) => ({
     programIdIndex,
@@ -48,63 +48,49 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
     staticAccountKeys,
     compiledInstructions,
     getAccountKeys: ({
-      accountKeysFromLookups,
+      accountKeysFromLookups: loaded,
     }: {
       accountKeysFromLookups: LoadedKeys | null;
     }) => ({
-      keySegments: () => [
-        staticAccountKeys,
-        ...(version === 0 && accountKeysFromLookups
-          ? [accountKeysFromLookups.writable, accountKeysFromLookups.readonly]
-          : []),
-      ],
+      keySegments: () => [staticAccountKeys, ...(loaded ? [loaded.writable, loaded.readonly] : [])],
     }),
-    serialize: () => serialize(json, version),
+    serialize: () => encodeMessage(messageOf(json, version)),
   };
 }
 
-const VERSION_0 = 0x80;
+const VERSIONS: readonly (string | number)[] = ['legacy', 0, 1] satisfies MessageVersion[];
 
-/** The bytes that were signed. @throws RangeError for a number that no byte holds */
-function serialize(json: MessageJson, version: 'legacy' | 0): Uint8Array {
-  const { header, accountKeys, recentBlockhash, instructions, addressTableLookups = [] } = json;
-  const lookups = addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) =>
-    concatBytes(keyBytes(accountKey), byteList(writableIndexes), byteList(readonlyIndexes)),
-  );
-  return concatBytes(
-    ...(version === 0 ? [Uint8Array.of(VERSION_0)] : []),
-    bytesOf([
-      header.numRequiredSignatures,
-      header.numReadonlySignedAccounts,
-      header.numReadonlyUnsignedAccounts,
-    ]),
-    list(accountKeys.map(keyBytes)),
-    keyBytes(recentBlockhash),
-    list(
-      instructions.map(({ programIdIndex, accounts, data }) => {
-        const dataBytes = decodeBase58(data);
-        return concatBytes(
-          bytesOf([programIdIndex]),
-          byteList(accounts),
-          compactLength(dataBytes.length),
-          dataBytes,
-        );
-      }),
-    ),
-    ...(version === 0 ? [list(lookups)] : []),
-  );
+/** @throws Error for a version whose bytes are not known; RangeError for a number that no byte holds */
+function messageOf(json: MessageJson, version: 'legacy' | number): Message {
+  if (!VERSIONS.includes(version)) {
+    throw new Error(`A transaction is of version ${version}, which this client does not read`);
+  }
+  const { accountKeys, recentBlockhash, instructions, addressTableLookups = [] } = json;
+  const { priorityFee, ...limits } = json.transactionConfig ?? { priorityFee: null };
+  return {
+    version: version as MessageVersion,
+    header: json.header,
+    keys: accountKeys.map(keyBytes),
+    recentBlockhash: keyBytes(recentBlockhash),
+    instructions: instructions.map(({ programIdIndex, accounts, data }) => ({
+      programIdIndex,
+      accounts: bytesOf(accounts),
+      data: decodeBase58(data),
+    })),
+    lookups: addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
+      table: keyBytes(accountKey),
+      writableIndexes: bytesOf(writableIndexes),
+      readonlyIndexes: bytesOf(readonlyIndexes),
+    })),
+    config: {
+      ...(priorityFee !== null && { priorityFeeLamports: BigInt(priorityFee) }),
+      ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
+    },
+  };
 }
 
 function keyBytes(text: string): Uint8Array {
   return new PublicKey(text).toBytes();
-}
-
-function list(items: readonly Uint8Array[]): Uint8Array {
-  return concatBytes(compactLength(items.length), ...items);
-}
-
-function byteList(numbers: readonly number[]): Uint8Array {
-  return concatBytes(compactLength(numbers.length), bytesOf(numbers));
 }
 
 /** A number outside a byte must not wrap: the bytes would name another account than the JSON. */
@@ -115,12 +101,4 @@ function bytesOf(numbers: readonly number[]): Uint8Array {
     }
   }
   return Uint8Array.from(numbers);
-}
-
-/** Seven bits a byte, the lowest first. */
-function compactLength(length: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = length;
-  for (; rest > 0x7f; rest >>= 7) bytes.push((rest & 0x7f) | 0x80);
-  return Uint8Array.of(...bytes, rest);
 }
