@@ -96,7 +96,7 @@ describe('a transaction', () => {
       async () => Buffer.from([0, ...(await wireOf(3)).subarray(65)]),
       /0 signatures/,
     ],
-    ['of a later version', () => Buffer.from([0, 0x81, 1]), /version 1 is not supported/],
+    ['of a later version', () => Buffer.from([0, 0x82, 1]), /version 2 is not supported/],
     ['that is empty', () => Buffer.alloc(0), /ends before its end/],
   ])('is refused %s', async (_what, make, words) => {
     const { error } = await send(await make());

@@ -4,6 +4,7 @@ import type { Addresses } from '../../addresses.ts';
 import { SYSTEM_PROGRAM } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
+import type { MessageVersion } from '../../wire/index.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import {
   type JobAccount,
@@ -65,6 +66,9 @@ export function createLedgerReader(
   };
 }
 
+/** The newest version of which the signed bytes are known. */
+const VERSION_MAX = 1 satisfies MessageVersion;
+
 /** How JSON-RPC says that a transaction is of a newer version than the caller reads. */
 const UNSUPPORTED_TRANSACTION_VERSION = -32_015;
 
@@ -81,7 +85,7 @@ async function readOne(
   try {
     const response = await connection.getTransaction(signature, {
       commitment: COMMITMENT,
-      maxSupportedTransactionVersion: 0,
+      maxSupportedTransactionVersion: VERSION_MAX,
     });
     if (!response?.meta) return unread('The node lists a transaction and does not show it');
     return { transaction: readTransaction(signature, response, programId) };
