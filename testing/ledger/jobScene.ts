@@ -41,6 +41,7 @@ import {
   type TestLedger,
 } from './ledger.ts';
 import { readTokenAccount, tokenAccountClose, tokenTransfer } from './tokens.ts';
+import { sendVersionOne } from './versionOne.ts';
 
 export const addresses = createAddresses();
 
@@ -82,7 +83,8 @@ export interface JobScene {
   receipt(job: PublicKey): string;
 }
 
-export async function createJobScene(): Promise<JobScene> {
+/** @param options.version of all its transactions after the service was opened */
+export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}): Promise<JobScene> {
   const ledger = await startLedger();
   const { connection } = ledger;
   const service = await openService(ledger);
@@ -92,7 +94,9 @@ export async function createJobScene(): Promise<JobScene> {
   const workerPayout = associatedTokenAddress(service.mints.credit, owner);
   const actor = { signer: hotSigner.publicKey, gateway };
   const send: JobScene['send'] = (instructions, signers = [hotSigner]) =>
-    submit(operator, instructions, signers);
+    version === 1
+      ? sendVersionOne(ledger, instructions, [operator.authority, ...signers])
+      : submit(operator, instructions, signers);
 
   return {
     ledger,

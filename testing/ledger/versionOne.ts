@@ -7,6 +7,18 @@ import {
   encodeTransaction,
   type TransactionConfig,
 } from '../../programs/client/wire/index.ts';
+import { callLedger, type TestLedger } from './ledger.ts';
+
+/** Sends a transaction of version 1, which is confirmed when the call returns. */
+export async function sendVersionOne(
+  { connection, rpcUrl }: Pick<TestLedger, 'connection' | 'rpcUrl'>,
+  instructions: TransactionInstruction[],
+  signers: readonly [Keypair, ...Keypair[]],
+): Promise<void> {
+  const { blockhash } = await connection.getLatestBlockhash();
+  const { wire } = signVersionOne({ instructions, signers, blockhash });
+  await callLedger(rpcUrl, 'sendTransaction', [wire, { encoding: 'base64' }]);
+}
 
 /** As much as any transaction of ours needs. */
 const CONFIG = {

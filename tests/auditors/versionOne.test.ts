@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { jobRefund } from '../../programs/client/index.ts';
+import type { PublicKey } from '@solana/web3.js';
 import { conclude } from '../../programs/client/verify/check.ts';
 import {
   connectLedger,
@@ -8,42 +8,91 @@ import {
 } from '../../programs/client/verify/connection/connectLedger.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
+import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
 import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
-import { callLedger } from '../../testing/ledger/ledger.ts';
-import { signVersionOne } from '../../testing/ledger/versionOne.ts';
 
+const ARTIFACT = readFileSync(
+  new URL('../../programs/escrow/artifacts/escrow-v3.so', import.meta.url),
+);
+const TIMEOUT_SECONDS = 121;
+const DAY_SECONDS = 86_401;
+
+/** All of its transactions are of version 1. */
 let scene: JobScene;
 beforeAll(async () => {
-  scene = await createJobScene();
+  scene = await createJobScene({ version: 1 });
 });
 afterAll(() => scene?.ledger.close());
 
-/** One transaction of version 1, which the operator pays. */
-async function send(instructions: TransactionInstruction[]): Promise<void> {
-  const { connection, rpcUrl } = scene.ledger;
-  const { blockhash } = await connection.getLatestBlockhash();
-  const { authority } = scene.service.operator;
-  const { wire } = signVersionOne({ instructions, signers: [authority], blockhash });
-  await callLedger(rpcUrl, 'sendTransaction', [wire, { encoding: 'base64' }]);
-}
+const connect = () => connectLedger(requestFrom(scene.ledger.rpcUrl));
 
 async function lock(): Promise<PublicKey> {
   const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
   return locked?.address as PublicKey;
 }
 
+async function settle(): Promise<PublicKey> {
+  const job = await lock();
+  await scene.acknowledge(job);
+  await scene.settle(job);
+  return job;
+}
+
 async function verify(job: PublicKey) {
-  const connection = connectLedger(requestFrom(scene.ledger.rpcUrl));
-  const { checks } = verifyJob(await gatherEvidence({ connection, addresses, job }));
+  const { checks } = verifyJob(await gatherEvidence({ connection: connect(), addresses, job }));
   const open = checks.filter(({ verdict }) => verdict === 'fails' || verdict === 'not_checkable');
   return { result: conclude(checks), open: open.map(({ name, verdict }) => [name, verdict]) };
 }
 
-describe('a transaction of version 1 in the history of a job', () => {
-  it('that refunds it is checked as any other', async () => {
-    const job = await lock();
-    await scene.wait(121);
-    await send([jobRefund({ job, creditAccount: scene.service.creditAccount })]);
-    expect(await verify(job)).toEqual({ result: 'holds', open: [] });
+describe('a job whose transactions are of version 1', () => {
+  it.each<[string, () => Promise<PublicKey>]>([
+    ['settled', settle],
+    [
+      'failed',
+      async () => {
+        const job = await lock();
+        await scene.fail(job);
+        return job;
+      },
+    ],
+    [
+      'refunded',
+      async () => {
+        const job = await lock();
+        await scene.wait(TIMEOUT_SECONDS);
+        await scene.refund(job);
+        return job;
+      },
+    ],
+    [
+      'left to expire in dispute',
+      async () => {
+        const job = await settle();
+        await scene.dispute(job);
+        await scene.wait(DAY_SECONDS);
+        await scene.expire(job);
+        return job;
+      },
+    ],
+    // The last one: its worker gets no more jobs.
+    [
+      'disputed, and its worker slashed',
+      async () => {
+        const job = await settle();
+        await scene.dispute(job);
+        await scene.resolve(job, 'upheld_worker');
+        return job;
+      },
+    ],
+  ])('holds, %s', async (_end, live) => {
+    expect(await verify(await live())).toEqual({ result: 'holds', open: [] });
+  });
+
+  it('leaves a program that can be audited', async () => {
+    const wait = (ms: number) => scene.wait(ms / 1_000);
+    const evidence = await gatherProgram({ connection: connect(), addresses, wait });
+    const checks = auditProgram(evidence, { code: ARTIFACT });
+    expect(checks.filter(({ verdict }) => verdict === 'fails')).toEqual([]);
   });
 });
