@@ -39,13 +39,18 @@ async function settle(): Promise<PublicKey> {
   return job;
 }
 
-async function verify(job: PublicKey) {
-  const { checks } = verifyJob(await gatherEvidence({ connection: connect(), addresses, job }));
+async function verify(job: PublicKey, connection = connect()) {
+  const { checks } = verifyJob(await gatherEvidence({ connection, addresses, job }));
   const open = checks.filter(({ verdict }) => verdict === 'fails' || verdict === 'not_checkable');
   return { result: conclude(checks), open: open.map(({ name, verdict }) => [name, verdict]) };
 }
 
 describe('a job whose transactions are of version 1', () => {
+  it('holds over web3.js, which cannot write the version', async () => {
+    const { connection } = scene.ledger;
+    expect(await verify(await settle(), connection)).toEqual({ result: 'holds', open: [] });
+  });
+
   it.each<[string, () => Promise<PublicKey>]>([
     ['settled', settle],
     [
@@ -75,7 +80,7 @@ describe('a job whose transactions are of version 1', () => {
         return job;
       },
     ],
-    // The last one: its worker gets no more jobs.
+    // Its worker gets no more jobs.
     [
       'disputed, and its worker slashed',
       async () => {

@@ -1,6 +1,6 @@
 import { PublicKey } from '#publicKey';
 import { decodeBase58 } from '../../keys.ts';
-import { encodeMessage, type Message, type MessageVersion } from '../../wire/index.ts';
+import { encodeMessage, type MessageVersion } from '../../wire/index.ts';
 
 /** A transaction's message as a node's JSON has it. */
 export interface MessageJson {
@@ -38,15 +38,21 @@ interface LoadedKeys {
 /** A message with the parts of web3.js's VersionedMessage that verification reads. */
 export function createMessage(json: MessageJson, version: 'legacy' | number) {
   const staticAccountKeys = json.accountKeys.map((text) => new PublicKey(text));
-  const compiledInstructions = json.instructions.map(({ programIdIndex, accounts, data }) => ({
-    programIdIndex,
-    accountKeyIndexes: accounts,
-    data: decodeBase58(data),
-  }));
   return {
+    version,
     header: json.header,
     staticAccountKeys,
-    compiledInstructions,
+    recentBlockhash: json.recentBlockhash,
+    compiledInstructions: json.instructions.map(({ programIdIndex, accounts, data }) => ({
+      programIdIndex,
+      accountKeyIndexes: accounts,
+      data: decodeBase58(data),
+    })),
+    addressTableLookups: json.addressTableLookups?.map(({ accountKey, ...indexes }) => ({
+      accountKey: new PublicKey(accountKey),
+      ...indexes,
+    })),
+    transactionConfig: json.transactionConfig,
     getAccountKeys: ({
       accountKeysFromLookups: loaded,
     }: {
@@ -54,43 +60,45 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
     }) => ({
       keySegments: () => [staticAccountKeys, ...(loaded ? [loaded.writable, loaded.readonly] : [])],
     }),
-    serialize: () => encodeMessage(messageOf(json, version)),
   };
 }
 
-const VERSIONS: readonly (string | number)[] = ['legacy', 0, 1] satisfies MessageVersion[];
+const VERSIONS: readonly unknown[] = ['legacy', 0, 1] satisfies MessageVersion[];
 
-/** @throws Error for a version whose bytes are not known; RangeError for a number that no byte holds */
-function messageOf(json: MessageJson, version: 'legacy' | number): Message {
+/** As `createMessage` gives it, or web3.js, whose own `serialize` does not know version 1. */
+type ReadMessage = Omit<ReturnType<typeof createMessage>, 'getAccountKeys'>;
+
+/**
+ * The bytes that were signed.
+ *
+ * @throws Error for a version whose bytes are not known; RangeError for a number that no byte holds
+ */
+export function signedBytes(message: ReadMessage): Uint8Array {
+  const { version, header, staticAccountKeys, recentBlockhash } = message;
   if (!VERSIONS.includes(version)) {
     throw new Error(`A transaction is of version ${version}, which this client does not read`);
   }
-  const { accountKeys, recentBlockhash, instructions, addressTableLookups = [] } = json;
-  const { priorityFee, ...limits } = json.transactionConfig ?? { priorityFee: null };
-  return {
+  const { priorityFee = null, ...limits } = message.transactionConfig ?? {};
+  return encodeMessage({
     version: version as MessageVersion,
-    header: json.header,
-    keys: accountKeys.map(keyBytes),
-    recentBlockhash: keyBytes(recentBlockhash),
-    instructions: instructions.map(({ programIdIndex, accounts, data }) => ({
-      programIdIndex,
-      accounts: bytesOf(accounts),
-      data: decodeBase58(data),
+    header,
+    keys: staticAccountKeys.map((key) => key.toBytes()),
+    recentBlockhash: new PublicKey(recentBlockhash).toBytes(),
+    instructions: message.compiledInstructions.map((instruction) => ({
+      programIdIndex: instruction.programIdIndex,
+      accounts: bytesOf(instruction.accountKeyIndexes),
+      data: instruction.data,
     })),
-    lookups: addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
-      table: keyBytes(accountKey),
-      writableIndexes: bytesOf(writableIndexes),
-      readonlyIndexes: bytesOf(readonlyIndexes),
+    lookups: (message.addressTableLookups ?? []).map((lookup) => ({
+      table: lookup.accountKey.toBytes(),
+      writableIndexes: bytesOf(lookup.writableIndexes),
+      readonlyIndexes: bytesOf(lookup.readonlyIndexes),
     })),
     config: {
       ...(priorityFee !== null && { priorityFeeLamports: BigInt(priorityFee) }),
       ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
     },
-  };
-}
-
-function keyBytes(text: string): Uint8Array {
-  return new PublicKey(text).toBytes();
+  });
 }
 
 /** A number outside a byte must not wrap: the bytes would name another account than the JSON. */

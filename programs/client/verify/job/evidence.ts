@@ -7,6 +7,7 @@ import { decodeBase58, publicKeyOf } from '../../keys.ts';
 import { areBytesEqual, viewOf } from '../../platform/bytes.ts';
 import { ed25519InstructionData } from '../../proof.ts';
 import type { Place } from '../check.ts';
+import { signedBytes } from '../connection/message.ts';
 
 interface Instruction {
   readonly programId: string;
@@ -63,7 +64,7 @@ export function readTransaction(
   return {
     signature,
     slot: BigInt(response.slot),
-    message: message.serialize(),
+    message: signedBytes(message as never),
     signers: addresses.slice(0, message.header.numRequiredSignatures).map(publicKeyOf),
     signatures: signatures.map((text) => decodeBase58(text)),
     instructions: message.compiledInstructions.map(
