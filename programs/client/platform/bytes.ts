@@ -55,3 +55,8 @@ export function hexToBytes(hex: string): Uint8Array {
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
+
+/** Bytes as a key of a Map: one character each. */
+export function nameOfBytes(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}

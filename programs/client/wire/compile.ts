@@ -1,11 +1,6 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import {
-  type Message,
-  type MessageVersion,
-  nameOf,
-  type TableLookup,
-  type TransactionConfig,
-} from './message.ts';
+import { nameOfBytes } from '../platform/bytes.ts';
+import type { Message, MessageVersion, TableLookup, TransactionConfig } from './message.ts';
 
 /** A lookup table, with its entries as the ledger has them. */
 interface LookupTable {
@@ -142,7 +137,7 @@ const names = new WeakMap<PublicKey, string>();
 function nameOfKey(key: PublicKey): string {
   let name = names.get(key);
   if (name === undefined) {
-    name = nameOf(key.toBytes());
+    name = nameOfBytes(key.toBytes());
     names.set(key, name);
   }
   return name;

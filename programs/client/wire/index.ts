@@ -1,5 +1,4 @@
 export { type CompiledMessage, compileMessage } from './compile.ts';
 export { decodeMessage, decodeTransaction } from './decode.ts';
-export { encodeMessage, encodeTransaction } from './encode.ts';
 export * from './message.ts';
 export { MalformedTransactionError } from './reader.ts';

@@ -1,4 +1,5 @@
-import { type Message, nameOf } from './message.ts';
+import { nameOfBytes } from '../platform/bytes.ts';
+import type { Message } from './message.ts';
 import { fail } from './reader.ts';
 
 const ACCOUNTS_MAX = 256;
@@ -41,7 +42,8 @@ function assertSaneV1({ header, keys, instructions, config }: Message): void {
     const max = V1_MAX[name as keyof typeof V1_MAX];
     if (count > max) fail(`failed to sanitize: ${count} ${name} (max: ${max})`);
   }
-  if (new Set(keys.map(nameOf)).size < keys.length) fail('failed to sanitize: a key stands twice');
+  if (new Set(keys.map(nameOfBytes)).size < keys.length)
+    fail('failed to sanitize: a key stands twice');
   const { heapSize } = config;
   if (heapSize === undefined) return;
   const { min, max, step } = HEAP_BYTES;

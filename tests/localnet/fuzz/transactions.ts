@@ -21,9 +21,15 @@ export interface Signing {
 /** A transaction that calls real programs with noise: the payer signs, where one signature is wanted. */
 export function noisyTransaction(random: Random, signing: Signing): Uint8Array {
   const noise = decodeTransaction(randomWire(random));
+  const payer = signing.payer.publicKey;
+  const named = new Set([payer.toBase58()]);
   const keys = noise.keys.map((key, index) => {
-    if (index === 0) return signing.payer.publicKey.toBytes();
-    return random.below(10) === 0 ? key : bs58.decode(pick(random, signing.addresses));
+    if (index === 0) return payer.toBytes();
+    const address = pick(random, signing.addresses);
+    // In version 1 no key stands twice.
+    if (random.below(10) === 0 || (noise.version === 1 && named.has(address))) return key;
+    named.add(address);
+    return bs58.decode(address);
   });
   const isAlone = random.below(4) > 0;
   const decoded = {
