@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { ledgerAddress, time } from '../../http/contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
-import { done } from './values.ts';
-
-const address = z
-  .string({ error: 'must be a string' })
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a ledger address' });
+import { walletAddress as address, done } from './values.ts';
 
 const bytes = (length: number) =>
   z.base64({ error: 'must be base64' }).max(length, { error: 'is too long' });

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError, accountRequired } from '../../http/contracts/errors.ts';
 import type { LargeBodies } from '../../http/largeBodies/largeBodies.ts';
 import type { Limit } from '../../http/middleware/burstLimit.ts';
 import { requireReadablePath } from '../../http/middleware/malformedHttp.ts';
@@ -22,6 +22,7 @@ export function guard(route: ConsoleRoute, services: GuardServices): RequestHand
   const { sessions, walletLimit } = services;
   const { origin } = new URL(services.publicUrl);
   return async (request, response, next) => {
+    response.locals.arrivedMs ??= performance.now();
     response.set('cache-control', 'no-store');
     if (route.method !== 'GET') assertOwnPage(request, origin);
     const token = readSessionCookie(request);
@@ -32,6 +33,11 @@ export function guard(route: ConsoleRoute, services: GuardServices): RequestHand
     requireReadablePath(request);
     next();
   };
+}
+
+/** When a request came, by `performance.now()`. */
+export function arrivedMsOf(response: Response): number {
+  return response.locals.arrivedMs as number;
 }
 
 /** The session of a request; undefined on public routes without one. */
@@ -54,8 +60,11 @@ function assertOwnPage(request: Request, origin: string): void {
   );
 }
 
-/** @throws ApiError of a session that is missing, not fresh, or of another wallet */
-function assertAdmitted({ access }: ConsoleRoute, session: Session | undefined): void {
+/** @throws ApiError of a session that is missing, not fresh, of another wallet, or of one without an account */
+function assertAdmitted(
+  { access, needsAccount }: ConsoleRoute,
+  session: Session | undefined,
+): void {
   if (access === 'public') return;
   if (!session) throw new ApiError('session_required', 'Sign in with your wallet first.');
   if (access === 'fresh session' && !session.is_fresh) {
@@ -64,6 +73,7 @@ function assertAdmitted({ access }: ConsoleRoute, session: Session | undefined):
       'Keys and secrets are shown within 15 minutes of a sign-in. Sign in again.',
     );
   }
+  if (needsAccount && !session.has_account) throw accountRequired();
   const isArbiter = session.is_arbiter || session.is_operator;
   if ((access === 'operator' && !session.is_operator) || (access === 'arbiter' && !isArbiter)) {
     throw new ApiError('not_permitted', `This is for an ${access} of the service.`);

@@ -1,4 +1,5 @@
 import type { Database } from '../../../common/postgres.ts';
+import { assertNotSuspended } from '../../account/suspensions.ts';
 import { parseChatCompletion } from '../../http/contracts/chatCompletion.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
@@ -15,6 +16,7 @@ import { selectLiveKey } from '../sql/settings.ts';
 import type { ChangeStreams } from '../stream/changes.ts';
 import { writeJobsCsv } from '../views/jobsCsv.ts';
 import { viewJobs } from '../views/jobView.ts';
+import { explained } from './settings.ts';
 
 interface JobServices {
   database: Database;
@@ -103,7 +105,10 @@ export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
     },
     async postCompletion({ session: { wallet }, request, response }) {
       const key = await selectLiveKey(database, wallet);
-      if (!key) throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
+      if (!key) {
+        await explained(assertNotSuspended(database, wallet));
+        throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
+      }
       // As every request of /v1: a suspension holds at once.
       const payer = await keys.admit(key.key_sha256);
       assertSpender(payer, gateway);

@@ -74,7 +74,9 @@ export const errorTable = {
   key_suspended: {
     status: 403,
     type: 'permission_error',
-    meaning: 'The key is suspended for a policy violation or an abuse flag.',
+    meaning:
+      'The key is suspended for a policy violation or an abuse flag. The suspension is its ' +
+      "wallet's: the wallet gets no other key until the operator reinstates it.",
   },
   spending_limit_exceeded: {
     status: 403,
@@ -86,6 +88,14 @@ export const errorTable = {
     status: 403,
     type: 'permission_error',
     meaning: 'The wallet has not made this service a spender of its credit account.',
+  },
+  account_required: {
+    status: 403,
+    type: 'permission_error',
+    meaning:
+      'Webhooks are for wallets with a credit account on the ledger, and this one has none yet. The ' +
+      'first purchase opens it, and counts here within seconds.',
+    isOfConsole: true,
   },
   job_not_found: {
     status: 404,
@@ -240,10 +250,18 @@ export const errorTable = {
     isOfConsole: true,
     shouldRetry: false,
   },
+  key_replaced: {
+    status: 409,
+    type: 'conflict_error',
+    meaning:
+      'The key was replaced after this request had come: it is shown in the answer to another one.',
+    isOfConsole: true,
+    shouldRetry: false,
+  },
   key_not_found: {
     status: 404,
     type: 'not_found_error',
-    meaning: 'The wallet has no key in the state that the change needs.',
+    meaning: 'The wallet has no key, or no suspension, that the change could be made to.',
     isOfConsole: true,
   },
   webhook_disabled: {
@@ -369,6 +387,13 @@ export function toApiError(thrown: unknown): ApiError {
 
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: 5, cause });
+}
+
+export function accountRequired(): ApiError {
+  return new ApiError(
+    'account_required',
+    'The wallet has no credit account on the ledger yet. Its first purchase of credits opens it.',
+  );
 }
 
 function isUnavailable(thrown: unknown): boolean {

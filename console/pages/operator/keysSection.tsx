@@ -16,7 +16,7 @@ import { Time } from '../../design/time.tsx';
 
 type Key = KeyList['data'][number];
 
-const MONEY = 'The key is as it was. Credits are never touched by a suspension.';
+const MONEY = 'Nothing has changed. Credits are never touched by a suspension.';
 const TONES: Readonly<Record<Key['status'], Tone>> = {
   active: 'ok',
   suspended: 'bad',
@@ -29,7 +29,7 @@ const STATES = [
   ['revoked', 'revoked'],
 ] as const;
 
-/** Every API key, each to be suspended with a reason or reinstated. @param onRead once they are there, or are not */
+/** API keys, and the wallets to suspend with a reason or reinstate. @param onRead once they are there, or are not */
 export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const [filters, setFilters] = useFilters(['status', 'wallet']);
   const [suspended, setSuspended] = useState<string>();
@@ -65,7 +65,10 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
       cell: ({ suspension_reason, suspended_by }) =>
         suspension_reason === null ? '–' : `${suspension_reason} (${suspended_by})`,
     },
-    { title: 'Created', cell: ({ created_at }) => <Time time={created_at} /> },
+    {
+      title: 'Created',
+      cell: ({ created_at }) => (created_at === null ? 'no key' : <Time time={created_at} />),
+    },
     {
       title: 'Action',
       cell: (key) =>
@@ -102,6 +105,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
           value={wallet ?? ''}
           onChange={({ target }) => setFilters({ wallet: target.value.trim() })}
         />
+        <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
       </Filters>
       {list.isLoading && <Loading what="the keys" />}
       {(list.error ?? reinstate.error) && (
@@ -129,38 +133,54 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
           <Button onClick={() => void list.fetchNextPage()}>Show older ones</Button>
         </Row>
       )}
-      {suspended && <SuspendDialog wallet={suspended} onClose={() => setSuspended(undefined)} />}
+      {suspended !== undefined && (
+        <SuspendDialog named={suspended} onClose={() => setSuspended(undefined)} />
+      )}
     </Section>
   );
 }
 
+/** @param named the wallet; empty where it is still to be entered */
 function SuspendDialog({
-  wallet,
+  named,
   onClose,
 }: {
-  readonly wallet: string;
+  readonly named: string;
   readonly onClose: () => void;
 }) {
+  const [wallet, setWallet] = useState(named);
   const [reason, setReason] = useState('');
   const suspend = useChange(
-    () => call('POST', '/operator/keys/:wallet/suspend', { params: { wallet }, body: { reason } }),
+    () =>
+      call('POST', '/operator/keys/:wallet/suspend', {
+        // So that the API names the field where nothing was entered.
+        params: { wallet: wallet || '-' },
+        body: { reason },
+      }),
     ['/operator/keys'],
   );
   return (
     <Confirm
-      title="Suspend the key"
+      title="Suspend the wallet"
       action="Suspend it"
       money={MONEY}
       onClose={onClose}
       onConfirm={() => suspend.mutateAsync(undefined)}
     >
-      <p>
-        Requests with the key of <Address address={wallet} what="wallet" /> are refused until it is
-        reinstated.
-      </p>
+      {named === '' ? (
+        <TextField
+          label="Wallet"
+          isCode
+          value={wallet}
+          onChange={({ target }) => setWallet(target.value.trim())}
+        />
+      ) : (
+        <Address address={wallet} what="wallet" />
+      )}
+      <p>Requests with its key, or a later one, are refused until the wallet is reinstated.</p>
       <TextArea
         label="Reason"
-        hint="The owner of the key sees it."
+        hint="The owner of the wallet sees it."
         value={reason}
         maxLength={500}
         onChange={(event) => setReason(event.target.value)}

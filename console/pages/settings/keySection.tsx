@@ -31,7 +31,7 @@ export function KeySection() {
     ['/key'],
   );
   const revoke = useChange(() => call('DELETE', '/key'), ['/key']);
-  const key = data?.key;
+  const { key, suspension } = data ?? {};
 
   return (
     <Section
@@ -41,7 +41,16 @@ export function KeySection() {
       {isLoading && <Loading what="the key's state" />}
       {error && <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />}
       {create.error && <ErrorNotice error={create.error} money={MONEY} />}
-      {data && key === null && (
+      {suspension && (
+        <Notice tone="bad">
+          <p>
+            Your wallet was suspended by the {suspension.suspended_by}: {suspension.reason}
+          </p>
+          <p>It gets no other key until the operator reinstates it.</p>
+          <p>Your credits stay yours: you can withdraw them at any time.</p>
+        </Notice>
+      )}
+      {key === null && !suspension && (
         <Empty title="No key yet">
           <p className="soft">With a key, the official OpenAI clients work as they are.</p>
           <Row>
@@ -57,14 +66,6 @@ export function KeySection() {
       )}
       {key && (
         <>
-          {key.status === 'suspended' && (
-            <Notice tone="bad">
-              <p>
-                The key was suspended by the {key.suspended_by}: {key.suspension_reason}
-              </p>
-              <p>Your credits stay yours: you can withdraw them at any time.</p>
-            </Notice>
-          )}
           <Facts
             entries={[
               [
@@ -79,7 +80,7 @@ export function KeySection() {
             ]}
           />
           <Row>
-            <Button onClick={() => setAsked('regenerate')}>Replace…</Button>
+            {!suspension && <Button onClick={() => setAsked('regenerate')}>Replace…</Button>}
             <Button kind="danger" onClick={() => setAsked('revoke')}>
               Revoke…
             </Button>
