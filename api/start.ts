@@ -17,6 +17,7 @@ import type { ApiConfig } from './config.ts';
 import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createChangeStreams } from './console/stream/changes.ts';
+import { createOpenStreams } from './console/stream/openStreams.ts';
 import { createWebhookListeners } from './console/stream/webhookListeners.ts';
 import { createApp } from './http/app.ts';
 import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
@@ -56,6 +57,9 @@ const REQUEST_CONNECTIONS_MAX = 8;
 
 /** Requests of one wallet to the web app's API: far more than one person's pages make. */
 const WALLET_LIMIT = { burst: 300, refillPerSecond: 30 };
+
+/** Sign-ins of one address. Each leaves a session for 12 hours, and wallets cost nothing to make. */
+const SIGN_IN_LIMIT = { burst: 300, refillPerSecond: 0.1 };
 
 /** A running API process. */
 interface RunningApi {
@@ -237,14 +241,18 @@ export async function startApi(
     watch,
     ledger: createDisputeOnLedger(ledger),
   });
+  const openStreams = createOpenStreams({ pool, logger, time });
+  await openStreams.start();
+  shutdown.add('open streams', openStreams.close);
   const streams = createChangeStreams({
     database: pool,
+    openStreams,
     watch,
     logger,
     nowSeconds: clock.nowSeconds,
     time,
   });
-  const listeners = createWebhookListeners({ pool, logger, time });
+  const listeners = createWebhookListeners({ pool, openStreams, logger, time });
   const largeBodies = createLargeBodies({ logger });
   shutdown.add('large bodies', largeBodies.close);
   const app = createApp({
@@ -308,6 +316,7 @@ export async function startApi(
       listeners,
       rpc,
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
+      signIns: createBurstLimit({ ...SIGN_IN_LIMIT, nowMs }),
       nowMs: Date.now,
     },
     gateway,

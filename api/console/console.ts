@@ -53,6 +53,8 @@ export interface ConsoleServices {
   secrets: readonly Uint8Array[];
   /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
+  /** Sign-ins of one address, over all its wallets. */
+  signIns: BurstLimit;
   streams: ChangeStreams;
   listeners: WebhookListeners;
   /** The ledger's node. */
@@ -85,7 +87,7 @@ export function serveConsole(
   around: SharedServices,
 ): void {
   const { pool, sealing, deployment, operators, secrets, walletLimit, rpc, nowMs } = services;
-  const { streams, listeners } = services;
+  const { streams, listeners, signIns } = services;
   const { publicUrl, largeBodies, refusals, webhooks, nowSeconds } = around;
   const addresses = createAddresses(publicKeyOf(deployment.program_id));
   const genesisHash = createGenesisHash(pool);
@@ -125,5 +127,10 @@ export function serveConsole(
   serveRoutes(app, usageRoutes, usageHandlers({ pool, nowSeconds }), guards);
   serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
   serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
-  serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);
+  serveRoutes(
+    app,
+    sessionRoutes,
+    sessionHandlers({ sessions, refusals, signIns, describe }),
+    guards,
+  );
 }

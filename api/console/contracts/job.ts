@@ -108,6 +108,7 @@ export const jobRoutes = {
     method: 'GET',
     path: '/stream',
     access: 'session',
+    needsAccount: true,
     summary: "the wallet's changes as they come, at most one event a second",
     form: 'text/event-stream',
   },

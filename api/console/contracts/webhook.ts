@@ -154,6 +154,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: '/webhooks/listen',
     access: 'session',
+    needsAccount: true,
     summary:
       "every event of the wallet as it comes: [the listener's stream](#the-listeners-stream)",
     form: 'text/event-stream',

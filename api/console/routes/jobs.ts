@@ -3,6 +3,7 @@ import { assertNotSuspended } from '../../account/suspensions.ts';
 import { parseChatCompletion } from '../../http/contracts/chatCompletion.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
+import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rawBodyOf } from '../../http/middleware/malformedHttp.ts';
 import type { Completions } from '../../jobs/completion.ts';
 import type { Disputes } from '../../jobs/dispute.ts';
@@ -101,7 +102,8 @@ export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
     },
     getStream({ session: { wallet, id: sessionId }, request, response }) {
       const resumeAfter = request.get('last-event-id');
-      return streams.open({ wallet, sessionId, resumeAfter }, response);
+      const address = addressOf(request);
+      return streams.open({ wallet, sessionId, address, resumeAfter }, response);
     },
     async postCompletion({ session: { wallet }, request, response }) {
       const key = await selectLiveKey(database, wallet);

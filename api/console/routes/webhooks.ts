@@ -26,6 +26,7 @@ import { eventExample } from '../../docs/examples.ts';
 import { webhookView } from '../../http/contracts/account.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { parseRequest } from '../../http/contracts/values.ts';
+import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rowId } from '../contracts/values.ts';
 import type { ConsoleWebhook, Delivery, webhookRoutes } from '../contracts/webhook.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
@@ -61,7 +62,8 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
     },
     listenToEvents({ session: { wallet, id: sessionId }, request, response }) {
       const resumeAfter = request.get('last-event-id');
-      return listeners.open({ wallet, sessionId, resumeAfter }, response);
+      const address = addressOf(request);
+      return listeners.open({ wallet, sessionId, address, resumeAfter }, response);
     },
     async triggerEvent({ session: { wallet }, body: { event: kind } }) {
       const { data } = eventExample(kind);

@@ -27,11 +27,16 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
   let apiKey: string;
   let answer: string;
   let job: string;
+  /** How the service answered the page that asked for a stream. */
+  const streams: number[] = [];
 
   beforeAll(async () => {
     scene = await openScene();
     opened = await scene.openAs('stranger', '/console/credits');
     page = opened.page;
+    page.on('response', (response) => {
+      if (response.url().endsWith('/console/api/stream')) streams.push(response.status());
+    });
   });
 
   const statusWith = async (key: string) => {
@@ -52,6 +57,9 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     const balance = page.getByRole('region', { name: 'Balance' });
     await balance.getByText('1,000 credits').waitFor();
     await balance.getByText('10.00 USDC').waitFor();
+    // A wallet without an account has no stream.
+    await until(() => streams.length > 0);
+    expect(streams).toEqual([200]);
   });
 
   it('makes an API key, which is shown once [keys.settings-tab]', async () => {

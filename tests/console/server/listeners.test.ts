@@ -8,6 +8,7 @@ import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
+import { insertAccount } from '../../api/keyedDatabase.ts';
 import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './consoleScene.ts';
 
 let webhooks: WebhookScene;
@@ -18,6 +19,9 @@ const leaving: (() => void)[] = [];
 beforeAll(async () => {
   webhooks = await createWebhookScene();
   scene = await openConsoleScene({ on: webhooks });
+  await insertAccount(scene.pool, { wallet: scene.wallet.publicKey.toBase58() });
+  const stranger = scene.stranger.publicKey.toBase58();
+  await insertAccount(scene.pool, { wallet: stranger, address: 'of a stranger' });
 });
 
 afterAll(() => scene.close());
