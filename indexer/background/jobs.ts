@@ -4,6 +4,7 @@ import type { Logger } from '../../common/logger.ts';
 import { within } from '../../common/wait.ts';
 import {
   deleteOldDeliveries,
+  deleteOldKeys,
   deleteOldMeasurements,
   deleteOldRequests,
   deleteOldSessions,
@@ -14,6 +15,7 @@ type Work = (database: pg.Pool, signal: AbortSignal) => Promise<void>;
 
 const WORK: Readonly<Record<string, Work>> = {
   'delete-old-deliveries': deleteOldDeliveries,
+  'delete-old-keys': deleteOldKeys,
   'delete-old-measurements': deleteOldMeasurements,
   'delete-old-requests': deleteOldRequests,
   'delete-old-sessions': deleteOldSessions,
