@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
+import { connectionOf } from '../../common/database/connection.ts';
 import type { Logger } from '../../common/logger.ts';
 import { within } from '../../common/wait.ts';
 import {
@@ -48,7 +49,7 @@ export async function startBackgroundJobs(options: {
   const boss = new PgBoss({
     // Not among its own settings: it gives what it is given to its pool.
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
-    connectionString: databaseUrl,
+    ...connectionOf(databaseUrl),
     application_name: 'svc-background-jobs',
     max: 1,
   });
