@@ -16,7 +16,10 @@ export const accountObject = z.object({
   limits: z
     .object({ per_job_credits: limit, per_day_credits: limit })
     .describe('Our choice: what the wallet lets this service lock.'),
-  spent_today_credits: credits.describe('Our choice: locked since midnight UTC.'),
+  spent_today_credits: credits.describe(
+    'Our choice: all that this service locked since midnight UTC, whole. What a job did not cost ' +
+      'counts too, also where it failed. `limits.per_day_credits` bounds it.',
+  ),
 });
 
 export type AccountObject = z.infer<typeof accountObject>;

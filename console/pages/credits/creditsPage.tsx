@@ -110,7 +110,10 @@ function Balances({ account }: { readonly account: ConsoleAccount }) {
         entries={[
           ['Locked in jobs', formatCount(locked_credits)],
           ['Owed after disputes', formatCount(owed_credits)],
-          ['Spent today (UTC)', formatCount(account.spender?.spent_today_credits ?? 0)],
+          [
+            'Locked since midnight UTC, with what came back',
+            formatCount(account.spender?.spent_today_credits ?? 0),
+          ],
           ['Last purchase', last_topup_at ? <Ago time={last_topup_at} /> : 'none yet'],
         ]}
       />
