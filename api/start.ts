@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../common/config.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
+import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { createBatchLog } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
@@ -37,7 +38,7 @@ import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
-import { assertMigrated } from './sql/schema.ts';
+import { assertMigrated, assertRights } from './sql/schema.ts';
 import { insertSightings, type WorkerSighting } from './sql/workerHours.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
@@ -126,7 +127,9 @@ export async function startApi(
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger, time });
+  await awaitDatabase(() => assertOwnSessions(pool), logger, time);
   await awaitDatabase(() => assertMigrated(pool), logger, time);
+  await awaitDatabase(() => assertRights(pool), logger, time);
   await awaitDatabase(catalog.start, logger, time);
   shutdown.add('catalog', catalog.close);
   const watch = createJobWatch({ pool: requestPool, logger, time });
