@@ -42,8 +42,8 @@ async function writeSettings(folder: string): Promise<void> {
     SVC_AUTHORITY_KEY: bs58.encode(authority.secretKey),
     POSTGRES_PASSWORD: passwordOf.svc,
     DATABASE_URL: urlFor('svc'),
-    INDEXER_DATABASE_URL: urlFor(INDEXER_ROLE),
-    API_DATABASE_URL: urlFor(API_ROLE),
+    DATABASE_URL_INDEXER: urlFor(INDEXER_ROLE),
+    DATABASE_URL_API: urlFor(API_ROLE),
   };
   // Containers read single files as users of their own, and nobody else gets into the folder.
   await chmod(folder, 0o700);

@@ -114,7 +114,7 @@ if (!isInstalled) {
         );
         const user = name === 'svc-api' ? 'API' : 'INDEXER';
         for (const { key, path } of secret?.items ?? []) {
-          expect(key).toBe(path === 'DATABASE_URL' ? `${user}_DATABASE_URL` : path);
+          expect(key).toBe(path === 'DATABASE_URL' ? `DATABASE_URL_${user}` : path);
         }
       });
 

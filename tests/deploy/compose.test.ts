@@ -92,8 +92,8 @@ describe('the address of the database', () => {
     const holders = (secret: string) =>
       Object.keys(services).filter((name) => services[name]?.secrets?.includes(secret));
     expect(holders('DATABASE_URL')).toEqual(['roles']);
-    expect(holders('INDEXER_DATABASE_URL').sort()).toEqual(['indexer', 'roles', 'standby']);
-    expect(holders('API_DATABASE_URL').sort()).toEqual(['api-1', 'api-2', 'roles']);
+    expect(holders('DATABASE_URL_INDEXER').sort()).toEqual(['indexer', 'roles', 'standby']);
+    expect(holders('DATABASE_URL_API').sort()).toEqual(['api-1', 'api-2', 'roles']);
     expect(holders('POSTGRES_PASSWORD')).toEqual(['postgres']);
   });
 });

@@ -39,8 +39,8 @@ describe("the compose files' services in plain folders", () => {
       await folders.start('settings');
       folders.writeSecret('DATABASE_URL', database.databaseUrl);
       for (const [secret, user] of [
-        ['INDEXER_DATABASE_URL', INDEXER_ROLE],
-        ['API_DATABASE_URL', API_ROLE],
+        ['DATABASE_URL_INDEXER', INDEXER_ROLE],
+        ['DATABASE_URL_API', API_ROLE],
       ] as const) {
         const url = new URL(database.databaseUrl);
         Object.assign(url, { username: user, password: randomBytes(16).toString('hex') });

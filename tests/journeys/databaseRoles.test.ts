@@ -94,7 +94,7 @@ describe('the service whose indexer and API have a database user each', () => {
     expect(rows).toEqual([{ rolname: 'svc_indexer', may_more: false }]);
   });
 
-  it('answers, keeps and repeats completions, and tells of jobs and webhooks', async () => {
+  it('answers, keeps and repeats completions, and shows jobs and webhooks', async () => {
     const { apiKey } = service;
     const headers = { 'idempotency-key': 'once' };
     for (const form of ['plain', 'stream', 'plain'] as const) {

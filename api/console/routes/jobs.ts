@@ -1,6 +1,5 @@
 import type { Database } from '../../../common/postgres.ts';
 import { assertNotSuspended } from '../../account/suspensions.ts';
-import { parseChatCompletion } from '../../http/contracts/chatCompletion.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
 import { addressOf } from '../../http/middleware/burstLimit.ts';
@@ -105,7 +104,7 @@ export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
       const address = addressOf(request);
       return streams.open({ wallet, sessionId, address, resumeAfter }, response);
     },
-    async postCompletion({ session: { wallet }, request, response }) {
+    async postCompletion({ session: { wallet }, body, request, response }) {
       const key = await selectLiveKey(database, wallet);
       if (!key) {
         await explained(assertNotSuspended(database, wallet));
@@ -114,7 +113,6 @@ export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
       // As every request of /v1: a suspension holds at once.
       const payer = await keys.admit(key.key_sha256);
       assertSpender(payer, gateway);
-      const body = parseChatCompletion(request.body);
       const identity = identify({
         wallet,
         // Seals the copy of the answer: a secret of this session, which we do not keep either.

@@ -173,7 +173,9 @@ export const errorTable = {
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
-    meaning: 'Too many requests from one address in a short time; wait for `Retry-After` seconds.',
+    meaning:
+      'Too many requests from one address in a short time, or large ones of one wallet or address ' +
+      'at once; wait for `Retry-After` seconds.',
     details: ['limit'],
     hasRetryAfter: true,
   },

@@ -3,6 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { type ChatCompletionRequest, parseChatCompletion } from '../contracts/chatCompletion.ts';
 import { ApiError } from '../contracts/errors.ts';
+import { scanJson } from '../contracts/values.ts';
 
 /** The entry of the thread that reads large bodies: one answer a body, in order. */
 
@@ -37,6 +38,8 @@ function join(chunks: readonly Uint8Array[]): Buffer {
 
 function read(bytes: Buffer): ReadBody {
   if (!isUtf8(bytes)) return { kind: 'not_utf8' };
+  const { fault } = scanJson(bytes);
+  if (fault) return { kind: 'invalid', ...fault };
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder().decode(bytes));

@@ -141,7 +141,7 @@ export function recordRequests(options: {
 }
 
 /** Whose key or session was admitted; undefined before that. */
-function walletOf({ locals }: Response): string | undefined {
+export function walletOf({ locals }: Response): string | undefined {
   return locals.key?.wallet ?? locals.session?.wallet;
 }
 

@@ -2,13 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable, Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { Request, RequestHandler } from 'express';
-import express from 'express';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request, RequestHandler, Response } from 'express';
+import { type ChatCompletionRequest, parseChatCompletion } from '../contracts/chatCompletion.ts';
 import { ApiError, errorBody } from '../contracts/errors.ts';
+import { scanJson } from '../contracts/values.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
-import { createRequestId } from './everyRequest.ts';
+import type { ReadBody } from '../largeBodies/thread.ts';
+import { addressOf } from './burstLimit.ts';
+import { createRequestId, walletOf } from './everyRequest.ts';
 
 /** By the code of Node's error. */
 const faults: Record<string, string> = {
@@ -122,105 +126,189 @@ export function requireReadablePath(request: IncomingMessage): void {
 }
 
 const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
-/** What is smaller is read in a millisecond or so, without a thread. */
+/** What is smaller, and holds no more values, is read in a millisecond or so, without a thread. */
 const SMALL_BYTES_MAX = 64 * 1_024;
+export const SMALL_VALUES_MAX = 1_024;
+
 const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
+const readCompletions = new WeakMap<IncomingMessage, ChatCompletionRequest>();
 const EMPTY = new Uint8Array();
-/** As many clients spell it. */
-const UTF8 = /(;\s*charset=)(?:utf8|"utf8")(?=\s*(?:;|$))/i;
-const UTF8_NAMED = /;\s*charset=(?:utf-8|"utf-8")(?=\s*(?:;|$))/i;
 
 /**
  * Any content type: some clients send none, and the body itself tells whether it is JSON. It must be
  * UTF-8, as JSON is: other bytes would be replaced silently, and another text answered than was sent.
  *
- * @param largeBodies reads what is above 64 KiB, as the body of a completion: the request's body is
- *   then a form that the contract reads again. Without it, larger bodies are refused
+ * No parser sees a body before its bytes were scanned for what parsers are slow at.
+ *
+ * @param largeBodies reads what is no small body, as that of a completion. Without it, larger bodies
+ *   are refused
  */
 export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
   const bytesMax = largeBodies ? BODY_BYTES_MAX : SMALL_BYTES_MAX;
-  const parse = express.json({
-    limit: bytesMax,
-    strict: false,
-    type: () => true,
-    verify: (request, _response, bytes, charset) => {
-      if (charset !== 'utf-8') throw new BodyFault('charset.unsupported');
-      if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
-      rawBodies.set(request, bytes);
-      // Ends the parser's work before it parses.
-      if (bytes.length > SMALL_BYTES_MAX) throw new LargeBody();
-    },
-  });
-  return (request, response, next) => {
-    const contentType = request.get('content-type');
-    // The parser knows the charset by its proper name alone.
-    if (contentType) request.headers['content-type'] = contentType.replace(UTF8, '$1utf-8');
-    // The parser would read such a body to its end before it refused it.
-    if (Number(request.get('content-length')) > bytesMax) throw tooLarge(bytesMax);
-    if (largeBodies && isPlainAndLarge(request)) {
-      receive(request)
-        .then((chunks) => readLarge(largeBodies, chunks, request, response))
-        .then((isRead) => isRead && next(), next);
-      return;
-    }
-    parse(request, response, (error?: unknown) => {
-      const type = (error as { type?: unknown } | undefined)?.type;
-      if (type === 'entity.too.large') return next(tooLarge(bytesMax));
-      if (!(error instanceof LargeBody) || !largeBodies) return next(error);
-      const chunks = [rawBodyOf(request)];
-      readLarge(largeBodies, chunks, request, response).then((isRead) => isRead && next(), next);
-    });
+  return async (request, response, next) => {
+    const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
+    if (length === undefined && transfer === undefined) return next();
+    assertUtf8Named(request);
+    // Such a body is not received at all.
+    if (Number(length) > bytesMax) throw tooLarge(bytesMax);
+    const isRead = largeBodies
+      ? await readCompletion(request, response, largeBodies)
+      : readSmall(request, await receive(request, { bytesMax }));
+    if (isRead) next();
   };
 }
 
-/** Whether it is large as it comes: neither compressed, nor in chunks, nor of another charset. */
-function isPlainAndLarge({ headers }: Request): boolean {
-  const { 'content-length': length, 'content-encoding': encoding } = headers;
-  const isUtf8Alone = !/charset/i.test(headers['content-type']?.replace(UTF8_NAMED, '') ?? '');
-  return Number(length) > SMALL_BYTES_MAX && encoding === undefined && isUtf8Alone;
-}
-
-/**
- * One chunk in each turn of the event loop: read as fast as it arrives, a body would hold up whatever
- * else has arrived.
- */
-async function receive(request: Request): Promise<Uint8Array[]> {
-  const chunks: Uint8Array[] = [];
-  try {
-    for await (const chunk of request) {
-      chunks.push(chunk);
-      await setImmediate();
-    }
-  } catch {
-    throw new BodyFault('request.aborted');
-  }
-  return chunks;
-}
-
 /** @returns whether there is still somebody to be answered */
-async function readLarge(
-  largeBodies: LargeBodies,
-  chunks: readonly Uint8Array[],
+async function readCompletion(
   request: Request,
-  response: ServerResponse,
+  response: Response,
+  largeBodies: LargeBodies,
 ): Promise<boolean> {
-  const body = await largeBodies.read(chunks, () => !response.destroyed);
-  switch (body?.kind) {
+  const sender = { wallet: walletOf(response) ?? '', address: addressOf(request) };
+  let held = undefined as ReturnType<LargeBodies['hold']> | undefined;
+  const hold = (bytes: number) => {
+    held ??= largeBodies.hold(sender);
+    held.add(bytes);
+  };
+  try {
+    const chunks = await receive(request, { bytesMax: BODY_BYTES_MAX, hold });
+    if (!held && readSmall(request, chunks, { isLastWord: false })) return true;
+    return note(request, await largeBodies.read(chunks, sender, () => !response.destroyed));
+  } finally {
+    held?.release();
+  }
+}
+
+/** @returns whether anything was read */
+function note(request: Request, read: ReadBody | undefined): boolean {
+  switch (read?.kind) {
     case undefined:
       return false;
     case 'not_utf8':
       throw new BodyFault('encoding.invalid');
     case 'not_json':
-      throw new BodyFault('entity.parse.failed');
-    case 'invalid': {
-      const { message, param } = body;
-      throw new ApiError('invalid_request', message, param === undefined ? {} : { param });
-    }
+      throw new BodyFault('json.invalid');
+    case 'invalid':
+      throw invalid(read);
     case 'request':
-      rawBodies.set(request, body.bytes);
-      request.body = body.request;
+      rawBodies.set(request, read.bytes);
+      request.body = read.request;
+      readCompletions.set(request, read.request);
       return true;
   }
+}
+
+/**
+ * @param options.isLastWord refuses a body of more values than a small one has
+ * @returns whether it is a small body, and was read
+ */
+function readSmall(
+  request: Request,
+  chunks: readonly Uint8Array[],
+  { isLastWord = true } = {},
+): boolean {
+  const [only = EMPTY] = chunks;
+  const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
+  if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
+  const { values, fault } = scanJson(bytes);
+  if (fault) throw invalid(fault);
+  if (values > SMALL_VALUES_MAX) {
+    if (!isLastWord) return false;
+    const message = `The body holds more than ${SMALL_VALUES_MAX} values; send a shorter one.`;
+    throw new ApiError('invalid_request', message);
+  }
+  rawBodies.set(request, bytes);
+  request.body = bytes.length === 0 ? {} : parse(bytes);
+  return true;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    // Without the mark that some clients put before their JSON.
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch (cause) {
+    throw new BodyFault('json.invalid', cause);
+  }
+}
+
+/**
+ * Receives a body, decompressed: one chunk of what is no small body in each turn of the event loop.
+ * Read as fast as it arrives, it would hold up whatever else has arrived.
+ *
+ * @param options.hold told of the bytes once it is no small body; what it throws ends the body
+ */
+async function receive(
+  request: Request,
+  { bytesMax, hold }: { bytesMax: number; hold?: (bytes: number) => void },
+): Promise<Uint8Array[]> {
+  const source = decompressed(request);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let refusal: unknown;
+  try {
+    // The request's end is that of its response, too.
+    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      if (bytes > SMALL_BYTES_MAX) {
+        // With the first of them, those before.
+        const held = bytes - chunk.length > SMALL_BYTES_MAX ? chunk.length : bytes;
+        refusal ??= refusalOf(() => hold?.(held));
+      }
+      // Most clients look for an answer only once they have sent everything.
+      if (refusal === undefined) chunks.push(chunk);
+      else chunks.length = 0;
+      if (bytes > SMALL_BYTES_MAX) await setImmediate();
+    }
+    if (refusal !== undefined) throw refusal;
+    return chunks;
+  } catch (error) {
+    if (source !== request) source.destroy();
+    // What is still to come is let go, so that the answer is not lost with the connection.
+    request.unpipe();
+    request.resume();
+    if (error instanceof ApiError) throw error;
+    throw new BodyFault(request.errored ? 'request.aborted' : 'encoding.malformed', error);
+  }
+}
+
+function refusalOf(work: () => void): unknown {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+function decompressed(request: Request): Readable {
+  const encoding = request.get('content-encoding')?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return request;
+  const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) && DECOMPRESSORS[encoding]?.();
+  if (!decompressor) throw new BodyFault('encoding.unsupported');
+  // A pipe passes no error on, and a request that was broken off has no other end.
+  request.once('error', (error) => decompressor.destroy(error));
+  return request.pipe(decompressor);
+}
+
+const CHARSET = /;\s*charset=(?:"([^"]*)"|([^\s;"]*))/i;
+/** As many clients spell it, too. */
+const UTF8 = /^utf-?8$/i;
+
+function assertUtf8Named(request: Request): void {
+  const [, quoted, bare] = CHARSET.exec(request.get('content-type') ?? '') ?? [];
+  const charset = quoted ?? bare ?? '';
+  if (charset !== '' && !UTF8.test(charset)) throw new BodyFault('charset.unsupported');
+}
+
+function invalid({ message, param }: { message: string; param: string | undefined }): ApiError {
+  return new ApiError('invalid_request', message, param === undefined ? {} : { param });
 }
 
 function tooLarge(bytesMax: number): ApiError {
@@ -233,31 +321,27 @@ export function rawBodyOf(request: IncomingMessage): Uint8Array {
   return rawBodies.get(request) ?? EMPTY;
 }
 
-/** By the `type` of what express's body parser throws, ours included. */
-const bodyFaults: Record<string, string> = {
-  'entity.parse.failed': 'The body is not valid JSON.',
-  'request.size.invalid': 'The body does not have the length it announced.',
-  'request.aborted': 'The body was not sent completely.',
-  'encoding.unsupported': 'This content encoding is not supported.',
-  'encoding.invalid': 'The body is not valid UTF-8.',
-  'charset.unsupported': 'The charset of the body must be utf-8.',
-};
-
-class BodyFault extends Error {
-  readonly type: keyof typeof bodyFaults;
-
-  constructor(type: keyof typeof bodyFaults) {
-    super(type);
-    this.type = type;
-  }
+/**
+ * The body of a completion. A large one was read by its contract already, in a thread.
+ *
+ * @throws ApiError `invalid_request`
+ */
+export function completionOf(request: Request): ChatCompletionRequest {
+  return readCompletions.get(request) ?? parseChatCompletion(request.body);
 }
 
-/** What the parser is stopped with before it parses a large body; nobody is told. */
-class LargeBody extends Error {}
+const FAULTS = {
+  'json.invalid': 'The body is not valid JSON.',
+  'request.aborted': 'The body was not sent completely.',
+  'encoding.unsupported': 'This content encoding is not supported.',
+  'encoding.malformed': 'The body is malformed: it is not in the content encoding that it names.',
+  'encoding.invalid': 'The body is not valid UTF-8.',
+  'charset.unsupported': 'The charset of the body must be utf-8.',
+} as const;
 
-/** What a client is told of a body that could not be read; undefined for any other error. */
-export function describeBodyFault(thrown: unknown): ApiError | undefined {
-  const type = (thrown as { type?: unknown } | null)?.type;
-  const message = typeof type === 'string' ? bodyFaults[type] : undefined;
-  return message ? new ApiError('invalid_request', message, { cause: thrown }) : undefined;
+/** A body that cannot be read. */
+class BodyFault extends ApiError<'invalid_request'> {
+  constructor(kind: keyof typeof FAULTS, cause?: unknown) {
+    super('invalid_request', FAULTS[kind], { cause });
+  }
 }
