@@ -173,3 +173,22 @@ describe('twenty large bodies of one wallet at once', () => {
     expect(statuses).toContain(200);
   });
 });
+
+describe('the body of another request than a completion', () => {
+  const send = (body: string) =>
+    fetch(`${scene.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.apiKey}` },
+      body,
+    }).then((response) => response.json());
+
+  it.each([
+    ['larger than 64 KiB', `{"url":"${'x'.repeat(70_000)}"}`, 'larger than 64 KiB', null],
+    ['of more values', `{"events":[${'0,'.repeat(2_000)}0]}`, 'more than 1024 values', null],
+    ['deep', `{"events":${nestedArrays(500)}}`, 'nested more than 128 levels', 'events'],
+  ])('is refused: %s', async (_what, body, words, param) => {
+    expect(await send(body)).toEqual({
+      error: expect.objectContaining({ message: expect.stringContaining(words), param }),
+    });
+  });
+});
