@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DEPTH_MAX } from '../../api/http/contracts/values.ts';
 import { SMALL_VALUES_MAX } from '../../api/http/middleware/malformedHttp.ts';
+import { REQUEST_LIMITS } from '../../common/jsonForms.ts';
 import {
   type Body,
   bodyWith,
@@ -52,7 +52,7 @@ describe('a readable body', () => {
     ['with a field named as no field can be', bodyWith({ ['__proto__']: '{"model":7}' })],
     [
       'with a field that is not ours, deep as it may be',
-      bodyWith({ x: nestedArrays(DEPTH_MAX - 1) }),
+      bodyWith({ x: nestedArrays(REQUEST_LIMITS.depth - 1) }),
     ],
     ['with more values than a small one', bodyWith({ x: `[${'0,'.repeat(SMALL_VALUES_MAX)}0]` })],
   ])('is accepted: %s', async (_case, body, headers = {}) => {
@@ -104,7 +104,11 @@ describe('an unreadable body', () => {
     ['UTF-8-ish, as it says', 'must be utf-8', valid, type('text/plain; charset=utf80')],
     ['an unknown encoding', 'encoding is not supported', valid, { 'content-encoding': 'snappy' }],
     ['two encodings', 'encoding is not supported', valid, { 'content-encoding': 'gzip, br' }],
-    ['a deep one', 'nested more than 128 levels', bodyWith({ x: nestedArrays(DEPTH_MAX) })],
+    [
+      'a deep one',
+      'nested more than 128 levels',
+      bodyWith({ x: nestedArrays(REQUEST_LIMITS.depth) }),
+    ],
     ['a deep one that is large', 'nested more than 128', bodyWith({ x: nestedArrays(1_900_000) })],
     ['a long list', 'more than 16384 values', bodyWith({ x: `[${'{},'.repeat(99_000)}0]` })],
     ['no gzip, though it says so', 'malformed', valid, gzip],

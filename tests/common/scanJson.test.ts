@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  DEPTH_MAX,
-  FIELD_VALUES_MAX,
-  scanJson,
-  VALUES_MAX,
-} from '../../api/http/contracts/values.ts';
-import { bodyWith, nestedArrays } from './requestScene.ts';
+import { REQUEST_LIMITS, scanJson } from '../../common/jsonForms.ts';
+import { bodyWith, nestedArrays } from '../api/requestScene.ts';
+
+const { depth: DEPTH_MAX, values: VALUES_MAX, fieldValues: FIELD_VALUES_MAX } = REQUEST_LIMITS;
 
 const scan = (text: string) => scanJson(Buffer.from(text));
 const list = (values: number) => `[${'0,'.repeat(values - 1)}0]`;
