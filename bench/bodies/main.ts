@@ -69,7 +69,9 @@ function bodiesFor(model: string): [name: string, body: string | undefined, coun
   ];
 }
 
-const brief = () => ({ role: 'user', content: '' });
+function brief() {
+  return { role: 'user', content: '' };
+}
 
 function biases(): string {
   return JSON.stringify(
@@ -138,8 +140,9 @@ async function run(): Promise<void> {
   console.log(table.toString());
 }
 
-const describeMs = (waited: number[]): string =>
-  `${percentile(waited, 50).toFixed(1)} / ${Math.max(...waited).toFixed(0)}`;
+function describeMs(waited: number[]): string {
+  return `${percentile(waited, 50).toFixed(1)} / ${Math.max(...waited).toFixed(0)}`;
+}
 
 /** Sends the bodies again and again. @returns ends it, with the statuses that they got */
 async function startAttack(

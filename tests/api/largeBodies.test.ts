@@ -51,12 +51,15 @@ describe('large bodies', () => {
       read('{', { wallet, address: ONE.address }).then(() => ended.push(`${wallet} ${place}`)),
     );
     await Promise.all(sent);
-    expect(ended).toEqual(['greedy 0', 'greedy 1', 'honest 3', 'third 4', 'greedy 2', 'third 5']);
+    expect(ended).toEqual(['greedy 0', 'honest 3', 'greedy 1', 'third 4', 'greedy 2', 'third 5']);
   });
 
   it('beyond two of a wallet that wait are a 429, and those of other wallets are not', async () => {
     const under = Array.from({ length: 3 }, () => read(bodyWith()));
     await expect(read(bodyWith())).rejects.toEqual(busy(2));
+    // Before it has arrived, too.
+    expect(() => bodies.hold(ONE)).toThrow(busy(2));
+    bodies.hold(stranger(2)).release();
     expect(await read(bodyWith(), stranger(2))).toMatchObject({ kind: 'request' });
     await Promise.all(under);
     expect(await read('{')).toEqual({ kind: 'not_json' });

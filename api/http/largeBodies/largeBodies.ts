@@ -12,10 +12,11 @@ import type { ReadBody } from './thread.ts';
  */
 export interface LargeBodies {
   /**
-   * Counts what arrives of a body, of whatever size, until it is let go.
+   * Counts what arrives of a large body, until it is let go.
    *
    * @returns a function that is given each chunk's bytes @throws ApiError where a wallet, an address
    *   or all together hold too many; and one that lets go of all
+   * @throws ApiError as `read` where too many wait already
    */
   hold(sender: Sender): { add(bytes: number): void; release(): void };
   /**
@@ -37,7 +38,7 @@ export interface LargeBodies {
 const WAITING_MAX = { wallet: 2, address: 8, all: 64 };
 
 /** What has arrived of bodies that are not read yet, in bytes. */
-const BYTES_MAX = { wallet: 32 << 20, address: 64 << 20, all: 256 << 20 };
+const BYTES_MAX = { wallet: 16 << 20, address: 64 << 20, all: 256 << 20 };
 
 /** A body takes far less than a second, and its place is the next that becomes free. */
 const RETRY_AFTER_SECONDS = 1;
@@ -103,15 +104,16 @@ export function createLargeBodies(options: {
     return started;
   }
 
-  /** The wallet whose turn it was comes next behind all others. */
+  /** The wallet whose turn it was comes next behind all others, also behind those that come now. */
   function takeTurn(): Task | undefined {
-    for (const [wallet, tasks] of waiting) {
-      const task = tasks.shift();
-      waiting.delete(wallet);
-      if (tasks.length > 0) waiting.set(wallet, tasks);
-      if (task) return task;
-    }
-    return undefined;
+    const before = current?.sender.wallet;
+    const wallets = [...waiting.keys()];
+    const wallet = wallets.find((one) => one !== before) ?? wallets[0];
+    if (wallet === undefined) return undefined;
+    const [task, ...rest] = waiting.get(wallet) ?? [];
+    waiting.delete(wallet);
+    if (rest.length > 0) waiting.set(wallet, rest);
+    return task;
   }
 
   function next(): void {
@@ -135,7 +137,8 @@ export function createLargeBodies(options: {
       const wanted = tasks.filter((task) => task.isWanted());
       for (const task of tasks) if (!wanted.includes(task)) task.resolve(undefined);
       // In its place: the order of turns stays.
-      waiting.set(wallet, wanted);
+      if (wanted.length > 0) waiting.set(wallet, wanted);
+      else waiting.delete(wallet);
     }
   }
 
@@ -156,7 +159,11 @@ export function createLargeBodies(options: {
   }
 
   return {
-    hold: bytes.hold,
+    hold(sender) {
+      // Before it has arrived, where it would find no place.
+      assertPlace(sender);
+      return bytes.hold(sender);
+    },
     async read(chunks, sender, isWanted) {
       assertPlace(sender);
       return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex, Readable, Transform } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 import { scanJson } from '../../../common/jsonForms.ts';
@@ -130,6 +130,9 @@ const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
 const SMALL_BYTES_MAX = 64 * 1_024;
 export const SMALL_VALUES_MAX = 1_024;
 
+/** So that 4 MiB take about as long as the pause that the answer asks for. */
+const REFUSED_CHUNK_MS = 15;
+
 const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
 const readCompletions = new WeakMap<IncomingMessage, ChatCompletionRequest>();
 const EMPTY = new Uint8Array();
@@ -255,10 +258,11 @@ async function receive(
         const held = bytes - chunk.length > SMALL_BYTES_MAX ? chunk.length : bytes;
         refusal ??= refusalOf(() => hold?.(held));
       }
-      // Most clients look for an answer only once they have sent everything.
       if (refusal === undefined) chunks.push(chunk);
       else chunks.length = 0;
-      if (bytes > SMALL_BYTES_MAX) await setImmediate();
+      // Most clients look for an answer only once they have sent everything, and may take their time.
+      if (refusal !== undefined) await setTimeout(REFUSED_CHUNK_MS);
+      else if (bytes > SMALL_BYTES_MAX) await setImmediate();
     }
     if (refusal !== undefined) throw refusal;
     return chunks;
