@@ -203,7 +203,8 @@ const responseFormat = z
   .transform((format) => (format.type === 'text' ? undefined : format));
 
 const BIAS_MAX = 100;
-const logitBias = z.record(z.string().regex(/^\d{1,10}$/), z.number().min(-BIAS_MAX).max(BIAS_MAX));
+const BIASED_TOKEN = /^\d{1,10}$/;
+const logitBias = z.record(z.string().regex(BIASED_TOKEN), z.number().min(-BIAS_MAX).max(BIAS_MAX));
 
 const TOKENS_MAX = 2 ** 31 - 1;
 
@@ -371,9 +372,9 @@ function isLongRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function biasesToFirstFault(biases: Record<string, unknown>): Record<string, unknown> {
-  const fault = Object.entries(biases).find(
-    ([token, bias]) => !logitBias.safeParse({ [token]: bias }).success,
-  );
+  const isFault = ([token, bias]: [string, unknown]) =>
+    !BIASED_TOKEN.test(token) || typeof bias !== 'number' || !(Math.abs(bias) <= BIAS_MAX);
+  const fault = Object.entries(biases).find(isFault);
   return fault ? { [fault[0]]: fault[1] } : biases;
 }
 

@@ -88,8 +88,10 @@ export function createLargeBodies(options: {
     const started = new Worker(script, { resourceLimits: THREAD_LIMITS });
     // Whoever waits for a body has a connection that keeps the process.
     started.unref();
-    started.on('message', (body: ReadBody) => {
-      current?.resolve(body);
+    started.on('message', (body: ReadBody<string>) => {
+      current?.resolve(
+        body.kind === 'request' ? { ...body, request: JSON.parse(body.request) } : body,
+      );
       next();
     });
     started.on('error', (error) => {

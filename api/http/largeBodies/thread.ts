@@ -10,9 +10,14 @@ import { ApiError } from '../contracts/errors.ts';
 /** About a tenth of a processor's time where others want it, too. */
 const PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** What a body holds, without the fields that are ignored; or what is wrong with it. */
-export type ReadBody =
-  | { kind: 'request'; request: ChatCompletionRequest; bytes: Uint8Array }
+/**
+ * What a body holds, without the fields that are ignored; or what is wrong with it.
+ *
+ * @param Request as JSON on its way between the threads, which is read in a third of the time that
+ *   objects of many names take there
+ */
+export type ReadBody<Request = ChatCompletionRequest> =
+  | { kind: 'request'; request: Request; bytes: Uint8Array }
   | { kind: 'not_utf8' }
   | { kind: 'not_json' }
   | { kind: 'invalid'; message: string; param: string | undefined };
@@ -36,7 +41,7 @@ function join(chunks: readonly Uint8Array[]): Buffer {
   return bytes;
 }
 
-function read(bytes: Buffer): ReadBody {
+function read(bytes: Buffer): ReadBody<string> {
   if (!isUtf8(bytes)) return { kind: 'not_utf8' };
   const { fault } = scanJson(bytes);
   if (fault) return { kind: 'invalid', ...fault };
@@ -47,7 +52,7 @@ function read(bytes: Buffer): ReadBody {
     return { kind: 'not_json' };
   }
   try {
-    return { kind: 'request', request: parseChatCompletion(value), bytes };
+    return { kind: 'request', request: JSON.stringify(parseChatCompletion(value)), bytes };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { kind: 'invalid', message: error.message, param: error.options.param };
