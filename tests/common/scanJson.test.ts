@@ -17,6 +17,7 @@ describe('the scan of a body', () => {
     ['many siblings', bodyWith({ x: `[${'[[]],'.repeat(1_000)}[]]` })],
     ['as many messages as there may be', bodyWith({ messages: list(VALUES_MAX - 10) })],
     ['as many values of a field as there may be', bodyWith({ x: list(FIELD_VALUES_MAX - 2) })],
+    ['as many of one field before another', `{"x":${list(FIELD_VALUES_MAX)},"y":0}`],
     ['nothing', ''],
     ['a text that does not end', '"'],
     ['an escape that does not end', '"\\'],
