@@ -15,8 +15,8 @@ import type { Sending } from './sendAll.ts';
 
 // Measures how long a small request and one of 100 KB wait while a wallet without a credit sends
 // bodies that are hard to read, at once and again and again, and the most memory that the API has
-// meanwhile. The baseline is the same without those bodies. The API runs in a process of its own, and
-// a thread sends the bodies.
+// then. The baseline is the same without those bodies. The API runs in a process of its own, and a
+// thread sends the bodies.
 
 const BODIES = 20;
 const BYTES = 4_000_000;

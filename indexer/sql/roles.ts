@@ -15,7 +15,7 @@ const SCHEMAS = ['service', 'mirror', 'mirror_next', 'mirror_previous', 'pgboss'
 
 /**
  * Makes both users, or gives them other passwords, and hands over to the indexer's what another user
- * has made. Whoever runs it may make users, and owns what is there.
+ * has made. The user who runs it may make users, and owns what is there.
  *
  * @throws pg.DatabaseError where the user of this connection may not
  */

@@ -39,7 +39,7 @@ function isOfThisMachine(host: string | undefined): boolean {
   return host !== undefined && /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/.test(host);
 }
 
-/** A name that nobody can register, so that no page can have it lead here. */
+/** An address, or a name that cannot be registered, so that no page can have it lead here. */
 function isPrivateName(host: string | undefined): boolean {
   if (host === undefined) return false;
   if (isIP(host.replace(/^\[(.+)\]$/, '$1')) !== 0) return true;

@@ -44,7 +44,7 @@ describe('large bodies', () => {
     expect(ended.filter((name) => name !== 'left')).toEqual(['first', 'last']);
   });
 
-  it('of wallets are read in turns, whoever sent more and sooner', async () => {
+  it('of wallets are read in turns, whichever sent more and sooner', async () => {
     const ended: string[] = [];
     // All from one address, whose bound is not met.
     const sent = ['greedy', 'greedy', 'greedy', 'honest', 'third', 'third'].map((wallet, place) =>

@@ -168,7 +168,7 @@ describe('a body of 4 MB', () => {
 });
 
 describe('twenty large bodies of one wallet at once', () => {
-  it('are read or a 429, and small ones are answered meanwhile', async () => {
+  it('are read or a 429, while small ones are answered', async () => {
     const largest = valid.padEnd(4_000_000);
     const sent = Array.from({ length: 20 }, () => scene.send(largest));
     expect(await scene.send(valid)).toMatchObject({ status: 200 });

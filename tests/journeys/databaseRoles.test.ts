@@ -217,7 +217,7 @@ describe('the user of the API', () => {
     expect(await refused(statement)).toBe(LACKS_RIGHT);
   });
 
-  it('reads a mirror that was made anew', async () => {
+  it('reads a mirror that was rebuilt', async () => {
     const pool = createPool({ databaseUrl: urls.indexer, applicationName: 'test', max: 2 });
     const programId = createAddresses().programId;
     const { differing } = await rebuildMirror({

@@ -6,8 +6,8 @@ import { createShares, type Sender } from './shares.ts';
 import type { ReadBody } from './thread.ts';
 
 /**
- * Reads large bodies of completions in a thread, one at a time, so that the process answers others
- * meanwhile. Wallets take turns: however many bodies one of them sends, any other waits for one of
+ * Reads large bodies of completions in a thread, one at a time, while the process answers others.
+ * Wallets take turns: however many bodies one of them sends, any other waits for one of
  * them at most.
  */
 export interface LargeBodies {

@@ -238,7 +238,7 @@ function parse(bytes: Uint8Array): unknown {
  * Receives a body, decompressed: one chunk of what is no small body in each turn of the event loop.
  * Read as fast as it arrives, it would hold up whatever else has arrived.
  *
- * @param options.hold told of the bytes once it is no small body; what it throws ends the body
+ * @param options.hold called with the bytes once it is no small body; what it throws ends the body
  */
 async function receive(
   request: Request,
