@@ -58,8 +58,8 @@ describe('large bodies', () => {
     const under = Array.from({ length: 3 }, () => read(bodyWith()));
     await expect(read(bodyWith())).rejects.toEqual(busy(2));
     // Before it has arrived, too.
-    expect(() => bodies.hold(ONE)).toThrow(busy(2));
-    bodies.hold(stranger(2)).release();
+    expect(() => bodies.hold(ONE).assertPlace()).toThrow(busy(2));
+    bodies.hold(stranger(2)).assertPlace();
     expect(await read(bodyWith(), stranger(2))).toMatchObject({ kind: 'request' });
     await Promise.all(under);
     expect(await read('{')).toEqual({ kind: 'not_json' });
@@ -136,23 +136,23 @@ describe('what arrives of bodies', () => {
   it('is bounded for a wallet, an address and the process, until it is let go', () => {
     const { hold } = holding({ wallet: 10, address: 15, all: 20 });
     const refused = hold(ONE);
-    refused.add(9);
-    expect(() => refused.add(2)).toThrow(busy(10));
+    refused.keep(9);
+    expect(() => refused.keep(11)).toThrow(busy(10));
     // What is refused gives way at once: many that arrive together do not refuse each other.
     const first = hold(ONE);
-    first.add(6);
-    first.add(4);
-    expect(() => hold(ONE).add(1)).toThrow(busy(10));
+    first.keep(6);
+    first.keep(10);
+    expect(() => hold(ONE).keep(1)).toThrow(busy(10));
     const neighbour = hold({ ...ONE, wallet: 'two' });
-    expect(() => neighbour.add(6)).toThrow(busy(15));
-    neighbour.add(5);
+    expect(() => neighbour.keep(6)).toThrow(busy(15));
+    neighbour.keep(5);
     const far = hold(stranger(9));
-    expect(() => far.add(6)).toThrow(refusedAs('service_unavailable', {}));
-    far.add(5);
+    expect(() => far.keep(6)).toThrow(refusedAs('service_unavailable', {}));
+    far.keep(5);
     first.release();
-    hold(ONE).add(5);
+    hold(ONE).keep(5);
     // What was let go counts no second time.
     first.release();
-    expect(() => hold(stranger(8)).add(6)).toThrow(refusedAs('service_unavailable', {}));
+    expect(() => hold(stranger(8)).keep(6)).toThrow(refusedAs('service_unavailable', {}));
   });
 });

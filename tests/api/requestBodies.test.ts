@@ -28,7 +28,7 @@ const saying = (hex: string) =>
 const packed = (compressed: Buffer) => new Uint8Array(compressed);
 /** With white space behind it, so that it is no small body. */
 const large = (body: Body) =>
-  new Uint8Array(Buffer.concat([Buffer.from(body), Buffer.alloc(70_000, ' ')]));
+  new Uint8Array(Buffer.concat([Buffer.from(body), Buffer.alloc(300_000, ' ')]));
 const gzip = { 'content-encoding': 'gzip' };
 const type = (contentType: string) => ({ 'content-type': contentType });
 

@@ -12,13 +12,14 @@ import type { ReadBody } from './thread.ts';
  */
 export interface LargeBodies {
   /**
-   * Counts what arrives of a large body, until it is let go.
+   * Counts what arrives of a body, until it is let go: also what needs no thread.
    *
-   * @returns a function that is given each chunk's bytes @throws ApiError where a wallet, an address
-   *   or all together hold too many; and one that lets go of all
-   * @throws ApiError as `read` where too many wait already
+   * - `keep` takes how many bytes have arrived. @throws ApiError where a wallet, an address or all
+   *   together hold too many; this body gives its own up then
+   * - `assertPlace` @throws ApiError as `read` would now
+   * - `release` lets go
    */
-  hold(sender: Sender): { add(bytes: number): void; release(): void };
+  hold(sender: Sender): { keep(bytes: number): void; assertPlace(): void; release(): void };
   /**
    * @param chunks of the body; the thread takes them, and they are empty afterwards
    * @param isWanted whether anybody still waits for it, when its turn comes
@@ -162,9 +163,18 @@ export function createLargeBodies(options: {
 
   return {
     hold(sender) {
-      // Before it has arrived, where it would find no place.
-      assertPlace(sender);
-      return bytes.hold(sender);
+      const held = bytes.hold(sender);
+      return {
+        ...held,
+        assertPlace() {
+          try {
+            assertPlace(sender);
+          } catch (error) {
+            held.release();
+            throw error;
+          }
+        },
+      };
     },
     async read(chunks, sender, isWanted) {
       assertPlace(sender);

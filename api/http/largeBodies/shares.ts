@@ -42,16 +42,17 @@ export function createShares(
       }
 
       return {
-        add(amount: number): void {
+        keep(amount: number): void {
+          const more = amount - own;
           for (const [whose, name] of names) {
-            if ((held[whose].get(name) ?? 0) + amount <= max[whose]) continue;
+            if ((held[whose].get(name) ?? 0) + more <= max[whose]) continue;
             // At once: many that arrive together would else refuse each other, all of them.
             release();
             refuse(whose, max[whose]);
           }
-          own += amount;
+          own = amount;
           for (const [whose, name] of names) {
-            held[whose].set(name, (held[whose].get(name) ?? 0) + amount);
+            held[whose].set(name, (held[whose].get(name) ?? 0) + more);
           }
         },
         release,

@@ -126,9 +126,16 @@ export function requireReadablePath(request: IncomingMessage): void {
 }
 
 const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
-/** What is smaller, and holds no more values, is read in a millisecond or so, without a thread. */
+/** Of every other request than a completion. */
 const SMALL_BYTES_MAX = 64 * 1_024;
+/**
+ * What is smaller, and holds no more values, is read in a millisecond or so, without a thread. Most
+ * prompts are such a body, so that no other wallet's can delay them.
+ */
+const PROMPT_BYTES_MAX = 256 * 1_024;
 export const SMALL_VALUES_MAX = 1_024;
+/** What is smaller counts for no bound: so much of many connections is no load. */
+const UNCOUNTED_BYTES_MAX = 16 * 1_024;
 
 /** So that 4 MiB take about as long as the pause that the answer asks for. */
 const REFUSED_CHUNK_MS = 15;
@@ -169,13 +176,19 @@ async function readCompletion(
 ): Promise<boolean> {
   const sender = { wallet: walletOf(response) ?? '', address: addressOf(request) };
   let held = undefined as ReturnType<LargeBodies['hold']> | undefined;
-  const hold = (bytes: number) => {
+  let isLarge = false;
+  const onBytes = (bytes: number) => {
+    if (bytes <= UNCOUNTED_BYTES_MAX) return;
     held ??= largeBodies.hold(sender);
-    held.add(bytes);
+    held.keep(bytes);
+    if (isLarge || bytes <= PROMPT_BYTES_MAX) return;
+    isLarge = true;
+    // Before it has arrived, where it would find no place.
+    held.assertPlace();
   };
   try {
-    const chunks = await receive(request, { bytesMax: BODY_BYTES_MAX, hold });
-    if (!held && readSmall(request, chunks, { isLastWord: false })) return true;
+    const chunks = await receive(request, { bytesMax: BODY_BYTES_MAX, onBytes });
+    if (!isLarge && readSmall(request, chunks, { isLastWord: false })) return true;
     return note(request, await largeBodies.read(chunks, sender, () => !response.destroyed));
   } finally {
     held?.release();
@@ -238,11 +251,11 @@ function parse(bytes: Uint8Array): unknown {
  * Receives a body, decompressed: one chunk of what is no small body in each turn of the event loop.
  * Read as fast as it arrives, it would hold up whatever else has arrived.
  *
- * @param options.hold called with the bytes once it is no small body; what it throws ends the body
+ * @param options.onBytes called with how many have arrived; what it throws ends the body
  */
 async function receive(
   request: Request,
-  { bytesMax, hold }: { bytesMax: number; hold?: (bytes: number) => void },
+  { bytesMax, onBytes }: { bytesMax: number; onBytes?: (bytes: number) => void },
 ): Promise<Uint8Array[]> {
   const source = decompressed(request);
   const chunks: Uint8Array[] = [];
@@ -253,11 +266,7 @@ async function receive(
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge(bytesMax);
-      if (bytes > SMALL_BYTES_MAX) {
-        // With the first of them, those before.
-        const held = bytes - chunk.length > SMALL_BYTES_MAX ? chunk.length : bytes;
-        refusal ??= refusalOf(() => hold?.(held));
-      }
+      refusal ??= refusalOf(() => onBytes?.(bytes));
       if (refusal === undefined) chunks.push(chunk);
       else chunks.length = 0;
       // Most clients look for an answer only once they have sent everything, and may take their time.
