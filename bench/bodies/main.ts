@@ -58,7 +58,7 @@ function bodiesFor(model: string): [name: string, body: string | undefined, coun
     ['ignored empty objects, 16,000', `${start}${one('hi')},"x":${empty(16_000)}}`, BODIES],
     ['messages that are none, 60,000', `${start}${empty(60_000)}}`, BODIES],
     ['biases that are none, 5,000', `${start}${one('hi')},"logit_bias":${biases()}}`, BODIES],
-    ['a schema of 16,000 names', `${start}${one('hi')},"response_format":${schema()}}`, BODIES],
+    ['a schema of 8,000 names', `${start}${one('hi')},"response_format":${schema()}}`, BODIES],
     ['an ignored field, nested', `${start}${one('hi')},"x":${nested(BYTES)}}`, BODIES],
     ['60 KB, nested', `${start}${one('hi')},"x":${nested(SMALL_BYTES)}}`, SMALL_BODIES],
     ['60 KB of messages that are none', `${start}${empty(SMALL_BYTES / 3 - 100)}}`, SMALL_BODIES],
@@ -75,7 +75,7 @@ function brief() {
 }
 
 function schema(): string {
-  const names = Array.from({ length: 16_000 }, (_, at) => [`name ${at}`, {}]);
+  const names = Array.from({ length: 8_000 }, (_, at) => [`name ${at}`, {}]);
   const json_schema = { name: 'answer', schema: Object.fromEntries(names) };
   return JSON.stringify({ type: 'json_schema', json_schema });
 }

@@ -188,7 +188,7 @@ describe('the body of another request than a completion', () => {
 
   it.each([
     ['larger than 64 KiB', `{"url":"${'x'.repeat(70_000)}"}`, 'larger than 64 KiB', null],
-    ['of more values', `{"events":[${'0,'.repeat(2_000)}0]}`, 'more than 1024 values', null],
+    ['of more values', `{"events":[${'0,'.repeat(2_000)}0]}`, 'more than 1024 values', 'events'],
     ['deep', `{"events":${nestedArrays(500)}}`, 'nested more than 128 levels', 'events'],
   ])('is refused: %s', async (_what, body, words, param) => {
     expect(await send(body)).toEqual({

@@ -6,7 +6,7 @@ import type { Duplex, Readable, Transform } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
-import { scanJson } from '../../../common/jsonForms.ts';
+import { REQUEST_LIMITS, scanJson } from '../../../common/jsonForms.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../contracts/chatCompletion.ts';
 import { ApiError, errorBody } from '../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
@@ -226,13 +226,10 @@ function readSmall(
   const [only = EMPTY] = chunks;
   const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
   if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
-  const { values, fault } = scanJson(bytes);
+  // It ends at the first value too many: the thread goes on from there.
+  const { values, fault } = scanJson(bytes, { ...REQUEST_LIMITS, values: SMALL_VALUES_MAX });
+  if (values > SMALL_VALUES_MAX && !isLastWord) return false;
   if (fault) throw invalid(fault);
-  if (values > SMALL_VALUES_MAX) {
-    if (!isLastWord) return false;
-    const message = `The body holds more than ${SMALL_VALUES_MAX} values; send a shorter one.`;
-    throw new ApiError('invalid_request', message);
-  }
   rawBodies.set(request, bytes);
   request.body = bytes.length === 0 ? {} : parse(bytes);
   return true;
