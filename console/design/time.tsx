@@ -21,7 +21,7 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-/** The service's time in Unix milliseconds, in whole steps, anew with each. */
+/** The service's time in Unix milliseconds, in whole steps. */
 export function useNow(stepMs = SECOND_MS): number {
   return useSyncExternalStore(subscribe, () => Math.floor(serviceNow() / stepMs) * stepMs);
 }

@@ -3,10 +3,9 @@ import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 
 /**
  * Makes the elements of the pages, so that each text is the only content of its element. Translators
- * and extensions put elements of their own in the place of texts. Beside others React would then
- * change, or look for, a text that is in the page no more: an old number would stay beside the new
- * one, and the page would break off when the text has to go. The content of a whole element it
- * replaces.
+ * and extensions put elements of their own in the place of texts. React then changes a text beside
+ * others that is in the page no more, so an old number stays beside the new one. Where it has to take
+ * such a text away, the page breaks off. The content of a whole element it replaces.
  */
 export type { JSX } from 'react/jsx-runtime';
 export { Fragment, withOne as jsx, withSeveral as jsxs };

@@ -25,7 +25,7 @@ async function key(...words: string[]) {
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
-/** Makes a key for a wallet whose key is elsewhere. @param answer the line of whoever is asked */
+/** Makes a key for a wallet that signs elsewhere. @param answer what is written when it asks */
 async function createElsewhere(hardware: Keypair, answer: (text: string) => string) {
   const words = ['key', 'create', '--service', service.baseUrl];
   const args = [MAIN, ...words, '--hardware-wallet', hardware.publicKey.toBase58()];
