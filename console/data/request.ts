@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { consoleRoutes, ErrorBody, ErrorCode } from '../../api/console/contracts/index.ts';
+import { noteServiceTime } from './serviceTime.ts';
 
 type Routes = (typeof consoleRoutes)[keyof typeof consoleRoutes];
 type Method = Routes['method'];
@@ -102,6 +103,7 @@ export async function send(
     if (signal?.aborted) throw cause;
     throw new UnreachableError(cause);
   }
+  noteServiceTime(response);
   if (response.ok) return response;
   throw new RequestError(response, await readError(response));
 }

@@ -1,9 +1,10 @@
 import { connectLedger, PublicKey, requestFrom, unixSecondsOf } from '@svc-inference/client/wallet';
+import { serviceNow } from '../data/serviceTime.ts';
 
 const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 
 /**
- * How far the ledger's time is ahead of this browser's, in milliseconds.
+ * How far the ledger's time is ahead of the service's, in milliseconds.
  *
  * @throws Error when the node does not say
  */
@@ -11,5 +12,5 @@ export async function readLeadMs(rpcUrl: string): Promise<number> {
   const ledger = connectLedger(requestFrom(rpcUrl));
   const clock = await ledger.getAccountInfo(new PublicKey(CLOCK), 'confirmed');
   if (!clock) throw new Error('The node shows no clock.');
-  return Number(unixSecondsOf(clock)) * 1_000 - Date.now();
+  return Number(unixSecondsOf(clock)) * 1_000 - serviceNow();
 }

@@ -7,9 +7,10 @@ import { Command } from '../design/code.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { ErrorNotice, Loading, Notice } from '../design/notice.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
-import { connect, useConnection, useWallets } from '../wallet/wallets.ts';
+import { useConnection } from '../wallet/wallets.ts';
 import { usePending } from './pending.ts';
 import { refusalSentence } from './refusals.ts';
+import { SigningObstacle, useCanSign } from './signingObstacle.tsx';
 import { messageOf, type Plan, preview, RefusedError, signAndSend } from './transaction.ts';
 import styles from './transactionDialog.module.css';
 import { useLedger } from './useLedger.ts';
@@ -29,7 +30,7 @@ export function TransactionDialog({
   const isOther = signer !== wallet;
   const ledger = useLedger();
   const connection = useConnection();
-  const wallets = useWallets();
+  const isAble = useCanSign();
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -67,8 +68,7 @@ export function TransactionDialog({
     enabled: ledger !== undefined && isOther,
     gcTime: 0,
   });
-  const isOwn = connection?.account.address === wallet;
-  const canSign = simulated.data?.accepted === true && isOwn && !isOther && !isSame;
+  const canSign = simulated.data?.accepted === true && isAble && !isOther && !isSame;
   return (
     <Dialog
       title={plan.title}
@@ -87,12 +87,7 @@ export function TransactionDialog({
         </>
       }
     >
-      {ledger === undefined && (
-        <Notice tone="warn">
-          <p>This deployment names no ledger's node for browsers.</p>
-          <p>Send the transaction with svc send, or ask the operator for SVC_CONSOLE_RPC_URL.</p>
-        </Notice>
-      )}
+      {!isOther && <SigningObstacle />}
       {simulated.isLoading && <Loading what="what the ledger would do" />}
       {simulated.error && (
         <ErrorNotice
@@ -127,26 +122,6 @@ export function TransactionDialog({
           </p>
           {message.data && <Command text={message.data} />}
         </>
-      )}
-      {!isOwn && !isOther && (
-        <Notice
-          tone="warn"
-          action={wallets.map((one) => (
-            <Button
-              key={one.name}
-              size="small"
-              onClick={() => void connect(one).catch((thrown) => setError(thrown))}
-            >
-              Connect {one.name}
-            </Button>
-          ))}
-        >
-          <p>
-            {connection
-              ? `The wallet shows another account than ${shorten(wallet)}.`
-              : `Connect the wallet that holds ${shorten(wallet)}.`}
-          </p>
-        </Notice>
       )}
       {error !== undefined && <ErrorNotice error={readable(error, plan)} money={NOTHING_MOVED} />}
     </Dialog>

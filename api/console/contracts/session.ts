@@ -37,7 +37,9 @@ const signIn = z.object(
       .string({ error: 'must be a string' })
       .max(200)
       .describe('`input.nonce` of the message that was signed.'),
-    signed_message: bytes(8_192).describe('The bytes that the wallet signed, base64.'),
+    signed_message: bytes(8_192).describe(
+      "The bytes that the wallet signed, base64: the text, or a hardware wallet's envelope around it.",
+    ),
     signature: bytes(128).describe('Its ed25519 signature, base64.'),
   },
   { error: 'must be a JSON object' },

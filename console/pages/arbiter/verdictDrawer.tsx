@@ -14,8 +14,10 @@ import { Drawer } from '../../design/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
+import { SigningObstacle } from '../../ledger/signingObstacle.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
+import { useSignedIn } from '../../session/signedIn.tsx';
 import { type Judged, judgeProofs, judgeReceipt, type OpenDispute } from './evidence.ts';
 
 type Verdict = 'rejected' | 'upheld_gateway' | 'upheld_worker';
@@ -34,6 +36,7 @@ export default function VerdictDrawer({
   readonly dispute: OpenDispute;
   readonly onClose: () => void;
 }) {
+  const { wallet } = useSignedIn();
   const config = useConfig();
   const arbiter = useRead('/operator/ledger').data?.arbiter;
   const [verdict, setVerdict] = useState<Verdict>('rejected');
@@ -67,6 +70,7 @@ export default function VerdictDrawer({
       }
     >
       <DisputeFacts dispute={dispute} />
+      {arbiter === wallet && <SigningObstacle />}
       <SelectField
         label="Verdict"
         options={VERDICTS}

@@ -10,6 +10,7 @@ import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Ago } from '../../design/time.tsx';
+import { Inability } from '../../ledger/signingObstacle.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import type { Asked } from './creditsDialogs.tsx';
 import { HistorySection } from './historySection.tsx';
@@ -50,6 +51,7 @@ export default function CreditsPage() {
       )}
       {data && (
         <>
+          <Inability />
           {data.rules.deposits_paused && (
             <Notice tone="warn">
               <p>Buying credits is paused. What you have can be spent and withdrawn as ever.</p>

@@ -9,6 +9,7 @@ import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice } from '../../design/notice.tsx';
 import { PageHeader, Row } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
+import { NeedsCredits, useMissingCredits } from '../../session/needsCredits.tsx';
 import { AnswerView } from './answerView.tsx';
 import styles from './playgroundPage.module.css';
 import { type Question, useCompletion } from './useCompletion.ts';
@@ -22,6 +23,7 @@ export default function PlaygroundPage() {
   const config = useConfig();
   const models = useRead('/models').data?.data ?? [];
   const key = useRead('/key').data?.key;
+  const isAble = useMissingCredits() === undefined;
   const { answer, ask, stop } = useCompletion();
   const [chosen, setChosen] = useState('');
   const [system, setSystem] = useState('');
@@ -31,7 +33,8 @@ export default function PlaygroundPage() {
   const model = chosen || (models.length > 0 ? trialModel(models) : '');
   const maxTokens = parseTokens(tokens);
   const isTokensWrong = tokens.trim() !== '' && maxTokens === undefined;
-  const canAsk = prompt.trim() !== '' && model !== '' && !isTokensWrong && key?.status === 'active';
+  const isWhole = prompt.trim() !== '' && model !== '' && !isTokensWrong;
+  const canAsk = isWhole && isAble && key?.status === 'active';
 
   const send = () => {
     const question: Question = {
@@ -60,6 +63,7 @@ export default function PlaygroundPage() {
           </p>
         </Notice>
       )}
+      <NeedsCredits />
       {key?.status === 'suspended' && (
         <Notice tone="bad">
           <p>Your key is suspended: {key.suspension_reason}</p>

@@ -57,7 +57,7 @@ export default function StatusPage() {
 }
 
 function Content({ status }: { readonly status: StatusAnswer }) {
-  const { parts, mirror, queues, days } = status;
+  const { parts, mirror, queues } = status;
   const names = Object.keys(CONSEQUENCES) as (keyof typeof parts)[];
   return (
     <>
@@ -94,7 +94,7 @@ function Content({ status }: { readonly status: StatusAnswer }) {
         <DayStrip
           label={`Days in which workers answered, ${DAYS} days`}
           from={`${DAYS} days ago`}
-          spans={lastDays(days)}
+          spans={lastDays(status)}
         />
       </Section>
       <p className="soft">
@@ -104,10 +104,12 @@ function Content({ status }: { readonly status: StatusAnswer }) {
   );
 }
 
-function lastDays(days: StatusAnswer['days']) {
+function lastDays({ days, as_of }: StatusAnswer) {
   const byDay = new Map(days.map((one) => [one.day, one]));
   return Array.from({ length: DAYS }, (_, index) => {
-    const day = new Date(Date.now() - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10);
+    const day = new Date(Date.parse(as_of) - (DAYS - 1 - index) * DAY_MS)
+      .toISOString()
+      .slice(0, 10);
     const found = byDay.get(day);
     return found && { name: day, ...found };
   });

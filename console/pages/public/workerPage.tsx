@@ -8,7 +8,7 @@ import { formatCount, formatMs, formatTime } from '../../design/formats.ts';
 import { ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { Time, useNow } from '../../design/time.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -40,6 +40,7 @@ export default function WorkerPage() {
 
 function Detail({ worker }: { readonly worker: WorkerDetail }) {
   const explorer = useExplorer();
+  const newest = useNow(HOUR_MS);
   return (
     <>
       <Section title="Service">
@@ -57,7 +58,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
         <DayStrip
           label={`Hours in which the worker answered, ${HOURS_SHOWN} hours`}
           from={`${HOURS_SHOWN} hours ago`}
-          spans={lastHours(worker.hours)}
+          spans={lastHours(worker.hours, newest)}
         />
       </Section>
       <Section title="On the ledger">
@@ -110,9 +111,9 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
   );
 }
 
-function lastHours(hours: WorkerDetail['hours']) {
+/** @param newest the beginning of the present hour, in Unix milliseconds */
+function lastHours(hours: WorkerDetail['hours'], newest: number) {
   const byHour = new Map(hours.map((one) => [Date.parse(one.hour), one]));
-  const newest = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   return Array.from({ length: HOURS_SHOWN }, (_, index) => {
     const found = byHour.get(newest - (HOURS_SHOWN - 1 - index) * HOUR_MS);
     return found && { name: formatTime(found.hour), ...found };

@@ -6,9 +6,10 @@ import { countOf, formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
+import { useNow } from '../../design/time.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { UsageChart } from './usageChart.tsx';
-import { periodOf, ratesOf, SPANS, sumOf } from './usageValues.ts';
+import { periodOf, ratesOf, SPANS, STEPS_MS, sumOf } from './usageValues.ts';
 
 const MEASURES = [
   ['credits', 'credits charged'],
@@ -19,7 +20,7 @@ const MEASURES = [
 export default function UsagePage() {
   const [filters, setFilters] = useFilters(['span', 'model', 'measure']);
   const { span = '30d', model, measure = 'credits' } = filters;
-  const period = periodOf(span);
+  const period = periodOf(span, useNow(STEPS_MS.hour));
   const usage = useRead('/usage', { query: { ...period, ...(model && { model }) } });
   const latencies = useRead('/usage/latency', {
     query: { since: period.latencySince, until: period.until },
