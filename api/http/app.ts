@@ -22,12 +22,14 @@ import {
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import {
   allowOrigins,
+  collapseSlashes,
   nameRequest,
   recordRequests,
   setSecurityHeaders,
 } from './middleware/everyRequest.ts';
 import { parseJsonBody, requireWellFormed } from './middleware/malformedHttp.ts';
-import { renderError, routeNotFound } from './middleware/renderError.ts';
+import { renderError } from './middleware/renderError.ts';
+import { routeNotFound } from './middleware/routeNotFound.ts';
 import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './routes/account.ts';
 import { getJob, getJobs, postChatCompletion, postDispute } from './routes/jobs.ts';
 import { getModel, listModels } from './routes/models.ts';
@@ -82,6 +84,7 @@ export function createApp(services: AppServices): Express {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
 
+  app.use(collapseSlashes());
   app.use(nameRequest());
   app.use(recordRequests(services));
   app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:'), bindsSubdomains }));
@@ -111,7 +114,7 @@ export function createApp(services: AppServices): Express {
   serveDocs(app, { ...services, publicUrl });
   if (services.console) serveConsole(app, services.console, services);
 
-  app.use(routeNotFound());
+  app.use(routeNotFound(app, publicUrl));
   app.use(renderError({ logger, publicUrl }));
   return app;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import { sendError } from '../response/delivery.ts';
@@ -42,11 +42,4 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
 function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   return !complete && (encoding !== undefined || Number(length) > 0);
-}
-
-export function routeNotFound(): RequestHandler {
-  return ({ method, originalUrl }) => {
-    const [path] = originalUrl.split('?');
-    throw new ApiError('route_not_found', `There is no ${method} ${path}.`);
-  };
 }
