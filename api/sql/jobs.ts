@@ -1,6 +1,7 @@
 import type { Database } from '../../common/postgres.ts';
 import type {
   DisputeOutcome,
+  FailureReason,
   JobStatus,
   Tier,
 } from '../../programs/client/generated/vocabulary.ts';
@@ -11,6 +12,7 @@ export interface JobRow {
   job_id: string;
   status: JobStatus;
   outcome: DisputeOutcome | null;
+  failure_reason: Exclude<FailureReason, 'none'> | null;
   model_id: string;
   tier: Tier;
   worker: string | null;
@@ -36,7 +38,7 @@ export interface JobRow {
 }
 
 export const jobColumns = `
-  address, job_id, status, outcome, model_id, tier, worker, charged_credits, output_hash,
+  address, job_id, status, outcome, failure_reason, model_id, tier, worker, charged_credits, output_hash,
   prompt_tokens, completion_tokens, counted_tokens, locked_at, ended_at, settled_at,
   dispute_window_seconds, escrow_tx, escrow_slot, settlement_tx, settlement_slot, refund_tx,
   client_hash, dispute_tx, disputed_at, arbitration_ends_at, resolution_tx`;

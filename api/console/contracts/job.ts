@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FAILURE_REASONS, JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
+import { JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
 import { RATES } from '../../../programs/client/pricing.ts';
 import { chatCompletionRequest } from '../../http/contracts/chatCompletion.ts';
 import { disputeAnswer, disputeRequest, jobObject } from '../../http/contracts/job.ts';
@@ -33,7 +33,6 @@ const consoleJob = jobObject.extend({
     .nullable()
     .describe('Which of the two prices was charged; null of a job without a charge.'),
   attempt: z.int().min(0).describe('How many workers were given the job.'),
-  failure_reason: z.enum(FAILURE_REASONS).nullable(),
   acknowledged_at: timeNullable,
   proven_at: timeNullable,
   settled_at: timeNullable,

@@ -3,7 +3,7 @@ import type { Database } from '../../../common/postgres.ts';
 import { getSignaturesForAddress } from '../../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
-import { modelView } from '../../http/contracts/views.ts';
+import { modelViewer } from '../../http/routes/models.ts';
 import type { Readiness } from '../../http/routes/readiness.ts';
 import type { Catalog } from '../../jobs/catalog.ts';
 import { percentileOf } from '../../sql/workerHours.ts';
@@ -99,17 +99,14 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
       };
     },
     async getModels() {
-      const [day, classes, medians] = await Promise.all([
+      const [day, classes, view] = await Promise.all([
         modelDay(),
         byModel(),
-        catalog.medianLatencies(),
+        modelViewer({ catalog, directory }),
       ]);
       const jobs = new Map(day.map((row) => [row.model_id, row.jobs]));
       const data = catalog.list().map((model) => ({
-        ...modelView(model, {
-          activeWorkers: directory.active(model.address).length,
-          medianLatencyMs: medians.get(model.id) ?? null,
-        }),
+        ...view(model),
         first_token_p95_ms: percentileOf(classes.get(model.id)?.classes ?? [], 0.95),
         jobs_24h: Number(jobs.get(model.id) ?? 0n),
       }));

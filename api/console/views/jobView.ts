@@ -27,7 +27,6 @@ function consoleJobView(row: ConsoleJobRow, timings: JobTimings | undefined): Co
     },
     rate: chargedRate(row),
     attempt: row.attempt,
-    failure_reason: row.failure_reason,
     acknowledged_at: timeOrNull(row.acknowledged_at),
     proven_at: timeOrNull(row.proven_at),
     settled_at: timeOrNull(row.settled_at),

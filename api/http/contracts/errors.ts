@@ -41,9 +41,11 @@ export const errorTable = {
     status: 400,
     type: 'invalid_request_error',
     meaning:
-      "The messages leave no room for an answer in the model's context window. Where the service " +
-      'counts the tokens itself, nothing was locked and `prompt_tokens_at_least` is a lower bound ' +
-      'of their number; where the worker counted them, the job failed and its credits are back.',
+      "The messages leave no room for an answer in the model's context window. With the model's " +
+      'tokenizer the service counts their text exactly. Without it, it takes a bound of one token ' +
+      'for every eight bytes. Where either is too much, nothing is locked, and ' +
+      '`prompt_tokens_at_least` is that number. What passes the bound and is too long all the same ' +
+      'is refused by its worker. Then the job failed, and its credits are back.',
     details: [
       'context_window',
       'prompt_tokens_at_least',
@@ -110,7 +112,9 @@ export const errorTable = {
   route_not_found: {
     status: 404,
     type: 'not_found_error',
-    meaning: 'This path, or this method on it, does not exist.',
+    meaning:
+      'This path, or this method on it, does not exist. The message names the nearest address, for ' +
+      'a base URL that lacks `/v1` or has it twice.',
   },
   duplicate_webhook: {
     status: 409,
@@ -124,7 +128,9 @@ export const errorTable = {
   idempotency_key_in_use: {
     status: 409,
     type: 'conflict_error',
-    meaning: 'The same request is still being answered; wait for `Retry-After` seconds.',
+    meaning:
+      'The same request is still being answered, or one with the body of a retry without a key; ' +
+      'wait for `Retry-After` seconds.',
     details: ['job_id'],
     hasRetryAfter: true,
   },

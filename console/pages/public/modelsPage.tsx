@@ -62,7 +62,7 @@ const columns: readonly Column<ConsoleModel>[] = [
     isNumber: true,
     cell: ({ svc, first_token_p95_ms }) => (
       <>
-        {formatMs(svc.median_latency_ms)}
+        {formatMs(svc.median_latency_ms || null)}
         <div className="soft">{formatMs(first_token_p95_ms)}</div>
       </>
     ),
