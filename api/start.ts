@@ -317,6 +317,7 @@ export async function startApi(
       secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
       streams,
       listeners,
+      budget: { perMinute: config.SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE },
       rpc,
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
       signIns: createBurstLimit({ ...SIGN_IN_LIMIT, nowMs }),

@@ -16,6 +16,7 @@ import type { LargeBodies } from './largeBodies/largeBodies.ts';
 import {
   authenticate,
   type KeyAdmission,
+  requireAccount,
   requireSpender,
   withBody,
 } from './middleware/authentication.ts';
@@ -106,7 +107,8 @@ export function createApp(services: AppServices): Express {
   app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
   app.post('/v1/jobs/:job_id/dispute', json, postDispute(services));
   app.get('/v1/account', auth, getAccount(services));
-  app.post('/v1/webhooks', json, postWebhook(services));
+  const webhook = withBody(parseJsonBody(), auth, requireAccount());
+  app.post('/v1/webhooks', webhook, postWebhook(services));
   app.get('/v1/webhooks', auth, getWebhooks(services));
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
   app.get('/health', getHealth(services));

@@ -71,6 +71,19 @@ export function websocketUrlOf(rpcUrl: string): string {
   return url.href;
 }
 
+/**
+ * The one spelling of an address that requests go to: as the URL standard writes it, without the dot
+ * behind a host's name, which changes nothing, and without a fragment, which is never sent.
+ *
+ * @throws TypeError for what is no URL
+ */
+export function normalizeUrl(text: string): string {
+  const url = new URL(text);
+  url.hostname = url.hostname.replace(/\.$/, '');
+  url.hash = '';
+  return url.href;
+}
+
 /** A host as a URL spells it: an IPv6 address, whose colons would be taken for a port's, in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;

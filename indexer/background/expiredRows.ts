@@ -102,14 +102,23 @@ export async function deleteOldKeys(database: Database, signal?: AbortSignal): P
   }
 }
 
+/** Of budgets whose owners ask for nothing any more: each new request forgets its own. */
+const deleteOldRequestedDeliveries = `
+  delete from service.requested_deliveries where id in (
+    select id from service.requested_deliveries
+    where requested_at < now() - interval '10 minutes'
+    order by requested_at limit $1 for update skip locked
+  )`;
+
 /**
- * Forgets old deliveries with their attempts: all that there are, but for those that somebody
- * changes just now.
+ * Forgets old deliveries with their attempts, and what was taken out of budgets: all that there are,
+ * but for those that somebody changes just now.
  *
  * @param signal ends it after the statement it is at
  */
-export function deleteOldDeliveries(database: Database, signal?: AbortSignal): Promise<void> {
-  return repeat(database, deleteOldDeliveriesBatch, signal);
+export async function deleteOldDeliveries(database: Database, signal?: AbortSignal): Promise<void> {
+  await repeat(database, deleteOldDeliveriesBatch, signal);
+  await repeat(database, deleteOldRequestedDeliveries, signal);
 }
 
 /**

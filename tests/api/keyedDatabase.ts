@@ -26,7 +26,7 @@ export async function openKeyedDatabase(): Promise<KeyedDatabase> {
 }
 
 /**
- * A wallet's account, as if the ledger had told of it.
+ * A wallet's account, as if it were on the ledger.
  *
  * @param account.address by default that of which mirrored jobs are
  */

@@ -243,6 +243,7 @@ const OTHER_ROWS = `
   insert into service.webhook_listeners (session_id, wallet, stream_id) values ('s', 'w', 'c');
   insert into service.listener_events (session_id, event_id, awaits_finality, body)
     values ('s', 'e', false, 'b');
+  insert into service.requested_deliveries (whose, deliveries) values ('wallet w', 1);
   insert into service.job_timings (job, wallet, model_id) values ('j', 'w', 'm');
   insert into service.worker_hours (worker, model_id, hour) values ('w', 'm', now());
   insert into service.worker_probes values ('w', now(), 1, 1)`;

@@ -97,7 +97,6 @@ export const errorTable = {
     meaning:
       'Webhooks are for wallets with a credit account on the ledger, and this one has none yet. The ' +
       'first purchase opens it, and counts here within seconds.',
-    isOfConsole: true,
   },
   job_not_found: {
     status: 404,
@@ -180,8 +179,9 @@ export const errorTable = {
     status: 429,
     type: 'rate_limit_error',
     meaning:
-      'Too many requests from one address in a short time, or large ones of one wallet or address ' +
-      'at once; wait for `Retry-After` seconds.',
+      'Too many requests from one address in a short time, large ones of one wallet or address at ' +
+      'once, or tests and replays of webhooks by one wallet or to one host; wait for `Retry-After` ' +
+      'seconds.',
     details: ['limit'],
     hasRetryAfter: true,
   },

@@ -3,7 +3,7 @@ import { type Database, gather } from '../../../common/postgres.ts';
 import { hashKey } from '../../account/keys.ts';
 import { suspensionMessage } from '../../account/suspensions.ts';
 import { type KeyAndAccount, type Payer, selectKeysAndAccounts } from '../../sql/accounts.ts';
-import { ApiError } from '../contracts/errors.ts';
+import { ApiError, accountRequired } from '../contracts/errors.ts';
 import type { BurstLimit } from './burstLimit.ts';
 import { requireReadablePath } from './malformedHttp.ts';
 
@@ -138,6 +138,14 @@ function bearerOf(authorization: string | undefined): string {
 export function requireSpender(gateway: string): RequestHandler {
   return (_request, response, next) => {
     assertSpender(authenticated(response), gateway);
+    next();
+  };
+}
+
+/** Admits requests whose wallet has an account on the ledger, before their bodies are looked at. */
+export function requireAccount(): RequestHandler {
+  return (_request, response, next) => {
+    if (authenticated(response).available_credits === null) throw accountRequired();
     next();
   };
 }

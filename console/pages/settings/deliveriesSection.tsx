@@ -13,7 +13,7 @@ import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 import { DeliveryDrawer } from './deliveryDrawer.tsx';
 import { RecoverDialog } from './recoverDialog.tsx';
-import { DeliveryState } from './webhookValues.tsx';
+import { DeliveryState, LeftOver } from './webhookValues.tsx';
 
 const STATES = [
   ['', 'any state'],
@@ -137,6 +137,11 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
       {replay.data && (
         <Notice tone="ok">
           <p>{formatCount(replay.data.replayed)} deliveries are due now.</p>
+        </Notice>
+      )}
+      {replay.data && replay.data.left > 0 && (
+        <Notice tone="warn">
+          <LeftOver of={replay.data} />
         </Notice>
       )}
       {(list.error ?? replay.error) && (

@@ -6,6 +6,7 @@ import { Dialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Notice } from '../../design/notice.tsx';
+import { LeftOver } from './webhookValues.tsx';
 
 /** Sends again what was not delivered since a time. */
 export function RecoverDialog({
@@ -64,6 +65,7 @@ export function RecoverDialog({
       {recover.data && (
         <Notice tone="ok">
           <p>{formatCount(recover.data.replayed)} deliveries are due now.</p>
+          <LeftOver of={recover.data} />
         </Notice>
       )}
     </Dialog>

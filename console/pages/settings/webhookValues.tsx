@@ -1,4 +1,5 @@
-import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook, Delivery, Replayed } from '../../../api/console/contracts/index.ts';
+import { formatCount } from '../../design/formats.ts';
 import { State, type Tone } from '../../design/state.tsx';
 
 type Kind = ConsoleWebhook['events'][number];
@@ -39,4 +40,10 @@ const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
 
 export function DeliveryState({ status }: Pick<Delivery, 'status'>) {
   return <State tone={DELIVERY_TONES[status]} word={status} />;
+}
+
+/** What a replay left as it was, since only so many go out in a minute. */
+export function LeftOver({ of: { left } }: { readonly of: Pick<Replayed, 'left'> }) {
+  if (left === 0) return null;
+  return <p>{formatCount(left)} more are as they were: send them again in a minute.</p>;
 }

@@ -200,6 +200,7 @@ export async function openConsoleScene({
         signIns: createBurstLimit({ burst: 10_000, refillPerSecond: 1, nowMs: () => 0 }),
         streams,
         listeners,
+        budget: { perMinute: 60 },
         rpc: { ask: async () => Promise.reject(new Error('there is no ledger')) },
         nowMs: Date.now,
         ...given,
