@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { serviceNow } from '../data/serviceTime.ts';
-import { formatAgo, formatTime } from './formats.ts';
+import { formatAgo, formatAhead, formatTime } from './formats.ts';
 
 const SECOND_MS = 1_000;
 
@@ -36,6 +36,17 @@ export function Ago({ time }: { readonly time: string }) {
   );
 }
 
+/** How far ahead, with the whole time on hover. */
+export function Ahead({ time }: { readonly time: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={time} title={formatTime(time)} className="number">
+      {formatAhead(Date.parse(time) - now)}
+    </time>
+  );
+}
+
+/** The whole time, for the details of one thing. Lists say how long ago. */
 export function Time({ time }: { readonly time: string }) {
   return (
     <time dateTime={time} className="number">

@@ -1,11 +1,13 @@
 import { NoAnswerError, RpcError } from '@svc-inference/client/wallet';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { useConfig } from '../data/ledger.ts';
+import { useAsRead } from '../data/queries.ts';
 import { shorten } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
 import { Dialog } from '../design/dialog.tsx';
-import { ErrorNotice, Loading, Notice } from '../design/notice.tsx';
+import { ErrorNotice, Loading, Notice, Reading } from '../design/notice.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
 import { useConnection } from '../wallet/wallets.ts';
 import { usePending } from './pending.ts';
@@ -29,6 +31,7 @@ export function TransactionDialog({
   const signer = plan.signer ?? wallet;
   const isOther = signer !== wallet;
   const ledger = useLedger();
+  const config = useConfig();
   const connection = useConnection();
   const isAble = useCanSign();
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
@@ -37,8 +40,9 @@ export function TransactionDialog({
   // Whoever leaves the dialog has cancelled it: what the wallet signs later is not sent.
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
-  const simulated = useQuery({
-    queryKey: ['preview', plan.title, signer],
+  const queryKey = ['preview', plan.title, signer];
+  const result = useQuery({
+    queryKey,
     queryFn: () => {
       if (ledger === undefined) throw new Error('There is no node to ask.');
       return preview(plan, signer, ledger);
@@ -47,6 +51,7 @@ export function TransactionDialog({
     gcTime: 0,
     staleTime: 0,
   });
+  const simulated = useAsRead(result, queryKey);
 
   const sign = async () => {
     if (ledger === undefined || connection === undefined) return;
@@ -76,26 +81,26 @@ export function TransactionDialog({
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            disabled={!canSign}
-            pending={isSigning && 'Confirm in the wallet…'}
-            onClick={() => void sign()}
-          >
-            Sign and send
-          </Button>
+          {!isOther && (
+            <Button
+              kind="primary"
+              disabled={!canSign}
+              pending={isSigning && 'Confirm in the wallet…'}
+              onClick={() => void sign()}
+            >
+              Sign and send
+            </Button>
+          )}
         </>
       }
     >
       {!isOther && <SigningObstacle />}
-      {simulated.isLoading && <Loading what="what the ledger would do" />}
-      {simulated.error && (
-        <ErrorNotice
-          error={unreachable(simulated.error)}
-          money={NOTHING_MOVED}
-          onRetry={() => void simulated.refetch()}
-        />
-      )}
+      {config === undefined && <Loading what="which ledger this is" />}
+      <Reading
+        of={{ ...simulated, error: simulated.error && unreachable(simulated.error) }}
+        what="what the ledger would do"
+        money={NOTHING_MOVED}
+      />
       {simulated.data?.accepted === true && (
         <ul className={styles.effects}>
           {simulated.data.effects.map((effect) => (

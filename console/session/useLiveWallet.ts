@@ -11,7 +11,9 @@ import { openStream } from '../data/stream.ts';
 import { useNews } from '../data/tabs.ts';
 
 /** Paths whose answers the stream makes old. */
-const CHANGING = ['/jobs', '/account', '/account/history', '/jobs/:job_id', '/job-counts'] as const;
+const CHANGING = ['/jobs', '/jobs/:job_id', '/account'] as const;
+/** The same of those that a change says nothing of but that they have changed. */
+const SUMMED = ['/account/history', '/job-counts', '/usage', '/usage/latency'] as const;
 
 const NO_ACCOUNT_POLL_MS = 3_000;
 
@@ -30,7 +32,9 @@ export function useLiveWallet(wallet: string | undefined): void {
   useEffect(() => {
     if (wallet === undefined || !hasAccount) return;
     const readAnew = () => {
-      for (const path of CHANGING) void client.invalidateQueries({ queryKey: [path] });
+      for (const path of [...CHANGING, ...SUMMED]) {
+        void client.invalidateQueries({ queryKey: [path] });
+      }
     };
     return openStream(wallet, {
       onChanges: (changes) => apply(changes, client),
@@ -51,7 +55,7 @@ function apply(changes: StreamChanges, client: QueryClient): void {
     (account) => account && { ...account, available_credits, locked_credits },
   );
   void client.invalidateQueries({ queryKey: ['/account'], refetchType: 'active' });
-  void client.invalidateQueries({ queryKey: ['/account/history'] });
+  for (const path of SUMMED) void client.invalidateQueries({ queryKey: [path] });
   for (const job of jobs) {
     client.setQueryData(keyOf('/jobs/:job_id', { params: { job_id: job.id } }), job);
   }

@@ -124,7 +124,7 @@ describe('the watch over jobs in the mirror', () => {
       const startMs = time.nowMs();
       return timed
         .waitFor(address, isSettled, { timeoutMs: 10_000, sinceMs: startMs, silenceMs: 2_000 })
-        .then((found) => ({ found, tookMs: time.nowMs() - startMs }));
+        .then((found) => ({ found, tookMs: Math.round(time.nowMs() - startMs) }));
     };
     const first = await time.advanceUntil(wait());
     expect(first).toEqual({ found: undefined, tookMs: 2_000 });

@@ -39,6 +39,7 @@ const consoleJob = jobObject.extend({
   timeout_at: timeNullable.describe('T: from then on anybody can refund the job.'),
   is_closed: z.boolean().describe('Whether its account has left the ledger.'),
   disputed_by_wallet: z.boolean(),
+  dispute_resolved_at: timeNullable,
   controller: ledgerAddress,
   timings: timings.nullable().describe('Null where nothing was measured, or not any more.'),
 });

@@ -133,6 +133,7 @@ export const sessionRoutes = {
     method: 'GET',
     path: '/session',
     access: 'public',
+    readsSession: true,
     summary: 'the session of the cookie, or null',
     answer: currentSession,
   },

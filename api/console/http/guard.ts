@@ -25,7 +25,8 @@ export function guard(route: ConsoleRoute, services: GuardServices): RequestHand
     response.locals.arrivedMs ??= performance.now();
     response.set('cache-control', 'no-store');
     if (route.method !== 'GET') assertOwnPage(request, origin);
-    const token = readSessionCookie(request);
+    const isRead = route.access !== 'public' || route.readsSession;
+    const token = isRead ? readSessionCookie(request) : undefined;
     const session = token === undefined ? undefined : await sessions.find(token);
     if (session) walletLimit.spend(session.wallet);
     assertAdmitted(route, session);
@@ -40,7 +41,7 @@ export function arrivedMsOf(response: Response): number {
   return response.locals.arrivedMs as number;
 }
 
-/** The session of a request; undefined on public routes without one. */
+/** The session of a request; undefined on public routes without one, or that read none. */
 export function sessionOf(response: Response): Session | undefined {
   return response.locals.session as Session | undefined;
 }

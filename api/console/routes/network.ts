@@ -184,15 +184,15 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
   }
 
   return async () => {
-    const [{ status, parts }, backlog, newestSlot, days] = await Promise.all([
-      readiness(),
-      selectBacklog(database),
-      readNewest(),
-      selectDays(database),
-    ]);
+    const [{ status, parts }, newestSlot] = await Promise.all([readiness(), readNewest()]);
     if (newestSlot !== null) lag.note(newestSlot);
-    const slot = backlog.slot === null ? null : Number(backlog.slot);
-    const mirror = lag.judge(slot);
+    // Without the database the rest is known, and that it is away above all.
+    const [backlog, days] =
+      parts.database === 'ok'
+        ? await Promise.all([selectBacklog(database), selectDays(database)])
+        : [null, null];
+    const slot = backlog?.slot == null ? null : Number(backlog.slot);
+    const mirror = backlog ? lag.judge(slot) : 'unknown';
     return {
       is_ready: status === 'ready' && mirror !== 'away',
       parts: { ...parts, mirror },
@@ -201,18 +201,19 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
         newest_slot: newestSlot,
         lag_slots: slot === null || newestSlot === null ? null : Math.max(0, newestSlot - slot),
       },
-      queues: {
+      queues: backlog && {
         running_jobs: backlog.running_jobs,
         webhook_deliveries_due: backlog.webhook_deliveries_due,
         open_disputes: backlog.open_disputes,
       },
-      days: days.map((row) => ({
-        day: row.start.toISOString().slice(0, 10),
-        probes: Number(row.probes),
-        answered: Number(row.answered),
-        failures: Number(row.failures),
-        first_token_p50_ms: percentileOf(row.classes, 0.5),
-      })),
+      days:
+        days?.map((row) => ({
+          day: row.start.toISOString().slice(0, 10),
+          probes: Number(row.probes),
+          answered: Number(row.answered),
+          failures: Number(row.failures),
+          first_token_p50_ms: percentileOf(row.classes, 0.5),
+        })) ?? null,
       as_of: isoTime(nowSeconds()),
     };
   };

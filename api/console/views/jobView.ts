@@ -33,6 +33,7 @@ function consoleJobView(row: ConsoleJobRow, timings: JobTimings | undefined): Co
     timeout_at: isoTime(row.locked_at + BigInt(row.job_timeout_seconds)),
     is_closed: row.closed,
     disputed_by_wallet: row.disputed_by_wallet,
+    dispute_resolved_at: timeOrNull(row.resolved_at),
     controller: row.controller,
     timings: timings ?? null,
   };

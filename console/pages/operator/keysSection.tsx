@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { KeyList } from '../../../api/console/contracts/index.ts';
+import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { useFilters } from '../../data/useFilters.ts';
@@ -8,11 +8,11 @@ import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Filters, Row, Section } from '../../design/page.tsx';
 import { State, type Tone } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { Ago } from '../../design/time.tsx';
 
 type Key = KeyList['data'][number];
 
@@ -38,25 +38,16 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
     ...(status && { status: status as Key['status'] }),
     ...(wallet && { wallet }),
   };
-  const list = useInfiniteQuery({
-    queryKey: ['/operator/keys', query],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET', '/operator/keys', {
-        query: { ...query, ...(pageParam && { before: pageParam }) },
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-  });
+  const list = usePages('/operator/keys', { query });
   const isRead = !list.isLoading;
   useEffect(() => {
     if (isRead) onRead();
   }, [isRead, onRead]);
   const reinstate = useChange(
     (key: string) => call('POST', '/operator/keys/:wallet/reinstate', { params: { wallet: key } }),
-    ['/operator/keys'],
+    ['/operator/keys', '/key'],
   );
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { rows } = list;
   const columns: readonly Column<Key>[] = [
     { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
     { title: 'State', cell: (key) => <State tone={TONES[key.status]} word={key.status} /> },
@@ -67,7 +58,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
     },
     {
       title: 'Created',
-      cell: ({ created_at }) => (created_at === null ? 'no key' : <Time time={created_at} />),
+      cell: ({ created_at }) => (created_at === null ? 'no key' : <Ago time={created_at} />),
     },
     {
       title: 'Action',
@@ -107,15 +98,9 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
         />
         <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
       </Filters>
-      {list.isLoading && <Loading what="the keys" />}
-      {(list.error ?? reinstate.error) && (
-        <ErrorNotice
-          error={list.error ?? reinstate.error}
-          money={MONEY}
-          onRetry={() => void list.refetch()}
-        />
-      )}
-      {list.data &&
+      <Reading of={list} what="the keys" />
+      {reinstate.error && <ErrorNotice error={reinstate.error} money={MONEY} />}
+      {rows &&
         (rows.length === 0 ? (
           <Empty title="No key fits">
             <p className="soft">Wallets make their keys in Settings.</p>
@@ -128,9 +113,11 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
             rowKey={(key) => `${key.wallet} ${key.created_at}`}
           />
         ))}
-      {list.hasNextPage && (
+      {list.hasMore && (
         <Row>
-          <Button onClick={() => void list.fetchNextPage()}>Show older ones</Button>
+          <Button pending={list.isReadingMore && 'Reading…'} onClick={list.readMore}>
+            Show older ones
+          </Button>
         </Row>
       )}
       {suspended !== undefined && (
@@ -157,7 +144,7 @@ function SuspendDialog({
         params: { wallet: wallet || '-' },
         body: { reason },
       }),
-    ['/operator/keys'],
+    ['/operator/keys', '/key'],
   );
   return (
     <Confirm

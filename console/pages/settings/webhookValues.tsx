@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
   'job.timeout': 'A job was refunded after its deadline.',
   'job.disputed': 'A job was disputed.',
   'job.dispute_resolved': 'A dispute ended.',
-  'credit.low': 'The available credits fell below the threshold.',
+  'credit.low': 'The credits, available and locked together, fell below the threshold.',
   'credit.topup': 'Credits were bought.',
   'worker.registered': 'A worker joined.',
   'worker.slashed': 'A worker lost stake.',

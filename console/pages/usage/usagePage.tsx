@@ -3,7 +3,7 @@ import { useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { countOf, formatCount, formatMs } from '../../design/formats.ts';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, Reading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { useNow } from '../../design/time.tsx';
@@ -53,14 +53,7 @@ export default function UsagePage() {
           onChange={({ target }) => setFilters({ measure: target.value })}
         />
       </Filters>
-      {usage.isLoading && <Loading what="the usage" />}
-      {usage.error && (
-        <ErrorNotice
-          error={usage.error}
-          money="Your jobs and credits are on the ledger and not affected."
-          onRetry={() => void usage.refetch()}
-        />
-      )}
+      <Reading of={usage} what="the usage" />
       {usage.data && (
         <>
           <Section title="Together">
@@ -99,7 +92,7 @@ export default function UsagePage() {
               />
             </Section>
           )}
-          <Section title={`By ${usage.data.by} and model`}>
+          <Section title={`By ${usage.data.by} (UTC) and model`}>
             {rows.length === 0 ? (
               <Empty title="Nothing was used in this time">
                 <p className="soft">Choose a longer time above.</p>
@@ -110,6 +103,7 @@ export default function UsagePage() {
           </Section>
         </>
       )}
+      {usage.data && latencies.error && <Reading of={latencies} what="the latencies" />}
       {usage.data && latencies.data && latencies.data.data.length > 0 && (
         <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
           <Table

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { reinstateWallet, suspendWallet } from '../../../api/account/suspensions.ts';
+import type { ConsoleJob } from '../../../api/console/contracts/job.ts';
 import type { ErrorBody } from '../../../api/http/contracts/errors.ts';
+import { insertTimings } from '../../../api/sql/jobs.ts';
 import { limitSet } from '../../../programs/client/instructions.ts';
 import { submit } from '../../../stack/operator.ts';
 import { requestCompletion } from '../../../testing/service/requestCompletion.ts';
@@ -201,6 +203,25 @@ describe('the stream', () => {
       expect.objectContaining({ id, status: 'settled' }),
     );
     expect((await listen(() => true, { after: 'what' }))[0]?.event).toBe('reset');
+  });
+
+  it('sends the milliseconds of a job, which come after its end', async () => {
+    await (await complete()).json();
+    const { rows } = await service.pool.query(
+      'select address, wallet, model_id from mirror.jobs limit 1',
+    );
+    await service.pool.query('delete from service.job_timings');
+    const isTold = ({ data }: Sent) =>
+      data.jobs?.some((job: ConsoleJob) => job.timings?.first_token_ms === 7);
+    const [{ address, wallet, model_id }] = rows;
+    const timing = { job: address, wallet, modelId: model_id };
+    const measured = { lockMs: 5, firstTokenMs: 7, workerMs: 9, settlementMs: 11 };
+
+    const sent = await listen(isTold, {
+      onOpen: () => void insertTimings(service.pool, [{ ...timing, ...measured }]),
+    });
+
+    expect(isTold(sent.at(-1) as Sent)).toBe(true);
   });
 
   it('ends at once when its session does', async () => {
