@@ -63,7 +63,14 @@ async function query(statement: Statement) {
 
 function jobOf(wallet: string) {
   const none = ['worker', 'output_hash', 'prompt_tokens', 'client_hash', 'ended_at', 'settled_at'];
-  const later = ['acknowledged_at', 'proven_at', 'escrow_tx', 'settlement_tx', 'refund_tx'];
+  const later = [
+    'acknowledged_at',
+    'proven_at',
+    'resolved_at',
+    'escrow_tx',
+    'settlement_tx',
+    'refund_tx',
+  ];
   return {
     ...Object.fromEntries([...none, ...later].map((column) => [column, null])),
     ...{ wallet, address: `job of ${wallet}`, job_id: `job of ${wallet}`, status: 'pending' },
