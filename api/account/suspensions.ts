@@ -14,7 +14,7 @@ export class SuspensionStateError extends Error {
 
 /** What the indexer writes for a wallet's conduct, in words. */
 const CONDUCT: Readonly<Record<string, string>> = {
-  unpaid_endings: 'too many requests were left, or stopped, before they could be charged',
+  unpaid_endings: 'too many requests were left, or kept without text, so that nothing was charged',
   rejected_disputes: 'too many disputes were rejected',
 };
 

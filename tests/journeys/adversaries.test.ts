@@ -182,7 +182,9 @@ describe('a wallet that disconnects from its requests again and again', () => {
         status: 403,
         error: {
           ...{ code: 'key_suspended', type: 'permission_error' },
-          message: expect.stringContaining('suspended: too many requests were left, or stopped'),
+          message: expect.stringContaining(
+            'suspended: too many requests were left, or kept without text',
+          ),
         },
       });
     }
