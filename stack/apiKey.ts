@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
-import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
+import { createKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
 import { WalletSuspendedError } from '../api/account/suspensions.ts';
-import { selectKeysAndAccounts } from '../api/sql/accounts.ts';
+import { hashKey, selectKeysAndAccounts } from '../api/sql/accounts.ts';
 import { createPool } from '../common/postgres.ts';
 import { StackError } from './config.ts';
 import { writeSecret } from './stackFile.ts';

@@ -1,7 +1,7 @@
-import { hash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../common/postgres.ts';
-import { type KeyStatus, lockKeys, type OpenSuspension } from '../sql/accounts.ts';
+import { hashKey, type KeyStatus, lockKeys, type OpenSuspension } from '../sql/accounts.ts';
 import { assertNotSuspended } from './suspensions.ts';
 
 const PREFIX = 'svc_live_';
@@ -36,14 +36,6 @@ export class KeyNotFoundError extends Error {
 /** The wallet's key was made after the request to replace it had come: whoever has it keeps it. */
 export class KeyReplacedError extends Error {
   override name = 'KeyReplacedError';
-}
-
-/**
- * The only form in which a key is stored. A fast hash is enough: 32 characters of 62 carry 190 bits,
- * so nobody finds a key from its hash by trying.
- */
-export function hashKey(key: string): string {
-  return hash('sha256', key);
 }
 
 function generateKey(): string {

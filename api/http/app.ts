@@ -28,8 +28,9 @@ import {
   recordRequests,
   setSecurityHeaders,
 } from './middleware/everyRequest.ts';
-import { parseJsonBody, requireWellFormed } from './middleware/malformedHttp.ts';
+import { requireWellFormed } from './middleware/malformedHttp.ts';
 import { renderError } from './middleware/renderError.ts';
+import { parseJsonBody } from './middleware/requestBody.ts';
 import { routeNotFound } from './middleware/routeNotFound.ts';
 import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './routes/account.ts';
 import { getJob, getJobs, postChatCompletion, postDispute } from './routes/jobs.ts';

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import {
   createKey,
-  hashKey,
   KeyExistsError,
   KeyNotFoundError,
   KeyReplacedError,
@@ -16,7 +15,7 @@ import {
   suspendWallet,
   WalletSuspendedError,
 } from '../../api/account/suspensions.ts';
-import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
+import { hashKey, selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { until } from '../../testing/until.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SMALL_VALUES_MAX } from '../../api/http/middleware/malformedHttp.ts';
+import { SMALL_VALUES_MAX } from '../../api/http/middleware/requestBody.ts';
 import { REQUEST_LIMITS } from '../../common/jsonForms.ts';
 import {
   type Body,

@@ -2,7 +2,7 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { parseRequest } from '../../http/contracts/values.ts';
 import { withBody } from '../../http/middleware/authentication.ts';
-import { completionOf, parseJsonBody } from '../../http/middleware/malformedHttp.ts';
+import { completionOf, parseJsonBody } from '../../http/middleware/requestBody.ts';
 import type { ConsoleRoute } from '../contracts/route.ts';
 import type { Session } from '../sessions/sessions.ts';
 import { type GuardServices, guard, sessionOf } from './guard.ts';

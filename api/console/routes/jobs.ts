@@ -3,7 +3,7 @@ import { assertNotSuspended } from '../../account/suspensions.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
 import { addressOf } from '../../http/middleware/burstLimit.ts';
-import { rawBodyOf } from '../../http/middleware/malformedHttp.ts';
+import { rawBodyOf } from '../../http/middleware/requestBody.ts';
 import type { Completions } from '../../jobs/completion.ts';
 import type { Disputes } from '../../jobs/dispute.ts';
 import type { IdentifyRequest } from '../../jobs/requestIdentity.ts';

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { creditsNumber } from '../../../common/jsonForms.ts';
 import {
   createKey,
-  hashKey,
   KeyExistsError,
   KeyNotFoundError,
   KeyReplacedError,
@@ -11,7 +10,7 @@ import {
 } from '../../account/keys.ts';
 import { SuspensionStateError, WalletSuspendedError } from '../../account/suspensions.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
-import { selectKeysAndAccounts, selectOpenSuspension } from '../../sql/accounts.ts';
+import { hashKey, selectKeysAndAccounts, selectOpenSuspension } from '../../sql/accounts.ts';
 import type { CreatedKey, settingsRoutes, Threshold } from '../contracts/settings.ts';
 import { arrivedMsOf } from '../http/guard.ts';
 import type { Handlers } from '../http/serveRoutes.ts';

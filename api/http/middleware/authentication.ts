@@ -1,8 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type Database, gather } from '../../../common/postgres.ts';
-import { hashKey } from '../../account/keys.ts';
 import { suspensionMessage } from '../../account/suspensions.ts';
-import { type KeyAndAccount, type Payer, selectKeysAndAccounts } from '../../sql/accounts.ts';
+import {
+  hashKey,
+  type KeyAndAccount,
+  type Payer,
+  selectKeysAndAccounts,
+} from '../../sql/accounts.ts';
 import { ApiError, accountRequired } from '../contracts/errors.ts';
 import type { BurstLimit } from './burstLimit.ts';
 import { requireReadablePath } from './malformedHttp.ts';

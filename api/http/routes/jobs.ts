@@ -11,7 +11,7 @@ import { disputeRequest, jobListQuery } from '../contracts/job.ts';
 import { parseRequest } from '../contracts/values.ts';
 import { jobView } from '../contracts/views.ts';
 import { apiKeyOf, authenticated } from '../middleware/authentication.ts';
-import { completionOf, rawBodyOf } from '../middleware/malformedHttp.ts';
+import { completionOf, rawBodyOf } from '../middleware/requestBody.ts';
 
 /** POST /v1/chat/completions: one request is one job. */
 export function postChatCompletion(options: {
