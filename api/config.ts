@@ -116,6 +116,9 @@ export const environmentSchema = z.object({
   SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND: countSetting(5).describe(
     'how many of those come back each second',
   ),
+  SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE: countSetting(60).describe(
+    'tests and replayed deliveries of webhooks, for each wallet and to each host; operators at a terminal have no limit',
+  ),
   DATABASE_URL: databaseUrlSetting.describe('a PostgreSQL database'),
   SOLANA_RPC_URL: fetchedUrlSetting().describe("the ledger's node"),
   SOLANA_WS_URL: websocketUrlSetting

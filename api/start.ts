@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../common/config.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
+import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { createBatchLog } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
@@ -17,6 +18,7 @@ import type { ApiConfig } from './config.ts';
 import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createChangeStreams } from './console/stream/changes.ts';
+import { createOpenStreams } from './console/stream/openStreams.ts';
 import { createWebhookListeners } from './console/stream/webhookListeners.ts';
 import { createApp } from './http/app.ts';
 import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
@@ -36,7 +38,7 @@ import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
-import { assertMigrated } from './sql/schema.ts';
+import { assertMigrated, assertRights } from './sql/schema.ts';
 import { insertSightings, type WorkerSighting } from './sql/workerHours.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
@@ -56,6 +58,9 @@ const REQUEST_CONNECTIONS_MAX = 8;
 
 /** Requests of one wallet to the web app's API: far more than one person's pages make. */
 const WALLET_LIMIT = { burst: 300, refillPerSecond: 30 };
+
+/** Sign-ins of one address. Each leaves a session for 12 hours, and wallets cost nothing to make. */
+const SIGN_IN_LIMIT = { burst: 300, refillPerSecond: 0.1 };
 
 /** A running API process. */
 interface RunningApi {
@@ -122,7 +127,9 @@ export async function startApi(
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger, time });
+  await awaitDatabase(() => assertOwnSessions(pool), logger, time);
   await awaitDatabase(() => assertMigrated(pool), logger, time);
+  await awaitDatabase(() => assertRights(pool), logger, time);
   await awaitDatabase(catalog.start, logger, time);
   shutdown.add('catalog', catalog.close);
   const watch = createJobWatch({ pool: requestPool, logger, time });
@@ -237,14 +244,18 @@ export async function startApi(
     watch,
     ledger: createDisputeOnLedger(ledger),
   });
+  const openStreams = createOpenStreams({ pool, logger, time });
+  await openStreams.start();
+  shutdown.add('open streams', openStreams.close);
   const streams = createChangeStreams({
     database: pool,
+    openStreams,
     watch,
     logger,
     nowSeconds: clock.nowSeconds,
     time,
   });
-  const listeners = createWebhookListeners({ pool, logger, time });
+  const listeners = createWebhookListeners({ pool, openStreams, logger, time });
   const largeBodies = createLargeBodies({ logger });
   shutdown.add('large bodies', largeBodies.close);
   const app = createApp({
@@ -306,8 +317,10 @@ export async function startApi(
       secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
       streams,
       listeners,
+      budget: { perMinute: config.SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE },
       rpc,
       walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
+      signIns: createBurstLimit({ ...SIGN_IN_LIMIT, nowMs }),
       nowMs: Date.now,
     },
     gateway,

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { codeForCommonJs, ESM_ONLY, typesForCommonJs } from './commonJs.mjs';
 import { PACKAGES, REPOSITORY } from './packages.ts';
 import { root } from './pinnedNode.mjs';
 
@@ -50,12 +51,21 @@ export async function assemblePackage(target, { key, compiled, bundle }) {
     }
   }
   const external = Object.keys(description.dependencies ?? {});
+  const contained = vendored.map((name) => [name, `${targets[name]}.js`]);
+  if (!isProgram) {
+    const inside = ESM_ONLY.filter((name) => external.includes(name));
+    for (const name of inside) contained.push([name, `vendor/${name}/index.cjs`]);
+    const replaced = {
+      ...targets,
+      ...mapValues(choices, (choice) => choice.default),
+      ...Object.fromEntries(inside.map((name) => [name, `vendor/${name}/index`])),
+    };
+    await writeTwins(join(target, 'dist'), { entries, compiled, replaced });
+  }
   const licences = await Promise.all(
-    vendored.map((name) =>
-      bundle(name, { file: join(target, 'dist', `${targets[name]}.js`), external }),
-    ),
+    contained.map(([name, file]) => bundle(name, { file: join(target, 'dist', file), external })),
   );
-  if (vendored.length > 0) {
+  if (contained.length > 0) {
     write(join(target, 'dist/vendor/LICENSES.txt'), `${licences.flat().join('\n\n---\n\n')}\n`);
   }
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
@@ -65,6 +75,19 @@ export async function assemblePackage(target, { key, compiled, bundle }) {
   }
   const published = `${JSON.stringify(publishedDescription(description, folder), undefined, 2)}\n`;
   write(join(target, 'package.json'), published);
+}
+
+/** The twins for CommonJS, which is Node's alone. @param options.replaced as `targets` of `redirect` */
+async function writeTwins(target, { entries, compiled, replaced }) {
+  for (const path of reachedFrom(entries, { compiled, runsInBrowsers: false })) {
+    const read = (file) =>
+      existsSync(join(compiled, file)) &&
+      redirect(readFileSync(join(compiled, file), 'utf8'), file, replaced);
+    const code = read(`${path}.js`);
+    if (code) write(join(target, `${path}.cjs`), await codeForCommonJs(code));
+    const types = read(`${path}.d.ts`);
+    if (types) write(join(target, `${path}.d.cts`), typesForCommonJs(types));
+  }
 }
 
 /** Compiled files that these lead to, as paths without their endings. */
@@ -109,25 +132,44 @@ function filesReadBy(text, file) {
 
 /** The package.json of the checkout, whose targets are sources, with the compiled files as targets. */
 function publishedDescription({ private: _, devDependencies: __, ...description }, folder) {
+  const isProgram = description.bin !== undefined;
   const compiledPath = (target) => `./${join('dist', folder, target)}`;
   const asExport = (target) => {
     if (target === './package.json') return target;
     if (!target.endsWith('.ts'))
       return target.startsWith('./dist/') ? target : compiledPath(target);
     const path = compiledPath(target).replace(/\.ts$/, '');
-    return { types: `${path}.d.ts`, default: `${path}.js` };
+    const module = { types: `${path}.d.ts`, default: `${path}.js` };
+    if (isProgram) return module;
+    return { import: module, require: { types: `${path}.d.cts`, default: `${path}.cjs` } };
   };
+  const exports = mapValues(description.exports, asExport);
   return {
     ...description,
     repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: folder },
     homepage: `${REPOSITORY}#readme`,
     bugs: `${REPOSITORY}/issues`,
     files: ['dist', ...Object.values(description.bin ?? {})],
-    exports: mapValues(description.exports, asExport),
+    ...(!isProgram && oldResolution(exports)),
+    exports,
     ...(description.imports && {
       imports: mapValues(choices, (conditions) =>
         mapValues(conditions, (path) => `./dist/${path}.js`),
       ),
+    }),
+  };
+}
+
+/** For what does not read `exports`: TypeScript with `moduleResolution` node10, its default of old. */
+function oldResolution({ '.': root, './package.json': _, ...others }) {
+  const typed = Object.entries(others)
+    .map(([path, target]) => [path.replace('./', ''), target.require?.types ?? target])
+    .filter(([, target]) => /\.(d\.cts|json)$/.test(target));
+  return {
+    main: root.require.default,
+    types: root.require.types,
+    ...(typed.length > 0 && {
+      typesVersions: { '*': Object.fromEntries(typed.map(([path, target]) => [path, [target]])) },
     }),
   };
 }

@@ -24,13 +24,13 @@ for (const name of Object.keys(PACKAGES)) {
 process.exitCode = failed > 0 ? 1 : 0;
 
 /** What attw prints of a package whose types some resolution cannot find; undefined for none. */
-function checkTypes(folder, { exports }) {
+function checkTypes(folder, { exports, main }) {
   // Neither a program's binary nor a package's description has types.
   const untyped = Object.keys(exports).filter((path) => !/^\.(\/\w+)?$|\.json$/.test(path));
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/attw'),
     [
-      ...['--pack', folder, '--profile', 'esm-only', '--no-color', '--no-emoji'],
+      ...['--pack', folder, '--profile', main ? 'strict' : 'esm-only', '--no-color', '--no-emoji'],
       ...(untyped.length > 0 ? ['--exclude-entrypoints', ...untyped] : []),
     ],
     { encoding: 'utf8' },

@@ -17,23 +17,24 @@ const INTEROPERATION = new Set(['default', '__esModule', 'module.exports']);
 const ACCELERATORS = ['bufferutil', 'utf-8-validate', 'encoding'];
 
 /**
- * @param file where the code goes
+ * @param file where the code goes; for CommonJS one that ends in .cjs
  * @param external packages that are installed beside it instead
  * @returns the licences of everything in it, with their texts
  */
 export async function bundle(name, { file, external }) {
+  const isCommonJs = file.endsWith('.cjs');
   // By name, since a module of CommonJS has no list of its exports.
   const exported = Object.keys(await import(name)).filter((key) => !INTEROPERATION.has(key));
   const { metafile } = await build({
     stdin: { contents: `export { ${exported} } from '${name}';`, resolveDir: root },
     bundle: true,
     platform: 'node',
-    format: 'esm',
-    target: 'node22',
+    format: isCommonJs ? 'cjs' : 'esm',
+    target: isCommonJs ? 'node20' : 'node22',
     outfile: file,
     absWorkingDir: root,
-    banner: { js: REQUIRE },
-    external: [...ACCELERATORS, ...external],
+    banner: { js: isCommonJs ? '' : REQUIRE },
+    external: [...ACCELERATORS, ...external.filter((other) => other !== name)],
     metafile: true,
   });
   const folders = new Map();

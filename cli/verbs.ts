@@ -8,6 +8,7 @@ export const VERBS: readonly (readonly [verb: string, load: LoadCommand])[] = [
   ['disputes', async () => (await import('./operators/disputes.ts')).createDisputesCommand()],
   ['canary', async () => (await import('./operators/canary.ts')).createCanaryCommand()],
   ['migrate', async () => (await import('./operators/serviceDatabase.ts')).createMigrateCommand()],
+  ['roles', async () => (await import('./operators/roles.ts')).createRolesCommand()],
   ['backup', async () => (await import('./operators/serviceDatabase.ts')).createBackupCommand()],
   ['restore', async () => (await import('./operators/serviceDatabase.ts')).createRestoreCommand()],
   // With the operators' commands above.

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { connectionOf } from './database/connection.ts';
 import type { Logger } from './logger.ts';
 
 /** What a statement needs: a pool, or the client that holds the current transaction. */
@@ -31,6 +32,7 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
  * @param options.plansOnce keeps one plan for each statement with a name, whatever its values. The
  *   server would choose so by itself, but takes arrays of unknown length for long, and so plans
  *   statements for a few items anew each time: as much work as running them
+ * @throws Error where the address asks for TLS in a way that cannot be; the setting was tried for that
  */
 export function createPool(options: {
   databaseUrl: string;
@@ -40,7 +42,7 @@ export function createPool(options: {
   plansOnce?: boolean;
 }): pg.Pool {
   const config: pg.PoolConfig & { pipeline: boolean } = {
-    connectionString: options.databaseUrl,
+    ...connectionOf(options.databaseUrl),
     application_name: options.applicationName,
     max: options.max ?? 10,
     connectionTimeoutMillis: 5_000,

@@ -54,21 +54,38 @@ const REFUSING_SQLSTATES = ['28', '3D', '42501'];
 /** What the driver says of a password that is missing, and of TLS that one side does not want. */
 const CANNOT_AGREE = /^SASL|SSL|certificate/i;
 
+/** What helps where the words of database or driver do not say it. */
+const REMEDIES: readonly (readonly [words: RegExp, remedy: string])[] = [
+  [/altnames/, 'sslmode=verify-ca compares no name'],
+  [
+    /self.signed certificate|unable to (?:verify|get)/,
+    "sslrootcert=<file> names its authority's certificate, and sslmode=require checks none",
+  ],
+  [/certificate has expired/, 'renew it, or sslmode=require checks none'],
+  [/does not support SSL/, 'sslmode=disable connects without TLS'],
+  [/no encryption|SSL off/, 'sslmode=require encrypts'],
+  [
+    /^permission denied|^must be (?:owner|member)/,
+    'its user lacks a right, which svc roles gives the users that it makes',
+  ],
+];
+
 /**
- * The words of a database that refuses its address, user or password: no waiting changes that.
+ * The words of a database that refuses its address, user or password, and what helps where they do
+ * not say it: no waiting changes that.
  *
  * @returns undefined for any other error
  */
 export function refusalOf(error: unknown): string | undefined {
-  const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
-  if (error instanceof pg.DatabaseError) {
-    return REFUSING_SQLSTATES.some((beginning) => code?.startsWith(beginning))
-      ? error.message
-      : undefined;
-  }
-  // A certificate or key that the address names.
-  if (path !== undefined) return `cannot read ${path} (${code})`;
-  return CANNOT_AGREE.test(reasonOf(error)) ? reasonOf(error) : undefined;
+  const { code, message = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  const isRefusal =
+    error instanceof pg.DatabaseError
+      ? REFUSING_SQLSTATES.some((beginning) => code?.startsWith(beginning))
+      : CANNOT_AGREE.test(reasonOf(error));
+  if (!isRefusal) return undefined;
+  const words = message || reasonOf(error);
+  const [, remedy] = REMEDIES.find(([sign]) => sign.test(words)) ?? [];
+  return remedy === undefined ? words : `${words}: ${remedy}`;
 }
 
 /** The database was last migrated by an earlier release than this one. */

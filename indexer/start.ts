@@ -2,6 +2,7 @@ import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import { createHeliusFee } from '../common/heliusFee.ts';
 import type { Logger } from '../common/logger.ts';
+import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { hostInUrl, listenAt, websocketUrlOf } from '../common/net/urls.ts';
 import { createPool } from '../common/postgres.ts';
@@ -70,7 +71,8 @@ export async function startIndexer(options: {
   }
 
   // Making an index may take any time.
-  const migrating = openPool({ max: 1 });
+  const migrating = openPool({ max: 2 });
+  await awaitDatabase(() => assertOwnSessions(migrating), logger, time);
   await awaitDatabase(() => migrate(migrating), logger, time);
   await migrating.end();
   const pool = openPool({ queryTimeoutMs: limits.queryMs });

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
-import { createKey, hashKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
-import { selectKeysAndAccounts } from '../api/sql/accounts.ts';
+import { createKey, KeyExistsError, regenerateKey } from '../api/account/keys.ts';
+import { WalletSuspendedError } from '../api/account/suspensions.ts';
+import { hashKey, selectKeysAndAccounts } from '../api/sql/accounts.ts';
 import { createPool } from '../common/postgres.ts';
 import { StackError } from './config.ts';
 import { writeSecret } from './stackFile.ts';
@@ -12,7 +13,7 @@ import { writeSecret } from './stackFile.ts';
  * @param isOwnWallet whether only the stack uses that wallet: then a lost key of an earlier start is
  *   replaced
  * @param keyPath the path that keeps the key for the next start, if any
- * @throws StackError when the wallet has a key that is not stored here
+ * @throws StackError when the wallet has a key that is not stored here, or is suspended
  */
 export async function ensureKey(input: {
   databaseUrl: string;
@@ -43,6 +44,7 @@ async function makeNewKey(pool: pg.Pool, wallet: string, isOwnWallet: boolean): 
   try {
     return await createKey(pool, wallet);
   } catch (error) {
+    if (error instanceof WalletSuspendedError) throw new StackError(error.message);
     if (!(error instanceof KeyExistsError)) throw error;
     if (isOwnWallet) return await regenerateKey(pool, wallet);
     throw new StackError(`${error.message} Set SVC_API_KEY to it.`);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { createPool, inTransaction } from '../common/postgres.ts';
 import { reasonOf } from '../common/reasonOf.ts';
 import { refusalOf } from '../common/transientErrors.ts';
@@ -10,15 +11,16 @@ import { StackError } from './config.ts';
  * Checks the database of DATABASE_URL at the start. The parts themselves would wait for it, as they
  * should when a machine starts everything at once.
  *
- * @throws StackError when it is unreachable or refuses the name or password
+ * @throws StackError when it is unreachable, refuses the name or password, or keeps no session
  */
 export async function checkDatabase(databaseUrl: string): Promise<void> {
-  const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 1 });
+  const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 2 });
   try {
-    await pool.query('select 1');
+    await assertOwnSessions(pool);
   } catch (error) {
+    const reason = refusalOf(error) ?? reasonOf(error);
     throw new StackError(
-      `The database of DATABASE_URL cannot be used: ${reasonOf(error)}. Start it, or correct ` +
+      `The database of DATABASE_URL cannot be used: ${reason}. Start it, or correct ` +
         'DATABASE_URL. Without it, npm start brings its own.',
       { cause: error },
     );

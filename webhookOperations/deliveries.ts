@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
+import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendWhatIsLeft } from './budget.ts';
 import { notifyDue } from './due.ts';
 import { IS_KEY, lockSendable, type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
 
@@ -119,6 +120,22 @@ function parametersOf({ webhook, statuses, since, until }: DeliveryFilter): unkn
   return [webhook.id, webhook.wallet, statuses, since ?? null, until ?? null];
 }
 
+/** How much of a replay was done. */
+interface Replayed {
+  /** Deliveries that are due now. */
+  readonly replayed: number;
+  /** Above the budget: they are as they were, and can be replayed later. */
+  readonly left: number;
+  /** Null when nothing is left. */
+  readonly retryAfterSeconds: number | null;
+}
+
+/** A part of a replay, taken out of the budget for the moment that it stands in. */
+const replayedOf = (replayed: number, left: number): Replayed => ({
+  ...{ replayed, left },
+  retryAfterSeconds: left > 0 ? BUDGET_SECONDS : null,
+});
+
 /** In one database transaction, so that a long range locks a webhook for moments only. */
 const BATCH = 1_000;
 
@@ -127,40 +144,50 @@ const BATCH = 1_000;
  * goes on: an event that has failed five times or more is tried once more, any other as often as
  * it has attempts left.
  *
- * @returns how many deliveries are due now
+ * @param budget none for operators
  * @throws WebhookNotFoundError, WebhookDisabledError
+ * @throws BudgetSpentError when none of them fits the budget
  */
 export async function replayDeliveries(
   pool: pg.Pool,
   range: Pick<DeliveryFilter, 'webhook' | 'since' | 'until'>,
-): Promise<number> {
-  const filter = { ...range, statuses: ['failed', 'undelivered'] as const };
+  budget?: Budget,
+): Promise<Replayed> {
+  const parameters = parametersOf({ ...range, statuses: ['failed', 'undelivered'] });
+  const isReplayed = `${MATCHES} and signature is not null`;
   let count = 0;
   let after = 0n;
-  for (let size = BATCH; size === BATCH; count += size) {
-    const replayed = await inTransaction(pool, async (client) => {
-      await lockSendable(client, range.webhook);
-      const { rows } = await client.query<{ id: bigint }>(
-        `with replayed as (
-           update service.webhook_deliveries
-           set status = 'pending', due_at = now(), is_requested = true
-           where id in (
-             select id from service.webhook_deliveries
-             where ${MATCHES} and id > $6 and signature is not null
-             order by id limit $7
-           )
-           returning id
-         )
-         select * from replayed order by id`,
-        [...parametersOf(filter), after, BATCH],
-      );
-      if (rows.length > 0) await notifyDue(client);
-      return rows;
-    });
-    size = replayed.length;
-    after = replayed.at(-1)?.id ?? after;
+  try {
+    for (let isWhole = true; isWhole; ) {
+      const part = await inTransaction(pool, async (client) => {
+        const { wallet, url } = await lockSendable(client, range.webhook);
+        const { rows } = await client.query<{ id: bigint }>(
+          `select id from service.webhook_deliveries
+           where ${isReplayed} and id > $6 order by id limit $7`,
+          [...parameters, after, BATCH],
+        );
+        const granted = await spendWhatIsLeft(client, budget, {
+          ...{ wallet, url },
+          deliveries: rows.length,
+        });
+        const ids = rows.slice(0, granted).map(({ id }) => id);
+        await sendAgain(client, ids);
+        return ids;
+      });
+      count += part.length;
+      after = part.at(-1) ?? after;
+      isWhole = part.length === BATCH;
+    }
+  } catch (error) {
+    if (!(error instanceof BudgetSpentError) || count === 0) throw error;
   }
-  return count;
+  if (!budget) return replayedOf(count, 0);
+  const { rows } = await pool.query<{ left: number }>(
+    `select count(*)::integer as left from service.webhook_deliveries
+     where ${isReplayed} and id > $6`,
+    [...parameters, after],
+  );
+  return replayedOf(count, rows[0]?.left ?? 0);
 }
 
 /**
@@ -175,51 +202,60 @@ export async function replayDelivery(
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockSendable(client, webhook);
-    const sent = await sendAgain(client, webhook, [deliveryId], ['failed', 'undelivered']);
-    if (sent === 0) {
+    const { rows } = await client.query<{ id: bigint }>(
+      `select id from service.webhook_deliveries delivery
+       where ${IS_OF_WEBHOOK} and delivery.id = $3 and status in ('failed', 'undelivered')`,
+      [webhook.id, webhook.wallet, deliveryId],
+    );
+    if (rows.length === 0) {
       throw new WebhookNotFoundError(
         `The webhook ${webhook.id} has no failed or undelivered delivery ${deliveryId}.`,
       );
     }
+    await sendAgain(client, [deliveryId]);
   });
 }
 
 /**
- * Sends chosen events again, those that arrived too. One that is pending is on its way already.
+ * Sends chosen events again, those that arrived too, the oldest first. One that is pending is on its
+ * way already.
  *
- * @returns how many deliveries are due now
  * @throws WebhookNotFoundError when one of them is no delivery of the webhook: then none is sent
  * @throws WebhookDisabledError
+ * @throws BudgetSpentError when none of them fits the budget
  */
 export async function resendDeliveries(
   pool: pg.Pool,
   { webhook, deliveryIds }: { webhook: WebhookKey; deliveryIds: readonly bigint[] },
-): Promise<number> {
+  budget?: Budget,
+): Promise<Replayed> {
   return inTransaction(pool, async (client) => {
-    await lockSendable(client, webhook);
-    const { rows } = await client.query<{ id: bigint }>(
-      `select delivery.id from service.webhook_deliveries delivery
-       where ${IS_OF_WEBHOOK} and delivery.id = any($3)`,
+    const { wallet, url } = await lockSendable(client, webhook);
+    const { rows } = await client.query<{ id: bigint; status: DeliveryStatus }>(
+      `select delivery.id, status from service.webhook_deliveries delivery
+       where ${IS_OF_WEBHOOK} and delivery.id = any($3) order by delivery.id`,
       [webhook.id, webhook.wallet, deliveryIds],
     );
     const missing = deliveryIds.find((id) => !rows.some((row) => row.id === id));
     if (missing !== undefined) throw deliveryNotFound(webhook, missing);
-    return sendAgain(client, webhook, deliveryIds, ['failed', 'undelivered', 'delivered']);
+    const ids = rows.filter(({ status }) => status !== 'pending').map(({ id }) => id);
+    const granted = await spendWhatIsLeft(client, budget, {
+      ...{ wallet, url },
+      deliveries: ids.length,
+    });
+    await sendAgain(client, ids.slice(0, granted));
+    return replayedOf(granted, ids.length - granted);
   });
 }
 
-async function sendAgain(
-  client: Database,
-  webhook: WebhookKey,
-  deliveryIds: readonly bigint[],
-  statuses: readonly DeliveryStatus[],
-): Promise<number> {
-  const { rowCount } = await client.query(
-    `update service.webhook_deliveries delivery
+/** Makes deliveries due, whose webhook the transaction has locked. */
+async function sendAgain(client: Database, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return;
+  await client.query(
+    `update service.webhook_deliveries
      set status = 'pending', due_at = now(), is_requested = true, delivered_at = null
-     where ${IS_OF_WEBHOOK} and delivery.id = any($3) and status = any($4)`,
-    [webhook.id, webhook.wallet, deliveryIds, statuses],
+     where id = any($1)`,
+    [ids],
   );
-  if (rowCount) await notifyDue(client);
-  return rowCount ?? 0;
+  await notifyDue(client);
 }

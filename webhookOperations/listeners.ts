@@ -17,7 +17,7 @@ export class TooManyListenersError extends Error {
   override name = 'TooManyListenersError';
 }
 
-/** Of one wallet, at the same time. */
+/** Of one wallet, those included that wait for their connection to come back. */
 export const LISTENERS_PER_WALLET_MAX = 5;
 /** One that was not served for so long counts no more towards that. */
 const SERVED_SECONDS_MAX = 30;
@@ -52,6 +52,14 @@ export async function openListener(
         `The wallet has ${LISTENERS_PER_WALLET_MAX} listeners already: end one of them.`,
       );
     }
+    // Those without a connection make way: each gets every event for ten minutes.
+    await client.query(
+      `delete from service.webhook_listeners where session_id in (
+         select session_id from service.webhook_listeners
+         where wallet = $1 order by served_at desc offset $2
+       )`,
+      [wallet, LISTENERS_PER_WALLET_MAX - 1],
+    );
     await client.query(
       'insert into service.webhook_listeners (session_id, stream_id, wallet) values ($1, $2, $3)',
       [sessionId, streamId, wallet],

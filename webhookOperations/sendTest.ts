@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
 import { API_VERSION, type EventData, type EventKind } from '../webhooks/events.ts';
+import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendBudget } from './budget.ts';
 import { notifyDue } from './due.ts';
 import { renderEnvelope } from './envelope.ts';
 import { insertListenerEvents } from './listeners.ts';
-import { lockSendable, type WebhookKey } from './webhooks.ts';
+import { lockSendable, type Sendable, type WebhookKey } from './webhooks.ts';
 
 /** Sent at its owner's wish, to see that a webhook works. No webhook subscribes to it. */
 const TEST_EVENT = 'webhook.test';
@@ -15,14 +16,21 @@ const TEST_EVENT = 'webhook.test';
  * the way of all events, but once: a test that fails changes nothing, and one that succeeds makes a
  * failed webhook active again.
  *
+ * @param budget none for operators
  * @returns the delivery, to see how it goes
- * @throws WebhookNotFoundError, WebhookDisabledError
+ * @throws WebhookNotFoundError, WebhookDisabledError, BudgetSpentError
  */
-export async function sendTestEvent(pool: pg.Pool, key: WebhookKey): Promise<bigint> {
+export async function sendTestEvent(
+  pool: pg.Pool,
+  key: WebhookKey,
+  budget?: Budget,
+): Promise<bigint> {
   return inTransaction(pool, async (client) => {
-    const { apiVersion } = await lockSendable(client, key);
+    const webhook = await lockSendable(client, key);
+    const { wallet, url } = webhook;
+    await spendBudget(client, budget, { wallet, urls: [url] });
     const test = createTest(TEST_EVENT, { webhook_id: key.id });
-    const id = await insertTest(client, test, { id: key.id, apiVersion });
+    const id = await insertTest(client, test, webhook);
     await notifyDue(client);
     return id;
   });
@@ -41,24 +49,27 @@ interface TriggeredEvent {
  * are not disabled, and to its listeners. To a webhook it goes as a test event does, once.
  *
  * @param event.data what it says: the same to all
+ * @throws BudgetSpentError when it cannot go to all of them now: then it goes to none
  */
 export async function triggerEvent<Kind extends EventKind>(
   pool: pg.Pool,
   wallet: string,
-  event: { kind: Kind; data: EventData[Kind] },
+  event: { kind: Kind; data: EventData[Kind]; budget: Budget },
 ): Promise<TriggeredEvent> {
   const test = createTest(event.kind, event.data);
   return inTransaction(pool, async (client) => {
-    const { rows: webhooks } = await client.query<{ id: string; url: string; api_version: string }>(
-      `select id, url, api_version from service.webhooks
+    const { rows: webhooks } = await client.query<Sendable>(
+      `select id, wallet, url, api_version as "apiVersion" from service.webhooks
        where wallet = $1 and $2 = any(events) and status <> 'disabled'
        order by id for no key update`,
       [wallet, test.event],
     );
+    const urls = webhooks.map(({ url }) => url);
+    await spendBudget(client, event.budget, { wallet, urls });
     const deliveries: TriggeredEvent['deliveries'][number][] = [];
-    for (const { id, url, api_version: apiVersion } of webhooks) {
-      const deliveryId = await insertTest(client, test, { id, apiVersion });
-      deliveries.push({ webhookId: id, url, deliveryId });
+    for (const webhook of webhooks) {
+      const deliveryId = await insertTest(client, test, webhook);
+      deliveries.push({ webhookId: webhook.id, url: webhook.url, deliveryId });
     }
     const { rows: listeners } = await client.query<{ session_id: string }>(
       'select session_id from service.webhook_listeners where wallet = $1 for key share skip locked',
@@ -90,18 +101,42 @@ function createTest(event: string, data: object): TestEvent {
   return { id, event, createdAt, render };
 }
 
-/** A delivery without a transaction is a test, and so made once. @returns its id */
+/** Of one webhook: so many wait at most, and so many are kept that were made. */
+const TESTS_PER_WEBHOOK_MAX = 100;
+
+/**
+ * A delivery without a transaction is a test, and so made once.
+ *
+ * @returns its id
+ * @throws BudgetSpentError when too many wait: the receiver answers slower than it is tested
+ */
 async function insertTest(
   database: Database,
   { id, event, createdAt, render }: TestEvent,
-  webhook: { id: string; apiVersion: string },
+  webhook: Sendable,
 ): Promise<bigint> {
   const { rows } = await database.query<{ id: bigint }>(
-    `insert into service.webhook_deliveries (webhook_id, event_id, event, created_at, body,
+    `with tests as (
+       select id, status from service.webhook_deliveries
+       where webhook_id = $1 and signature is null
+     ), forgotten as (
+       delete from service.webhook_deliveries where id in (
+         select id from tests where status <> 'pending' order by id desc offset $6 - 1
+       )
+     )
+     insert into service.webhook_deliveries (webhook_id, event_id, event, created_at, body,
        status, due_at, is_requested)
-     values ($1, $2, $3, $4, $5, 'pending', now(), true)
+     select $1, $2, $3, $4::timestamptz, $5, 'pending', now(), true
+     where (select count(*) from tests where status = 'pending') < $6
      returning id`,
-    [webhook.id, id, event, createdAt, render(webhook.apiVersion)],
+    [webhook.id, id, event, createdAt, render(webhook.apiVersion), TESTS_PER_WEBHOOK_MAX],
   );
-  return rows[0]?.id as bigint;
+  if (rows[0]) return rows[0].id;
+  throw new BudgetSpentError(
+    `${TESTS_PER_WEBHOOK_MAX} tests wait for the receiver of ${webhook.id}.`,
+    {
+      limit: TESTS_PER_WEBHOOK_MAX,
+      retryAfterSeconds: BUDGET_SECONDS,
+    },
+  );
 }

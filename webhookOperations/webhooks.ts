@@ -111,20 +111,27 @@ export async function disableWebhook(pool: pg.Pool, key: WebhookKey): Promise<vo
   });
 }
 
+/** A webhook that may be sent something now. */
+export interface Sendable {
+  readonly id: string;
+  readonly wallet: string;
+  readonly url: string;
+  readonly apiVersion: string;
+}
+
 /** Locks a webhook to which something is to be sent. @throws WebhookNotFoundError, WebhookDisabledError */
-export async function lockSendable(
-  client: Database,
-  key: WebhookKey,
-): Promise<{ apiVersion: string }> {
-  const { rows } = await client.query<{ api_version: string; status: WebhookStatus }>(
-    `select api_version, status from service.webhooks where ${IS_KEY} for no key update`,
+export async function lockSendable(client: Database, key: WebhookKey): Promise<Sendable> {
+  const { rows } = await client.query<Sendable & { status: WebhookStatus }>(
+    `select id, wallet, url, api_version as "apiVersion", status
+     from service.webhooks where ${IS_KEY} for no key update`,
     [key.id, key.wallet],
   );
-  if (!rows[0]) throw notFound(key);
-  if (rows[0].status === 'disabled') {
+  const [webhook] = rows;
+  if (!webhook) throw notFound(key);
+  if (webhook.status === 'disabled') {
     throw new WebhookDisabledError(`The webhook ${key.id} is disabled: enable it first.`);
   }
-  return { apiVersion: rows[0].api_version };
+  return webhook;
 }
 
 async function setStatus(

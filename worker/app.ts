@@ -126,6 +126,7 @@ export function createWorker(options: {
       slots: capacity,
       in_flight: jobs.inFlight,
       engine: engine.kind,
+      first_token_ms: readiness.firstTokenMs(),
       gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
     });
   });

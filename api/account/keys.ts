@@ -1,7 +1,8 @@
-import { hash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type pg from 'pg';
-import { inTransaction } from '../../common/postgres.ts';
-import type { KeyStatus } from '../sql/accounts.ts';
+import { type Database, inTransaction } from '../../common/postgres.ts';
+import { hashKey, type KeyStatus, lockKeys, type OpenSuspension } from '../sql/accounts.ts';
+import { assertNotSuspended } from './suspensions.ts';
 
 const PREFIX = 'svc_live_';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -10,11 +11,15 @@ const UNIQUE_VIOLATION = '23505';
 
 /** A wallet's key as an operator may see it; the key itself is kept by nobody but its owner. */
 interface KeyRecord {
+  /** Microseconds since 1970: the order of the list. */
+  place: bigint;
   wallet: string;
   status: KeyStatus;
-  created_at: Date;
-  /** Of a suspended key: who suspended it, and why. */
-  suspended_by: 'operator' | 'indexer' | null;
+  /** Null of a wallet that is suspended and has no live key. */
+  created_at: Date | null;
+  /** Of a suspended wallet: when, by whom, and why. */
+  suspended_at: Date | null;
+  suspended_by: OpenSuspension['suspended_by'] | null;
   suspension_reason: string | null;
 }
 
@@ -23,17 +28,14 @@ export class KeyExistsError extends Error {
   override name = 'KeyExistsError';
 }
 
-/** The wallet has no key in the state that the change needs. */
+/** The wallet has no live key. */
 export class KeyNotFoundError extends Error {
   override name = 'KeyNotFoundError';
 }
 
-/**
- * The only form in which a key is stored. A fast hash is enough: 32 characters of 62 carry 190 bits,
- * so nobody finds a key from its hash by trying.
- */
-export function hashKey(key: string): string {
-  return hash('sha256', key);
+/** The wallet's key was made after the request to replace it had come: whoever has it keeps it. */
+export class KeyReplacedError extends Error {
+  override name = 'KeyReplacedError';
 }
 
 function generateKey(): string {
@@ -48,114 +50,117 @@ function generateKey(): string {
  * Makes the wallet's key.
  *
  * @returns the key, which cannot be had again
+ * @throws WalletSuspendedError
  * @throws KeyExistsError when the wallet has a live key
  */
 export async function createKey(database: pg.Pool, wallet: string): Promise<string> {
-  return insertKey(database, wallet);
-}
-
-/**
- * Revokes the wallet's live key and makes another in one transaction, so that there is no moment
- * with two keys or, for the owner, with none. A suspension cannot be shaken off this way.
- *
- * @throws KeyNotFoundError when the wallet has no active key
- */
-export async function regenerateKey(database: pg.Pool, wallet: string): Promise<string> {
-  return changeKey(database, wallet, async (client) => {
-    await endKey(client, wallet, ['active']);
+  return inTransaction(database, async (client) => {
+    await lockKeys(client, wallet);
+    await assertNotSuspended(client, wallet);
     return insertKey(client, wallet);
   });
 }
 
-/** Ends the wallet's key for good. @throws KeyNotFoundError when there is none */
-export async function revokeKey(database: pg.Pool, wallet: string): Promise<void> {
-  await changeKey(database, wallet, (client) => endKey(client, wallet, ['active', 'suspended']));
-}
-
 /**
- * Stops the wallet's key until it is reinstated, and journals why.
+ * Revokes the wallet's live key and makes another in one transaction, so that there is no moment
+ * with two keys or, for the owner, with none. A key that was made since the request came is left
+ * as it is: it was shown to somebody, who would have a dead one.
  *
- * @throws KeyNotFoundError when none is active
+ * @param arrivedMs when the request came, by `performance.now()`; by default now
+ * @throws WalletSuspendedError
+ * @throws KeyNotFoundError when the wallet has no live key
+ * @throws KeyReplacedError when its key is younger than the request
  */
-export async function suspendKey(
+export async function regenerateKey(
   database: pg.Pool,
   wallet: string,
-  reason = 'not given',
-): Promise<void> {
-  const { rowCount } = await changeKey(database, wallet, (client) =>
-    client.query(
-      `with suspended as (
-         update service.api_keys set status = 'suspended'
-         where wallet = $1 and status = 'active' returning key_sha256, wallet
-       )
-       insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
-       select key_sha256, wallet, 'operator', $2 from suspended`,
-      [wallet, reason],
-    ),
-  );
-  if (rowCount === 0) throw notFound(wallet, ['active']);
+  arrivedMs = performance.now(),
+): Promise<string> {
+  return inTransaction(database, async (client) => {
+    // Both times are of the database's clock: that of this process may differ.
+    const { rows: arrivals } = await client.query<{ arrived_at: string }>(
+      `select (clock_timestamp() - $1 * interval '1 millisecond')::text as arrived_at`,
+      [performance.now() - arrivedMs],
+    );
+    await lockKeys(client, wallet);
+    await assertNotSuspended(client, wallet);
+    // A time in the future is older: the clock was set back since.
+    const { rows } = await client.query<{ is_younger: boolean }>(
+      `select created_at > $2::timestamptz and created_at <= clock_timestamp() as is_younger
+       from service.api_keys where wallet = $1 and revoked_at is null`,
+      [wallet, arrivals[0]?.arrived_at],
+    );
+    if (rows[0]?.is_younger) {
+      throw new KeyReplacedError(`The key of ${wallet} was replaced meanwhile.`);
+    }
+    await endKey(client, wallet);
+    return insertKey(client, wallet);
+  });
 }
 
 /**
- * Ends a suspension. What the wallet did before is forgiven: none of its jobs until now counts as
- * abuse any more.
+ * Ends the wallet's key for good. A suspension stays.
  *
- * @throws KeyNotFoundError when no key of the wallet is suspended
+ * @throws KeyNotFoundError when there is none
  */
-export async function reinstateKey(database: pg.Pool, wallet: string): Promise<void> {
-  const { rowCount } = await database.query(
-    `with lifted as (
-       update service.api_keys set status = 'active'
-       where wallet = $1 and status = 'suspended' returning key_sha256
-     )
-     update service.key_suspensions suspension
-     set lifted_at = now(),
-         forgiven_until = greatest(
-           suspension.judged_at, (select max(locked_at) from mirror.jobs where wallet = $1), 0
-         )
-     from lifted
-     where suspension.key_sha256 = lifted.key_sha256 and suspension.lifted_at is null`,
-    [wallet],
-  );
-  if (rowCount === 0) throw notFound(wallet, ['suspended']);
+export async function revokeKey(database: pg.Pool, wallet: string): Promise<void> {
+  await inTransaction(database, async (client) => {
+    // A statement that waited for a regeneration would find the old key revoked and not see the
+    // new one, which it would leave live.
+    await lockKeys(client, wallet);
+    await endKey(client, wallet);
+  });
 }
 
-/** All keys ever made, newest first. */
-export async function listKeys(database: pg.Pool): Promise<KeyRecord[]> {
+/**
+ * All live keys, those that were revoked lately, and suspended wallets without a live key, newest
+ * first.
+ *
+ * @param filter.before only those before this place
+ * @param filter.limit by default all
+ */
+export async function listKeys(
+  database: Database,
+  filter: { status?: KeyStatus; wallet?: string; before?: bigint; limit?: number } = {},
+): Promise<KeyRecord[]> {
   const { rows } = await database.query<KeyRecord>(
-    `select key.wallet, key.status, key.created_at,
-            suspension.suspended_by, suspension.reason as suspension_reason
-     from service.api_keys key
-     left join service.key_suspensions suspension
-       on suspension.key_sha256 = key.key_sha256
-       and key.status = 'suspended' and suspension.lifted_at is null
-     order by key.created_at desc`,
+    `select * from (
+       select (extract(epoch from key.created_at) * 1000000)::bigint as place, key.wallet,
+         case when key.revoked_at is not null then 'revoked'
+              when suspension.id is not null then 'suspended'
+              else 'active' end as status,
+         key.created_at, suspension.suspended_at, suspension.suspended_by,
+         suspension.reason as suspension_reason
+       from service.api_keys key
+       left join service.key_suspensions suspension
+         on suspension.wallet = key.wallet and suspension.lifted_at is null
+         and key.revoked_at is null
+       union all
+       select (extract(epoch from suspended_at) * 1000000)::bigint, wallet, 'suspended', null,
+         suspended_at, suspended_by, reason
+       from service.key_suspensions suspension
+       where lifted_at is null and not exists (
+         select from service.api_keys key
+         where key.wallet = suspension.wallet and key.revoked_at is null
+       )
+     ) record
+     where ($1::text is null or status = $1) and ($2::text is null or wallet = $2)
+       and ($3::bigint is null or place < $3)
+     order by place desc limit $4`,
+    [filter.status ?? null, filter.wallet ?? null, filter.before ?? null, filter.limit ?? null],
   );
   return rows;
 }
 
-type Queryable = Pick<pg.ClientBase, 'query'>;
+/** For the operator's list; without a bound one owner could fill the table. */
+const REVOKED_KEYS_PER_WALLET_MAX = 20;
 
-/**
- * Changes a wallet's key after all earlier changes. A statement that waited for a regeneration would
- * find the old key revoked and not see the new one, which a revocation would leave live.
- */
-function changeKey<Result>(
-  database: pg.Pool,
-  wallet: string,
-  change: (client: Queryable) => Promise<Result>,
-): Promise<Result> {
-  return inTransaction(database, async (client) => {
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('key ' || $1, 0))`, [wallet]);
-    return change(client);
-  });
-}
-
-async function insertKey(database: Queryable, wallet: string): Promise<string> {
+async function insertKey(database: Database, wallet: string): Promise<string> {
   const key = generateKey();
   try {
     await database.query(
-      `insert into service.api_keys (key_sha256, wallet, status) values ($1, $2, 'active')`,
+      `insert into service.api_keys (key_sha256, wallet, status, created_at)
+       values ($1, $2, 'active', clock_timestamp())`,
       [hashKey(key), wallet],
     );
   } catch (error) {
@@ -165,15 +170,19 @@ async function insertKey(database: Queryable, wallet: string): Promise<string> {
   return key;
 }
 
-async function endKey(database: Queryable, wallet: string, from: KeyStatus[]): Promise<void> {
+/** Revokes the live key, and forgets the oldest of the revoked ones where there are many. */
+async function endKey(database: Database, wallet: string): Promise<void> {
   const { rowCount } = await database.query(
-    `update service.api_keys set status = 'revoked', revoked_at = now()
-     where wallet = $1 and status = any($2)`,
-    [wallet, from],
+    `update service.api_keys set status = 'revoked', revoked_at = clock_timestamp()
+     where wallet = $1 and revoked_at is null`,
+    [wallet],
   );
-  if (rowCount === 0) throw notFound(wallet, from);
-}
-
-function notFound(wallet: string, wanted: KeyStatus[]): KeyNotFoundError {
-  return new KeyNotFoundError(`The wallet ${wallet} has no ${wanted.join(' or ')} key.`);
+  if (rowCount === 0) throw new KeyNotFoundError(`The wallet ${wallet} has no key.`);
+  await database.query(
+    `delete from service.api_keys where key_sha256 in (
+       select key_sha256 from service.api_keys where wallet = $1 and revoked_at is not null
+       order by revoked_at desc offset ${REVOKED_KEYS_PER_WALLET_MAX}
+     )`,
+    [wallet],
+  );
 }

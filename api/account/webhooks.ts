@@ -6,6 +6,7 @@ import {
   assertUrlAllowed,
   type ResolveName,
 } from '../../common/net/addressGuard.ts';
+import { normalizeUrl } from '../../common/net/urls.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
 import { API_VERSION } from '../../webhooks/events.ts';
@@ -109,7 +110,8 @@ async function removeWebhook(pool: pg.Pool, key: { wallet: string; id: string })
 
 function assertAddable(present: WebhookRow[], wanted: Pick<WebhookRow, 'url' | 'events'>): void {
   const same = present.find(
-    ({ url, events }) => url === wanted.url && events.join() === wanted.events.join(),
+    // Those of an earlier release are as they were given.
+    ({ url, events }) => normalizeUrl(url) === wanted.url && events.join() === wanted.events.join(),
   );
   if (same) {
     throw new ApiError('duplicate_webhook', 'A webhook with this url and these events exists.', {

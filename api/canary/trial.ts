@@ -144,6 +144,7 @@ function reservationAt(worker: WorkerRow, observeFirstToken: (ms: number) => voi
     failed: ignore,
     foundBusy: ignore,
     refusedConnection: ignore,
+    hasChanged: () => false,
     release: ignore,
   };
   return { worker: newcomer(worker), observeFirstToken, ...ignored };

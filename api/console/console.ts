@@ -4,6 +4,7 @@ import type { Sealing } from '../../common/sealing.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import type { Budget } from '../../webhookOperations/budget.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import type { LargeBodies } from '../http/largeBodies/largeBodies.ts';
 import type { KeyAdmission } from '../http/middleware/authentication.ts';
@@ -53,8 +54,12 @@ export interface ConsoleServices {
   secrets: readonly Uint8Array[];
   /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
+  /** Sign-ins of one address, over all its wallets. */
+  signIns: BurstLimit;
   streams: ChangeStreams;
   listeners: WebhookListeners;
+  /** Of deliveries that owners of webhooks ask for. */
+  budget: Budget;
   /** The ledger's node. */
   rpc: Pick<Rpc, 'ask'>;
   /** Unix milliseconds. */
@@ -85,7 +90,7 @@ export function serveConsole(
   around: SharedServices,
 ): void {
   const { pool, sealing, deployment, operators, secrets, walletLimit, rpc, nowMs } = services;
-  const { streams, listeners } = services;
+  const { streams, listeners, signIns, budget } = services;
   const { publicUrl, largeBodies, refusals, webhooks, nowSeconds } = around;
   const addresses = createAddresses(publicKeyOf(deployment.program_id));
   const genesisHash = createGenesisHash(pool);
@@ -107,7 +112,12 @@ export function serveConsole(
   });
   if (services.pages) servePages(app, services.pages, deployment);
   serveRoutes(app, settingsRoutes, settingsHandlers({ pool }), guards);
-  serveRoutes(app, webhookRoutes, webhookHandlers({ pool, webhooks, sealing, listeners }), guards);
+  serveRoutes(
+    app,
+    webhookRoutes,
+    webhookHandlers({ pool, webhooks, sealing, listeners, budget }),
+    guards,
+  );
   const { gateway } = deployment;
   serveRoutes(
     app,
@@ -125,5 +135,10 @@ export function serveConsole(
   serveRoutes(app, usageRoutes, usageHandlers({ pool, nowSeconds }), guards);
   serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
   serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
-  serveRoutes(app, sessionRoutes, sessionHandlers({ sessions, refusals, describe }), guards);
+  serveRoutes(
+    app,
+    sessionRoutes,
+    sessionHandlers({ sessions, refusals, signIns, describe }),
+    guards,
+  );
 }

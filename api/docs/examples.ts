@@ -63,6 +63,7 @@ const job: JobObject = {
   id: jobId,
   object: 'job',
   status: 'settled',
+  failure_reason: null,
   model: model.id,
   tier: model.svc.tier,
   credits_charged: 8,

@@ -39,7 +39,7 @@ function renderModels(models: readonly ModelObject[]): Html {
 <td>${svc.long_completion_threshold}</td>
 <td>${svc.context_window}</td>
 <td>${svc.active_workers}</td>
-<td>${svc.median_latency_ms === null ? 'not observed' : `${svc.median_latency_ms} ms`}</td>
+<td>${svc.median_latency_ms} ms</td>
 <td>${svc.retires_at ?? ''}</td>
 </tr>
 `,

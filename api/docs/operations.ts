@@ -189,10 +189,10 @@ export const endpoints: readonly EndpointDescription[] = [
     summary: 'Create a webhook',
     description:
       'Sends the chosen events to an endpoint of yours. Our choice: `url` and `events` are ' +
-      'required; a wallet has at most 20.',
+      'required; a wallet has at most 20, and has to have a credit account on the ledger.',
     request: 'WebhookRequest',
     response: 'CreatedWebhook',
-    errors: ['duplicate_webhook'],
+    errors: ['account_required', 'duplicate_webhook'],
   },
   {
     method: 'get',

@@ -16,18 +16,22 @@ import type { LargeBodies } from './largeBodies/largeBodies.ts';
 import {
   authenticate,
   type KeyAdmission,
+  requireAccount,
   requireSpender,
   withBody,
 } from './middleware/authentication.ts';
 import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
 import {
   allowOrigins,
+  collapseSlashes,
   nameRequest,
   recordRequests,
   setSecurityHeaders,
 } from './middleware/everyRequest.ts';
-import { parseJsonBody, requireWellFormed } from './middleware/malformedHttp.ts';
-import { renderError, routeNotFound } from './middleware/renderError.ts';
+import { requireWellFormed } from './middleware/malformedHttp.ts';
+import { renderError } from './middleware/renderError.ts';
+import { parseJsonBody } from './middleware/requestBody.ts';
+import { routeNotFound } from './middleware/routeNotFound.ts';
 import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './routes/account.ts';
 import { getJob, getJobs, postChatCompletion, postDispute } from './routes/jobs.ts';
 import { getModel, listModels } from './routes/models.ts';
@@ -82,6 +86,7 @@ export function createApp(services: AppServices): Express {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
 
+  app.use(collapseSlashes());
   app.use(nameRequest());
   app.use(recordRequests(services));
   app.use(setSecurityHeaders({ isHttps: publicUrl.startsWith('https:'), bindsSubdomains }));
@@ -103,7 +108,8 @@ export function createApp(services: AppServices): Express {
   app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
   app.post('/v1/jobs/:job_id/dispute', json, postDispute(services));
   app.get('/v1/account', auth, getAccount(services));
-  app.post('/v1/webhooks', json, postWebhook(services));
+  const webhook = withBody(parseJsonBody(), auth, requireAccount());
+  app.post('/v1/webhooks', webhook, postWebhook(services));
   app.get('/v1/webhooks', auth, getWebhooks(services));
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
   app.get('/health', getHealth(services));
@@ -111,7 +117,7 @@ export function createApp(services: AppServices): Express {
   serveDocs(app, { ...services, publicUrl });
   if (services.console) serveConsole(app, services.console, services);
 
-  app.use(routeNotFound());
+  app.use(routeNotFound(app, publicUrl));
   app.use(renderError({ logger, publicUrl }));
   return app;
 }

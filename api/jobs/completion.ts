@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
 import { creditsNumber } from '../../common/jsonForms.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
-import { createBackground } from '../../common/wait.ts';
+import { createBackground, within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { ChatCompletionRequest } from '../http/contracts/chatCompletion.ts';
@@ -18,14 +18,16 @@ import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
 import { type AdmissionServices, type Admitted, admit, chatForWorker } from './admission.ts';
 import type { TextEvent, UnprovenEnd } from './attempt.ts';
-import { type Dispatchable, type DispatchServices, dispatch } from './dispatch.ts';
-import type { Idempotency, NewClaim } from './idempotency.ts';
+import type { Answered, NewClaim } from './claim.ts';
+import { type Dispatchable, type DispatchServices, dispatch, refreshed } from './dispatch.ts';
+import type { Idempotency } from './idempotency.ts';
 import {
   checkProof,
   type Escrow,
   type LockedJob,
   LockUndecidedError,
   type ProvenAnswer,
+  type SettlementRecord,
   type WholeAnswer,
 } from './job.ts';
 import { createJobWork, type JobWatch } from './jobWatch.ts';
@@ -81,6 +83,8 @@ interface RequestContext {
 
 /** A plain answer waits this long for its settlement and for the mirror to show it. */
 const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
+/** A repeated answer waits this long for the ledger's event while the mirror lacks its settlement. */
+const EVENT_WAIT_MS = 1_000;
 /** A finished stream is held open this long for its trailers. */
 const STREAM_SETTLEMENT_WAIT_MS = 3_000;
 
@@ -116,13 +120,18 @@ export function createCompletions(services: CompletionServices): Completions {
     }
   }
 
-  /** What the mirror tells once it shows the job's end: before, its balance is without the charge. */
-  async function mirroredEnd(
+  /**
+   * What the mirror tells once it shows the job's end: before, its balance is without the charge.
+   * Until then the ledger's own event tells it.
+   */
+  async function settlementBefore(
     key: Parameters<CompletionServices['findJob']>[0],
   ): Promise<{ settlementTx: string | null; creditsRemaining: number | null }> {
     const job = await services.findJob(key);
     const hasEnded = ({ status }: JobProgress) => isEnded(status);
-    const end = job && (await watch.waitFor(job.address, hasEnded, { timeoutMs: 0 }));
+    const mirrored = job && (await watch.waitFor(job.address, hasEnded, { timeoutMs: 0 }));
+    const reading = mirrored ?? within(EVENT_WAIT_MS, escrow.readSettlement(key, null), time);
+    const end: SettlementRecord | undefined = await reading;
     return {
       settlementTx: end?.settlement_tx ?? null,
       creditsRemaining: end ? creditsNumber(end.available_credits) : null,
@@ -172,8 +181,14 @@ export function createCompletions(services: CompletionServices): Completions {
     throw new Error('A dispatch ended without its last event');
   }
 
-  function check(job: LockedJob, whole: WholeAnswer): ProvenAnswer | UnprovenEnd {
-    const answer = checkProof(whole, { programId, job: job.address });
+  async function check(job: LockedJob, whole: WholeAnswer): Promise<ProvenAnswer | UnprovenEnd> {
+    const key = { programId, job: job.address };
+    let answer = checkProof(whole, key);
+    if (!answer) {
+      // Its key on the ledger may be a new one, which the pool learns within a second.
+      await refreshed(services.directory, time);
+      answer = checkProof(whole, key);
+    }
     if (answer) {
       whole.reservation.succeeded();
       return answer;
@@ -244,7 +259,7 @@ export function createCompletions(services: CompletionServices): Completions {
     try {
       const dispatched = await relay(dispatchable, context);
       stages.mark('worker');
-      const proven = 'kind' in dispatched ? dispatched : check(job, dispatched);
+      const proven = 'kind' in dispatched ? dispatched : await check(job, dispatched);
       if (!('kind' in proven)) return await settle(job, proven, context);
       // It will not be settled.
       context.claim.end();
@@ -275,13 +290,14 @@ export function createCompletions(services: CompletionServices): Completions {
     });
     const isStream = request.stream ?? false;
     const includeUsage = request.stream_options?.include_usage ?? false;
-    const form = { response, publicUrl, isStream, includeUsage };
-
     const draft = escrow.draft(wallet);
     const claim = await idempotency.claim(identity, draft.id);
+    noteWhenLeft(response, claim);
+    const { delivered: onWhole } = claim;
+    const form = { response, publicUrl, isStream, includeUsage, onWhole };
     if (claim.status === 'replay') {
       const { jobId, copy } = claim;
-      return replayAnswer({ ...form, jobId, copy, ...(await mirroredEnd({ wallet, jobId })) });
+      return replayAnswer({ ...form, jobId, copy, ...(await settlementBefore({ wallet, jobId })) });
     }
     const { job, reservation } = await admitClaimed(claim, { payer, request, draft, clientGone });
     stages.mark('lock');
@@ -320,6 +336,12 @@ const UNSIGNED: UnprovenEnd = {
   hasBegun: true,
   cause: 'not its signature',
 };
+
+/** Whoever left before the whole answer may have lost it; also where there was an error instead. */
+function noteWhenLeft(response: Response, { lost }: Answered): void {
+  if (response.closed) lost();
+  else response.once('close', lost);
+}
 
 /** Whether no worker had any text for a request with stop sequences. */
 function isStopped(end: UnprovenEnd, chat: Dispatchable['chat']): boolean {

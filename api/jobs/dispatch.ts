@@ -16,7 +16,7 @@ import { canEmpty, canSilence } from './emptyAnswers.ts';
 import { ATTEMPTS_MAX, type Escrow, type LockedJob, type WholeAnswer } from './job.ts';
 
 export interface DispatchServices {
-  directory: Pick<WorkerDirectory, 'reserve' | 'active'>;
+  directory: Pick<WorkerDirectory, 'reserve' | 'active' | 'refresh'>;
   workers: WorkerClient;
   escrow: Pick<Escrow, 'undeliveredProof'>;
   clock: LedgerClock;
@@ -129,6 +129,19 @@ export async function* dispatch(
     if (prover) blame(prover, 'A worker proved what it did not deliver');
   }
 
+  /**
+   * The pool is up to a second behind the ledger. Whoever left, moved or changed its key in that time
+   * cannot answer, and has not failed.
+   */
+  async function excuseChanged(reservation: Reservation, end: AttemptEnd): Promise<AttemptEnd> {
+    if (end.kind !== 'failed' || end.reason !== 'worker_error') return end;
+    if (end.hasBegun || end.busy) return end;
+    await refreshed(directory, time);
+    if (!reservation.hasChanged()) return end;
+    const cause = 'its terms on the ledger changed';
+    return { ...end, cause, busy: { retryAfterMs: undefined }, isRefused: false };
+  }
+
   async function* attemptAt(reservation: Reservation): AsyncGenerator<DispatchEvent, AttemptEnd> {
     const { worker } = reservation;
     tried.set(worker.address, reservation);
@@ -149,11 +162,12 @@ export async function* dispatch(
         clientGone,
         isStream,
       });
-      const isOpen = canBeCaused(end) || isDoubtful(end);
-      if (recordFailure(logger, { job, reservation, attempt, end, isOpen })) {
+      const judged = await excuseChanged(reservation, end);
+      const isOpen = canBeCaused(judged) || isDoubtful(judged);
+      if (recordFailure(logger, { job, reservation, attempt, end: judged, isOpen })) {
         blamed.add(reservation);
       }
-      return end;
+      return judged;
     } finally {
       reservation.release();
     }
@@ -193,6 +207,21 @@ export async function* dispatch(
   } finally {
     successor?.release();
   }
+}
+
+/** How long the database may take to show the workers as they are now. */
+const REFRESH_WAIT_MS = 1_000;
+
+/** Resolves once the pool is as the mirror has it, or the database has taken too long. */
+export async function refreshed(
+  directory: Pick<WorkerDirectory, 'refresh'>,
+  time: Time | undefined,
+): Promise<void> {
+  await within(
+    REFRESH_WAIT_MS,
+    directory.refresh().catch(() => undefined),
+    time,
+  );
 }
 
 /** When the worker may have a place again; undefined where it failed at the job itself. */

@@ -96,6 +96,17 @@ export interface JobEnd {
   signature: string | null;
   /** The account is gone: `status` is what was asked for, and another one may have come first. */
   isClosed?: true;
+  /** Its worker left the ledger's pool, or changed its key, before the answer could be settled. */
+  hasWorkerLeft?: true;
+}
+
+/** What is known of a job's settlement besides its status: by the mirror, or by its own event. */
+export interface SettlementRecord {
+  settlement_tx: string | null;
+  /** Only the mirror knows. */
+  refund_tx?: string | null;
+  /** What the wallet's account has left. */
+  available_credits: bigint;
 }
 
 export type SettleEnd =
@@ -164,6 +175,16 @@ export interface Escrow {
   ): Promise<JobEnd>;
   /** To be called once the ledger's time allows it. */
   refund(job: LockedJob): Promise<JobEnd>;
+  /**
+   * What the settlement's own event says, for when the mirror does not; undefined where there is
+   * none, or where the ledger does not tell.
+   *
+   * @param signature the settlement's, where it is known
+   */
+  readSettlement(
+    job: { wallet: string; jobId: string },
+    signature: string | null,
+  ): Promise<SettlementRecord | undefined>;
 }
 
 /**

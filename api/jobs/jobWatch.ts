@@ -16,13 +16,15 @@ export interface JobWatch {
   /**
    * @param wait.sinceMs when, by the watch's time, it had certainly not been reached: then the
    *   mirror is not asked before it has told something of the job
+   * @param wait.silenceMs after so long without a word of the mirror, of whichever job, its indexer
+   *   counts as away: this wait ends, and others end at once until there is a word again
    * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
    *   where the database was away
    */
   waitFor(
     address: string,
     isReached: (progress: JobProgress) => boolean,
-    wait: { timeoutMs: number; sinceMs?: number },
+    wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number },
   ): Promise<JobProgress | undefined>;
   /** Calls the listener with the addresses of jobs that changed. @returns what ends that */
   onChanges(listener: (addresses: readonly string[]) => void): () => void;
@@ -44,6 +46,8 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
   const wakers = new Map<string, Set<() => void>>();
   const notifiedAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
   let loop: Promise<void> | undefined;
+  let lastWordAtMs = -Infinity;
+  let isMirrorAway = false;
 
   const readProgress = gather<string, JobProgress | undefined>({
     ...SHARED,
@@ -63,6 +67,8 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
 
   function wake(payload: string): void {
     const nowMs = time.nowMs();
+    lastWordAtMs = nowMs;
+    isMirrorAway = false;
     const addresses = payload.split(',');
     for (const listener of listeners) listener(addresses);
     for (const address of addresses) {
@@ -104,8 +110,14 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       closing.abort();
       await loop;
     },
-    async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity }) {
-      const deadline = time.nowMs() + timeoutMs;
+    async waitFor(address, isReached, wait) {
+      const { timeoutMs, sinceMs = -Infinity, silenceMs } = wait;
+      const startMs = time.nowMs();
+      const deadline = startMs + timeoutMs;
+      const silentAtMs = (): number => {
+        if (silenceMs === undefined) return Infinity;
+        return isMirrorAway ? startMs : Math.max(startMs, lastWordAtMs) + silenceMs;
+      };
       let isWorthReading = (notifiedAtMs.get(address) ?? -Infinity) >= sinceMs;
       let hasFailed = false;
       const read = async () => {
@@ -120,11 +132,15 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       };
       for (;;) {
         // Registered before the read, so that a change between read and wait is not missed.
-        const left = deadline - time.nowMs();
+        const nowMs = time.nowMs();
+        const left = Math.min(deadline, silentAtMs()) - nowMs;
         const change = nextChange(address, Math.max(0, Math.min(left, POLL_INTERVAL_MS)));
         const progress = isWorthReading ? await read() : undefined;
         if (progress && isReached(progress)) return progress;
-        if (left <= 0) return undefined;
+        if (left <= 0) {
+          isMirrorAway ||= nowMs >= silentAtMs();
+          return undefined;
+        }
         await change;
         isWorthReading = true;
       }
@@ -147,7 +163,8 @@ export interface JobWork {
   /** Goes on to its end; a failure leaves the job to the keeper and yields undefined. */
   keepGoing<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined>;
   /**
-   * Waits for the mirror to show the job's end; undefined when it does not in time.
+   * Waits for the mirror to show the job's end; undefined when it does not in time, or its indexer
+   * is away.
    *
    * @param wait.sinceMs when, by the watch's time, the job had not ended yet
    */
@@ -160,6 +177,8 @@ export interface JobWork {
 
 /** The indexer hears of a transaction from the ledger itself, and most often sooner than from us. */
 const HINT_AFTER_MS = 50;
+/** Many times what the mirror takes while its indexer runs. */
+const MIRROR_SILENCE_MS = 2_000;
 
 const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
 
@@ -181,7 +200,10 @@ export function createJobWork(options: {
     async mirrored(job, end, wait) {
       const { signature } = end;
       const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
-      const progress = await watch.waitFor(spellingOf(job.address), hasEnded, wait);
+      const progress = await watch.waitFor(spellingOf(job.address), hasEnded, {
+        ...wait,
+        silenceMs: MIRROR_SILENCE_MS,
+      });
       clearTimeout(hinting || undefined);
       return progress;
     },

@@ -3,10 +3,9 @@ import { systemTime, type Time, within } from '../../common/wait.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../http/contracts/errors.ts';
-import type { JobProgress } from '../sql/jobs.ts';
 import type { UnprovenEnd } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
-import type { Escrow, JobEnd, LockedJob } from './job.ts';
+import type { Escrow, JobEnd, LockedJob, SettlementRecord } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 
 /** Gives the credits of jobs without a proven answer back, and says what their clients are told. */
@@ -88,13 +87,14 @@ export function createRefunds(options: {
 /** What the client of a job that ended without a settlement is told. */
 export function endingError(job: LockedJob, known: KnownEnd): ApiError {
   const refundTx = refundTxOf(known);
+  if (known.end.hasWorkerLeft) return noCapacity(job);
   return known.end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
 }
 
-/** How a job ended, and what the mirror shows of it if it does in time. */
+/** How a job ended, and what is known of that besides in time. */
 export interface KnownEnd {
   end: JobEnd;
-  progress: JobProgress | undefined;
+  progress: SettlementRecord | undefined;
 }
 
 /** Ours, or what the mirror has of somebody else's; null while neither is known. */
@@ -121,14 +121,18 @@ function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
 /** Clients ignore a longer time, and a shorter one than a second is none. */
 const RETRY_AFTER_SECONDS_MAX = 60;
 
-/** Every worker that was asked was busy; the lock is given back. */
+/** Every worker that was asked was busy, or has left; the lock is given back. */
 function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
   const seconds = Math.ceil(retryAfterMs / 1_000);
   const retryAfterSeconds = Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
-  return new ApiError('no_workers_available', `All workers of ${job.model.id} are busy.`, {
-    retryAfterSeconds,
-    details: { model: job.model.id, retry_after: retryAfterSeconds, job_id: job.id },
-  });
+  return new ApiError(
+    'no_workers_available',
+    `No worker of ${job.model.id} can take the request now.`,
+    {
+      retryAfterSeconds,
+      details: { model: job.model.id, retry_after: retryAfterSeconds, job_id: job.id },
+    },
+  );
 }
 
 /** @param refundTx null when the refund was not confirmed in time; anybody can still make it */

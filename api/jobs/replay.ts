@@ -28,6 +28,8 @@ export function replayAnswer(options: {
   isStream: boolean;
   includeUsage: boolean;
   publicUrl: string;
+  /** Called once the answer was handed to its connection to the last byte. */
+  onWhole: () => void;
 }): void {
   const { response, jobId, copy, settlementTx, creditsRemaining } = options;
   response.set({

@@ -21,7 +21,9 @@ export interface RequestIdentity extends RequestName {
    * may have claimed it; for what may be a repeat.
    */
   previousName: RequestName | undefined;
-  /** Whether an earlier request is looked for; else this one takes its place. */
+  /** Whether it has an Idempotency-Key. */
+  hasKey: boolean;
+  /** Whether an earlier request is looked for. */
   mayRepeat: boolean;
   lifetimeSeconds: number;
 }
@@ -43,7 +45,8 @@ interface Nameable {
 
 /**
  * Identifies requests: by their Idempotency-Key, and without one by their body, because the official
- * clients retry without a key and only count (`x-stainless-retry-count`).
+ * clients retry without a key and only count (`x-stainless-retry-count`). Requests with one body may
+ * be samples, so which of them a retry repeats depends on what became of their answers.
  *
  * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
  * @param previousSecret the same of other processes, while the one gives way to the other
@@ -67,6 +70,7 @@ export function createRequestIdentification(secret: Uint8Array, previousSecret?:
     return {
       ...name(request),
       previousName: mayRepeat ? nameBefore?.(request) : undefined,
+      hasKey,
       mayRepeat,
       lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
     };

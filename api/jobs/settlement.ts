@@ -3,10 +3,9 @@ import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
 import type { Settlement, Usage } from '../http/response/delivery.ts';
-import type { JobProgress } from '../sql/jobs.ts';
 import type { Stages } from '../telemetry/tracing.ts';
-import type { NewClaim } from './idempotency.ts';
-import type { Escrow, JobEnd, LockedJob, ProvenAnswer } from './job.ts';
+import type { NewClaim } from './claim.ts';
+import type { Escrow, JobEnd, LockedJob, ProvenAnswer, SettlementRecord } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 import type { KnownEnd, Refunds } from './refund.ts';
 import type { AnswerCopy } from './replay.ts';
@@ -49,8 +48,8 @@ interface Receipt {
 interface Settling {
   /** The job's end on the ledger; undefined when it was left to the keeper. */
   ending: Promise<JobEnd | undefined>;
-  /** What the mirror shows of that end; undefined when it does not in time. */
-  showing: Promise<JobProgress | undefined>;
+  /** What the mirror shows of that end, or the ledger's own event where it does not in time. */
+  showing: Promise<SettlementRecord | undefined>;
 }
 
 /** A settlement waits this long for a database that is away. */
@@ -59,7 +58,7 @@ const STORE_WAIT_MS = 2_000;
 const MIRROR_WAIT_MS = 10_000;
 
 export function createSettlements(options: {
-  escrow: Pick<Escrow, 'settle'>;
+  escrow: Pick<Escrow, 'settle' | 'readSettlement'>;
   tokens: Pick<TokenCounts, 'output'>;
   work: JobWork;
   refunds: Pick<Refunds, 'refundWhenDue'>;
@@ -112,12 +111,15 @@ export function createSettlements(options: {
         stages.mark('settle');
         return ended;
       }
-      async function show(ending: Promise<JobEnd | undefined>): Promise<JobProgress | undefined> {
+      async function show(
+        ending: Promise<JobEnd | undefined>,
+      ): Promise<SettlementRecord | undefined> {
         const ended = await ending;
         if (!ended) return undefined;
         const progress = await work.mirrored(job, ended, { timeoutMs: MIRROR_WAIT_MS, sinceMs });
         stages.mark('mirror');
-        return progress;
+        if (progress || ended.status !== 'settled') return progress;
+        return escrow.readSettlement({ wallet: job.wallet, jobId: job.id }, ended.signature);
       }
       const ending = work.keepGoing(job, end());
       return { ending, showing: work.keepGoing(job, show(ending)) };

@@ -4,6 +4,7 @@ import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts'
 import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
 import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';
 import { type LedgerContext, readJob, unlessAway } from './context.ts';
+import { readSettlement } from './jobLookup.ts';
 import { lockJob } from './lock.ts';
 import { failJob, refundJob } from './refund.ts';
 import { createAcknowledgements, settleJob } from './settlement.ts';
@@ -56,6 +57,15 @@ export function createEscrow(context: LedgerContext): Escrow {
       return ending(job, failJob(context, job, reason, { acknowledgement }));
     },
     refund: (job) => ending(job, refundJob(context, job)),
+    async readSettlement(job, signature) {
+      try {
+        return await readSettlement(context, job, signature);
+      } catch (error) {
+        // Its client is answered without.
+        context.logger.warn({ msg: 'Failed to read a settlement', job_id: job.jobId, err: error });
+        return undefined;
+      }
+    },
   };
 }
 

@@ -3,12 +3,13 @@ import type { Database } from '../../common/postgres.ts';
 import type { Time } from '../../common/wait.ts';
 import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { type DecodedEvent, decodeEvents } from '../../programs/client/events.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Catalog } from '../jobs/catalog.ts';
-import type { LookedUpStatus, UnmirroredJobs } from '../jobs/job.ts';
+import type { LookedUpStatus, SettlementRecord, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
 import { type LedgerContext, readJob, retryRead } from './context.ts';
 import { failJob } from './refund.ts';
@@ -55,6 +56,50 @@ export function createOrphanEnd(context: LedgerContext) {
     const { status, isClosed } = await failJob(context, endable, 'lock_late');
     return isClosed ? 'closed' : status;
   };
+}
+
+/** So many transactions of a job are looked through for its settlement, the newest first. */
+const TRANSACTIONS_MAX = 8;
+
+/**
+ * What the event of a job's settlement says; undefined where there is none.
+ *
+ * @param signature the settlement's, where it is known
+ * @throws LedgerUnavailableError
+ */
+export async function readSettlement(
+  context: LedgerContext,
+  { wallet, jobId }: { wallet: string; jobId: string },
+  signature: string | null,
+): Promise<SettlementRecord | undefined> {
+  const { addresses, connection, commitment } = context;
+  const bytes = parseJobId(jobId);
+  if (!bytes) return undefined;
+  const job = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
+  const list = () =>
+    connection.getSignaturesForAddress(job, { limit: TRANSACTIONS_MAX }, commitment);
+  const listed = signature ? [{ signature, err: null }] : await retryRead(context, list);
+  for (const { signature: settlement_tx } of listed.filter(({ err }) => err === null)) {
+    const events = await retryRead(context, () => readEvents(context, settlement_tx));
+    for (const { name, data } of events) {
+      if (name !== 'JobSettled' || !data.job.equals(job)) continue;
+      return { settlement_tx, available_credits: data.availableCredits };
+    }
+  }
+  return undefined;
+}
+
+/** @throws while the node does not show what it lists */
+async function readEvents(
+  { connection, commitment, addresses }: LedgerContext,
+  signature: string,
+): Promise<DecodedEvent[]> {
+  const options = { commitment, maxSupportedTransactionVersion: 0 };
+  const transaction = await connection.getTransaction(signature, options);
+  if (!transaction?.meta?.innerInstructions) {
+    throw new Error('The node does not show what a transaction did');
+  }
+  return decodeEvents(transaction, addresses.programId);
 }
 
 export function createUnmirroredJobs(options: {
@@ -120,6 +165,7 @@ function rowOf(
     job_id: known.jobId,
     status,
     outcome: job.outcome === 'none' ? null : job.outcome,
+    failure_reason: job.failureReason === 'none' ? null : job.failureReason,
     model_id: known.modelId,
     tier: job.tier,
     worker: job.worker.equals(PublicKey.default) ? null : job.worker.toBase58(),

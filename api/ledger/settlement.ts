@@ -1,6 +1,7 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { fetchWorker, isEnded } from '../../programs/client/accounts.ts';
+import type { EscrowErrorName } from '../../programs/client/generated/types.ts';
 import {
   ed25519Instruction,
   jobAcknowledge,
@@ -83,6 +84,13 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 5_000;
 
+/** The program's words for a worker that left, or changed its key, while it answered. */
+const LEFT: ReadonlySet<string> = new Set<EscrowErrorName>([
+  'WorkerNotEligible',
+  'WorkerDoesNotHostModel',
+  'ProofWrongKey',
+]);
+
 /**
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
  * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
@@ -148,6 +156,10 @@ export async function settleJob(
     if (mayPass(outcome.error)) {
       await pause();
       continue;
+    }
+    if (LEFT.has(outcome.error.name)) {
+      const end = await failJob(context, job, 'worker_error', { delivered });
+      return end.status === 'failed' ? { ...end, hasWorkerLeft: true } : end;
     }
     // In `settling` the worker proved another text than it delivered.
     return failJob(context, job, found.status === 'settling' ? 'output_mismatch' : 'worker_error', {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Database } from '../../common/postgres.ts';
 import type { EventKind } from '../../webhooks/events.ts';
 
@@ -16,7 +17,17 @@ export interface Payer {
 export interface KeyAndAccount extends Payer {
   status: KeyStatus;
   created_at: Date;
+  /** Of its wallet, which may be suspended. */
+  suspension_reason: string | null;
   last_topup_at: bigint | null;
+}
+
+/**
+ * The only form in which a key is stored. A fast hash is enough: 32 characters of 62 carry 190 bits,
+ * so nobody finds a key from its hash by trying.
+ */
+export function hashKey(key: string): string {
+  return hash('sha256', key);
 }
 
 /**
@@ -34,13 +45,21 @@ export async function selectKeysAndAccounts(
   const { rows } = await database.query<KeyAndAccount & { key_sha256: string }>({
     name: 'select_keys_and_accounts',
     text: `
-      select key.key_sha256, key.wallet, key.status, key.created_at,
+      select key.key_sha256, key.wallet, key.created_at,
+             case when key.revoked_at is not null then 'revoked'
+                  when suspension.reason is not null then 'suspended'
+                  else 'active' end as status,
+             suspension.reason as suspension_reason,
              account.spender, account.available_credits, account.sequence,
              account.last_topup_at
       from unnest($1::text[]) as given (hash)
       cross join lateral (
         select * from service.api_keys where key_sha256 = given.hash offset 0
       ) key
+      left join lateral (
+        select reason from service.key_suspensions
+        where wallet = key.wallet and lifted_at is null offset 0
+      ) suspension on true
       left join lateral (
         select * from mirror.credit_accounts where wallet = key.wallet offset 0
       ) account on true`,
@@ -84,18 +103,29 @@ export async function selectSpending(
   return rows[0];
 }
 
-/** @returns why a key is suspended; undefined when it is not, any more */
-export async function selectSuspensionReason(
+/** Until the transaction ends, nobody else changes the wallet's keys or suspends it. */
+export async function lockKeys(database: Database, wallet: string): Promise<void> {
+  await database.query(`select pg_advisory_xact_lock(hashtextextended('key ' || $1, 0))`, [wallet]);
+}
+
+/** Why a wallet's keys are refused at present, and who decided that. */
+export interface OpenSuspension {
+  suspended_at: Date;
+  suspended_by: 'operator' | 'indexer';
+  reason: string;
+}
+
+/** @returns undefined while the wallet is not suspended */
+export async function selectOpenSuspension(
   database: Database,
-  keySha256: string,
-): Promise<string | undefined> {
-  const { rows } = await database.query<{ reason: string }>({
-    name: 'select_suspension_reason',
-    text: `select reason from service.key_suspensions
-      where key_sha256 = $1 and lifted_at is null`,
-    values: [keySha256],
-  });
-  return rows[0]?.reason;
+  wallet: string,
+): Promise<OpenSuspension | undefined> {
+  const { rows } = await database.query<OpenSuspension>(
+    `select suspended_at, suspended_by, reason from service.key_suspensions
+     where wallet = $1 and lifted_at is null`,
+    [wallet],
+  );
+  return rows[0];
 }
 
 /** A webhook as its owner may see it; its secret is never read here. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../common/postgres.ts';
 import type {
   DisputeOutcome,
+  FailureReason,
   JobStatus,
   Tier,
 } from '../../programs/client/generated/vocabulary.ts';
@@ -11,6 +12,7 @@ export interface JobRow {
   job_id: string;
   status: JobStatus;
   outcome: DisputeOutcome | null;
+  failure_reason: Exclude<FailureReason, 'none'> | null;
   model_id: string;
   tier: Tier;
   worker: string | null;
@@ -36,7 +38,7 @@ export interface JobRow {
 }
 
 export const jobColumns = `
-  address, job_id, status, outcome, model_id, tier, worker, charged_credits, output_hash,
+  address, job_id, status, outcome, failure_reason, model_id, tier, worker, charged_credits, output_hash,
   prompt_tokens, completion_tokens, counted_tokens, locked_at, ended_at, settled_at,
   dispute_window_seconds, escrow_tx, escrow_slot, settlement_tx, settlement_slot, refund_tx,
   client_hash, dispute_tx, disputed_at, arbitration_ends_at, resolution_tx`;
@@ -175,7 +177,10 @@ export interface JobTiming {
   settlementMs: number | undefined;
 }
 
-/** Keeps timings for 30 days. */
+/** So many addresses fit into one notification. */
+const JOBS_PER_NOTIFICATION = 100;
+
+/** Keeps timings for 30 days, and notifies every process: they come after the end of their jobs. */
 export async function insertTimings(
   database: Database,
   timings: readonly JobTiming[],
@@ -185,11 +190,16 @@ export async function insertTimings(
   await database.query({
     name: 'insert_job_timings',
     text: `
-      insert into service.job_timings
-        (job, wallet, model_id, lock_ms, first_token_ms, worker_ms, settlement_ms)
-      select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[],
-        $7::int[])
-      on conflict (job) do nothing`,
+      with written as (
+        insert into service.job_timings
+          (job, wallet, model_id, lock_ms, first_token_ms, worker_ms, settlement_ms)
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[],
+          $7::int[])
+        on conflict (job) do nothing returning job
+      ), placed as (
+        select job, row_number() over () / ${JOBS_PER_NOTIFICATION} as part from written
+      )
+      select pg_notify('mirror_jobs', string_agg(job, ',')) from placed group by part`,
     values: [
       column('job'),
       column('wallet'),

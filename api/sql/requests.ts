@@ -6,54 +6,17 @@ function transpose<Value>(rows: readonly (readonly Value[])[], width: number): V
 }
 
 /** Whose request, and which. */
-interface RequestKey {
+export interface RequestKey {
   wallet: string;
   requestKey: Buffer;
-}
-
-/** What is known of an earlier request. */
-export interface IdempotentRequestRow {
-  job_id: string;
-  body_hmac: Buffer;
-  /** How long the lease lasts, in seconds; not above 0 once nobody holds it. */
-  lease_seconds: number;
 }
 
 /** A process that does not renew it for so long has lost the request. */
 export const LEASE_SECONDS = 30;
 
-export async function selectRequest(
-  database: Database,
-  { wallet, requestKey }: RequestKey,
-): Promise<IdempotentRequestRow | undefined> {
-  const { rows } = await database.query<IdempotentRequestRow>({
-    name: 'select_request',
-    text: `
-      select job_id, body_hmac,
-        extract(epoch from lease_expires_at - now())::float8 as lease_seconds
-      from service.idempotent_requests
-      where wallet = $1 and request_key = $2 and expires_at > now()`,
-    values: [wallet, requestKey],
-  });
-  return rows[0];
-}
-
-/** The sealed answer of an earlier request; null when it was never stored, or its time is over. */
-export async function selectAnswer(
-  database: Database,
-  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
-): Promise<Buffer | null> {
-  const { rows } = await database.query<{ answer: Buffer | null }>({
-    name: 'select_answer',
-    text: `
-      select coalesce(
-        (select answer from service.answer_copies where job_id = $3 and expires_at > now()),
-        (select answer from service.idempotent_requests
-          where wallet = $1 and request_key = $2 and job_id = $3 and answer_expires_at > now())
-      ) as answer`,
-    values: [wallet, requestKey, jobId],
-  });
-  return rows[0]?.answer ?? null;
+/** Of a request beside others with the same body, each of which may be repeated by itself. */
+export function twinKey(requestKey: Buffer, jobId: string): Buffer {
+  return Buffer.concat([requestKey, Buffer.from(jobId, 'latin1')]);
 }
 
 /** Only while the request is still this job's. @returns whether it was */
@@ -77,7 +40,7 @@ export interface NewRequest extends RequestKey {
   lifetimeSeconds: number;
 }
 
-const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewRequest) => [
+export const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewRequest) => [
   wallet,
   requestKey,
   bodyHmac,
@@ -87,73 +50,93 @@ const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewR
 
 const insertInto = `
   insert into service.idempotent_requests
-    (wallet, request_key, body_hmac, job_id, expires_at, lease_expires_at)`;
+    (wallet, request_key, body_hmac, job_id, expires_at, lease_expires_at, lost_at)`;
 
-const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
+export const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
 
 const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
       answer = null, answer_expires_at = null,
-      lease_expires_at = excluded.lease_expires_at, leased_by = null`;
+      lease_expires_at = excluded.lease_expires_at, leased_by = null, lost_at = null`;
 
-const upsert = `
+const given = (requestKey: string) =>
+  `$1, ${requestKey}, $3::bytea, $4::text, now() + make_interval(secs => $5), ${leaseEnd}, null`;
+
+export const upsert = `
   ${insertInto}
-  values ($1, $2, $3, $4, now() + make_interval(secs => $5), ${leaseEnd})
+  values (${given('$2::bytea')})
   ${onConflict}`;
 
-/** Makes it the wallet's last request of its kind: `claimRequests`, for a request without company. */
-export async function claimRequest(database: Database, request: NewRequest): Promise<void> {
-  await database.query({ name: 'claim_request', text: upsert, values: valuesOf(request) });
+const ifOver = 'where idempotent_requests.expires_at <= now()';
+
+/** Where a twin's key is made in the database: as `twinKey` makes it. */
+const asTwin = (requestKey: string, jobId: string) =>
+  `${requestKey} || convert_to(${jobId}, 'LATIN1')`;
+
+/**
+ * Stores a request beside those with the same body: `claimRequests`, for one without company.
+ *
+ * @returns the key that it has
+ */
+export async function claimRequest(database: Database, request: NewRequest): Promise<Buffer> {
+  const { rowCount } = await database.query({
+    name: 'claim_request',
+    text: `
+      with first as (${upsert} ${ifOver} returning 1)
+      ${insertInto}
+      select ${given(asTwin('$2::bytea', '$4::text'))}
+      where not exists (select from first)`,
+    values: valuesOf(request),
+  });
+  return rowCount === 1 ? twinKey(request.requestKey, request.jobId) : request.requestKey;
 }
 
 /**
- * Makes each the wallet's last request of its kind; of two that are the same, the later one. Rows
- * are locked in the order of their keys, as by everyone who locks several, so that nobody waits for
- * somebody who waits for him.
+ * Stores each request beside those with the same body. Rows are locked in the order of their keys, as
+ * by everyone who locks several, so that nobody waits for somebody who waits for him.
+ *
+ * @returns the key that each has, in their order
  */
 export async function claimRequests(
   database: Database,
   requests: readonly NewRequest[],
-): Promise<void> {
-  const last = new Map(requests.map((request) => [nameOf(request), request]));
-  await database.query({
+): Promise<Buffer[]> {
+  const { rows } = await database.query<{ job_id: string }>({
     name: 'claim_requests',
     text: `
+      with given as (
+        select *, now() + make_interval(secs => seconds) as expires_at,
+          row_number() over (partition by wallet, request_key) = 1 as is_first
+        from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
+          as given (wallet, request_key, body_hmac, job_id, seconds)
+      ), first as (
+        ${insertInto}
+        select wallet, request_key, body_hmac, job_id, expires_at, ${leaseEnd}, null
+        from given where is_first
+        order by wallet, request_key
+        ${onConflict} ${ifOver}
+        returning job_id
+      )
       ${insertInto}
-      select wallet, request_key, body_hmac, job_id, now() + make_interval(secs => seconds),
-        ${leaseEnd}
-      from unnest($1::text[], $2::bytea[], $3::bytea[], $4::text[], $5::int[])
-        as given (wallet, request_key, body_hmac, job_id, seconds)
-      order by wallet, request_key
-      ${onConflict}`,
-    values: transpose<unknown>([...last.values()].map(valuesOf), 5),
+      select wallet, ${asTwin('request_key', 'job_id')}, body_hmac, job_id, expires_at, ${leaseEnd},
+        null
+      from given where job_id not in (select job_id from first)
+      returning job_id`,
+    values: transpose<unknown>(requests.map(valuesOf), 5),
   });
+  const twins = new Set(rows.map(({ job_id }) => job_id));
+  return requests.map(({ requestKey, jobId }) =>
+    twins.has(jobId) ? twinKey(requestKey, jobId) : requestKey,
+  );
 }
-
-const nameOf = ({ wallet, requestKey }: NewRequest): string =>
-  `${wallet} ${requestKey.toString('base64')}`;
 
 /** @returns whether it was stored; false when there is one that has not expired */
 export async function insertRequest(database: Database, request: NewRequest): Promise<boolean> {
   const { rowCount } = await database.query({
     name: 'insert_request',
-    text: `${upsert} where idempotent_requests.expires_at <= now()`,
+    text: `${upsert} ${ifOver}`,
     values: valuesOf(request),
-  });
-  return rowCount === 1;
-}
-
-/** @returns whether it took the place of the request that became `replacedJobId` */
-export async function takeOverRequest(
-  database: Database,
-  request: NewRequest,
-  replacedJobId: string,
-): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'take_over_request',
-    text: `${upsert} where idempotent_requests.job_id = $6`,
-    values: [...valuesOf(request), replacedJobId],
   });
   return rowCount === 1;
 }
@@ -164,25 +147,33 @@ export interface LeaseKey extends RequestKey {
 }
 
 /**
- * Takes the lease of a request whose process has not renewed it. The request stays this job's: it is
- * the holder's to end.
- *
- * @param holder the job that the request is to become
- * @returns whether it was to be had
+ * Their answers were delivered whole: they are never repeated. Each is looked up by itself, as in
+ * `storeAnswers`.
  */
-export async function takeLease(
-  database: Database,
-  { wallet, requestKey, jobId }: LeaseKey,
-  holder: string,
-): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'take_lease',
+export async function expireRequests(database: Database, keys: readonly LeaseKey[]): Promise<void> {
+  const given = keys.map(({ wallet, requestKey, jobId }) => [wallet, requestKey, jobId]);
+  await database.query({
+    name: 'expire_requests',
     text: `
-      update service.idempotent_requests set leased_by = $4, lease_expires_at = ${leaseEnd}
-      where wallet = $1 and request_key = $2 and job_id = $3 and lease_expires_at <= now()`,
-    values: [wallet, requestKey, jobId, holder],
+      with held as (
+        select given.wallet, given.request_key, given.job_id, body_hmac
+        from (
+          select * from unnest($1::text[], $2::bytea[], $3::text[])
+            as given (wallet, request_key, job_id)
+          order by wallet, request_key
+        ) given
+        cross join lateral (
+          select body_hmac from service.idempotent_requests
+          where wallet = given.wallet and request_key = given.request_key
+            and job_id = given.job_id
+          for no key update
+        ) request
+      )
+      insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+      select wallet, request_key, body_hmac, job_id, now() from held
+      on conflict (wallet, request_key) do update set expires_at = excluded.expires_at`,
+    values: transpose<unknown>(given, 3),
   });
-  return rowCount === 1;
 }
 
 /**

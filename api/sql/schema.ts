@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { ConfigError } from '../../common/config.ts';
 import type { Database } from '../../common/postgres.ts';
 import { DatabaseTooOldError } from '../../common/transientErrors.ts';
 
@@ -17,5 +18,29 @@ export async function assertMigrated(database: Database): Promise<void> {
   if (missing === undefined) return;
   throw new DatabaseTooOldError(
     `The database lacks migration ${missing} of this release, which its indexer or svc migrate applies`,
+  );
+}
+
+/**
+ * The user of this connection may read what requests read, and write where they write first. Without
+ * that the first request would show it.
+ *
+ * @throws ConfigError naming a table that it may not use
+ */
+export async function assertRights(database: Database): Promise<void> {
+  const { rows } = await database.query<{ name: string; role: string }>(
+    `
+      select schemaname || '.' || tablename as name, current_user as role
+      from pg_tables, format('%I.%I', schemaname, tablename) as table_name
+      where schemaname in ('mirror', 'service')
+        and (not has_schema_privilege(schemaname, 'usage')
+             or not has_table_privilege(table_name, 'select')
+             or (tablename = 'idempotent_requests' and not has_table_privilege(table_name, 'insert')))
+      order by name limit 1`,
+  );
+  const [lacking] = rows;
+  if (!lacking) return;
+  throw new ConfigError(
+    `DATABASE_URL: its user ${lacking.role} may not use ${lacking.name}: svc roles makes one that may`,
   );
 }

@@ -107,15 +107,36 @@ export async function insertObservations(
   });
 }
 
-/** The p50 time to first token of each model over ten minutes, over all instances. */
+/**
+ * The p50 time to first token of each model over ten minutes, over all instances: the last ten, or
+ * those before the last observation where it is older. The index finds models and observations, of
+ * which there may be an hour's.
+ */
 export async function selectMedianLatencies(database: Database): Promise<Map<string, number>> {
   const { rows } = await database.query<{ model_id: string; median_ms: number }>({
     name: 'select_median_latencies',
     text: `
-      select model_id, percentile_disc(0.5) within group (order by first_token_ms) as median_ms
-      from service.worker_observations
-      where observed_at > now() - interval '10 minutes'
-      group by model_id`,
+      with recursive observed as (
+        (select model_id from service.worker_observations order by model_id limit 1)
+        union all
+        select next.model_id from observed cross join lateral (
+          select model_id from service.worker_observations
+          where model_id > observed.model_id order by model_id limit 1
+        ) next
+      )
+      select observed.model_id, median_ms
+      from observed
+      cross join lateral (
+        select max(observed_at) as at from service.worker_observations
+        where model_id = observed.model_id
+      ) latest
+      cross join lateral (
+        select percentile_disc(0.5) within group (order by first_token_ms) as median_ms
+        from service.worker_observations
+        where model_id = observed.model_id and observed_at >
+          case when latest.at > now() - interval '10 minutes' then now() else latest.at end
+            - interval '10 minutes'
+      ) recent`,
   });
   return new Map(rows.map((row) => [row.model_id, row.median_ms]));
 }

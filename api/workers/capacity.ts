@@ -22,6 +22,11 @@ export interface Reservation {
   refusedConnection(): void;
   /** @param retryAfterMs when the worker expects to have a place again, if it said so */
   foundBusy(retryAfterMs: number | undefined): void;
+  /**
+   * Whether the ledger has other terms of the worker than when the place was reserved: it left, hosts
+   * the model no more, or has another endpoint or proof key.
+   */
+  hasChanged(): boolean;
   release(): void;
 }
 
@@ -67,6 +72,7 @@ export function createCapacity(options: {
     const worker = chooseWorker(others, { modelAddress, nowMs: nowMs(), random });
     if (!worker) return undefined;
     worker.inFlight += 1;
+    const { endpoint, proof_key } = worker;
     const takenAtMs = nowMs();
     let isHeld = true;
     const failed = (): void => {
@@ -89,6 +95,11 @@ export function createCapacity(options: {
         noteUnreachable(worker);
       },
       foundBusy: (retryAfterMs) => noteBusy(worker.cooldown, retryAfterMs, nowMs()),
+      hasChanged: () =>
+        !worker.isEligible ||
+        !worker.models.includes(modelAddress) ||
+        worker.endpoint !== endpoint ||
+        worker.proof_key !== proof_key,
       release() {
         if (!isHeld) return;
         isHeld = false;

@@ -63,6 +63,14 @@ export function noteBusy(
   cooldown.busyUntilMs = nowMs + Math.min(retryAfterMs ?? BUSY_MS, BUSY_MS_MAX);
 }
 
+/** What shows how quick a worker is while it has answered no job. */
+interface StartProbe {
+  /** How long it took to answer our first probe. */
+  answerMs: number;
+  /** The first token of its own trials, by model id, where it says. */
+  firstTokenMs: Readonly<Record<string, number>>;
+}
+
 /** What one API process knows of a worker. Times are milliseconds of the process's own clock. */
 export interface KnownWorker extends WorkerRow {
   /** Whether the ledger lets it take jobs. One that left keeps those under way and gets no other. */
@@ -79,6 +87,8 @@ export interface KnownWorker extends WorkerRow {
   cooldown: Cooldown;
   probedAtMs: number;
   answeredAtMs: number;
+  /** How quick it was at its start: see `StartProbe`; undefined before its first answer. */
+  startProbe: StartProbe | undefined;
   /** Whether its last probe came to nothing. */
   isSilent: boolean;
   /** Why it takes no jobs, where it may be quoted. */
@@ -124,6 +134,7 @@ export function unprobed() {
     inFlightElsewhere: 0,
     probedAtMs: never,
     answeredAtMs: never,
+    startProbe: undefined,
     isSilent: false,
     unreadyReason: undefined,
   };

@@ -3,6 +3,7 @@ import { type BatchLog, createBatchLog, type Database } from '../../common/postg
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import {
   insertObservations,
+  type ModelRow,
   type Observation,
   selectEligibleWorkers,
   selectFirstTokens,
@@ -79,11 +80,15 @@ export interface WorkerDirectory {
   answering(): KnownWorker[];
   /** Those of them that host the model. */
   active(modelAddress: string): KnownWorker[];
+  /** The p50 of the start probes of its active workers, in whole milliseconds; undefined without one. */
+  startProbeMs(model: Pick<ModelRow, 'address' | 'id'>): number | undefined;
   /** Why the first of its workers that says so takes no jobs. */
   unreadyReason(modelAddress: string): string | undefined;
   /** Whole seconds after which a request that found no capacity may find some. */
   retryAfterSeconds(modelAddress: string): number;
   reserve: Capacity['reserve'];
+  /** Reads the workers now, for one that may have left within the last second. */
+  refresh(): Promise<void>;
 }
 
 /** How far the pool may be behind the mirror: a worker that leaves is asked that long at most. */
@@ -111,6 +116,7 @@ export function createWorkerDirectory(options: {
   const workers = new Map<string, KnownWorker>();
   const closing = new AbortController();
   let loop: Promise<void> | undefined;
+  let refreshing: Promise<void> | undefined;
 
   const eligible = (): KnownWorker[] => [...workers.values()].filter((one) => one.isEligible);
   const hosting = (pool: KnownWorker[], modelAddress: string): KnownWorker[] =>
@@ -167,6 +173,10 @@ export function createWorkerDirectory(options: {
         observer?.probed(worker.address, isHealth(health));
         if (!isHealth(health)) return;
         worker.answeredAtMs = nowMs();
+        worker.startProbe ??= {
+          answerMs: worker.answeredAtMs - now,
+          firstTokenMs: health.first_token_ms,
+        };
         worker.capacity = health.slots;
         worker.inFlightElsewhere = Math.max(0, health.in_flight - worker.inFlight);
       }),
@@ -201,6 +211,12 @@ export function createWorkerDirectory(options: {
     },
     answering,
     active,
+    startProbeMs({ address, id }) {
+      const probes = active(address).flatMap(({ startProbe }) => startProbe ?? []);
+      const ms = probes.map(({ firstTokenMs, answerMs }) => firstTokenMs[id] ?? answerMs);
+      const middle = ms.sort((one, other) => one - other)[Math.ceil(ms.length / 2) - 1];
+      return middle === undefined ? undefined : Math.round(middle);
+    },
     unreadyReason: (modelAddress) =>
       hosting(eligible(), modelAddress).find(({ unreadyReason }) => unreadyReason)?.unreadyReason,
     retryAfterSeconds: (modelAddress) =>
@@ -210,6 +226,12 @@ export function createWorkerDirectory(options: {
         nowMs: nowMs(),
       }),
     reserve: capacity.reserve,
+    refresh() {
+      refreshing ??= readWorkers().finally(() => {
+        refreshing = undefined;
+      });
+      return refreshing;
+    },
   };
 }
 

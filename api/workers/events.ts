@@ -74,11 +74,14 @@ const errorBody = z.object({
 /** In seconds; the other form, a date, would depend on the worker's clock. */
 const retryAfter = z.coerce.number().int().positive();
 
-/** None of these is the worker's fault: another process's job, its own terms, or what it cannot know. */
+/**
+ * None of these is the worker's fault: another process's job, its own terms or ours on the ledger, or
+ * what it cannot know.
+ */
 const busyCodes: ReadonlySet<string> = new Set<WorkerErrorCode>([
   ...(['no_free_slot', 'shutting_down', 'upstream_not_ready', 'worker_not_eligible'] as const),
   ...(['job_not_open', 'job_not_found', 'job_not_running', 'attempt_already_used'] as const),
-  ...(['gateway_not_served', 'share_too_low', 'suspicious_lock'] as const),
+  ...(['gateway_not_served', 'signer_not_allowed', 'share_too_low', 'suspicious_lock'] as const),
 ]);
 const TOO_MANY_REQUESTS = 429;
 

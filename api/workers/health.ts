@@ -7,6 +7,9 @@ import { isConnectionRefused, readBoundedJson } from './events.ts';
 /** As workers name it in their health, and in the header `x-svc-engine`. */
 export const BUILTIN_ENGINE = 'builtin';
 
+/** An hour: no trial of a model takes as long. */
+const FIRST_TOKEN_MS_MAX = 3_600_000;
+
 const jobCount = z.int().min(0).max(100_000);
 
 const healthBody = z.object({
@@ -14,6 +17,11 @@ const healthBody = z.object({
   slots: jobCount,
   in_flight: jobCount.default(0),
   engine: z.string().max(64).default('upstream'),
+  /** Of its trial of each model, by the model's id. */
+  first_token_ms: z
+    .record(z.string(), z.int().min(0).max(FIRST_TOKEN_MS_MAX))
+    .catch({})
+    .default({}),
   /** Whose jobs it takes; every gateway's without it. */
   gateways: z.array(z.string()).or(z.literal('any')).optional(),
 });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { readSetting } from '../../common/config.ts';
-import { isWholeDatabaseUrl } from '../../common/net/urls.ts';
+import { databaseUrlFault, isWholeDatabaseUrl } from '../../common/net/urls.ts';
 import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
 import { reasonOf } from '../../common/reasonOf.ts';
 import { isPassing, refusalOf } from '../../common/transientErrors.ts';
@@ -43,6 +43,8 @@ export async function withDatabase(
 
 /** Refuses an invalid URL without its value, which contains the password. */
 function parseDatabaseUrl(text: string): URL {
+  const fault = databaseUrlFault(text);
+  if (fault !== undefined) throw new CommandError(`DATABASE_URL: ${fault}.`);
   if (isWholeDatabaseUrl(text)) return new URL(text);
   throw new CommandError(
     'DATABASE_URL is not the address of a PostgreSQL database. ' +

@@ -5,12 +5,17 @@ import {
   createKey,
   KeyExistsError,
   KeyNotFoundError,
+  KeyReplacedError,
   listKeys,
   regenerateKey,
-  reinstateKey,
   revokeKey,
-  suspendKey,
 } from '../../api/account/keys.ts';
+import {
+  reinstateWallet,
+  SuspensionStateError,
+  suspendWallet,
+  WalletSuspendedError,
+} from '../../api/account/suspensions.ts';
 import { CommandError, renderRows } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
 
@@ -22,7 +27,11 @@ export function createKeysCommand(): Command {
     .description('create, revoke and list API keys in the database, for operators; one per wallet')
     .addHelpText('after', "\nA wallet's owner has svc key, which signs in with the wallet.");
 
-  const make = (verb: string, description: string, work: typeof createKey) =>
+  const make = (
+    verb: string,
+    description: string,
+    work: (pool: pg.Pool, wallet: string) => Promise<string>,
+  ) =>
     withWallet(keys.command(verb).description(description), async (pool, wallet) => {
       console.log(await work(pool, wallet));
       console.error('This key is shown once. Whoever has it can spend the credits of its wallet.');
@@ -30,36 +39,43 @@ export function createKeysCommand(): Command {
   make('create', "make the wallet's key", createKey);
   make('regenerate', 'revoke the key and make another, at once', regenerateKey);
 
-  const change = (verb: string, description: string, done: string, work: typeof revokeKey) =>
-    withWallet(keys.command(verb).description(description), async (pool, wallet) => {
-      await work(pool, wallet);
-      console.error(`The key of ${wallet} is ${done}.`);
-    });
-  change('revoke', 'end the key for good', 'revoked', revokeKey);
-  change('reinstate', 'end a suspension and forgive its cause', 'active again', reinstateKey);
+  withWallet(
+    keys.command('revoke').description('end the key for good; a suspension stays'),
+    async (pool, wallet) => {
+      await revokeKey(pool, wallet);
+      console.error(`The key of ${wallet} is revoked.`);
+    },
+  );
+  withWallet(
+    keys.command('reinstate').description("end a wallet's suspension and forgive its cause"),
+    async (pool, wallet) => {
+      await reinstateWallet(pool, wallet);
+      console.error(`The wallet ${wallet} is reinstated.`);
+    },
+  );
 
   keys
     .command('suspend')
-    .description('refuse the key until it is reinstated')
+    .description("refuse the wallet's keys, also later ones, until it is reinstated")
     .requiredOption('--wallet <address>', WALLET, parseAddress)
     .option('--reason <text>', 'why, for the list of keys')
     .action(({ wallet, reason }: { wallet: string; reason?: string }) =>
       withDatabase(async (pool) => {
-        await explained(suspendKey(pool, wallet, reason));
-        console.error(`The key of ${wallet} is suspended.`);
+        await explained(suspendWallet(pool, wallet, reason));
+        console.error(`The wallet ${wallet} is suspended.`);
       }),
     );
 
   keys
     .command('list')
-    .description('all keys ever made, newest first; never the keys themselves')
+    .description('live, suspended and lately revoked keys, newest first; never the keys themselves')
     .action(() =>
       withDatabase(async (pool) => {
         const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
         const rows = (await listKeys(pool)).map((key) => {
           const { wallet, status, created_at, suspended_by, suspension_reason } = key;
           const why = [suspended_by ?? '', suspension_reason ?? ''];
-          return [wallet, status, created_at.toISOString(), ...why];
+          return [wallet, status, created_at?.toISOString() ?? 'no key', ...why];
         });
         console.log(renderRows(head, rows));
       }),
@@ -78,13 +94,21 @@ function withWallet(
     );
 }
 
-/** Reports a missing or existing key in one sentence. */
+const REFUSALS = [
+  KeyExistsError,
+  KeyNotFoundError,
+  KeyReplacedError,
+  SuspensionStateError,
+  WalletSuspendedError,
+];
+
+/** Reports in one sentence why nothing was changed. */
 async function explained(work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (error) {
-    const isKnown = error instanceof KeyExistsError || error instanceof KeyNotFoundError;
-    throw isKnown ? new CommandError(error.message, { cause: error }) : error;
+    const known = REFUSALS.some((refusal) => error instanceof refusal) && (error as Error);
+    throw known ? new CommandError(known.message, { cause: error }) : error;
   }
 }
 

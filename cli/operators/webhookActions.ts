@@ -91,7 +91,7 @@ export async function replay(
   const webhook = anyWallets(webhookId);
   let count = 1;
   if (delivery === undefined) {
-    count = await replayDeliveries(pool, { webhook, since, until });
+    ({ replayed: count } = await replayDeliveries(pool, { webhook, since, until }));
   } else {
     await replayDelivery(pool, { webhook, deliveryId: delivery });
   }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type pg from 'pg';
+import { BudgetSpentError } from '../../webhookOperations/budget.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../webhookOperations/deliveries.ts';
 import {
   disableWebhook,
@@ -77,12 +78,13 @@ export function createWebhooksCommand(): Command {
   return webhooks;
 }
 
+const EXPLAINED = [WebhookNotFoundError, WebhookDisabledError, BudgetSpentError];
+
 async function onWebhooks(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
   try {
     await withDatabase(work);
   } catch (error) {
-    const isExplained =
-      error instanceof WebhookNotFoundError || error instanceof WebhookDisabledError;
+    const isExplained = error instanceof Error && EXPLAINED.some((kind) => error instanceof kind);
     throw isExplained ? new CommandError(error.message, { cause: error }) : error;
   }
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { withSession } from './service.ts';
-import { addSignInOptions, type SignIn } from './signIn.ts';
+import { type SignIn, withSession } from './service.ts';
+import { addSignInOptions } from './signIn.ts';
 
 const threshold = z.object({ threshold_credits: z.number(), is_low: z.boolean() });
 
@@ -15,11 +15,8 @@ export function createAlertsCommand(): Command {
   return alerts;
 }
 
-async function setThreshold(
-  credits: number | undefined,
-  { service, signer }: SignIn,
-): Promise<void> {
-  const answer = await withSession(service, signer, ({ call }) =>
+async function setThreshold(credits: number | undefined, signIn: SignIn): Promise<void> {
+  const answer = await withSession(signIn, ({ call }) =>
     credits === undefined
       ? call('GET /threshold')
       : call('PUT /threshold', { threshold_credits: credits }),

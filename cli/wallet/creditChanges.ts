@@ -153,7 +153,9 @@ function describeAccount({ account, wallet }: WalletState): string {
   const balance = `${formatCredits(availableCredits)} available, ${formatCredits(lockedCredits)} locked.`;
   if (!spender) return `${balance}\nNo spender is named.`;
   const perJob = formatLimit(limitPerJobCredits);
-  return `${balance}\n${spender} may lock ${perJob} a job and ${formatLimit(limitPerDayCredits)} a day.`;
+  const perDay = formatLimit(limitPerDayCredits);
+  const counted = 'A day of UTC counts whole locks, with what jobs did not cost.';
+  return `${balance}\n${spender} may lock ${perJob} a job and ${perDay} a day. ${counted}`;
 }
 
 const hasLimits = ({ perJob, perDay }: Limits): boolean =>

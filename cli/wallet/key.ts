@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { confirm } from '../terminal/confirm.ts';
-import { withSession } from './service.ts';
-import { addSignInOptions, type SignIn } from './signIn.ts';
+import { type SignIn, withSession } from './service.ts';
+import { addSignInOptions } from './signIn.ts';
 
 interface Options extends SignIn {
   readonly yes?: true;
@@ -10,7 +10,7 @@ interface Options extends SignIn {
 
 const createdKey = z.object({ api_key: z.string() });
 
-/** `svc key`: the API key of a wallet with a key file. Standard output has only the new key. */
+/** `svc key`: the API key of a wallet. Standard output has only the new key. */
 export function createKeyCommand(): Command {
   const key = new Command('key')
     .description("make, replace or end a wallet's API key, signed in by the wallet")
@@ -34,14 +34,14 @@ async function regenerate(options: Options): Promise<void> {
   await make('POST /key/regenerate', options);
 }
 
-async function make(route: string, { service, signer }: SignIn): Promise<void> {
-  const answer = await withSession(service, signer, ({ call }) => call(route));
+async function make(route: string, signIn: SignIn): Promise<void> {
+  const answer = await withSession(signIn, ({ call }) => call(route));
   console.log(createdKey.parse(answer).api_key);
   console.error('This key is shown once. It spends the credits of the wallet within its limits.');
 }
 
-async function revoke({ service, signer, yes }: Options): Promise<void> {
+async function revoke({ yes, ...signIn }: Options): Promise<void> {
   if (!yes) await confirm('Requests with the key get 401. Revoke it?', 'The key is as it was.');
-  await withSession(service, signer, ({ call }) => call('DELETE /key'));
-  console.error(`The key of ${signer.publicKey} is revoked.`);
+  await withSession(signIn, ({ call }) => call('DELETE /key'));
+  console.error(`The key of ${signIn.signer.address} is revoked.`);
 }

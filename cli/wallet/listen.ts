@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { request } from 'undici';
+import { post } from '../../common/net/post.ts';
 import { delay, within } from '../../common/wait.ts';
 import { deliveryHeaders, generateSecret } from '../../webhooks/signature.ts';
 import { CommandError } from '../terminal/output.ts';
@@ -114,14 +114,14 @@ async function forward(
 ): Promise<void> {
   const { id, event, created_at } = JSON.parse(body) as Record<string, string>;
   const delivery = { eventId: String(id), body, attempt: 1, nowMs: Date.now() };
-  const answer = await request(forwardTo, {
-    method: 'POST',
+  const answer = await post(forwardTo, {
     headers: deliveryHeaders({ ...delivery, secrets: { current: secret } }),
     body,
     signal: AbortSignal.any([signal, AbortSignal.timeout(EXCHANGE_MS_MAX)]),
   })
-    .then(async (response) => {
-      await response.body.dump();
+    .then((response) => {
+      // The head decides, as it does for webhooks.
+      response.destroy();
       return response.statusCode;
     })
     .catch((error: NodeJS.ErrnoException) => {

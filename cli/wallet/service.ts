@@ -1,7 +1,5 @@
-import type { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
-import { sign } from '../../programs/client/proof.ts';
 import { CommandError } from '../terminal/output.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -82,6 +80,19 @@ export async function readDeployment(service: URL): Promise<Deployment> {
   return parse(deployment, answer, service);
 }
 
+/** Signs a text for a wallet. */
+export interface WalletSigner {
+  readonly address: string;
+  /** @returns an ed25519 signature of the text, or of an off-chain envelope around it */
+  sign(text: string): Uint8Array | Promise<Uint8Array>;
+}
+
+/** Which wallet signs in where. */
+export interface SignIn {
+  readonly service: URL;
+  readonly signer: WalletSigner;
+}
+
 /** What a signed-in wallet may do in the web app. */
 export interface Session {
   /** @returns the JSON answer @throws ServiceError */
@@ -99,12 +110,11 @@ export interface Session {
  * @throws CommandError when the service refuses, or wants something else signed than a sign-in to it
  */
 export async function withSession<Result>(
-  service: URL,
-  wallet: Keypair,
+  { service, signer }: SignIn,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const { origin, host } = new URL((await readDeployment(service)).public_url);
-  const address = wallet.publicKey.toBase58();
+  const { address } = signer;
   const headers = { origin };
   const asked = await request(service, 'POST /session/message', { body: { address }, headers });
   const { message, input } = parse(signInText, asked.answer, service);
@@ -113,14 +123,14 @@ export async function withSession<Result>(
       `The service at ${service.host} wants another text signed than a sign-in to it. Nothing was signed.`,
     );
   }
-  const signed = Buffer.from(message, 'utf8');
+  const signature = await signer.sign(message);
   const { cookies } = await request(service, 'POST /session', {
     headers,
     body: {
       address,
       nonce: input.nonce,
-      signed_message: signed.toString('base64'),
-      signature: Buffer.from(sign(signed, wallet)).toString('base64'),
+      signed_message: Buffer.from(message).toString('base64'),
+      signature: Buffer.from(signature).toString('base64'),
     },
   });
   const signedIn = { origin, cookie: cookies[0]?.split(';')[0] ?? '' };

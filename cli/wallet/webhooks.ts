@@ -2,8 +2,8 @@ import { Argument, Command } from 'commander';
 import { EVENT_KINDS } from '../../webhooks/events.ts';
 import { parseUrlOf } from '../terminal/ledgerNode.ts';
 import { listen } from './listen.ts';
-import { withSession } from './service.ts';
-import { addSignInOptions, type SignIn } from './signIn.ts';
+import { type SignIn, withSession } from './service.ts';
+import { addSignInOptions } from './signIn.ts';
 import { trigger } from './trigger.ts';
 
 /** `svc webhooks` of a wallet's owner. In a checkout the operators' commands stand beside these. */
@@ -18,20 +18,17 @@ export function createWebhooksCommand(): Command {
   addSignInOptions(webhooks.command('trigger'))
     .description('send an example of an event, once, to the webhooks and terminals of the wallet')
     .addArgument(new Argument('<kind>', 'the kind of event').choices(EVENT_KINDS))
-    .action((kind: string, { service, signer }: SignIn) =>
-      withSession(service, signer, ({ call }) => trigger(kind, call)),
+    .action((kind: string, signIn: SignIn) =>
+      withSession(signIn, ({ call }) => trigger(kind, call)),
     );
   return webhooks;
 }
 
-async function listenHere(options: SignIn & { forwardTo: URL }): Promise<void> {
-  const { service, signer, forwardTo } = options;
+async function listenHere({ forwardTo, ...signIn }: SignIn & { forwardTo: URL }): Promise<void> {
   const leaving = new AbortController();
   // Below npx one Ctrl-C arrives twice: from the terminal, and passed on.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => leaving.abort());
-  await withSession(service, signer, (session) =>
-    listen({ session, forwardTo, signal: leaving.signal }),
-  );
+  await withSession(signIn, (session) => listen({ session, forwardTo, signal: leaving.signal }));
 }
 
 const parseReceiverUrl = (text: string): URL => parseUrlOf('--forward-to', text);

@@ -1,4 +1,6 @@
 import { Resolver } from 'node:dns/promises';
+import http from 'node:http';
+import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
@@ -89,18 +91,7 @@ export function createGuardedDispatcher(options: {
   resolve?: ResolveName;
 }): Dispatcher {
   const { allowLoopback, connectTimeoutMs, resolve = resolveName } = options;
-
-  const lookup: LookupFunction = (name, lookupOptions, callback) => {
-    resolveAllowed(name, { allowLoopback, resolve }).then(
-      (found) => {
-        const addresses = found.map((address) => ({ address, family: familyOf(address) }));
-        const [first] = addresses;
-        if (lookupOptions.all || !first) return callback(null, addresses);
-        return callback(null, first.address, first.family);
-      },
-      (error) => callback(error, []),
-    );
-  };
+  const lookup = createGuardedLookup({ allowLoopback, resolve });
   // With HTTP/2, requests would wait for one another's handshake.
   const connect = buildConnector({ timeout: connectTimeoutMs, lookup, allowH2: false });
 
@@ -119,6 +110,59 @@ export function createGuardedDispatcher(options: {
     bodyTimeout: 0,
     allowH2: false,
   });
+}
+
+/** The same for Node's client. */
+export interface GuardedAgents {
+  /** @throws AddressRefusedError for what the URL says by itself */
+  agentFor(url: URL): http.Agent;
+  /** Closes every connection. */
+  destroy(): void;
+}
+
+/** A connection without a request is closed after so long, as undici does. */
+const IDLE_MS = 4_000;
+
+/** @param options as of `createGuardedDispatcher` */
+export function createGuardedAgents(options: {
+  allowLoopback: boolean;
+  resolve?: ResolveName;
+}): GuardedAgents {
+  const { allowLoopback, resolve = resolveName } = options;
+  const kept = {
+    keepAlive: true,
+    timeout: IDLE_MS,
+    lookup: createGuardedLookup({ allowLoopback, resolve }),
+  };
+  const agents = { http: new http.Agent(kept), https: new https.Agent(kept) };
+  return {
+    agentFor(url) {
+      // Node connects to literal addresses without a look-up, so these are decided here.
+      assertUrlAllowed(url, allowLoopback);
+      return url.protocol === 'https:' ? agents.https : agents.http;
+    },
+    destroy() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+function createGuardedLookup(guard: {
+  allowLoopback: boolean;
+  resolve: ResolveName;
+}): LookupFunction {
+  return (name, options, callback) => {
+    resolveAllowed(name, guard).then(
+      (found) => {
+        const addresses = found.map((address) => ({ address, family: familyOf(address) }));
+        const [first] = addresses;
+        if (options.all || !first) return callback(null, addresses);
+        return callback(null, first.address, first.family);
+      },
+      (error) => callback(error, []),
+    );
+  };
 }
 
 /**
@@ -197,7 +241,7 @@ async function resolveAllowed(
 }
 
 /** Without the brackets of IPv6, and without the dot that marks a name as complete. */
-function hostOf({ hostname }: URL): string {
+export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$|\.$/g, '');
 }
 

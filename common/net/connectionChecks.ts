@@ -1,22 +1,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type pg from 'pg';
 import { WebSocket } from 'ws';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import { createPool, type Database } from '../postgres.ts';
+import { isUnchecked } from '../database/connection.ts';
+import { createPool } from '../postgres.ts';
 import { reasonOf } from '../reasonOf.ts';
 import type { StartCheck } from '../startChecks.ts';
+import { refusalOf } from '../transientErrors.ts';
+import { assertOwnSessions } from './databaseSession.ts';
 import { listenAt } from './urls.ts';
 
 /**
- * Opens one connection for a check, and closes it.
+ * Opens what connections a check needs, and closes them.
  *
  * @throws without the address, which holds a password
  */
 export async function withCheckedDatabase<Result>(
   databaseUrl: string,
-  work: (database: Database) => Promise<Result>,
+  work: (database: pg.Pool) => Promise<Result>,
 ): Promise<Result> {
-  const pool = createPool({ databaseUrl, applicationName: 'svc-check', max: 1 });
+  const pool = createPool({ databaseUrl, applicationName: 'svc-check', max: 2 });
   try {
     return await work(pool);
   } finally {
@@ -35,11 +39,14 @@ export function databaseCheck(databaseUrl: string): StartCheck {
                   current_setting('transaction_read_only')::boolean as is_reading`,
         );
         const { rows } = await reading.catch((error: unknown) => {
-          throw new Error(`DATABASE_URL cannot be used: ${reasonOf(error)}`, { cause: error });
+          const reason = refusalOf(error) ?? reasonOf(error);
+          throw new Error(`DATABASE_URL cannot be used: ${reason}`, { cause: error });
         });
         const [row] = rows;
         if (row?.is_reading) throw new Error('DATABASE_URL leads to a server that only reads');
-        return `PostgreSQL ${row?.version}`;
+        await assertOwnSessions(database);
+        const warning = isUnchecked(databaseUrl) ? ', over TLS that checks no certificate' : '';
+        return `PostgreSQL ${row?.version}${warning}`;
       }),
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { z } from 'zod';
 import { ConfigError } from '../config.ts';
+import { connectionOf } from '../database/connection.ts';
 
 // Addresses in the environment, each bound to the protocols that whoever connects to it can speak.
 // A wrong one is refused with the variable's name at the start, not with a riddle later.
@@ -10,7 +11,22 @@ const DATABASE_URL_FAULT =
   'must be a URL that begins with postgres:// (special characters of a password as %23)';
 export const databaseUrlSetting = z
   .url({ protocol: /^postgres(ql)?$/, error: DATABASE_URL_FAULT })
-  .refine(isWholeDatabaseUrl, DATABASE_URL_FAULT);
+  .refine(isWholeDatabaseUrl, DATABASE_URL_FAULT)
+  .superRefine((text, context) => {
+    const message = databaseUrlFault(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+/** @returns what is wrong in what a whole address says of TLS */
+export function databaseUrlFault(text: string): string | undefined {
+  if (!isWholeDatabaseUrl(text)) return undefined;
+  try {
+    connectionOf(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 /**
  * Whether an address of a database is one whole: a `/`, `?` or `#` in a password ends the host too
@@ -52,6 +68,19 @@ export function websocketUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   if (url.port !== '') url.port = String(Number(url.port) + 1);
+  return url.href;
+}
+
+/**
+ * The one spelling of an address that requests go to: as the URL standard writes it, without the dot
+ * behind a host's name, which changes nothing, and without a fragment, which is never sent.
+ *
+ * @throws TypeError for what is no URL
+ */
+export function normalizeUrl(text: string): string {
+  const url = new URL(text);
+  url.hostname = url.hostname.replace(/\.$/, '');
+  url.hash = '';
   return url.href;
 }
 

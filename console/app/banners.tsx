@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
+import { Link } from 'wouter';
+import { useRead } from '../data/queries.ts';
 import { useNews } from '../data/tabs.ts';
 import { shorten } from '../design/address.tsx';
-import { Notice } from '../design/notice.tsx';
+import { Notice, Reading } from '../design/notice.tsx';
 import { onUse } from '../design/onUse.tsx';
 import { type EndedTransaction, noteEnded, useEnded, usePending } from '../ledger/pending.ts';
 import { useSession } from '../session/session.tsx';
@@ -20,10 +22,28 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+const MIRROR_EVERY_MS = 30_000;
+
+/** Jobs and credits come from the mirror, which stands still while its indexer is away. */
+function MirrorNotice() {
+  const { data } = useRead('/status', { everyMs: MIRROR_EVERY_MS });
+  if (data?.parts.mirror !== 'away') return null;
+  return (
+    <Notice tone="warn">
+      <p>The service's mirror of the ledger is behind. Jobs and credits shown here are old.</p>
+      <p>
+        They are safe on the ledger, and shown once the mirror has them.{' '}
+        <Link href="/console/status">Status</Link>
+      </p>
+    </Notice>
+  );
+}
+
 /** What is true of every page at present, above all of them. */
 export function Banners() {
   const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
   const { session } = useSession();
+  const config = useRead('/config');
   const connection = useConnection();
   const isOther = session && connection && connection.account.address !== session.wallet;
   const client = useQueryClient();
@@ -42,6 +62,8 @@ export function Banners() {
           <p>Nothing is sent or signed until you are back.</p>
         </Notice>
       )}
+      {isOnline && config.error && <Reading of={config} what="what this service is" />}
+      {session && <MirrorNotice />}
       {isOther && (
         <Notice tone="warn">
           <p>

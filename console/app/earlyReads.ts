@@ -3,9 +3,10 @@ import { keyOf } from '../data/queries.ts';
 import { type AnswerOf, call, type PathOf } from '../data/request.ts';
 import { APP_PAGES, type AppPage, type AppPath, earlyReadsOf } from '../routes.ts';
 
-/** Waits for an answer that is on its way, or asks for it. Fails silently. */
+/** Waits for an answer that is on its way, or asks for it once. Fails silently: the page says so. */
 export function readOnce(client: QueryClient, path: PathOf<'GET'>): Promise<void> {
-  return client.prefetchQuery({ queryKey: keyOf(path), queryFn: () => call('GET', path) });
+  const queryFn = () => call('GET', path);
+  return client.prefetchQuery({ queryKey: keyOf(path), queryFn, retry: false });
 }
 
 /**

@@ -108,8 +108,16 @@ function Group({ group, path }: { readonly group: DestinationGroup; readonly pat
 }
 
 function Account() {
-  const { session, askSignIn, signOut } = useSession();
+  const { session, error, askSignIn, signOut, signOutError } = useSession();
   const config = useConfig();
+  if (session === undefined && error) {
+    return (
+      <div className={styles.account}>
+        <p className="soft">Who is signed in is not known at present.</p>
+        <Ledger chain={config?.chain} />
+      </div>
+    );
+  }
   if (!session) {
     return (
       <div className={styles.account}>
@@ -130,24 +138,29 @@ function Account() {
       <Balance />
       <div className={styles.wallet}>
         <Address address={session.wallet} what="your wallet's address" />
-        <Button kind="quiet" size="small" onClick={() => void signOut()}>
+        <Button kind="quiet" size="small" onClick={() => void signOut().catch(() => undefined)}>
           Sign out
         </Button>
       </div>
+      {signOutError && (
+        <p className="soft" role="alert">
+          You are still signed in. {signOutError.message}
+        </p>
+      )}
       <Ledger chain={config?.chain} />
     </div>
   );
 }
 
 function Balance() {
-  const { data } = useRead('/account');
+  const { data, error } = useRead('/account');
   return (
     <Link href="/console/credits" className={styles.balance}>
       <span className="offscreen">Credits available: </span>
       {data ? (
         <Credits credits={data.available_credits} />
       ) : (
-        <span className={styles.pending}> </span>
+        <span className={styles.pending}>{error ? 'not known' : ' '}</span>
       )}
     </Link>
   );

@@ -41,7 +41,7 @@ function Finder() {
     return [
       ...pages,
       ...themes,
-      ...(session ? [{ name: 'Sign out', run: () => void signOut() }] : []),
+      ...(session ? [{ name: 'Sign out', run: () => void signOut().catch(() => undefined) }] : []),
     ];
   }, [session, follow, signOut]);
 

@@ -36,6 +36,8 @@ export default defineConfig({
   plugins: [pageDocuments(BASE, classOf), compressedFiles],
   // The pages use the client as browsers get it.
   resolve: { conditions: ['browser', 'module', 'import', 'default'] },
+  // It is the same in development.
+  oxc: { jsx: { runtime: 'automatic', importSource: '#console', development: false } },
   css: { modules: { generateScopedName: (name, path) => classOf(name, path.replace(/\?.*/, '')) } },
   build: {
     outDir: join(ROOT, 'dist'),

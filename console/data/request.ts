@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { consoleRoutes, ErrorBody, ErrorCode } from '../../api/console/contracts/index.ts';
+import { noteServiceTime } from './serviceTime.ts';
 
 type Routes = (typeof consoleRoutes)[keyof typeof consoleRoutes];
 type Method = Routes['method'];
@@ -55,6 +56,9 @@ class UnreachableError extends Error {
   }
 }
 
+/** The API itself gives up on a database after a few seconds. What takes longer does not come. */
+const READ_MS_MAX = 20_000;
+
 /** Where a route is, with its parameters and query. */
 export function addressOf(
   path: string,
@@ -80,8 +84,26 @@ export async function call<Verb extends Method, Path extends PathOf<Verb>>(
   path: Path,
   parts: Parts<Verb, Path> = {},
 ): Promise<AnswerOf<Verb, Path>> {
-  const response = await send(method, addressOf(path, parts as object), parts);
-  return (await response.json()) as AnswerOf<Verb, Path>;
+  const address = addressOf(path, parts as object);
+  const read = async (signal = parts.signal) =>
+    (await (await send(method, address, { ...parts, signal })).json()) as AnswerOf<Verb, Path>;
+  return method === 'GET' ? withinLimit(read, parts.signal) : read();
+}
+
+/** @throws UnreachableError once the time for an answer is over */
+async function withinLimit<Answer>(
+  read: (signal: AbortSignal) => Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), READ_MS_MAX);
+  try {
+    return await read(signal ? AbortSignal.any([signal, limit.signal]) : limit.signal);
+  } catch (error) {
+    throw limit.signal.aborted ? new UnreachableError(error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The answer as it is, for routes that answer in another form. @throws as `call` does */
@@ -102,6 +124,7 @@ export async function send(
     if (signal?.aborted) throw cause;
     throw new UnreachableError(cause);
   }
+  noteServiceTime(response);
   if (response.ok) return response;
   throw new RequestError(response, await readError(response));
 }

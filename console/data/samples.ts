@@ -8,32 +8,42 @@ export function trialModel(models: readonly ConsoleModel[] = []): string {
   return (byPrice.find(({ svc }) => svc.active_workers > 0) ?? byPrice[0])?.id ?? 'MODEL';
 }
 
-/** Code that runs as pasted, in the three languages of the documentation. */
+/** A chat completion as the pages ask for one. */
+export interface CompletionRequest {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly max_tokens?: number;
+  readonly stream?: true;
+}
+
+/** The first request of somebody who has just come. */
+export const firstRequest = (model: string): CompletionRequest => ({
+  model,
+  messages: [{ role: 'user', content: 'Say hello in five words.' }],
+});
+
+/** Code that sends this request, all of it, and runs as pasted: in the documentation's three languages. */
 export function completionSamples({
   publicUrl,
   apiKey = 'YOUR_API_KEY',
-  model,
-  prompt = 'Say hello in five words.',
+  request,
 }: {
   readonly publicUrl: string;
   readonly apiKey?: string;
-  readonly model: string;
-  readonly prompt?: string;
+  readonly request: CompletionRequest;
 }): (readonly [language: string, code: string])[] {
   const text = (value: string) => JSON.stringify(value);
-  const body = JSON.stringify(
-    { model, messages: [{ role: 'user', content: prompt }] },
-    undefined,
-    2,
-  );
+  const { stream, ...fields } = request;
+  const answer = stream ? 'stream' : 'answer';
   return [
     [
       'curl',
       [
-        `curl ${publicUrl}/v1/chat/completions \\`,
+        // Without -N it would hold pieces back.
+        `curl ${stream ? '-N ' : ''}${publicUrl}/v1/chat/completions \\`,
         `  -H ${quote(`Authorization: Bearer ${apiKey}`)} \\`,
         `  -H 'Content-Type: application/json' \\`,
-        `  -d ${quote(body)}`,
+        `  -d ${quote(JSON.stringify(request, undefined, 2))}`,
       ].join('\n'),
     ],
     [
@@ -43,11 +53,18 @@ export function completionSamples({
         'from openai import OpenAI',
         '',
         `client = OpenAI(base_url=${text(`${publicUrl}/v1`)}, api_key=${text(apiKey)})`,
-        'answer = client.chat.completions.create(',
-        `    model=${text(model)},`,
-        `    messages=[{"role": "user", "content": ${text(prompt)}}],`,
+        `${answer} = client.chat.completions.create(`,
+        // What JSON has of these fields, Python writes the same.
+        ...Object.entries(fields).map(([name, value]) => `    ${name}=${literal(value, '    ')},`),
+        ...(stream ? ['    stream=True,'] : []),
         ')',
-        'print(answer.choices[0].message.content)',
+        ...(stream
+          ? [
+              'for chunk in stream:',
+              '    if chunk.choices:',
+              '        print(chunk.choices[0].delta.content or "", end="", flush=True)',
+            ]
+          : ['print(answer.choices[0].message.content)']),
       ].join('\n'),
     ],
     [
@@ -60,14 +77,24 @@ export function completionSamples({
         `  baseURL: ${text(`${publicUrl}/v1`)},`,
         `  apiKey: ${text(apiKey)},`,
         '});',
-        'const answer = await client.chat.completions.create({',
-        `  model: ${text(model)},`,
-        `  messages: [{ role: 'user', content: ${text(prompt)} }],`,
+        `const ${answer} = await client.chat.completions.create({`,
+        ...Object.entries(request).map(([name, value]) => `  ${name}: ${literal(value, '  ')},`),
         '});',
-        'console.log(answer.choices[0]?.message.content);',
+        ...(stream
+          ? [
+              'for await (const chunk of stream) {',
+              "  process.stdout.write(chunk.choices[0]?.delta.content ?? '');",
+              '}',
+            ]
+          : ['console.log(answer.choices[0]?.message.content);']),
       ].join('\n'),
     ],
   ];
+}
+
+/** A value in lines of their own, each behind this margin. */
+function literal(value: unknown, margin: string): string {
+  return JSON.stringify(value, undefined, margin).replaceAll('\n', `\n${margin}`);
 }
 
 /** For a shell. */

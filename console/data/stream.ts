@@ -6,11 +6,13 @@ interface StreamListener {
   readonly onChanges: (changes: StreamChanges) => void;
   /** What was shown may be old: it is to be read anew. */
   readonly onReset: () => void;
-  /** The stream ended for good, as it does with the session. */
+  /** The stream was refused, as it is when the session is over. */
   readonly onEnd: () => void;
 }
 
 type Message = { readonly kind: 'changes'; readonly changes: StreamChanges } | { kind: 'reset' };
+
+const AGAIN_MS = 30_000;
 
 /**
  * Listens to the changes of the wallet. However many tabs do, one of them holds the connection and
@@ -30,25 +32,38 @@ export function openStream(wallet: string, listener: StreamListener): () => void
     channel.postMessage(message);
   };
   channel.onmessage = ({ data }: MessageEvent<Message>) => take(data);
+  /** @param onRefused called once it does not connect again by itself. @returns ends it */
+  const connect = (onRefused: () => void): (() => void) => {
+    const source = new EventSource(`${API}/stream`);
+    // It begins with the balance. Between two holders more may have been missed, so that all is read
+    // anew then, and the balance with it.
+    let hasBegun = false;
+    source.addEventListener('changes', ({ data }) => {
+      tell(hasBegun ? { kind: 'changes', changes: JSON.parse(data) } : { kind: 'reset' });
+      hasBegun = true;
+    });
+    source.addEventListener('reset', () => tell({ kind: 'reset' }));
+    source.addEventListener('error', () => {
+      if (source.readyState === EventSource.CLOSED) onRefused();
+    });
+    return () => source.close();
+  };
   const hold = () =>
     new Promise<void>((resolve) => {
       // The lock may have been granted just before this stream ended.
       if (abort.signal.aborted) return resolve();
-      const source = new EventSource(`${API}/stream`);
-      // It begins with the balance. Between two holders more may have been missed, so that all is read
-      // anew then, and the balance with it.
-      let hasBegun = false;
-      source.addEventListener('changes', ({ data }) => {
-        tell(hasBegun ? { kind: 'changes', changes: JSON.parse(data) } : { kind: 'reset' });
-        hasBegun = true;
-      });
-      source.addEventListener('reset', () => tell({ kind: 'reset' }));
-      source.addEventListener('error', () => {
-        // It connects again by itself unless it was refused.
-        if (source.readyState === EventSource.CLOSED) listener.onEnd();
-      });
+      let close: () => void;
+      const begin = (): void => {
+        close = connect(() => {
+          listener.onEnd();
+          // Where there were too many streams, there is room again in a while.
+          const timer = setTimeout(begin, AGAIN_MS);
+          close = () => clearTimeout(timer);
+        });
+      };
+      begin();
       abort.signal.addEventListener('abort', () => {
-        source.close();
+        close();
         resolve();
       });
     });

@@ -37,7 +37,7 @@ export function CodeTabs({
 export function Pre({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <section aria-label={label} tabIndex={0} className={styles.pre}>
+    <section aria-label={label} tabIndex={0} className={`${styles.pre} sideways`}>
       <pre>{code}</pre>
     </section>
   );
@@ -48,7 +48,9 @@ export function Command({ text }: { readonly text: string }) {
   return (
     <div className={`${styles.block} ${styles.line}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <code tabIndex={0}>{text}</code>
+      <code tabIndex={0} className="sideways">
+        {text}
+      </code>
       <CopyIconButton text={text} what="command" />
     </div>
   );

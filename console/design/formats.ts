@@ -39,10 +39,20 @@ export function formatAgo(ms: number): string {
   return unit ? `${Math.trunc(ms / unit[1])}${unit[0]} ago` : 'now';
 }
 
-/** `05 Nov 2026, 18:14:44 UTC`. */
+/** A time that far ahead, in its largest unit: `in 5m`. */
+export function formatAhead(ms: number): string {
+  const unit = UNITS.find(([, length]) => ms >= length);
+  return unit ? `in ${Math.trunc(ms / unit[1])}${unit[0]}` : 'now';
+}
+
+/** `2026-11-05 18:14:44 UTC`. */
 export function formatTime(iso: string): string {
-  const text = new Date(iso).toUTCString();
-  return `${text.slice(5, 16)}, ${text.slice(17, 25)} UTC`;
+  return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** The same to the minute, where a title says that it is UTC: `2026-11-05 18:14`. */
+export function formatMinute(iso: string): string {
+  return formatTime(iso).slice(0, 16);
 }
 
 /** Milliseconds to the whole one, from ten thousand on as seconds; null where there are none. */

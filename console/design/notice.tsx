@@ -57,6 +57,26 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong in this page.';
 }
 
+/** Stands for what is read: that it is, or why it is not there, with what that means for the money. */
+export function Reading({
+  of: { data, error, isLoading, refetch },
+  what,
+  money = 'Credits are on the ledger and not affected.',
+}: {
+  readonly of: {
+    readonly data: unknown;
+    readonly error: Error | null;
+    readonly isLoading: boolean;
+    readonly refetch: () => unknown;
+  };
+  readonly what: string;
+  readonly money?: string;
+}) {
+  if (error === null) return isLoading ? <Loading what={what} /> : null;
+  const age = data === undefined ? '' : ' What you see was read before.';
+  return <ErrorNotice error={error} money={`${money}${age}`} onRetry={() => void refetch()} />;
+}
+
 /** A list without entries, with what makes the first one. */
 export function Empty({
   title,

@@ -26,7 +26,7 @@ export function Table<Row>({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <section className={styles.scroll} tabIndex={0} aria-label={caption}>
+    <section className={`${styles.scroll} sideways`} tabIndex={0} aria-label={caption}>
       <table className={styles.table}>
         <caption className="offscreen">{caption}</caption>
         <thead>

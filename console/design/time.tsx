@@ -1,9 +1,10 @@
 import { useSyncExternalStore } from 'react';
-import { formatAgo, formatTime } from './formats.ts';
+import { serviceNow } from '../data/serviceTime.ts';
+import { formatAgo, formatAhead, formatTime } from './formats.ts';
 
 const SECOND_MS = 1_000;
 
-/** The page's clock, whole seconds in Unix milliseconds; one timer for all that read it. */
+/** One timer for all that read the time. */
 const readers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -20,11 +21,9 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-const currentSecond = () => Math.floor(Date.now() / SECOND_MS) * SECOND_MS;
-
-/** Unix milliseconds, anew each second. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, currentSecond);
+/** The service's time in Unix milliseconds, in whole steps. */
+export function useNow(stepMs = SECOND_MS): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(serviceNow() / stepMs) * stepMs);
 }
 
 /** How long ago, with the whole time on hover. */
@@ -37,6 +36,17 @@ export function Ago({ time }: { readonly time: string }) {
   );
 }
 
+/** How far ahead, with the whole time on hover. */
+export function Ahead({ time }: { readonly time: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={time} title={formatTime(time)} className="number">
+      {formatAhead(Date.parse(time) - now)}
+    </time>
+  );
+}
+
+/** The whole time, for the details of one thing. Lists say how long ago. */
 export function Time({ time }: { readonly time: string }) {
   return (
     <time dateTime={time} className="number">

@@ -57,5 +57,7 @@ async function statusOf(rpc: Rpc, signature: string, searchTransactionHistory: b
 function endingOf(status: SignatureStatus | null): Ending | undefined {
   const isSure = status !== null && status.confirmationStatus !== 'processed';
   if (!isSure) return undefined;
-  return status.err === null ? { kind: 'confirmed' } : { kind: 'failed', error: status.err };
+  return status.err === null
+    ? { kind: 'confirmed', slot: status.slot }
+    : { kind: 'failed', error: status.err };
 }

@@ -15,7 +15,8 @@ export interface PendingTransaction {
 
 /** How it ended, for certain. */
 export type Ending =
-  | { readonly kind: 'confirmed' }
+  /** In this slot of the ledger. */
+  | { readonly kind: 'confirmed'; readonly slot: number }
   | { readonly kind: 'failed'; readonly error: object | string }
   | { readonly kind: 'expired' };
 

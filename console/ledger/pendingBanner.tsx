@@ -1,7 +1,8 @@
 import { refusalOf } from '@svc-inference/client/wallet';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useExplorer } from '../data/ledger.ts';
+import { useRead } from '../data/queries.ts';
 import { TransactionLink } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Notice } from '../design/notice.tsx';
@@ -16,6 +17,8 @@ import {
 } from './pending.ts';
 import { refusalSentence } from './refusals.ts';
 import { useLedger } from './useLedger.ts';
+
+const EVERY_MS = 1_000;
 
 /** Follows every transaction that this browser sent, after a reload too, and says how it ended. */
 export default function PendingBanner() {
@@ -62,9 +65,24 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
   );
 }
 
+/** The pages read the mirror, which follows the ledger: once it has this slot, they are read again. */
+function useMirrored(slot: number | undefined): boolean {
+  const client = useQueryClient();
+  const [awaited, setAwaited] = useState(slot);
+  const { data } = useRead('/status', { everyMs: EVERY_MS, enabled: awaited !== undefined });
+  const mirrored = data?.mirror.slot ?? 0;
+  useEffect(() => {
+    if (awaited === undefined || mirrored < awaited) return;
+    setAwaited(undefined);
+    void client.invalidateQueries();
+  }, [awaited, mirrored, client]);
+  return awaited === undefined;
+}
+
 function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
   const { title, signature, ending } = transaction;
   const explorer = useExplorer();
+  const isShown = useMirrored(ending.kind === 'confirmed' ? ending.slot : undefined);
   const dismiss = (
     <Button size="small" onClick={() => dismissEnded(signature)}>
       Dismiss
@@ -77,6 +95,7 @@ function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
         <p>
           {title}: confirmed. {link}
         </p>
+        {!isShown && <p>The pages show it as soon as the mirror has it.</p>}
       </Notice>
     );
   }

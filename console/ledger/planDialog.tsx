@@ -1,23 +1,29 @@
 import type { ReactNode } from 'react';
 import { Button } from '../design/button.tsx';
 import { Dialog } from '../design/dialog.tsx';
+import { useSignedIn } from '../session/signedIn.tsx';
+import { SigningObstacle } from './signingObstacle.tsx';
 import type { Plan } from './transaction.ts';
 
 /** Asks for what a plan needs. What the plan does is said, and signed, in the next dialog. */
 export function PlanDialog({
   title,
+  signer,
   makePlan,
   onPlan,
   onClose,
   children,
 }: {
   readonly title: string;
+  /** Who signs, where it need not be the wallet that is signed in. */
+  readonly signer?: string;
   /** Undefined while something that was entered is wrong; the fields say what. */
   readonly makePlan: (() => Plan) | undefined;
   readonly onPlan: (plan: Plan) => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
+  const { wallet } = useSignedIn();
   const goOn = makePlan && (() => onPlan(makePlan()));
   return (
     <Dialog
@@ -33,6 +39,7 @@ export function PlanDialog({
         </>
       }
     >
+      {(signer ?? wallet) === wallet && <SigningObstacle />}
       {children}
     </Dialog>
   );

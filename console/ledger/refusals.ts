@@ -3,7 +3,8 @@ import type { EscrowErrorName, Refusal } from '@svc-inference/client/wallet';
 /** Why the program refuses, for those who have to do something about it. */
 const SENTENCES: Partial<Record<EscrowErrorName, string>> = {
   DepositsPaused: 'Buying credits is paused by the authority of the program.',
-  CreditAccountFull: 'The account would hold more credits than the program allows one account.',
+  CreditAccountFull:
+    'The account would hold more credits, available and locked together, than the program allows one account.',
   InsufficientCredits: 'The account has fewer credits available than this takes.',
   AlreadyInitialized: 'The account exists already. Open this page anew.',
   DisputeWindowClosed: 'The dispute window is over: it lasts 60 seconds from the settlement.',

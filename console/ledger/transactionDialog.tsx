@@ -1,15 +1,18 @@
 import { NoAnswerError, RpcError } from '@svc-inference/client/wallet';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { useConfig } from '../data/ledger.ts';
+import { useAsRead } from '../data/queries.ts';
 import { shorten } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
 import { Dialog } from '../design/dialog.tsx';
-import { ErrorNotice, Loading, Notice } from '../design/notice.tsx';
+import { ErrorNotice, Loading, Notice, Reading } from '../design/notice.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
-import { connect, useConnection, useWallets } from '../wallet/wallets.ts';
+import { useConnection } from '../wallet/wallets.ts';
 import { usePending } from './pending.ts';
 import { refusalSentence } from './refusals.ts';
+import { SigningObstacle, useCanSign } from './signingObstacle.tsx';
 import { messageOf, type Plan, preview, RefusedError, signAndSend } from './transaction.ts';
 import styles from './transactionDialog.module.css';
 import { useLedger } from './useLedger.ts';
@@ -28,16 +31,18 @@ export function TransactionDialog({
   const signer = plan.signer ?? wallet;
   const isOther = signer !== wallet;
   const ledger = useLedger();
+  const config = useConfig();
   const connection = useConnection();
-  const wallets = useWallets();
+  const isAble = useCanSign();
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState<unknown>();
   // Whoever leaves the dialog has cancelled it: what the wallet signs later is not sent.
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
-  const simulated = useQuery({
-    queryKey: ['preview', plan.title, signer],
+  const queryKey = ['preview', plan.title, signer];
+  const result = useQuery({
+    queryKey,
     queryFn: () => {
       if (ledger === undefined) throw new Error('There is no node to ask.');
       return preview(plan, signer, ledger);
@@ -46,6 +51,7 @@ export function TransactionDialog({
     gcTime: 0,
     staleTime: 0,
   });
+  const simulated = useAsRead(result, queryKey);
 
   const sign = async () => {
     if (ledger === undefined || connection === undefined) return;
@@ -67,8 +73,7 @@ export function TransactionDialog({
     enabled: ledger !== undefined && isOther,
     gcTime: 0,
   });
-  const isOwn = connection?.account.address === wallet;
-  const canSign = simulated.data?.accepted === true && isOwn && !isOther && !isSame;
+  const canSign = simulated.data?.accepted === true && isAble && !isOther && !isSame;
   return (
     <Dialog
       title={plan.title}
@@ -76,31 +81,26 @@ export function TransactionDialog({
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            disabled={!canSign}
-            pending={isSigning && 'Confirm in the wallet…'}
-            onClick={() => void sign()}
-          >
-            Sign and send
-          </Button>
+          {!isOther && (
+            <Button
+              kind="primary"
+              disabled={!canSign}
+              pending={isSigning && 'Confirm in the wallet…'}
+              onClick={() => void sign()}
+            >
+              Sign and send
+            </Button>
+          )}
         </>
       }
     >
-      {ledger === undefined && (
-        <Notice tone="warn">
-          <p>This deployment names no ledger's node for browsers.</p>
-          <p>Send the transaction with svc send, or ask the operator for SVC_CONSOLE_RPC_URL.</p>
-        </Notice>
-      )}
-      {simulated.isLoading && <Loading what="what the ledger would do" />}
-      {simulated.error && (
-        <ErrorNotice
-          error={unreachable(simulated.error)}
-          money={NOTHING_MOVED}
-          onRetry={() => void simulated.refetch()}
-        />
-      )}
+      {!isOther && <SigningObstacle />}
+      {config === undefined && <Loading what="which ledger this is" />}
+      <Reading
+        of={{ ...simulated, error: simulated.error && unreachable(simulated.error) }}
+        what="what the ledger would do"
+        money={NOTHING_MOVED}
+      />
       {simulated.data?.accepted === true && (
         <ul className={styles.effects}>
           {simulated.data.effects.map((effect) => (
@@ -127,26 +127,6 @@ export function TransactionDialog({
           </p>
           {message.data && <Command text={message.data} />}
         </>
-      )}
-      {!isOwn && !isOther && (
-        <Notice
-          tone="warn"
-          action={wallets.map((one) => (
-            <Button
-              key={one.name}
-              size="small"
-              onClick={() => void connect(one).catch((thrown) => setError(thrown))}
-            >
-              Connect {one.name}
-            </Button>
-          ))}
-        >
-          <p>
-            {connection
-              ? `The wallet shows another account than ${shorten(wallet)}.`
-              : `Connect the wallet that holds ${shorten(wallet)}.`}
-          </p>
-        </Notice>
       )}
       {error !== undefined && <ErrorNotice error={readable(error, plan)} money={NOTHING_MOVED} />}
     </Dialog>

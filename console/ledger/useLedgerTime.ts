@@ -1,15 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { useConfig } from '../data/ledger.ts';
+import { type Read, useAsRead } from '../data/queries.ts';
 import { useNow } from '../design/time.tsx';
 
 const EVERY_MS = 10_000;
 
-/** The ledger's time in Unix milliseconds, which deadlines are judged by; undefined until it is known. */
-export function useLedgerTime(): number | undefined {
+/**
+ * The ledger's time in Unix milliseconds, which deadlines are judged by; undefined until it is known.
+ * Where browsers have no node to ask, this page's own stands for it.
+ */
+export function useLedgerTime(): {
+  readonly nowMs: number | undefined;
+  readonly read: Read<number>;
+} {
   const rpcUrl = useConfig()?.rpc_url;
   const now = useNow();
-  const { data: leadMs } = useQuery({
-    queryKey: ['ledger time', rpcUrl],
+  const queryKey = ['ledger time', rpcUrl];
+  const result = useQuery({
+    queryKey,
     queryFn: async () => {
       if (!rpcUrl) throw new Error('There is no node to ask.');
       // The ledger's code comes behind the page, which does without until then.
@@ -19,5 +27,7 @@ export function useLedgerTime(): number | undefined {
     enabled: Boolean(rpcUrl),
     refetchInterval: EVERY_MS,
   });
-  return leadMs === undefined ? undefined : now + leadMs;
+  const read = useAsRead(result, queryKey);
+  const leadMs = rpcUrl === null ? 0 : read.data;
+  return { nowMs: leadMs === undefined ? undefined : now + leadMs, read };
 }

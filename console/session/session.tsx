@@ -34,7 +34,10 @@ interface SessionState {
   readonly accept: (made: SessionObject) => void;
   /** @throws Error when nobody signs in */
   readonly askSignIn: (reason: string) => Promise<SessionObject>;
+  /** @throws Error when the service does not end the session */
   readonly signOut: () => Promise<void>;
+  /** Why the last sign-out did not succeed. */
+  readonly signOutError: Error | null;
   /** How often somebody has signed out in this browser: what was open before is closed then. */
   readonly signOuts: number;
 }
@@ -62,6 +65,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   const session = data?.session;
   const [asked, setAsked] = useState<Asked>();
   const [signOuts, setSignOuts] = useState(0);
+  const [signOutError, setSignOutError] = useState<Error | null>(null);
 
   const askSignIn = useCallback(
     (reason: string) =>
@@ -124,20 +128,24 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
       readSession: () => void refetch(),
       askSignIn,
       signOuts,
+      signOutError,
       accept(made: SessionObject) {
         latest.current.take(made);
         tellTabs({ kind: 'signed in' });
       },
       async signOut() {
         // A session that is over already is what was asked for.
-        await call('DELETE', '/session').catch((error: unknown) => {
-          if (!isSessionOver(error)) throw error;
+        setSignOutError(null);
+        await call('DELETE', '/session').catch((error: Error) => {
+          if (isSessionOver(error)) return;
+          setSignOutError(error);
+          throw error;
         });
         latest.current.leave();
         tellTabs({ kind: 'signed out' });
       },
     }),
-    [session, error, refetch, askSignIn, signOuts],
+    [session, error, refetch, askSignIn, signOuts, signOutError],
   );
 
   return (

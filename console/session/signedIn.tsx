@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, use, useRef } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
-import { ErrorNotice } from '../design/notice.tsx';
+import { Reading } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { type PageHead, SIGN_IN_HEAD } from '../routes.ts';
 import { useSession } from './session.tsx';
@@ -31,13 +31,10 @@ export function SignedIn({
     return (
       <>
         {head && <PageHeader {...head} />}
-        {error && (
-          <ErrorNotice
-            error={error}
-            money="Your credits are on the ledger and not affected."
-            onRetry={readSession}
-          />
-        )}
+        <Reading
+          of={{ data: undefined, error, isLoading: true, refetch: readSession }}
+          what="who is signed in"
+        />
       </>
     );
   }

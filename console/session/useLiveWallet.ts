@@ -6,27 +6,42 @@ import type {
   ConsoleJobList,
   StreamChanges,
 } from '../../api/console/contracts/index.ts';
-import { keyOf } from '../data/queries.ts';
+import { keyOf, useRead } from '../data/queries.ts';
 import { openStream } from '../data/stream.ts';
 import { useNews } from '../data/tabs.ts';
 
 /** Paths whose answers the stream makes old. */
-const CHANGING = ['/jobs', '/account', '/account/history', '/jobs/:job_id', '/job-counts'] as const;
+const CHANGING = ['/jobs', '/jobs/:job_id', '/account'] as const;
+/** The same of those that a change says nothing of but that they have changed. */
+const SUMMED = ['/account/history', '/job-counts', '/usage', '/usage/latency'] as const;
 
-/** Keeps what is shown of a wallet as new as its stream, and as what other tabs have done. */
+const NO_ACCOUNT_POLL_MS = 3_000;
+
+/**
+ * Keeps what is shown of a wallet as new as its stream, and as what other tabs have done. A wallet
+ * without an account has no stream: the account is polled until it is open.
+ */
 export function useLiveWallet(wallet: string | undefined): void {
   const client = useQueryClient();
+  const known = client.getQueryData<ConsoleAccount>(keyOf('/account'));
+  const hasAccount = known?.is_open === true && known.wallet === wallet;
+  useRead('/account', {
+    enabled: wallet !== undefined,
+    ...(!hasAccount && { everyMs: NO_ACCOUNT_POLL_MS }),
+  });
   useEffect(() => {
-    if (wallet === undefined) return;
+    if (wallet === undefined || !hasAccount) return;
     const readAnew = () => {
-      for (const path of CHANGING) void client.invalidateQueries({ queryKey: [path] });
+      for (const path of [...CHANGING, ...SUMMED]) {
+        void client.invalidateQueries({ queryKey: [path] });
+      }
     };
     return openStream(wallet, {
       onChanges: (changes) => apply(changes, client),
       onReset: readAnew,
       onEnd: () => void client.invalidateQueries({ queryKey: ['/session'] }),
     });
-  }, [wallet, client]);
+  }, [wallet, hasAccount, client]);
   useNews((news) => {
     if (news.kind !== 'changed') return;
     for (const path of news.paths) void client.invalidateQueries({ queryKey: [path] });
@@ -40,7 +55,7 @@ function apply(changes: StreamChanges, client: QueryClient): void {
     (account) => account && { ...account, available_credits, locked_credits },
   );
   void client.invalidateQueries({ queryKey: ['/account'], refetchType: 'active' });
-  void client.invalidateQueries({ queryKey: ['/account/history'] });
+  for (const path of SUMMED) void client.invalidateQueries({ queryKey: [path] });
   for (const job of jobs) {
     client.setQueryData(keyOf('/jobs/:job_id', { params: { job_id: job.id } }), job);
   }

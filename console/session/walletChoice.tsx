@@ -2,6 +2,7 @@ import type { Wallet } from '@wallet-standard/base';
 import { useState } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { signInObstacle } from '../wallet/obstacles.ts';
 import { signIn } from '../wallet/signIn.ts';
 import { connect, useWallets } from '../wallet/wallets.ts';
 import styles from './walletChoice.module.css';
@@ -33,22 +34,30 @@ export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObj
         </Notice>
       )}
       <ul className={styles.list}>
-        {wallets.map((wallet) => (
-          <li key={wallet.name}>
-            <button
-              type="button"
-              className={styles.wallet}
-              disabled={pending !== undefined}
-              onClick={() => void choose(wallet)}
-            >
-              <img src={wallet.icon} alt="" width="24" height="24" />
-              <span>{wallet.name}</span>
-              <span className="soft">
-                {pending === wallet ? 'Confirm in the wallet…' : 'Sign in'}
-              </span>
-            </button>
-          </li>
-        ))}
+        {wallets.map((wallet) => {
+          const obstacle = signInObstacle(wallet);
+          return (
+            <li key={wallet.name}>
+              <button
+                type="button"
+                className={styles.wallet}
+                disabled={obstacle !== undefined || pending !== undefined}
+                onClick={() => void choose(wallet)}
+              >
+                <img src={wallet.icon} alt="" width="24" height="24" />
+                <span>{wallet.name}</span>
+                <span className="soft">
+                  {pending === wallet ? 'Confirm in the wallet…' : !obstacle && 'Sign in'}
+                </span>
+              </button>
+              {obstacle && (
+                <p className={styles.note}>
+                  {obstacle.what} {obstacle.remedy}
+                </p>
+              )}
+            </li>
+          );
+        })}
       </ul>
       {error !== undefined && (
         <ErrorNotice

@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useConfig, useExplorer, verifyLink } from '../data/ledger.ts';
 import { Button } from '../design/button.tsx';
-import { Command } from '../design/code.tsx';
 import { ErrorNotice } from '../design/notice.tsx';
 import { Row, Stack } from '../design/page.tsx';
 import { Result } from './result.tsx';
-import { commandOf, type Request, verify } from './verify.ts';
+import { type Request, verify } from './verify.ts';
 
 /** Verifies a job in this page, beside what else is shown of it. */
 export default function InlineVerification({
@@ -43,6 +42,11 @@ export default function InlineVerification({
           Verify by another node
         </a>
       </Row>
+      {config.rpc_url === null && (
+        <p className="soft">
+          This service names no ledger's node for browsers. Verify by a node of your own.
+        </p>
+      )}
       {verification.error && (
         <ErrorNotice
           error={verification.error}
@@ -50,10 +54,7 @@ export default function InlineVerification({
         />
       )}
       {verification.data && (
-        <>
-          <Result verification={verification.data} transactionLink={explorer.transaction} />
-          <Command text={commandOf(request)} />
-        </>
+        <Result verification={verification.data} transactionLink={explorer.transaction} />
       )}
     </Stack>
   );

@@ -3,6 +3,7 @@ import { TransactionLink } from '../design/address.tsx';
 import { formatCount } from '../design/formats.ts';
 import { joinClasses } from '../design/joinClasses.ts';
 import { State, type Tone } from '../design/state.tsx';
+import { headOf } from './head.ts';
 import styles from './result.module.css';
 import type { Verification } from './verify.ts';
 
@@ -13,21 +14,7 @@ const VERDICTS: Readonly<Record<Verdict, readonly [tone: Tone, word: string]>> =
   not_applicable: ['idle', 'does not apply'],
 };
 
-const SENTENCES = {
-  holds: [
-    'ok',
-    'The job holds',
-    'Everything that applies to it was checked, and nothing contradicts it.',
-  ],
-  fails: ['bad', 'The job fails', 'What the node shows contradicts at least one rule.'],
-  not_checkable: [
-    'warn',
-    'Not everything could be checked',
-    'Evidence is missing; nothing else contradicts it.',
-  ],
-} as const satisfies Record<Verification['result'], readonly [Tone, string, string]>;
-
-/** What was found, check by check, each with its transactions. */
+/** What was found, what failed first, each check with its transactions. */
 export function Result({
   verification,
   transactionLink,
@@ -36,10 +23,15 @@ export function Result({
   readonly transactionLink: (signature: string) => string | undefined;
 }) {
   const { result, job, checks, slot, reads, durationMs } = verification;
-  const [tone, title, sentence] = SENTENCES[result];
-  const applying = checks.filter(({ verdict }) => verdict !== 'not_applicable');
-  const others = checks.filter(({ verdict }) => verdict === 'not_applicable');
-  const groups = Map.groupBy(applying, ({ name }) => name.slice(0, name.indexOf('.')));
+  const [tone, title, sentence] = headOf(checks);
+  const byVerdict = Map.groupBy(checks, ({ verdict }) => verdict);
+  const holding = byVerdict.get('holds') ?? [];
+  const others = byVerdict.get('not_applicable') ?? [];
+  const groups = [
+    ['What fails', byVerdict.get('fails')],
+    ['What cannot be checked', byVerdict.get('not_checkable')],
+    ...Map.groupBy(holding, ({ name }) => name.slice(0, name.indexOf('.'))),
+  ] as const;
   return (
     <>
       <div className={joinClasses(styles.verdict, styles[result])} role="status">
@@ -53,14 +45,17 @@ export function Result({
           {checks.length} checks, {reads} reads of the ledger, {(durationMs / 1_000).toFixed(1)} s.
         </p>
       </div>
-      {[...groups].map(([group, members]) => (
-        <section key={group} className={styles.group} aria-label={`Checks of ${group}`}>
-          <h3>{group}</h3>
-          {members.map((check) => (
-            <CheckRow key={check.name} check={check} transactionLink={transactionLink} />
-          ))}
-        </section>
-      ))}
+      {groups.map(
+        ([group, members]) =>
+          members && (
+            <section key={group} className={styles.group} aria-label={`Checks: ${group}`}>
+              <h3>{group}</h3>
+              {members.map((check) => (
+                <CheckRow key={check.name} check={check} transactionLink={transactionLink} />
+              ))}
+            </section>
+          ),
+      )}
       {others.length > 0 && (
         <details className={styles.aside}>
           <summary>{others.length} checks do not apply to this job</summary>

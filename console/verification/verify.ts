@@ -103,7 +103,7 @@ function parseKey(text: string, what: string): PublicKey {
 function explain(error: unknown): Error {
   if (error instanceof NotVerifiedError) return error;
   if (error instanceof JobNotLocatedError) return new NotVerifiedError(error.message);
-  if (error instanceof TypeError) {
+  if (error instanceof TypeError || (error as Error).name === 'TimeoutError') {
     const words = 'The node does not answer this page. It may be away, or not allow other sites.';
     return new NotVerifiedError(words, { cause: error });
   }

@@ -1,8 +1,7 @@
 import {
-  SolanaSignIn,
   type SolanaSignInFeature,
-  SolanaSignMessage,
   type SolanaSignMessageFeature,
+  type SolanaSignOffchainMessageFeature,
   SolanaSignTransaction,
   type SolanaSignTransactionFeature,
 } from '@solana/wallet-standard-features';
@@ -23,6 +22,7 @@ type Features = Partial<
     StandardEventsFeature &
     SolanaSignInFeature &
     SolanaSignMessageFeature &
+    SolanaSignOffchainMessageFeature &
     SolanaSignTransactionFeature
 >;
 
@@ -38,20 +38,15 @@ const CHOSEN = 'svc.wallet';
 
 export const featuresOf = (wallet: Wallet) => wallet.features as Features;
 
-/** Whether it can prove whose it is. Those that cannot sign a text are of no use here. */
-function isUsable(wallet: Wallet): boolean {
-  const features = featuresOf(wallet);
-  const signs = SolanaSignIn in features || SolanaSignMessage in features;
-  return (
-    StandardConnect in features && signs && wallet.chains.some((one) => one.startsWith('solana:'))
-  );
-}
+/** Wallets of several ledgers have accounts of others too. */
+const isOfSolana = ({ chains }: Pick<Wallet | WalletAccount, 'chains'>): boolean =>
+  chains.some((one) => one.startsWith('solana:'));
 
 /** Begins to look for wallets; the one used last is asked again, without a question to its owner. */
 export function watchWallets(): void {
   const registry = getWallets();
   const refresh = () => {
-    store.set(registry.get().filter(isUsable));
+    store.set(registry.get().filter(isOfSolana));
     void reconnect();
   };
   registry.on('register', refresh);
@@ -93,8 +88,12 @@ export async function connect(
 ): Promise<Connection> {
   const features = featuresOf(wallet);
   const { accounts } = (await features[StandardConnect]?.connect({ silent })) ?? wallet;
-  const [account] = accounts;
-  if (account === undefined) throw new Error(`${wallet.name} shares no account with this page.`);
+  const account = accounts.find(isOfSolana);
+  if (account === undefined) {
+    throw new Error(
+      `${wallet.name} shares no Solana account with this page. Unlock it, make an account, and allow it here.`,
+    );
+  }
   const made = { wallet, account };
   connection.set(made);
   storage.set(CHOSEN, wallet.name);
@@ -110,7 +109,7 @@ function follow(wallet: Wallet): void {
   followed.add(wallet);
   featuresOf(wallet)[StandardEvents]?.on('change', ({ accounts }) => {
     if (accounts === undefined || connection.get()?.wallet !== wallet) return;
-    const [account] = accounts;
+    const account = accounts.find(isOfSolana);
     connection.set(account && { wallet, account });
   });
 }

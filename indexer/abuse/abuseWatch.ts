@@ -39,7 +39,7 @@ export const rejectedDisputes: Offence = {
   condition: `outcome in ('rejected', 'expired')`,
 };
 
-/** A wallet whose key was suspended just now. */
+/** A wallet that was suspended just now. */
 interface Suspended {
   readonly wallet: string;
   /** How many offences it had in the window. */
@@ -47,10 +47,11 @@ interface Suspended {
 }
 
 /**
- * Suspends the live key of every wallet with more than `offencesMax` offences, and journals it, in
- * one statement. Counted is what the mirror holds, which a rebuild makes again as it was; what was
- * locked before a suspension was lifted is forgiven. A job whose controller is its own wallet is
- * none of this service's: its failure reason is what that wallet wrote.
+ * Suspends every wallet with more than `offencesMax` offences, and journals it, in one statement.
+ * Its key may be revoked by then: the suspension is the wallet's. One that never had a key is no
+ * client of this service. Counted is what the mirror holds, which a rebuild makes again as it was;
+ * what was locked before a suspension was lifted is forgiven. A job whose controller is its own
+ * wallet is none of this service's: its failure reason is what that wallet wrote.
  *
  * @param options.nowSeconds the ledger's time
  */
@@ -65,10 +66,14 @@ export async function suspendOffenders(
       with offenders as (
         select job.wallet, count(*) as offences
         from mirror.jobs job
-        join service.api_keys key on key.wallet = job.wallet and key.status = 'active'
         where ${offence.condition}
           and ${offence.endedAt} > $1
           and job.controller <> job.wallet
+          and exists (select from service.api_keys key where key.wallet = job.wallet)
+          and not exists (
+            select from service.key_suspensions suspension
+            where suspension.wallet = job.wallet and suspension.lifted_at is null
+          )
           and job.locked_at > (
             select coalesce(max(forgiven_until), -1) from service.key_suspensions lifted
             where lifted.wallet = job.wallet
@@ -76,16 +81,13 @@ export async function suspendOffenders(
         group by job.wallet
         having count(*) > $2
       ), suspended as (
-        update service.api_keys key set status = 'suspended'
+        insert into service.key_suspensions (wallet, suspended_by, reason, judged_at)
+        select wallet, 'indexer', $3::text || ' (' || offences || ')', $4::bigint
         from offenders
-        where key.wallet = offenders.wallet and key.status = 'active'
-        returning key.key_sha256, key.wallet, offenders.offences
-      ), journaled as (
-        insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason, judged_at)
-        select key_sha256, wallet, 'indexer', $3::text || ' (' || offences || ')', $4::bigint
-        from suspended
+        on conflict (wallet) where lifted_at is null do nothing
+        returning wallet
       )
-      select wallet, offences from suspended`,
+      select wallet, offences from suspended join offenders using (wallet)`,
     values: [nowSeconds - offence.windowSeconds, offencesMax, offence.reason, nowSeconds],
   });
   return rows;
@@ -97,7 +99,7 @@ interface AbuseLimit {
   readonly offencesMax: number;
 }
 
-/** Suspends the keys of wallets that go on and on with what costs others and not them. */
+/** Suspends wallets that go on and on with what costs others and not them. */
 export function createAbuseWatch(options: {
   limits: readonly AbuseLimit[];
   database: Database;
@@ -116,7 +118,7 @@ export function createAbuseWatch(options: {
       const { reason } = limit.offence;
       metrics.suspended(reason);
       const { wallet, offences } = suspended;
-      logger.warn({ msg: 'Suspended a key for abuse', wallet, reason, offences: `${offences}` });
+      logger.warn({ msg: 'Suspended a wallet for abuse', wallet, reason, offences: `${offences}` });
     }
   }
 

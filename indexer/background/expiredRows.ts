@@ -33,12 +33,12 @@ const forgetAnswers = `
     where answer_expires_at <= now() order by answer_expires_at limit $1 for update skip locked
   )`;
 
-/** A week is the longest that a session lasts. */
+/** Ended by their age, or by 12 hours without a use. */
 const deleteEndedSessions = `
   delete from service.sessions where token_sha256 in (
     select token_sha256 from service.sessions
-    where signed_in_at < now() - interval '7 days'
-    order by signed_in_at limit $1 for update skip locked
+    where signed_in_at < now() - interval '7 days' or last_used_at < now() - interval '12 hours'
+    limit $1 for update skip locked
   )`;
 
 /** An hour more than they are good for, since clocks differ. */
@@ -61,14 +61,64 @@ const deleteOldListenerEvents = `
     order by stored_at limit $1 for update skip locked
   )`;
 
+/** How long a revoked key is listed. */
+const REVOKED_KEYS_KEPT_DAYS = 90;
+/** How long a wallet may wait to open its account before its key and its alert are deleted. */
+const WITHOUT_ACCOUNT_DAYS_MAX = 30;
+
+const deleteRevokedKeys = `
+  delete from service.api_keys where key_sha256 in (
+    select key_sha256 from service.api_keys
+    where revoked_at < now() - interval '${REVOKED_KEYS_KEPT_DAYS} days'
+    order by revoked_at limit $1 for update skip locked
+  )`;
+
+const markAccounts = (table: string) => `
+  update ${table} set without_account_since = null where ctid = any(array(
+    select owned.ctid from ${table} owned join mirror.credit_accounts account using (wallet)
+    where without_account_since is not null limit $1 for update of owned skip locked
+  ))`;
+
+const deleteWithoutAccounts = (table: string) => `
+  delete from ${table} where ctid = any(array(
+    select ctid from ${table}
+    where without_account_since < now() - interval '${WITHOUT_ACCOUNT_DAYS_MAX} days'
+    order by without_account_since limit $1 for update skip locked
+  ))`;
+
 /**
- * Forgets old deliveries with their attempts: all that there are, but for those that somebody
- * changes just now.
+ * Forgets keys that were revoked 90 days ago, and what wallets left that opened no account within 30
+ * days: their keys and their alerts. Whoever has an account keeps both, also while a mirror is read
+ * anew that does not know it yet.
  *
  * @param signal ends it after the statement it is at
  */
-export function deleteOldDeliveries(database: Database, signal?: AbortSignal): Promise<void> {
-  return repeat(database, deleteOldDeliveriesBatch, signal);
+export async function deleteOldKeys(database: Database, signal?: AbortSignal): Promise<void> {
+  await repeat(database, deleteRevokedKeys, signal);
+  for (const table of ['service.api_keys', 'service.credit_alerts']) {
+    await repeat(database, markAccounts(table), signal);
+    if (signal?.aborted) return;
+    await repeat(database, deleteWithoutAccounts(table), signal);
+  }
+}
+
+/** Of budgets whose owners ask for nothing any more: each new request forgets its own. */
+const deleteOldRequestedDeliveries = `
+  delete from service.requested_deliveries where id in (
+    select id from service.requested_deliveries
+    where requested_at < now() - interval '10 minutes'
+    order by requested_at limit $1 for update skip locked
+  )`;
+
+/**
+ * Forgets old deliveries with their attempts, and what was taken out of budgets: all that there are,
+ * but for those that somebody changes just now.
+ *
+ * @param signal ends it after the statement it is at
+ */
+export async function deleteOldDeliveries(database: Database, signal?: AbortSignal): Promise<void> {
+  await repeat(database, deleteOldDeliveriesBatch, signal);
+  await repeat(database, deleteOldRequestedDeliveries, signal);
 }
 
 /**
@@ -116,7 +166,7 @@ export async function deleteOldMeasurements(
 }
 
 /**
- * Forgets sessions of the web app that have ended by age, sign-ins that are too old to be used again,
+ * Forgets sessions of the web app that have ended by age or idleness, sign-ins that are too old to be used again,
  * and listeners that no process serves, with events of others that are ten minutes old.
  *
  * @param signal ends it after the statement it is at

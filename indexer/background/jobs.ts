@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
+import { connectionOf } from '../../common/database/connection.ts';
 import type { Logger } from '../../common/logger.ts';
 import { within } from '../../common/wait.ts';
 import {
   deleteOldDeliveries,
+  deleteOldKeys,
   deleteOldMeasurements,
   deleteOldRequests,
   deleteOldSessions,
@@ -14,6 +16,7 @@ type Work = (database: pg.Pool, signal: AbortSignal) => Promise<void>;
 
 const WORK: Readonly<Record<string, Work>> = {
   'delete-old-deliveries': deleteOldDeliveries,
+  'delete-old-keys': deleteOldKeys,
   'delete-old-measurements': deleteOldMeasurements,
   'delete-old-requests': deleteOldRequests,
   'delete-old-sessions': deleteOldSessions,
@@ -46,7 +49,7 @@ export async function startBackgroundJobs(options: {
   const boss = new PgBoss({
     // Not among its own settings: it gives what it is given to its pool.
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
-    connectionString: databaseUrl,
+    ...connectionOf(databaseUrl),
     application_name: 'svc-background-jobs',
     max: 1,
   });

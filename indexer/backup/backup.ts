@@ -7,6 +7,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { z } from 'zod';
+import { connectionOf } from '../../common/database/connection.ts';
 import { createPool, type Database, inTransaction } from '../../common/postgres.ts';
 import { migrate } from '../sql/migrate.ts';
 import { type BoundLedger, insertLedger, selectLedger } from '../sql/progress.ts';
@@ -281,7 +282,7 @@ function damaged(path: string): BackupError {
 /** COPY needs a connection of its own, without the pool's pipeline. */
 async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    ...connectionOf(databaseUrl),
     application_name: 'svc-backup',
   });
   await client.connect();

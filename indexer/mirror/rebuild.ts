@@ -7,6 +7,7 @@ import { OVERLAP_SLOTS } from '../source/listPages.ts';
 import type { LedgerSource } from '../source/source.ts';
 import { digestTables } from '../sql/digest.ts';
 import { moveCursors } from '../sql/progress.ts';
+import { grantToApi } from '../sql/roles.ts';
 import { createMirrorSchema, MIRROR_SCHEMA, useSchema } from '../sql/schema.ts';
 import { atomically } from '../sql/writeChanges.ts';
 import { bindLedger } from './bindLedger.ts';
@@ -51,6 +52,7 @@ async function makeNext(client: pg.PoolClient): Promise<void> {
   await atomically(client, async () => {
     await client.query(`drop schema if exists ${NEXT_SCHEMA} cascade`);
     await createMirrorSchema(client, NEXT_SCHEMA);
+    await grantToApi(client, NEXT_SCHEMA);
     // A mirror of a local ledger is marked as one by its comment.
     const { rows } = await client.query<{ comment: string | null }>(
       `select quote_nullable(obj_description('${MIRROR_SCHEMA}'::regnamespace)) as comment`,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../../common/config.ts';
 import { type Database, inTransaction } from '../../common/postgres.ts';
+import { grantToApi } from './roles.ts';
 import { listMigrations, MIRROR_SCHEMA, type Migration } from './schema.ts';
 
 /** By PostgreSQL's name for the SQLSTATE. */
@@ -37,7 +38,10 @@ export async function migrate(
   }
   for (;;) {
     try {
-      return await inTransaction(pool, (client) => applyMissing(client, { all, migrations }));
+      return await inTransaction(pool, async (client) => {
+        await applyMissing(client, { all, migrations });
+        await grantToApi(client);
+      });
     } catch (error) {
       if ((error as pg.DatabaseError).code !== DEADLOCK_DETECTED) throw error;
     }

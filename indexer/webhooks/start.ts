@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../../common/logger.ts';
-import { createGuardedDispatcher } from '../../common/net/addressGuard.ts';
+import { createGuardedAgents } from '../../common/net/addressGuard.ts';
 import { createPool } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
 import { awaitDatabase } from '../../common/transientErrors.ts';
@@ -53,12 +53,12 @@ export async function startWebhooks(options: {
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
   await awaitDatabase(() => takingPool.query('select'), logger, time);
-  const connections = createGuardedDispatcher({ allowLoopback, connectTimeoutMs: exchangeMs });
+  const agents = createGuardedAgents({ allowLoopback });
   const makeAttempt = createMakeAttempt({
     pool,
     sealing,
     logger,
-    dispatcher: connections,
+    agents,
     exchangeMs,
     onAttempt: metrics.attempt,
   });
@@ -71,7 +71,7 @@ export async function startWebhooks(options: {
   return {
     async stop() {
       await dispatcher.stop();
-      await connections.destroy();
+      agents.destroy();
       if (!takingPool.ended) await takingPool.end();
     },
   };

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { answerBody, createResponder, type OnFault } from './answer.ts';
+import { assertOwnCaller } from './callers.ts';
 import { invalidRequest, type RpcContext } from './protocol/method.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
@@ -52,13 +53,14 @@ export async function startRpcServer(
       });
     });
   }
-  websockets.on('connection', (client) => {
+  websockets.on('connection', (client, request) => {
     const subscriptions = createSubscriptions(context, (message) => {
       if (client.bufferedAmount > UNREAD_BYTES_MAX) client.terminate();
       else client.send(message);
     });
     client.on('message', (data) => {
       const answered = answerBody(String(data), (name, params) => {
+        assertOwnCaller(name, request);
         const subscribing = subscriptions.method(name);
         return subscribing ? subscribing.answer(context, params) : respond(name, params);
       });
@@ -106,7 +108,10 @@ async function serve(
     reply(response, 413, JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
     return;
   }
-  const answer = await answerBody(body, respond);
+  const answer = await answerBody(body, (name, params) => {
+    assertOwnCaller(name, request);
+    return respond(name, params);
+  });
   if (answer === undefined) response.writeHead(204).end();
   else reply(response, 200, answer);
 }

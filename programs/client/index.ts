@@ -50,7 +50,7 @@ export type * from './generated/types.ts';
 export * from './generated/vocabulary.ts';
 export * from './instructions.ts';
 export { ed25519Instruction } from './instructions.ts';
-export { createJobId, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
+export { createJobId, createJobIds, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
 export {
   affordableTokens,
   chargeCredits,

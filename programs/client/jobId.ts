@@ -14,36 +14,49 @@ const COUNTER_MAX = 0xfff;
 const TIME_MS_MAX = 2 ** 48 - 1;
 const JOB_ID_PATTERN = /^job_([0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15})$/;
 
-/** The time and counter of this process's last id: ids of one process grow strictly. */
-let last = { ms: 0, counter: 0 };
+/** An id's time and counter: those of one maker grow strictly. */
+interface Place {
+  readonly ms: number;
+  readonly counter: number;
+}
+
+interface NewJob {
+  /** The ledger's time in Unix milliseconds, not this machine's. */
+  nowMs: number;
+  creditAccount: PublicKey;
+  programId?: PublicKey;
+  randomBytes?: (size: number) => Uint8Array;
+}
+
+/**
+ * A maker of ids for one ledger, as `createJobId` is for the one that a process works with. It
+ * remembers its last id: after that of another ledger, whose clock is ahead, ids would be too new.
+ */
+export function createJobIds(): (job: NewJob) => { bytes: Uint8Array; address: PublicKey } {
+  let last: Place = { ms: 0, counter: 0 };
+  return ({ nowMs, creditAccount, programId = PROGRAM_ID, randomBytes = secureRandomBytes }) => {
+    const { newJob } = createAddresses(programId);
+    last = nextPlace(last, Math.floor(nowMs));
+    for (let round = 0; round < ROUNDS_MAX; round += DRAWS_AT_ONCE) {
+      const random = randomBytes(DRAWS_AT_ONCE * DRAW_BYTES);
+      for (let at = 0; at < random.length; at += DRAW_BYTES) {
+        const bytes = compose(last, random.subarray(at, at + DRAW_BYTES));
+        const address = newJob(creditAccount, bytes);
+        if (address) return { bytes, address };
+      }
+    }
+    throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
+  };
+}
 
 /**
  * Makes the id of a new job: a UUIDv7 whose first bits are the ledger's time, so that the program
  * can refuse ids too old or too new, and whose address has the bump the program demands (random
  * bits are drawn again until it does, twice on average).
  *
- * @param options.nowMs the ledger's time in Unix milliseconds, not this machine's
  * @returns the id's 16 bytes and the address of its Job
  */
-export function createJobId(options: {
-  nowMs: number;
-  creditAccount: PublicKey;
-  programId?: PublicKey;
-  randomBytes?: (size: number) => Uint8Array;
-}): { bytes: Uint8Array; address: PublicKey } {
-  const { creditAccount, programId = PROGRAM_ID, randomBytes = secureRandomBytes } = options;
-  const { newJob } = createAddresses(programId);
-  const time = nextTime(Math.floor(options.nowMs));
-  for (let round = 0; round < ROUNDS_MAX; round += DRAWS_AT_ONCE) {
-    const random = randomBytes(DRAWS_AT_ONCE * DRAW_BYTES);
-    for (let at = 0; at < random.length; at += DRAW_BYTES) {
-      const bytes = compose(time.ms, time.counter, random.subarray(at, at + DRAW_BYTES));
-      const address = newJob(creditAccount, bytes);
-      if (address) return { bytes, address };
-    }
-  }
-  throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
-}
+export const createJobId = createJobIds();
 
 /** `job_` and the UUID's 32 lower-case hex digits. */
 export function formatJobId(bytes: Uint8Array): string {
@@ -62,16 +75,15 @@ export function jobIdTimeMs(bytes: Uint8Array): number {
   return view.getUint16(0) * 2 ** 32 + view.getUint32(2);
 }
 
-function nextTime(nowMs: number): { ms: number; counter: number } {
+function nextPlace(last: Place, nowMs: number): Place {
   const moved = nowMs > last.ms || nowMs < last.ms - STEP_BACK_MS_MAX;
-  if (moved) last = { ms: nowMs, counter: 0 };
-  else if (last.counter < COUNTER_MAX) last = { ms: last.ms, counter: last.counter + 1 };
-  else last = { ms: last.ms + 1, counter: 0 };
-  return last;
+  if (moved) return { ms: nowMs, counter: 0 };
+  if (last.counter < COUNTER_MAX) return { ms: last.ms, counter: last.counter + 1 };
+  return { ms: last.ms + 1, counter: 0 };
 }
 
 /** RFC 9562: 48 bits of time, version 7, a 12-bit counter, variant 2, 62 random bits. */
-function compose(ms: number, counter: number, random: Uint8Array): Uint8Array {
+function compose({ ms, counter }: Place, random: Uint8Array): Uint8Array {
   if (!(ms >= 0 && ms <= TIME_MS_MAX)) throw new RangeError(`${ms} ms is no time of a job id`);
   const bytes = new Uint8Array(16);
   const view = viewOf(bytes);

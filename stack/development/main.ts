@@ -5,6 +5,7 @@ import { Connection, Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ConfigError } from '../../common/config.ts';
 import { endOnError } from '../../common/shutdown.ts';
+import { API_ROLE, INDEXER_ROLE } from '../../indexer/sql/roles.ts';
 import { loadConfig } from '../config.ts';
 import { deriveSettings, setUpDevelopmentLedger } from '../developmentLedger.ts';
 
@@ -27,7 +28,11 @@ else {
 async function writeSettings(folder: string): Promise<void> {
   const authority = Keypair.generate();
   const derived = deriveSettings(authority, { isBuiltin: false });
-  const password = randomBytes(24).toString('hex');
+  const passwordOf = Object.fromEntries(
+    ['svc', INDEXER_ROLE, API_ROLE].map((user) => [user, randomBytes(24).toString('hex')]),
+  );
+  const urlFor = (user: string) =>
+    `postgres://${user}:${passwordOf[user]}@127.0.0.1:${DATABASE_PORT}/svc`;
   const settings = {
     ...derived.apiEnvironment,
     ...derived.indexerEnvironment,
@@ -35,8 +40,10 @@ async function writeSettings(folder: string): Promise<void> {
     SVC_SECRETS_KEY: derived.secretsKey,
     SVC_WALLET: derived.wallet,
     SVC_AUTHORITY_KEY: bs58.encode(authority.secretKey),
-    POSTGRES_PASSWORD: password,
-    DATABASE_URL: `postgres://svc:${password}@127.0.0.1:${DATABASE_PORT}/svc`,
+    POSTGRES_PASSWORD: passwordOf.svc,
+    DATABASE_URL: urlFor('svc'),
+    DATABASE_URL_INDEXER: urlFor(INDEXER_ROLE),
+    DATABASE_URL_API: urlFor(API_ROLE),
   };
   // Containers read single files as users of their own, and nobody else gets into the folder.
   await chmod(folder, 0o700);

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Registry } from 'prom-client';
-import type { Dispatcher } from 'undici';
 import { createLogger } from '../../common/logger.ts';
-import { createGuardedDispatcher } from '../../common/net/addressGuard.ts';
+import { createGuardedAgents } from '../../common/net/addressGuard.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
@@ -79,15 +78,12 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const into = { write: (line: string) => void errors.push(JSON.parse(line)) };
   const logger = createLogger({ name: 'test', level: 'error', into });
   const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
-  const connections: Dispatcher = createGuardedDispatcher({
-    allowLoopback: true,
-    connectTimeoutMs: 10_000,
-  });
+  const agents = createGuardedAgents({ allowLoopback: true });
   const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
   const addresses = createAddresses();
   const started: Webhooks[] = [];
   const prepareAttempts = (onAttempt: (outcome: Outcome) => void) =>
-    createMakeAttempt({ pool, sealing, logger, dispatcher: connections, onAttempt });
+    createMakeAttempt({ pool, sealing, logger, agents, onAttempt });
 
   return {
     ...mirror,
@@ -172,7 +168,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     },
     async close() {
       await Promise.all(started.map((webhooks) => webhooks.stop()));
-      await connections.destroy();
+      agents.destroy();
       await mirror.close();
     },
   };

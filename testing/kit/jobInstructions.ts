@@ -1,6 +1,6 @@
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
-  createJobId,
+  createJobIds,
   type DisputeOutcome,
   ed25519Instruction,
   type Job,
@@ -19,6 +19,7 @@ import {
   sign,
 } from '../../programs/client/index.ts';
 import { type Cast, hashOf } from './cast.ts';
+import type { Chain } from './chain.ts';
 import { STANDARD_MODEL } from './setUp.ts';
 
 /** The parties of one job. */
@@ -49,11 +50,20 @@ export interface LockChoice {
   idAgeMs?: number;
 }
 
+const jobIds = new WeakMap<Chain, ReturnType<typeof createJobIds>>();
+
+/** Each chain has its own: their clocks differ. */
+function jobIdsOf(chain: Chain): ReturnType<typeof createJobIds> {
+  const ids = jobIds.get(chain) ?? createJobIds();
+  jobIds.set(chain, ids);
+  return ids;
+}
+
 /** A job_lock, the address of its Job, and the id's 16 bytes. */
 export async function composeLock(parties: JobParties, choice: LockChoice = {}) {
   const { chain, wallet, creditAccount } = parties;
   const nowMs = Number(await chain.now()) * 1_000 - (choice.idAgeMs ?? 0);
-  const { bytes, address } = createJobId({ nowMs, creditAccount });
+  const { bytes, address } = jobIdsOf(chain)({ nowMs, creditAccount });
   const instruction = jobLock({
     payer: chain.payer.publicKey,
     signer: (choice.signer ?? parties.hotSigner).publicKey,

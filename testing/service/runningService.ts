@@ -146,8 +146,10 @@ export async function startRunningService({
   blockhashMs?: number;
   /** An own process can be killed, and takes a second more to start. */
   indexer?: 'inside' | 'process';
-  /** Further settings of the indexer. */
-  indexerSettings?: Record<string, string>;
+  /** Further settings of the indexer, or a function that derives them from the shared ones. */
+  indexerSettings?:
+    | Record<string, string>
+    | ((shared: SharedSettings) => Promise<Record<string, string>>);
   /** Time limits of an indexer inside that differ from the published ones. */
   indexerLimits?: Partial<TimeLimits>;
 } = {}): Promise<RunningService> {
@@ -182,7 +184,7 @@ export async function startRunningService({
     INDEXER_PORT: '0',
     SVC_CRANK_KEY: bs58.encode(crank.secretKey),
     LOG_LEVEL,
-    ...indexerSettings,
+    ...(typeof indexerSettings === 'function' ? await indexerSettings(shared) : indexerSettings),
   };
   const time = createMovableTime();
   const indexer =

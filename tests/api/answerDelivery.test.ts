@@ -54,12 +54,16 @@ async function deliver(options: {
   onStep?: (step: string) => void;
   /** Another worker that breaks off after its first word. */
   firstWorker?: string;
+  readSettlement?: Escrow['readSettlement'];
+  /** The key that the pool has of its worker before it is read again. */
+  formerKey?: Keypair;
   observeStage?: CompletionServices['observeStage'];
   observeFirstToken?: CompletionServices['observeFirstToken'];
 }) {
   const { isStream, settle, mirrored = never, store = async () => undefined } = options;
   const { onStep = () => undefined } = options;
   const addresses = [options.firstWorker ?? [], worker.toBase58()].flat();
+  const pooled = { proof_key: (options.formerKey ?? proofKey).publicKey };
   async function* ask({ attempt, workerAddress }: WorkerTask) {
     if (workerAddress === options.firstWorker) {
       yield [{ type: 'content', text: 'another' }];
@@ -81,15 +85,17 @@ async function deliver(options: {
     catalog: { find: () => model },
     directory: {
       active: () => addresses.map((address) => ({ address })),
+      refresh: async () => void Object.assign(pooled, { proof_key: proofKey.publicKey }),
       reserve: async () => ({
-        worker: { address: addresses.shift(), endpoint: '', proof_key: proofKey.publicKey },
+        worker: Object.assign(pooled, { address: addresses.shift(), endpoint: '' }),
         ...{ observeFirstToken: () => undefined, succeeded: () => undefined },
-        ...{ failed: () => undefined, release: () => undefined },
+        ...{ failed: () => undefined, release: () => undefined, hasChanged: () => false },
       }),
     },
     escrow: {
       ...{ draft: () => ({ id: job.id }), lock: async () => job, acknowledge: () => undefined },
       ...{ settle, refund: options.refund, undeliveredProof: async () => undefined },
+      readSettlement: options.readSettlement ?? (async () => undefined),
     },
     tokens: { output: async () => options.outputTokens ?? 2 },
     watch: { waitFor: mirrored, hint: () => undefined },
@@ -145,7 +151,8 @@ function createResponse(onStep: (step: string) => void) {
   const response = {
     req: { httpVersion: '1.1' },
     locals: { trace: { stage: () => undefined } },
-    ...{ once: () => undefined, addTrailers: (more: object) => void Object.assign(headers, more) },
+    ...{ once: () => undefined, prependOnceListener: () => undefined },
+    ...{ addTrailers: (more: object) => void Object.assign(headers, more) },
     set(...more: [object] | [string, string]) {
       Object.assign(headers, more.length === 2 ? { [more[0]]: more[1] } : more[0]);
       return response;
@@ -188,6 +195,17 @@ describe('an answer of a second worker, after the first broke off', () => {
   });
 });
 
+describe('a proof that is signed with a new key of its worker', () => {
+  it('is checked again once the pool has that key', async () => {
+    const told = await deliver({
+      ...{ isStream: false, formerKey: Keypair.generate() },
+      settle: async () => SETTLED,
+      mirrored: async () => ({ available_credits: 7n }),
+    });
+    expect(told).toMatchObject({ settlementTx: 'a settlement', creditsRemaining: '7' });
+  });
+});
+
 describe('the stages of a request', () => {
   it('are measured in milliseconds', async () => {
     const observeStage = jest.fn<CompletionServices['observeStage']>();
@@ -222,6 +240,22 @@ describe.each([
       ...{ settlementTx: 'a settlement', creditsRemaining: null },
       afterMs: waitMs,
     });
+  });
+
+  it('has the balance of the ledger where the mirror does not show it', async () => {
+    const readSettlement = jest.fn<Escrow['readSettlement']>(async () => ({
+      ...{ settlement_tx: 'a settlement', available_credits: 9_999_999_999_999n },
+    }));
+    const mirrored = async () => undefined;
+    const told = await deliver({
+      ...{ isStream, mirrored, readSettlement },
+      settle: async () => SETTLED,
+    });
+    expect(told).toMatchObject({
+      ...{ settlementTx: 'a settlement', creditsRemaining: String(9_999_999_999_999n) },
+      afterMs: 0,
+    });
+    expect(readSettlement.mock.lastCall?.[1]).toBe('a settlement');
   });
 
   it('names the settlement and the balance at once when both are known', async () => {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createKey, reinstateKey, revokeKey, suspendKey } from '../../api/account/keys.ts';
+import { createKey, revokeKey } from '../../api/account/keys.ts';
+import { reinstateWallet, suspendWallet } from '../../api/account/suspensions.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
@@ -49,9 +50,9 @@ beforeAll(async () => {
     identify: createRequestIdentification(randomBytes(32)),
     completions: {
       async complete({ payer, identity, response }) {
-        const claimed = await idempotency.claim(identity, 'job_0');
+        await idempotency.claim(identity, 'job_0');
         // Else its lease is renewed every few seconds, which is no statement of a request.
-        if (claimed.status === 'new') claimed.end();
+        await idempotency.close();
         response.json(payer.wallet);
       },
       drain: async () => undefined,
@@ -120,12 +121,12 @@ describe.each(forms)('a request%s under a cached key', (_form, headers) => {
   });
 
   it('is refused exactly while its key is suspended, with the reason', async () => {
-    await suspendKey(database.pool, wallet, 'A chargeback on Monday.');
+    await suspendWallet(database.pool, wallet, 'A chargeback on Monday.');
     expect(await message({ headers })).toBe(
       'The API key is suspended: A chargeback on Monday. The operator of this service can reinstate it.',
     );
     expect([await ask({ headers }), await claims()]).toEqual(['key_suspended', 0]);
-    await reinstateKey(database.pool, wallet);
+    await reinstateWallet(database.pool, wallet);
     expect(await ask({ headers })).toBe(wallet);
   });
 
@@ -138,7 +139,7 @@ describe.each(forms)('a request%s under a cached key', (_form, headers) => {
 describe('a request whose body is on its way', () => {
   it.each([
     ['revoked', revokeKey, 'invalid_api_key'],
-    ['suspended', suspendKey, 'key_suspended'],
+    ['suspended', suspendWallet, 'key_suspended'],
   ] as const)('is refused when its key is %s before it has arrived', async (_how, end, code) => {
     const sending = http.request(`${app.url}/v1/chat/completions`, {
       ...{ method: 'POST', headers: { authorization: `Bearer ${apiKey}` } },
@@ -170,7 +171,7 @@ describe('a request under a cached key', () => {
       expect(['invalid_request', 'request_too_large']).toContain(fault);
       await setSpender('another service');
       expect(await ask({ body: wrong })).toBe('spender_not_set');
-      await suspendKey(database.pool, wallet);
+      await suspendWallet(database.pool, wallet);
       expect(await ask({ body: wrong })).toBe('key_suspended');
       await revokeKey(database.pool, wallet);
       expect(await ask({ body: wrong })).toBe('invalid_api_key');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebhookRow } from '../../api/sql/accounts.ts';
-import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
 let database: KeyedDatabase;
@@ -8,6 +8,7 @@ let app: ServedApp;
 
 beforeAll(async () => {
   database = await openKeyedDatabase();
+  await insertAccount(database.pool, { wallet: 'a wallet' });
   const webhook: WebhookRow = {
     id: `wh_${'0'.repeat(32)}`,
     url: 'https://example.com',

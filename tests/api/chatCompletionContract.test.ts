@@ -297,3 +297,70 @@ describe('the task that a worker receives', () => {
     expect(asked(most)).toEqual(most);
   });
 });
+
+describe('a list with thousands of faults', () => {
+  /** So many values that are none, and how often one of them was looked at. */
+  function counted(count: number) {
+    let looks = 0;
+    const value = {
+      get role() {
+        looks += 1;
+        return undefined;
+      },
+      get 0() {
+        looks += 1;
+        return 'x'.repeat(300);
+      },
+    };
+    return { values: Array(count).fill(value), looks: () => looks };
+  }
+  const sent = (change: Record<string, unknown>) => () =>
+    parseChatCompletion({ ...valid, ...change });
+
+  it('of messages is read up to the first fault, which is named', () => {
+    const { values, looks } = counted(2_048);
+    const good = Array(100).fill(valid.messages[0]);
+    const refusal = expect.objectContaining({ options: { param: 'messages[100].role' } });
+    expect(sent({ messages: [...good, ...values.slice(100)] })).toThrow(refusal);
+    expect(looks()).toBeLessThan(20);
+  });
+
+  it('of messages beyond what there may be is not read to its end', () => {
+    const { values, looks } = counted(60_000);
+    expect(sent({ messages: values })).toThrow(
+      expect.objectContaining({ options: { param: 'messages[0].role' } }),
+    );
+    expect(looks()).toBeLessThan(20);
+  });
+
+  it('of biases is read up to the first fault', () => {
+    let looks = 0;
+    const bad = () => {
+      looks += 1;
+      return 101;
+    };
+    const biases = Object.defineProperties(
+      {},
+      Object.fromEntries(
+        Array.from({ length: 5_000 }, (_, token) => [token, { enumerable: true, get: bad }]),
+      ),
+    );
+    expect(sent({ logit_bias: biases })).toThrow(
+      expect.objectContaining({ options: { param: 'logit_bias' } }),
+    );
+    // Each is taken out once; the schema looks at the first one alone.
+    expect(looks).toBeLessThan(5_100);
+  });
+
+  it('of stop sequences is read up to one too many', () => {
+    const looked = new Set<string | symbol>();
+    const stop = new Proxy(Array(10_000).fill(0), {
+      get: (list, key) => {
+        looked.add(key);
+        return Reflect.get(list, key);
+      },
+    });
+    expect(sent({ stop })).toThrow(expect.objectContaining({ options: { param: 'stop' } }));
+    expect(looked.size).toBeLessThan(40);
+  });
+});

@@ -31,6 +31,10 @@ export async function answer(
     free?: Promise<void>;
     /** Whose places are given back, in that order, where it is not the one they were taken in. */
     released?: readonly string[];
+    /** Workers that have other terms on the ledger by the time they fail. */
+    changed?: readonly string[];
+    /** Reads the workers again. */
+    refresh?: () => Promise<void>;
     /** What the ledger has once so many workers were asked. */
     undelivered?: (asked: number) => { workerAddress: string; attempt: number } | undefined;
   } = {},
@@ -56,6 +60,7 @@ export async function answer(
       failed: () => void noted.push(`${address} failed`),
       foundBusy: () => void noted.push(`${address} busy`),
       refusedConnection: () => void noted.push(`${address} refused`),
+      hasChanged: () => other.changed?.includes(address) ?? false,
       release: () => void released.push(address),
     };
   }
@@ -77,6 +82,7 @@ export async function answer(
         return takeReservation();
       },
       active: () => left.map((address) => ({ address })),
+      refresh: other.refresh ?? (async () => undefined),
     },
   } as unknown as DispatchServices;
   const dispatchable = {

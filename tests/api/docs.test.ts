@@ -50,6 +50,7 @@ beforeAll(async () => {
     } as unknown as Catalog,
     directory: {
       active: (address: string) => (address === costly.address ? [{}, {}] : []),
+      startProbeMs: () => undefined,
     } as unknown as WorkerDirectory,
   });
 });

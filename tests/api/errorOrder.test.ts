@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKey, suspendKey } from '../../api/account/keys.ts';
+import { createKey } from '../../api/account/keys.ts';
+import { suspendWallet } from '../../api/account/suspensions.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
@@ -16,7 +17,7 @@ let app: ServedApp;
 beforeAll(async () => {
   database = await openKeyedDatabase();
   suspended = await createKey(database.pool, 'a suspended wallet');
-  await suspendKey(database.pool, 'a suspended wallet');
+  await suspendWallet(database.pool, 'a suspended wallet');
   foreign = await createKey(database.pool, "another service's wallet");
   await insertAccount(database.pool, { wallet: "another service's wallet", spender: 'another' });
   const limit = (burst: number, refillPerSecond: number) =>

@@ -23,6 +23,24 @@ describe('a job with failing workers', () => {
     expect(discarded).toEqual([1]);
   });
 
+  it('is blamed on no worker that left, moved or changed its key meanwhile', async () => {
+    const { end, noted } = await answer([[], []], { changed: ['worker 0', 'worker 1'] });
+    expect(noted).toEqual(['worker 0 busy', 'worker 1 busy']);
+    expect(end).toMatchObject({ kind: 'failed', busy: { retryAfterMs: expect.any(Number) } });
+  });
+
+  it('is blamed on a worker that broke off its text, whatever it changed meanwhile', async () => {
+    const { end, noted } = await answer([['Hel']], { changed: ['worker 0'] });
+    expect(noted).toEqual(['worker 0 failed']);
+    expect(end).toMatchObject({ kind: 'failed', busy: undefined });
+  });
+
+  it('is dispatched on after a second while the database does not show the workers', async () => {
+    const answering = answer([[], []], { refresh: () => new Promise(() => undefined) });
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect((await answering).attempts).toEqual([1, 2]);
+  });
+
   it('ends with the shortest retry time of its workers if all of them were busy', async () => {
     const waits = [9_000, 4_000, 7_000];
     // biome-ignore lint/correctness/useYield: it has nothing to say

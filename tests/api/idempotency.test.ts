@@ -11,6 +11,7 @@ import {
 } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
+import type { Answered } from '../../api/jobs/claim.ts';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
@@ -19,6 +20,7 @@ import { createPool, type Database, inTransaction } from '../../common/postgres.
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { until } from '../../testing/until.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 
 const WALLET = Keypair.generate().publicKey.toBase58();
@@ -50,8 +52,8 @@ afterAll(async () => {
   await database.close();
 });
 
-afterEach(() => {
-  idempotency.close();
+afterEach(async () => {
+  await idempotency.close();
   jest.useRealTimers();
 });
 
@@ -89,7 +91,7 @@ function atOneMoment(
   return inTransaction(pool, async (client) => {
     const at = createIdempotency({ ...parts(), database: client });
     await work(client, at);
-    at.close();
+    await at.close();
   });
 }
 
@@ -128,12 +130,21 @@ async function begin(sent: Sent) {
   return { id, claimed };
 }
 
+/** Its client has left before the whole answer, which only matters without an Idempotency-Key. */
+async function lose(id: string, claimed: Answered): Promise<void> {
+  claimed.lost();
+  const open = `select from service.idempotent_requests
+    where job_id = $1 and lost_at is null and expires_at < now() + interval '1 hour'`;
+  await until(async () => (await pool.query(open, [id])).rowCount === 0);
+}
+
 /** Claims and lets the job end so. */
 async function run(sent: Sent, status: LookedUpStatus, options: { stores?: boolean } = {}) {
   const { id, claimed } = await begin(sent);
   if (options.stores ?? true) await claimed.store(KEPT_COPY);
   // A renewal would undo what a test makes of its lease.
   claimed.end();
+  await lose(id, claimed);
   statuses.set(id, status);
   return id;
 }
@@ -242,9 +253,10 @@ describe.each([
           return found;
         },
       });
-      expect(await repeat.claim(requestOf(again), jobId())).toEqual({
+      expect(await repeat.claim(requestOf(again), jobId())).toMatchObject({
         ...{ status: 'replay', jobId: id, copy: KEPT_COPY },
       });
+      await repeat.close();
     },
   );
 
@@ -280,13 +292,14 @@ describe.each([
         },
       });
       expect((await taking.claim(requestOf(again), jobId())).status).toBe(expected);
-      taking.close();
+      await taking.close();
     },
   );
 
   it('is in use while its lock may still land, and runs again afterwards', async () => {
     const young = jobId(120_000);
-    await claim(first, young);
+    const { claim: claimed } = await claim(first, young);
+    await lose(young, claimed);
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', young]);
     await pool.query('update service.idempotent_requests set job_id = $1', [jobId(120_001)]);
     expect(await refusalOf(again)).toBe('new');
@@ -294,7 +307,8 @@ describe.each([
 
   it('is in use when its lock may have landed during the lookup of its job', async () => {
     const young = jobId(119_000);
-    await claim(first, young);
+    const { claim: claimed } = await claim(first, young);
+    await lose(young, claimed);
     let askedMs = 0;
     const slow = createIdempotency({
       ...parts(),
@@ -315,7 +329,8 @@ describe.each([
   });
 
   it('gets the id of the running job when another repeat came first', async () => {
-    const { id } = await claim(first);
+    const { id, claim: claimed } = await claim(first);
+    await lose(id, claimed);
     let winner = '';
     const slow = createIdempotency({
       ...parts(),
@@ -334,6 +349,7 @@ describe.each([
 
   it('keeps its claim when the previous request releases its own', async () => {
     const { id, claimed } = await begin(first);
+    await lose(id, claimed);
     statuses.set(id, 'failed');
     const second = await run(again, 'settled');
     await claimed.release();
@@ -352,6 +368,7 @@ describe.each([
       expect(rows).toEqual([{ left: 600 }]);
     });
     await pool.query('update service.answer_copies set expires_at = now()');
+    await pool.query('update service.idempotent_requests set lost_at = now()');
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
     await deleteOldRequests(pool);
     expect((await pool.query('select from service.answer_copies')).rowCount).toBe(0);
@@ -365,7 +382,9 @@ describe.each([
        from service.answer_copies copy where copy.job_id = request.job_id`,
     );
     await pool.query('delete from service.answer_copies');
-    expect((await claim(again)).claim).toMatchObject({ status: 'replay', jobId: id });
+    const { claim: repeated } = await claim(again);
+    expect(repeated).toMatchObject({ status: 'replay', jobId: id });
+    await lose(id, repeated);
     await pool.query('update service.idempotent_requests set answer_expires_at = now()');
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
@@ -392,7 +411,7 @@ describe.each([
     const results = await Promise.all(Array.from({ length: 20 }, () => refusalOf(again)));
     expect(results.filter((result) => result === 'new')).toHaveLength(1);
     const id = await run({ key: 'another' }, 'failed');
-    await pool.query('update service.idempotent_requests set job_id = $1', [id]);
+    await pool.query('update service.idempotent_requests set job_id = $1, lost_at = now()', [id]);
     const retries = await Promise.all(Array.from({ length: 20 }, () => refusalOf(again)));
     expect(retries.filter((result) => result === 'new')).toHaveLength(1);
   });

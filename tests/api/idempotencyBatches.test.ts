@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
+import { selectAnswer, selectRequests } from '../../api/sql/repeats.ts';
 import {
   claimRequest,
   claimRequests,
   deleteRequest,
+  expireRequests,
   LEASE_SECONDS,
   type NewRequest,
-  selectAnswer,
-  selectRequest,
   storeAnswer,
   storeAnswers,
 } from '../../api/sql/requests.ts';
-import { inTransaction } from '../../common/postgres.ts';
+import { type Database, inTransaction } from '../../common/postgres.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
@@ -49,6 +49,9 @@ const answerOf = ({ wallet, requestKey, jobId }: NewRequest) => ({
   sealed: Buffer.from(`answer of ${jobId}`),
 });
 
+const selectRequest = async (from: Database, request: NewRequest) =>
+  (await selectRequests(from, request, { hasTwins: false }))[0];
+
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const rest = [...items];
   return items.map(() => rest.splice(random.below(rest.length), 1)[0] as Item);
@@ -65,7 +68,9 @@ const forms: Record<
   'that share a statement': { claim: claimRequests, store: storeAnswers },
   'with a statement each': {
     async claim(database, requests) {
-      for (const request of requests) await claimRequest(database, request);
+      const keys: Buffer[] = [];
+      for (const request of requests) keys.push(await claimRequest(database, request));
+      return keys;
     },
     async store(database, answers) {
       for (const answer of answers) await storeAnswer(database, answer);
@@ -84,28 +89,42 @@ describe.each(Object.entries(forms))(
         await store(client, shuffled(requests).map(answerOf));
         for (const request of requests) {
           expect(await selectRequest(client, request)).toEqual({
+            request_key: request.requestKey,
             job_id: request.jobId,
             body_hmac: request.bodyHmac,
             lease_seconds: LEASE_SECONDS,
+            is_lost: false,
           });
           expect(await selectAnswer(client, request)).toEqual(answerOf(request).sealed);
         }
       });
     });
 
-    it('keep the later of two equal ones', async () => {
-      const [first, second, other] = [requestOf(1, 'first'), requestOf(1, 'second'), requestOf(2)];
-      await claim(pool, [first, other, second]);
-      await store(pool, [answerOf(second), answerOf(other), answerOf(first)]);
-      expect(await selectRequest(pool, first)).toMatchObject({ job_id: 'second' });
-      expect(await selectAnswer(pool, second)).toEqual(answerOf(second).sealed);
-      expect(await selectRequest(pool, other)).toMatchObject({ job_id: 'job 2' });
+    it('stand beside others with the same body, each with its own answer', async () => {
+      const twins = ['first', 'second', 'third'].map((jobId) => requestOf(1, jobId));
+      const given = [...twins, requestOf(2)];
+      const keys = await claim(pool, given);
+      const claimed = given.map((request, place) => ({
+        ...request,
+        requestKey: keys[place] as Buffer,
+      }));
+      expect(new Set(keys.map(String)).size).toBe(4);
+      await store(pool, claimed.map(answerOf));
+      for (const request of claimed) {
+        expect(await selectRequest(pool, request)).toMatchObject({ job_id: request.jobId });
+        expect(await selectAnswer(pool, request)).toEqual(answerOf(request).sealed);
+      }
+      const found = await selectRequests(pool, requestOf(1), { hasTwins: true });
+      expect(found.map(({ job_id }) => job_id)).toEqual(['third', 'second', 'first']);
     });
 
-    it('no longer have the answer of the request that they replace', async () => {
-      await claim(pool, [requestOf(1, 'earlier')]);
+    it('take the place of one whose answer was delivered, and of its answer', async () => {
+      await claim(pool, [requestOf(1, 'earlier'), requestOf(2)]);
       await store(pool, [answerOf(requestOf(1, 'earlier'))]);
-      await claim(pool, [requestOf(1, 'later'), requestOf(2)]);
+      await expireRequests(pool, [requestOf(1, 'another'), requestOf(1, 'earlier')]);
+      expect(await selectRequest(pool, requestOf(1))).toBeUndefined();
+      expect(await selectRequest(pool, requestOf(2))).toMatchObject({ job_id: 'job 2' });
+      expect(await claim(pool, [requestOf(1, 'later')])).toEqual([requestOf(1).requestKey]);
       await store(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
       expect(await selectRequest(pool, requestOf(1))).toMatchObject({ job_id: 'later' });
       expect(await selectAnswer(pool, requestOf(1, 'later'))).toBeNull();
@@ -154,6 +173,7 @@ describe.each(Object.entries(forms))(
           const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
           await claim(pool, shuffled(requests));
           await store(pool, shuffled(requests).map(answerOf));
+          await expireRequests(pool, shuffled(requests).slice(0, 20));
           await deleteOldRequests(pool);
           await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
         }

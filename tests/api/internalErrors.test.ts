@@ -9,7 +9,7 @@ import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
-import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
@@ -28,6 +28,7 @@ let app: ServedApp;
 beforeAll(async () => {
   database = await openKeyedDatabase();
   const { pool } = database;
+  await insertAccount(pool, { wallet: 'a wallet' });
   const idempotency = createIdempotency({
     database: pool,
     findStatus: async () => undefined,

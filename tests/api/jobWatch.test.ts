@@ -3,6 +3,7 @@ import { createJobWatch, type JobWatch } from '../../api/jobs/jobWatch.ts';
 import type { JobProgress } from '../../api/sql/jobs.ts';
 import { createLogger } from '../../common/logger.ts';
 import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
+import { createMovableTime } from '../../testing/movableTime.ts';
 import { until } from '../../testing/until.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
@@ -110,6 +111,37 @@ describe('the watch over jobs in the mirror', () => {
     const address = await mirrorJob('pending');
     expect(await watch.waitFor(address, isSettled, { timeoutMs: 0 })).toBeUndefined();
     expect(await watch.waitFor('nowhere', isSettled, { timeoutMs: 0 })).toBeUndefined();
+  });
+
+  it('ends at once while the mirror is silent, and waits again after its next word', async () => {
+    const time = createMovableTime();
+    time.hold();
+    const logger = createLogger({ name: 'test', level: 'silent' });
+    const timed = createJobWatch({ pool: database.pool, logger, time });
+    await timed.start();
+    const address = await mirrorJob('pending');
+    const wait = () => {
+      const startMs = time.nowMs();
+      return timed
+        .waitFor(address, isSettled, { timeoutMs: 10_000, sinceMs: startMs, silenceMs: 2_000 })
+        .then((found) => ({ found, tookMs: time.nowMs() - startMs }));
+    };
+    // By steps, the last of which may be one too many.
+    const first = await time.advanceUntil(wait());
+    expect(first.found).toBeUndefined();
+    expect(first.tookMs).toBeGreaterThan(1_999);
+    expect(first.tookMs).toBeLessThan(5_000);
+    expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
+
+    const { promise: told, resolve } = Promise.withResolvers<void>();
+    timed.onChanges(() => resolve());
+    await tell('another job');
+    await told;
+    const waiting = wait();
+    await settle(address);
+    await tell(address);
+    expect(await waiting).toMatchObject({ found: settled });
+    await timed.close();
   });
 
   it('watches many jobs at once', async () => {

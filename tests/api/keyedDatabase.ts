@@ -25,18 +25,22 @@ export async function openKeyedDatabase(): Promise<KeyedDatabase> {
   };
 }
 
-/** The one wallet's account, as if the ledger had told of it; mirrored jobs are this account's. */
+/**
+ * A wallet's account, as if it were on the ledger.
+ *
+ * @param account.address by default that of which mirrored jobs are
+ */
 export async function insertAccount(
   pool: pg.Pool,
-  account: { wallet: string; spender?: string; availableCredits?: bigint },
+  account: { wallet: string; address?: string; spender?: string; availableCredits?: bigint },
 ): Promise<void> {
-  const { wallet, spender = null, availableCredits = 0n } = account;
+  const { wallet, address = 'account', spender = null, availableCredits = 0n } = account;
   await pool.query(
     `insert into mirror.credit_accounts (
        address, wallet, spender, limit_per_job_credits, limit_per_day_credits, spent_day,
        spent_today_credits, available_credits, locked_credits, owed_credits, open_disputes,
        opened_at, sequence)
-     values ('account', $1, $2, 0, 0, 0, 0, $3, 0, 0, 0, 1, 1)`,
-    [wallet, spender, availableCredits],
+     values ($4, $1, $2, 0, 0, 0, 0, $3, 0, 0, 0, 1, 1)`,
+    [wallet, spender, availableCredits, address],
   );
 }

@@ -2,15 +2,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import {
   createKey,
-  hashKey,
   KeyExistsError,
   KeyNotFoundError,
+  KeyReplacedError,
+  listKeys,
   regenerateKey,
-  reinstateKey,
   revokeKey,
-  suspendKey,
 } from '../../api/account/keys.ts';
-import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
+import {
+  reinstateWallet,
+  SuspensionStateError,
+  suspendWallet,
+  WalletSuspendedError,
+} from '../../api/account/suspensions.ts';
+import { hashKey, selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { until } from '../../testing/until.ts';
@@ -25,7 +30,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await pool.query('delete from service.api_keys');
+  await pool.query('truncate service.api_keys, service.key_suspensions');
 });
 
 afterAll(async () => {
@@ -57,6 +62,16 @@ function gatedBefore(statement: string) {
   return { gated, reached: reached.promise, open: gate.resolve };
 }
 
+/** Until so many transactions wait for another one. */
+const untilWaiting = (count: number): Promise<void> =>
+  until(async () => {
+    const { rowCount } = await pool.query(
+      `select from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rowCount === count;
+  });
+
 describe('API keys', () => {
   it('have the published form and are stored only as a hash [keys.form]', async () => {
     const key = await createKey(pool, wallet);
@@ -84,13 +99,13 @@ describe('API keys', () => {
     const key = await createKey(pool, wallet);
     await revokeKey(pool, wallet);
     expect(await statusOf(key)).toBe('revoked');
-    await expect(reinstateKey(pool, wallet)).rejects.toThrow(KeyNotFoundError);
+    await expect(revokeKey(pool, wallet)).rejects.toThrow(KeyNotFoundError);
     await createKey(pool, wallet);
   });
 
   it.each([
     ['revoked', revokeKey],
-    ['suspended', suspendKey],
+    ['suspended', suspendWallet],
   ] as const)(
     'are %s whichever there is once a regeneration under way is over',
     async (status, end) => {
@@ -99,13 +114,7 @@ describe('API keys', () => {
       const regenerating = regenerateKey(gated, wallet);
       await reached;
       const ending = end(pool, wallet);
-      await until(async () => {
-        const { rowCount } = await pool.query(
-          `select from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return rowCount === 1;
-      });
+      await untilWaiting(1);
       open();
       const next = await regenerating;
       await ending;
@@ -113,13 +122,97 @@ describe('API keys', () => {
     },
   );
 
-  it('can be suspended and reinstated, but not replaced while suspended', async () => {
+  it('are replaced once by eight regenerations at once, and the one that is shown lives', async () => {
+    const old = await createKey(pool, wallet);
+    const { gated, reached, open } = gatedBefore('insert into service.api_keys');
+    const first = regenerateKey(gated, wallet);
+    await reached;
+    const others = Array.from({ length: 7 }, () => regenerateKey(pool, wallet));
+    const refused = Promise.allSettled(others);
+    await untilWaiting(7);
+    open();
+    const shown = await first;
+    expect([await statusOf(old), await statusOf(shown)]).toEqual(['revoked', 'active']);
+    for (const one of await refused) {
+      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(KeyReplacedError) });
+    }
+  });
+
+  it('are not replaced by a request that came before they were made, whatever kept it', async () => {
+    await createKey(pool, wallet);
+    const arrivedMs = performance.now();
+    const shown = await regenerateKey(pool, wallet);
+    await expect(regenerateKey(pool, wallet, arrivedMs)).rejects.toThrow(KeyReplacedError);
+    expect(await statusOf(shown)).toBe('active');
+    expect(await statusOf(await regenerateKey(pool, wallet))).toBe('active');
+  });
+
+  it('made by a clock that was set back since can still be replaced', async () => {
+    await createKey(pool, wallet);
+    await pool.query(`update service.api_keys set created_at = now() + interval '1 hour'`);
+    expect(await statusOf(await regenerateKey(pool, wallet))).toBe('active');
+  });
+
+  it('leave twenty revoked ones of a wallet, the latest', async () => {
+    let last = await createKey(pool, wallet);
+    const first = last;
+    for (let made = 0; made < 21; made += 1) {
+      const next = await regenerateKey(pool, wallet);
+      expect(await statusOf(last)).toBe('revoked');
+      last = next;
+    }
+    expect(await statusOf(first)).toBeUndefined();
+    expect((await pool.query('select from service.api_keys')).rowCount).toBe(21);
+  });
+});
+
+describe('a suspended wallet', () => {
+  const refusesNewKeys = async () => {
+    for (const make of [createKey, regenerateKey]) {
+      await expect(make(pool, wallet)).rejects.toThrow(WalletSuspendedError);
+    }
+  };
+
+  it('gets no key until it is reinstated, also once it has revoked the one it had', async () => {
     const key = await createKey(pool, wallet);
-    await suspendKey(pool, wallet);
+    await suspendWallet(pool, wallet, 'spam');
     expect(await statusOf(key)).toBe('suspended');
-    await expect(regenerateKey(pool, wallet)).rejects.toThrow(KeyNotFoundError);
-    await expect(createKey(pool, wallet)).rejects.toThrow(KeyExistsError);
-    await reinstateKey(pool, wallet);
+    await refusesNewKeys();
+    await revokeKey(pool, wallet);
+    await refusesNewKeys();
+    expect(await listKeys(pool, { status: 'suspended' })).toMatchObject([
+      { wallet, created_at: null, suspended_by: 'operator', suspension_reason: 'spam' },
+    ]);
+    await reinstateWallet(pool, wallet);
+    expect(await statusOf(await createKey(pool, wallet))).toBe('active');
+  });
+
+  it('need never have had a key, and is suspended once', async () => {
+    await suspendWallet(pool, wallet);
+    await expect(suspendWallet(pool, wallet)).rejects.toThrow(SuspensionStateError);
+    await refusesNewKeys();
+    await reinstateWallet(pool, wallet);
+    await expect(reinstateWallet(pool, wallet)).rejects.toThrow(SuspensionStateError);
+  });
+
+  it('has its key back as it was when it is reinstated', async () => {
+    const key = await createKey(pool, wallet);
+    await suspendWallet(pool, wallet);
+    await reinstateWallet(pool, wallet);
     expect(await statusOf(key)).toBe('active');
+  });
+
+  it('is refused whichever key it had when both began at once', async () => {
+    const { gated, reached, open } = gatedBefore('insert into service.api_keys');
+    const creating = createKey(gated, wallet);
+    await reached;
+    // As the indexer does, which waits for no wallet.
+    await pool.query(
+      `insert into service.key_suspensions (wallet, suspended_by, reason)
+       values ($1, 'indexer', 'unpaid_endings (9)')`,
+      [wallet],
+    );
+    open();
+    expect(await statusOf(await creating)).toBe('suspended');
   });
 });

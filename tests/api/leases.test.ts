@@ -13,7 +13,8 @@ import {
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import type { ApiError } from '../../api/http/contracts/errors.ts';
-import { createIdempotency, type Idempotency, type NewClaim } from '../../api/jobs/idempotency.ts';
+import type { NewClaim } from '../../api/jobs/claim.ts';
+import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createPool, inTransaction } from '../../common/postgres.ts';
@@ -58,8 +59,8 @@ beforeEach(async () => {
   });
 });
 
-afterEach(() => {
-  idempotency.close();
+afterEach(async () => {
+  await idempotency.close();
   jest.useRealTimers();
 });
 
@@ -135,7 +136,7 @@ function repeatAt(secondsLeft: number) {
       ({ status }) => status,
       ({ code, options }: ApiError) => [code, options.retryAfterSeconds],
     );
-    close();
+    await close();
     return { told, orphansFailed: failOrphan.mock.calls.length };
   });
 }
@@ -205,12 +206,18 @@ describe('the lease of a running job', () => {
     },
   );
 
-  it.each(['end', 'release'] as const)('is renewed no more after its %s', async (end) => {
+  it.each<[string, (claimed: NewClaim) => unknown, number]>([
+    ['it has ended and its answer is delivered', (one) => [one.end(), one.delivered()], 1],
+    ['it has ended and its answer is lost', (one) => [one.lost(), one.end()], 1],
+    ['it has ended, while its answer is on its way', (one) => one.end(), 3],
+    ['its answer is delivered, while it runs', (one) => one.delivered(), 3],
+    ['its request is released', (one) => one.release(), 1],
+  ])('once %s is renewed as often as it is needed', async (_what, end, expected) => {
     const claimed = await claim();
     await pass(5);
-    await claimed[end]();
+    await end(claimed);
     await pass(10);
-    expect(renewals).toBe(1);
+    expect(renewals).toBe(expected);
   });
 
   it('is renewed for 180 s at most', async () => {

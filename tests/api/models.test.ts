@@ -36,6 +36,7 @@ beforeAll(async () => {
   };
   const directory: Partial<WorkerDirectory> = {
     active: (address) => (address === 'hosted-by-none' ? [] : [{}]) as never,
+    startProbeMs: ({ id }) => (id === 'for-good' ? 12 : undefined),
   };
   app = await serveApp({
     database: database.pool,
@@ -61,12 +62,18 @@ describe('GET /v1/models', () => {
     expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
   });
 
-  it('says what a request may set, and no latency while none was observed', async () => {
+  it("says what a request may set, and its workers' start probe before any answer", async () => {
     expect(await get('/v1/models/for-good')).toMatchObject({
       svc: {
-        median_latency_ms: null,
+        median_latency_ms: 12,
         supported_parameters: expect.arrayContaining(['response_format', 'top_k', 'stop']),
       },
+    });
+  });
+
+  it('shows a latency of 0 for a model that no worker ever hosted', async () => {
+    expect(await get('/v1/models/hosted-by-none')).toMatchObject({
+      svc: { active_workers: 0, median_latency_ms: 0 },
     });
   });
 

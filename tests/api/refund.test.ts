@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
 import type { Escrow, JobEnd, LockedJob } from '../../api/jobs/job.ts';
 import type { JobWork } from '../../api/jobs/jobWatch.ts';
-import { createRefunds } from '../../api/jobs/refund.ts';
+import { createRefunds, endingError } from '../../api/jobs/refund.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 
@@ -119,6 +119,16 @@ describe('a job that no worker had a place for', () => {
       expect(fail.mock.lastCall?.[2]).toEqual({ hadWorker: false });
     },
   );
+});
+
+describe('a job whose worker left before its settlement', () => {
+  it('is answered 503, since another worker may do', () => {
+    const end: JobEnd = { ...FAILURE, hasWorkerLeft: true };
+    const told = endingError({ ...job, model: { id: 'm' } } as LockedJob, {
+      ...{ end, progress: undefined },
+    });
+    expect(told).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds: 1 } });
+  });
 });
 
 describe('a refund', () => {

@@ -1,5 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SMALL_VALUES_MAX } from '../../api/http/middleware/requestBody.ts';
+import { REQUEST_LIMITS } from '../../common/jsonForms.ts';
 import {
   type Body,
   bodyWith,
@@ -26,7 +28,7 @@ const saying = (hex: string) =>
 const packed = (compressed: Buffer) => new Uint8Array(compressed);
 /** With white space behind it, so that it is no small body. */
 const large = (body: Body) =>
-  new Uint8Array(Buffer.concat([Buffer.from(body), Buffer.alloc(70_000, ' ')]));
+  new Uint8Array(Buffer.concat([Buffer.from(body), Buffer.alloc(300_000, ' ')]));
 const gzip = { 'content-encoding': 'gzip' };
 const type = (contentType: string) => ({ 'content-type': contentType });
 
@@ -48,7 +50,11 @@ describe('a readable body', () => {
     ['large, in gzip', packed(gzipSync(large(valid))), gzip],
     ['with white space around it', `\r\n\t ${valid}\n`],
     ['with a field named as no field can be', bodyWith({ ['__proto__']: '{"model":7}' })],
-    ['with a field that is not ours, deep as it may be', bodyWith({ x: nestedArrays(10_000) })],
+    [
+      'with a field that is not ours, deep as it may be',
+      bodyWith({ x: nestedArrays(REQUEST_LIMITS.depth - 1) }),
+    ],
+    ['with more values than a small one', bodyWith({ x: `[${'0,'.repeat(SMALL_VALUES_MAX)}0]` })],
   ])('is accepted: %s', async (_case, body, headers = {}) => {
     expect(await scene.send(body, headers)).toEqual({ status: 200, request: JSON.parse(valid) });
   });
@@ -98,6 +104,13 @@ describe('an unreadable body', () => {
     ['UTF-8-ish, as it says', 'must be utf-8', valid, type('text/plain; charset=utf80')],
     ['an unknown encoding', 'encoding is not supported', valid, { 'content-encoding': 'snappy' }],
     ['two encodings', 'encoding is not supported', valid, { 'content-encoding': 'gzip, br' }],
+    [
+      'a deep one',
+      'nested more than 128 levels',
+      bodyWith({ x: nestedArrays(REQUEST_LIMITS.depth) }),
+    ],
+    ['a deep one that is large', 'nested more than 128', bodyWith({ x: nestedArrays(1_900_000) })],
+    ['a long list', 'more than 16384 values', bodyWith({ x: `[${'{},'.repeat(99_000)}0]` })],
     ['no gzip, though it says so', 'malformed', valid, gzip],
     ['gzip cut short', 'malformed', packed(gzipSync(valid).subarray(0, -9)), gzip],
     ['a small gzip of 64 MiB', '4 MiB', packed(gzipSync(Buffer.alloc(64 << 20, ' '))), gzip],
@@ -123,14 +136,15 @@ describe('a body of 4 MiB', () => {
   });
 });
 
-describe('20 bodies of 4 MB at once', () => {
+describe('a body of 4 MB', () => {
   const padded = (body: string) => body.replace('{', `{"x":"${'x'.repeat(3_900_000)}",`);
   const text = 'lorem ipsum '.repeat(300_000);
   const messages = Array.from({ length: 2_048 }, () => ({
     role: 'user',
     content: 'é'.repeat(950),
   }));
-  const cases: [string, string, object][] = [
+
+  it.each<[string, string, object]>([
     [
       'one message',
       bodyWith({ messages: JSON.stringify([{ role: 'user', content: text }]) }),
@@ -148,29 +162,37 @@ describe('20 bodies of 4 MB at once', () => {
       padded(valid).slice(0, -1),
       { error: { message: 'The body is not valid JSON.', param: null } },
     ],
-  ];
-
-  it('are answered like small ones, each by what it holds', async () => {
-    const sent = Array.from({ length: 4 }, () => cases).flat();
-    const answers = await Promise.all(sent.map(([, body]) => scene.send(body)));
-    for (const [place, [, , expected]] of sent.entries()) {
-      expect(answers[place]).toMatchObject(expected);
-    }
+  ])('is answered like a small one: %s', async (_case, body, expected) => {
+    expect(await scene.send(body)).toMatchObject(expected);
   });
+});
 
-  it('are read in turns, while small ones are answered', async () => {
-    const ended: string[] = [];
-    // A parser takes long for deep nesting.
-    const deep = bodyWith({ x: nestedArrays(1_900_000) });
-    const large = Array.from({ length: 5 }, async () => {
-      expect(await scene.send(deep)).toMatchObject({ status: 200 });
-      ended.push('large');
+describe('twenty large bodies of one wallet at once', () => {
+  it('are read or a 429, while small ones are answered', async () => {
+    const largest = valid.padEnd(4_000_000);
+    const sent = Array.from({ length: 20 }, () => scene.send(largest));
+    expect(await scene.send(valid)).toMatchObject({ status: 200 });
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect([200, 429]).toEqual(expect.arrayContaining([...new Set(statuses)]));
+    expect(statuses).toContain(200);
+  });
+});
+
+describe('the body of another request than a completion', () => {
+  const send = (body: string) =>
+    fetch(`${scene.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.apiKey}` },
+      body,
+    }).then((response) => response.json());
+
+  it.each([
+    ['larger than 64 KiB', `{"url":"${'x'.repeat(70_000)}"}`, 'larger than 64 KiB', null],
+    ['of more values', `{"events":[${'0,'.repeat(2_000)}0]}`, 'more than 1024 values', 'events'],
+    ['deep', `{"events":${nestedArrays(500)}}`, 'nested more than 128 levels', 'events'],
+  ])('is refused: %s', async (_what, body, words, param) => {
+    expect(await send(body)).toEqual({
+      error: expect.objectContaining({ message: expect.stringContaining(words), param }),
     });
-    const small = Array.from({ length: 5 }, async () => {
-      expect(await scene.send(valid)).toMatchObject({ status: 200 });
-      ended.push('small');
-    });
-    await Promise.all([...large, ...small]);
-    expect(ended.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => 'small'));
   });
 });

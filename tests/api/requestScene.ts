@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { openKeyedDatabase } from './keyedDatabase.ts';
+import { insertAccount, openKeyedDatabase } from './keyedDatabase.ts';
 import { serveApp } from './serveApp.ts';
 
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -20,6 +20,7 @@ export interface RequestScene {
 
 export async function openRequestScene(serverOptions: ServerOptions = {}): Promise<RequestScene> {
   const { pool, apiKey, close } = await openKeyedDatabase();
+  await insertAccount(pool, { wallet: 'a wallet' });
   const app = await serveApp(
     {
       database: pool,

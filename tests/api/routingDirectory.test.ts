@@ -12,6 +12,7 @@ let database: MirrorDatabase;
 let directory: WorkerDirectory;
 let nowMs: number;
 const READ_MS = 5;
+const PROBE_MS = 5_000;
 /** Endpoints that answer, with what they say; others are silent. */
 let answers: Map<string, Partial<WorkerHealth> | 'refused' | Promise<undefined>>;
 let probed: string[];
@@ -44,7 +45,9 @@ beforeEach(() => {
       probed.push(endpoint);
       const health = await answers.get(endpoint);
       if (health === 'refused') return health;
-      return health && { worker_address: address, slots: 4, in_flight: 0, engine: 'x', ...health };
+      if (!health) return undefined;
+      const usual = { slots: 4, in_flight: 0, engine: 'x', first_token_ms: {} };
+      return { worker_address: address, ...usual, ...health };
     },
   });
 });
@@ -75,6 +78,27 @@ const active = () => directory.active(MODEL).map(({ address }) => address);
 
 const reserve = () => directory.reserve({ modelAddress: MODEL, except: new Set(), waitMs: 0 });
 
+describe('the start probe of a model', () => {
+  const model = { address: MODEL, id: 'a-model' };
+
+  it('is the p50 of what its workers say, or of how long their first answer took', async () => {
+    for (const address of ['a', 'b', 'c']) await addWorker(address);
+    expect(directory.startProbeMs(model)).toBeUndefined();
+    const say = (address: string, first_token_ms: Record<string, number>) =>
+      answers.set(`https://${address}.example.com`, { first_token_ms });
+    say('a', { 'a-model': 300 });
+    say('b', { 'a-model': 700, 'another-model': 1 });
+    say('c', { 'another-model': 1 });
+    await directory.start();
+    expect(directory.startProbeMs(model)).toBe(300);
+
+    say('a', { 'a-model': 5 });
+    nowMs += PROBE_MS;
+    await until(async () => probed.length >= 6);
+    expect(directory.startProbeMs(model)).toBe(300);
+  });
+});
+
 describe('a worker that may take no more jobs by the ledger', () => {
   it.each([
     ['has unhosted the model', "delete from worker_models where worker = 'a'"],
@@ -90,6 +114,31 @@ describe('a worker that may take no more jobs by the ledger', () => {
     await until(async () => active().length === 0);
     expect(await reserve()).toBeUndefined();
     expect(directory.retryAfterSeconds(MODEL)).toBe(60);
+  });
+
+  it('has changed for its earlier reservations once the pool is read', async () => {
+    await addWorker('a');
+    await directory.start();
+    const changes = [
+      "endpoint = 'https://b.example.com'",
+      "proof_key = 'another'",
+      "status = 'suspended'",
+    ];
+    for (const change of changes) {
+      const reserved = await reserve();
+      expect(reserved?.hasChanged()).toBe(false);
+      await set('a', change);
+      await directory.refresh();
+      expect(reserved?.hasChanged()).toBe(true);
+      await set('a', "endpoint = 'https://a.example.com', proof_key = 'key', status = 'active'");
+      await directory.refresh();
+      await until(async () => active().length === 1);
+      nowMs += PROBE_MS;
+    }
+    const reserved = await reserve();
+    await database.pool.query("delete from worker_models where worker = 'a'");
+    await directory.refresh();
+    expect(reserved?.hasChanged()).toBe(true);
   });
 
   it('keeps the count of its jobs until they end, even when it returns', async () => {

@@ -15,7 +15,10 @@ import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 
 const worker = Keypair.generate().publicKey.toBase58();
 const gateway = Keypair.generate().publicKey.toBase58();
-const health = { worker_address: worker, slots: 4, in_flight: 1, engine: 'upstream' };
+const health = {
+  ...{ worker_address: worker, slots: 4, in_flight: 1, engine: 'upstream' },
+  first_token_ms: { 'a-model': 5 },
+};
 const rebound = 'https://worker.example.com';
 
 /** A service of ours that no stranger's worker entry may lead to. */
@@ -159,6 +162,18 @@ describe('an answer of a worker', () => {
     expect(await ask().health()).toEqual(health);
     answer(200, health, 65_537);
     expect(await ask().health()).toBeUndefined();
+  });
+
+  it.each([
+    [{ 'a-model': -1 }],
+    [{ 'a-model': 1.5 }],
+    [{ 'a-model': 3_600_001 }],
+    [{ 'a-model': '5' }],
+    ['soon'],
+    [null],
+  ])('says nothing of its first tokens that is no time: %j', async (first_token_ms) => {
+    answer(200, { ...health, first_token_ms }, 0);
+    expect(await ask().health()).toEqual({ ...health, first_token_ms: {} });
   });
 
   it('that refuses a job is read up to the same limit', async () => {

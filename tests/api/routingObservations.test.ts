@@ -67,6 +67,14 @@ describe('the median time to first token', () => {
     expect(await median('unseen')).toEqual([undefined, undefined]);
   });
 
+  it('is that of the ten minutes before the last observation, however old that is', async () => {
+    await observe('idle', [900, 900]);
+    await age('idle', '11 minutes');
+    await observe('idle', [200, 300, 400]);
+    await age('idle', '3 days');
+    expect(await median('idle')).toEqual([300, 300]);
+  });
+
   it('forgets what is older than ten minutes [models.median-latency]', async () => {
     await observe('aging', [900, 800, 700]);
     await age('aging', '9 minutes 50 seconds');

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import { createIdempotency, type NewClaim } from '../../api/jobs/idempotency.ts';
+import type { NewClaim } from '../../api/jobs/claim.ts';
+import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import type { Escrow, LockedJob, ProvenAnswer, WholeAnswer } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createSettlements } from '../../api/jobs/settlement.ts';
@@ -124,7 +125,7 @@ describe('a settlement', () => {
     await turn();
     expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
     expect(sent).toHaveLength(1);
-    idempotency.close();
+    await idempotency.close();
     jest.useRealTimers();
   });
 

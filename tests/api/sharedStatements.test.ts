@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { selectJobsProgress } from '../../api/sql/jobs.ts';
-import { claimRequest, claimRequests, storeAnswer, storeAnswers } from '../../api/sql/requests.ts';
+import {
+  claimRequest,
+  claimRequests,
+  expireRequests,
+  storeAnswer,
+  storeAnswers,
+} from '../../api/sql/requests.ts';
 import { createPool, type Database } from '../../common/postgres.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 
@@ -13,6 +19,7 @@ const shared: Record<string, (database: Database) => Promise<unknown>> = {
   'reads keys and balances': (database) => selectKeysAndAccounts(database, ['hash']),
   'claims requests': (database) => claimRequests(database, [request]),
   'keeps answers': (database) => storeAnswers(database, [request]),
+  'notes deliveries': (database) => expireRequests(database, [request]),
   'reads how jobs stand': (database) => selectJobsProgress(database, ['address']),
 };
 const alone: typeof shared = {
@@ -55,13 +62,15 @@ describe('the statement that', () => {
 describe('a pool that plans once', () => {
   it.each([
     ['claim_request', claimRequest],
-    ['claim_requests', (pool: Database) => claimRequests(pool, [request])],
+    ['claim_requests', (pool: Database, one: typeof request) => claimRequests(pool, [one])],
   ])('does not plan %s again, however few its items are', async (name, run) => {
     const planned = createPool({
       ...{ databaseUrl: database.databaseUrl, applicationName: 'test', max: 1 },
       plansOnce: true,
     });
-    for (let time = 0; time < 20; time += 1) await run(planned, request);
+    for (let time = 0; time < 20; time += 1) {
+      await run(planned, { ...request, jobId: `${name} ${time}` });
+    }
     const { rows } = await planned.query(
       'select generic_plans, custom_plans from pg_prepared_statements where name = $1',
       [name],

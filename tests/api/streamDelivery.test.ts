@@ -71,3 +71,65 @@ describe('a stream', () => {
     expect(chunksOf(wire).at(-1)).toMatch(/"code":"worker_failed".*\n\n$/s);
   });
 });
+
+/** Whether an answer counts as whole whose client leaves when `leave` says so, or reads to its end. */
+async function isWhole(options: {
+  isStream: boolean;
+  text: string;
+  leave?: 'before its end' | 'without reading';
+  fails?: boolean;
+}): Promise<boolean> {
+  const { isStream, text: content, leave, fails } = options;
+  const left = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<boolean>();
+  let whole = false;
+  const app = express().get('/', async (_request, response) => {
+    response.once('close', () => {
+      left.resolve();
+      over.resolve(whole);
+    });
+    const identity = { jobId: 'job_1', modelId: 'model', created: 1 };
+    const delivery = createDelivery({
+      ...{ response, identity, isStream, includeUsage: false, publicUrl: 'http://localhost' },
+      onWhole() {
+        whole = true;
+      },
+    });
+    delivery.begin({ address: 'worker', engine: null });
+    delivery.write({ type: 'content', text: content });
+    if (leave === 'before its end') {
+      socket.resetAndDestroy();
+      await left.promise;
+    }
+    if (fails) return delivery.fail(new ApiError('worker_failed', 'It failed.'));
+    delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
+    delivery.settled(settlement);
+    if (leave === 'without reading') socket.resetAndDestroy();
+  });
+  server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+  if (leave === 'without reading') socket.pause();
+  else socket.resume();
+  return over.promise;
+}
+
+describe.each([
+  ['a plain answer', false],
+  ['a stream', true],
+])('%s', (_form, isStream) => {
+  // More than the buffers of both systems hold.
+  const long = 'a long text '.repeat(2_000_000);
+
+  it.each([
+    ['that is read to its end', { text: 'Hello.' }, true],
+    ['that is long and is read to its end', { text: long }, true],
+    ['whose client left before its end', { text: 'Hello.', leave: 'before its end' }, false],
+    ['whose client left without reading it', { text: long, leave: 'without reading' }, false],
+    ['that ends with an error', { text: 'Hello.', fails: true }, false],
+  ] as const)('%s is whole: %s', async (_how, how, expected) => {
+    expect(await isWhole({ isStream, ...how })).toBe(expected);
+  });
+});

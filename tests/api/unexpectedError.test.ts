@@ -48,7 +48,9 @@ function createFailing() {
       draft: () => ({ id: job.id }),
       ...{ lock: async () => job, acknowledge: () => undefined, fail },
     },
-    idempotency: { claim: async () => ({ status: 'new', end: () => undefined }) },
+    idempotency: {
+      claim: async () => ({ status: 'new', end: () => undefined, lost: () => undefined }),
+    },
     workers: { submit: ask, stop: async () => undefined },
     observeStage: () => undefined,
     observeJob: () => undefined,

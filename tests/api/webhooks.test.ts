@@ -7,6 +7,7 @@ import { createPool } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
+import { insertAccount } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
 const sealing = createSealing(randomBytes(32));
@@ -25,6 +26,8 @@ beforeAll(async () => {
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   key = await createKey(pool, 'a wallet');
   otherKey = await createKey(pool, 'another wallet');
+  await insertAccount(pool, { wallet: 'a wallet', address: 'one' });
+  await insertAccount(pool, { wallet: 'another wallet', address: 'another' });
   strict = await serve({ allowLoopback: false });
   development = await serve({ allowLoopback: true });
 });
@@ -58,6 +61,7 @@ function serve({ allowLoopback }: { allowLoopback: boolean }): Promise<ServedApp
 /** What the answers of these endpoints may have. */
 interface Body {
   id: string;
+  url: string;
   status: string;
   events: string[];
   secret?: string;
@@ -134,6 +138,55 @@ describe('POST /v1/webhooks', () => {
     const body = { url: longest.slice(0, 2_048), events: EVENT_KINDS };
     expect((await create(body)).status).toBe(200);
     expect((await create({ ...body, url: longest.slice(0, 2_049) })).status).toBe(400);
+  });
+
+  it('refuses a url that is too long in its normal spelling', async () => {
+    const long = `https://hooks.example.com/${'é'.repeat(500)}`;
+    const { status, body } = await create({ url: long, events });
+    expect([status, body.error.param]).toEqual([400, 'url']);
+  });
+
+  it.each([
+    ['HTTPS://Hooks.Example.COM', 'https://hooks.example.com/'],
+    ['https://hooks.example.com:443/a', 'https://hooks.example.com/a'],
+    ['https://hooks.example.com./a', 'https://hooks.example.com/a'],
+    ['https://hooks.example.com/a#part', 'https://hooks.example.com/a'],
+    ['https://hooks.example.com/b/../a', 'https://hooks.example.com/a'],
+    ['https:\\\\hooks.example.com\\a', 'https://hooks.example.com/a'],
+    ['https://ｈｏｏｋｓ.example.com/é?q=ü', 'https://hooks.example.com/%C3%A9?q=%C3%BC'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+    ['https://0x5DB8D70E/', 'https://93.184.215.14/'],
+    ['https://[2606:4700:0:0::1]:8443/', 'https://[2606:4700::1]:8443/'],
+  ])('keeps %s as %s, and finds it again in both spellings', async (given, kept) => {
+    const first = await create({ url: given, events });
+    expect([first.status, first.body]).toMatchObject([200, { url: kept }]);
+    for (const again of [given, kept]) {
+      const { status, body } = await create({ url: again, events });
+      expect([status, body.error.details]).toEqual([409, { webhook_id: first.body.id }]);
+    }
+  });
+
+  it('finds one that an earlier release kept as it was given', async () => {
+    const { id } = (await create({ url, events })).body;
+    await pool.query('update service.webhooks set url = $1', ['https://HOOKS.example.com:443/svc']);
+    const { status, body } = await create({ url, events });
+    expect([status, body.error.details]).toEqual([409, { webhook_id: id }]);
+  });
+
+  it('is refused to a wallet without an account, before its body is read', async () => {
+    const wallet = 'a new wallet';
+    const newKey = await createKey(pool, wallet);
+    const refused = await create([], { key: newKey });
+    expect([refused.status, refused.body.error]).toMatchObject([
+      403,
+      { code: 'account_required', type: 'permission_error', param: null },
+    ]);
+    expect((await list({ key: newKey })).body.data).toEqual([]);
+    expect((await call('DELETE', '/v1/webhooks/wh_1', { key: newKey })).status).toBe(404);
+
+    await insertAccount(pool, { wallet, address: 'new' });
+
+    expect((await create({ url, events }, { key: newKey })).status).toBe(200);
   });
 
   it('accepts a name that does not resolve yet', async () => {

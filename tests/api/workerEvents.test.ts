@@ -58,7 +58,7 @@ describe('a refusal of a worker', () => {
   const blameless: readonly string[] = [
     ...['no_free_slot', 'shutting_down', 'upstream_not_ready', 'worker_not_eligible'],
     ...['job_not_open', 'job_not_found', 'job_not_running', 'attempt_already_used'],
-    ...['gateway_not_served', 'share_too_low', 'suspicious_lock'],
+    ...['gateway_not_served', 'signer_not_allowed', 'share_too_low', 'suspicious_lock'],
   ];
   const refuse = (code: string, statusCode: number) => {
     const body = Readable.from([Buffer.from(JSON.stringify({ error: { code } }))]);

@@ -208,7 +208,8 @@ describe('svc credits limits', () => {
     expect(told).toEqual(['It may lock 8 credits a job and 16 credits a day.']);
     expect((await credits(wallet, 'limits')).printed).toBe(
       '50 credits available, 0 credits locked.\n' +
-        `${gateway} may lock 8 credits a job and 16 credits a day.\n` +
+        `${gateway} may lock 8 credits a job and 16 credits a day. ` +
+        'A day of UTC counts whole locks, with what jobs did not cost.\n' +
         `The wallet holds 0.00 of the stablecoin ${mint}.`,
     );
     await credits(wallet, 'limits', '--stop', '--yes');

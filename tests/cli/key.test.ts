@@ -1,5 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { encodeBase58 } from '../../programs/client/keys.ts';
+import { sign } from '../../programs/client/proof.ts';
+import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
@@ -15,6 +21,33 @@ afterAll(() => service?.close());
 async function key(...words: string[]) {
   const signer = ['--signer', JSON.stringify([...wallet.secretKey])];
   return runCli(['key', ...words, '--service', service.baseUrl, ...signer]);
+}
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+
+/** Makes a key for a wallet that signs elsewhere. @param answer what is written when it asks */
+async function createElsewhere(hardware: Keypair, answer: (text: string) => string) {
+  const words = ['key', 'create', '--service', service.baseUrl];
+  const args = [MAIN, ...words, '--hardware-wallet', hardware.publicKey.toBase58()];
+  const child = spawn(process.execPath, args, { env: MACHINE_ENVIRONMENT });
+  let [output, error] = ['', ''];
+  child.stdout.on('data', (part) => {
+    output += part;
+  });
+  child.stderr.on('data', (part) => {
+    error += part;
+    const text = /sign-offchain-message .*?'(.+)'/s.exec(error)?.[1];
+    if (text !== undefined && error.endsWith('base58: ')) child.stdin.end(answer(text));
+  });
+  const [code] = await once(child, 'close');
+  return { code, output, error };
+}
+
+/** As `solana sign-offchain-message` signs a text of several lines. */
+function signEnvelope(text: string, hardware: Keypair): string {
+  const header = Buffer.from('\xffsolana offchain\0\x01__', 'latin1');
+  header.writeUInt16LE(text.length, header.length - 2);
+  return encodeBase58(sign(Buffer.concat([header, Buffer.from(text)]), hardware));
 }
 
 /** What /v1 says of a key. */
@@ -70,6 +103,36 @@ describe('svc key', () => {
       });
     }
     expect(await ownerOf(made)).toBe(wallet.publicKey.toBase58());
+  });
+
+  it('asks for the signature of a wallet whose key no file holds', async () => {
+    const hardware = Keypair.generate();
+    const { code, output } = await createElsewhere(
+      hardware,
+      (text) => `${signEnvelope(text, hardware)}\n`,
+    );
+    expect([code, await ownerOf(output.trim())]).toEqual([0, hardware.publicKey.toBase58()]);
+
+    const stranger = (text: string) => `${signEnvelope(text, wallet)}\n`;
+    for (const [answer, reason] of [
+      [stranger, 'The signature is not of this wallet.'],
+      [() => '0\n', 'That is no signature in base58. Nothing was sent.'],
+      [() => '', 'The input ended without an answer.'],
+    ] as const) {
+      const refused = await createElsewhere(hardware, answer);
+      expect([refused.code, refused.error]).toEqual([1, expect.stringContaining(reason)]);
+    }
+  });
+
+  it('names both options where neither says who signs, and refuses both', async () => {
+    const create = ['key', 'create', '--service', service.baseUrl];
+    const address = wallet.publicKey.toBase58();
+    expect(await runCli(create)).toEqual({
+      ...{ code: 1, output: '' },
+      error: 'Say who signs: --signer or --hardware-wallet.\n',
+    });
+    const both = await key('create', '--hardware-wallet', address);
+    expect([both.code, both.error]).toEqual([1, expect.stringContaining('cannot be used with')]);
   });
 
   it("is not the operators' svc keys, which names the database, and each help names the other", async () => {

@@ -70,6 +70,7 @@ describe('svc', () => {
       'disputes',
       'canary',
       'migrate',
+      'roles',
       'backup',
       'restore',
       'verify',

@@ -142,6 +142,18 @@ describe('svc webhooks listen', () => {
     ]);
   });
 
+  it('prints the status of a head, past 1xx and whatever its body does', async () => {
+    local.answer = (response) => {
+      response.writeContinue();
+      response.writeHead(202, { 'content-length': 100 });
+      response.write('ok', () => response.destroy());
+    };
+    const { lines } = await listen();
+    await trigger('credit.low');
+    await until(() => lines().length === 1);
+    expect(lines()[0]?.split('  ').at(-1)).toBe('202');
+  });
+
   it('signs out and ends with 0 on Ctrl-C, which arrives twice below npx', async () => {
     const { signal, exitCode, notices } = await listen();
     signal('SIGINT');

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { createJobId, formatJobId, jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
+import {
+  createJobId,
+  createJobIds,
+  formatJobId,
+  jobIdTimeMs,
+  parseJobId,
+} from '../../programs/client/jobId.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
@@ -24,6 +30,14 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect(jobIdTimeMs(bytes)).toBe(nowMs);
     expect((bytes[6] as number) >> 4).toBe(7);
     expect((bytes[8] as number) >> 6).toBe(2);
+  });
+
+  it('follow the clock of their own ledger, where another one is ahead', () => {
+    makeLater();
+    const createOther = createJobIds();
+    const behindMs = nowMs - 3_000;
+    expect(jobIdTimeMs(createOther({ nowMs: behindMs, creditAccount }).bytes)).toBe(behindMs);
+    expect(jobIdTimeMs(make(behindMs).bytes)).toBe(nowMs);
   });
 
   it('always have an address with bump 255, equal to that of the address functions', () => {

@@ -7,9 +7,12 @@ import {
   AddressRefusedError,
   assertNameAllowed,
   assertUrlAllowed,
+  createGuardedAgents,
   createGuardedDispatcher,
+  type GuardedAgents,
   type ResolveName,
 } from '../../common/net/addressGuard.ts';
+import { post } from '../../common/net/post.ts';
 
 const notPublic = 'must lead to a public address';
 const notHttps = 'must be an https URL';
@@ -247,5 +250,54 @@ describe('a guarded connection', () => {
     const asking = fetch(url, { dispatcher: guarded({ allowLoopback: true }) });
     await expect(asking).rejects.toMatchObject(refused);
     expect(connections).toBe(1);
+  });
+
+  describe('of Node’s own client', () => {
+    let agents: GuardedAgents | undefined;
+
+    afterEach(() => agents?.destroy());
+
+    async function ask(
+      url: string,
+      options: { allowLoopback: boolean; resolve?: ResolveName },
+    ): Promise<number | undefined> {
+      agents = createGuardedAgents(options);
+      const agent = agents.agentFor(new URL(url));
+      const signal = AbortSignal.timeout(10_000);
+      const answer = await post(url, { headers: {}, body: '', signal, agent });
+      answer.destroy();
+      return answer.statusCode;
+    }
+
+    it.each([
+      ['to loopback', ['127.0.0.1'], false],
+      ['inside', ['93.184.215.14', '10.0.0.1'], true],
+    ])('is refused by a name that leads %s', async (_where, addresses, allowLoopback) => {
+      const url = `https://rebound.example.com:${port}/`;
+      const asking = ask(url, { allowLoopback, resolve: async () => addresses });
+      await expect(asking).rejects.toThrow(AddressRefusedError);
+      expect(connections).toBe(0);
+    });
+
+    it('is refused to a literal address, and follows no redirect', async () => {
+      const url = `http://127.0.0.1:${port}/redirect`;
+      await expect(ask(url, { allowLoopback: false })).rejects.toThrow(AddressRefusedError);
+      expect(connections).toBe(0);
+      expect(await ask(url, { allowLoopback: true })).toBe(302);
+      expect(connections).toBe(1);
+    });
+
+    it('ends by its signal while the name servers are silent', async () => {
+      const silent = createGuardedAgents({
+        allowLoopback: false,
+        resolve: () => new Promise(() => undefined),
+      });
+      const url = 'https://silent.example.com/';
+      const signal = AbortSignal.timeout(50);
+      const agent = silent.agentFor(new URL(url));
+      const asking = post(url, { headers: {}, body: '', signal, agent });
+      await expect(asking).rejects.toMatchObject({ name: 'TimeoutError' });
+      silent.destroy();
+    });
   });
 });

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import {
   countOf,
   formatAgo,
+  formatAhead,
   formatCompact,
   formatCount,
+  formatMinute,
   formatMs,
   formatTime,
 } from '../../console/design/formats.ts';
@@ -50,8 +52,18 @@ describe(`numbers and times in the pages (seed ${random.seed})`, () => {
     expect(formatAgo(ms)).toBe(text);
   });
 
-  it('are times of UTC, to the second', () => {
-    expect(formatTime('2026-09-05T08:04:09.999Z')).toBe('05 Sep 2026, 08:04:09 UTC');
+  it.each([
+    [-1, 'now'],
+    [59_999, 'in 59s'],
+    [7_200_000, 'in 2h'],
+  ])('%d ms ahead are %s', (ms, text) => {
+    expect(formatAhead(ms)).toBe(text);
+  });
+
+  it('are times of UTC, to the second or the minute', () => {
+    expect(formatTime('2026-09-05T08:04:09.999Z')).toBe('2026-09-05 08:04:09 UTC');
+    expect(formatTime('2026-09-05T01:04:09+02:00')).toBe('2026-09-04 23:04:09 UTC');
+    expect(formatMinute('2026-09-05T08:04:09Z')).toBe('2026-09-05 08:04');
   });
 
   it.each([

@@ -36,7 +36,7 @@ interface Manifest {
       spec: {
         securityContext: { runAsNonRoot: boolean; runAsUser: number };
         automountServiceAccountToken: boolean;
-        volumes: { secret?: { secretName: string; items: { key: string }[] } }[];
+        volumes: { secret?: { secretName: string; items: { key: string; path: string }[] } }[];
         containers: [Container];
       };
     };
@@ -110,8 +110,12 @@ if (!isInstalled) {
         const [secret] = pod.volumes.flatMap((volume) => volume.secret ?? []);
         expect(secret?.secretName).toBe(name === 'svc-worker' ? 'svc-worker' : 'svc');
         expect(files.map(({ value }) => value)).toEqual(
-          secret?.items.map(({ key }) => `/run/secrets/${key}`),
+          secret?.items.map(({ path }) => `/run/secrets/${path}`),
         );
+        const user = name === 'svc-api' ? 'API' : 'INDEXER';
+        for (const { key, path } of secret?.items ?? []) {
+          expect(key).toBe(path === 'DATABASE_URL' ? `DATABASE_URL_${user}` : path);
+        }
       });
 
       it('have settings that their process knows, each once, and a probe where they go on', () => {

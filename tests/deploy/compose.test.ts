@@ -34,8 +34,8 @@ describe('the compose files', () => {
 
   it('have Postgres, an indexer, a standby, two APIs, Caddy, a worker and a local ledger', () => {
     expect(Object.keys(services).sort()).toEqual([
-      ...['api-1', 'api-2', 'caddy', 'indexer', 'ledger', 'network', 'postgres', 'set-up'],
-      ...['settings', 'standby', 'worker'],
+      ...['api-1', 'api-2', 'caddy', 'indexer', 'ledger', 'network', 'postgres', 'roles'],
+      ...['set-up', 'settings', 'standby', 'worker'],
     ]);
   });
 });
@@ -55,11 +55,11 @@ describe.each(Object.entries(services))('the service %s', (name, service) => {
     if (name !== 'network') expect(service.network_mode).toMatch(/^(service:network|none)$/);
   });
 
-  it('gets secrets as files alone, each one named as its setting', () => {
+  it('gets secrets as files alone, each one named as its setting, and no more', () => {
     const environment = Object.entries(service.environment ?? {});
     expect(environment.filter(([setting]) => SECRET.test(setting))).toEqual([]);
-    const files = environment.filter(([setting]) => setting.endsWith('_FILE'));
-    const named = files.map(([, path]) => path.replace('/run/secrets/', ''));
+    const words = [...environment.map(([, value]) => value), ...service.command];
+    const named = words.flatMap((word) => /^\/run\/secrets\/(.*)$/.exec(word)?.[1] ?? []);
     expect(named.sort()).toEqual([...(service.secrets ?? [])].sort());
     for (const secret of named) expect(secrets[secret]).toEqual({ file: `./secrets/${secret}` });
   });
@@ -73,15 +73,27 @@ describe.each(Object.entries(services))('the service %s', (name, service) => {
       );
       expect(settings.filter((key) => !known.includes(key))).toEqual([]);
     }
-    const ends = ['network', 'settings', 'set-up'].includes(name);
+    const ends = ['network', 'roles', 'settings', 'set-up'].includes(name);
     expect(service.healthcheck === undefined).toBe(ends);
   });
 
   it('waits only for services that are healthy, or that have ended well', () => {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       const isReady = condition === 'service_healthy' && services[other]?.healthcheck;
-      const hasEnded = condition === 'service_completed_successfully' && other === 'set-up';
+      const hasEnded =
+        condition === 'service_completed_successfully' && ['roles', 'set-up'].includes(other);
       expect([other, Boolean(isReady || hasEnded || other === 'network')]).toEqual([other, true]);
     }
+  });
+});
+
+describe('the address of the database', () => {
+  it('is each user’s own, and the administrator’s only where users are made', () => {
+    const holders = (secret: string) =>
+      Object.keys(services).filter((name) => services[name]?.secrets?.includes(secret));
+    expect(holders('DATABASE_URL')).toEqual(['roles']);
+    expect(holders('DATABASE_URL_INDEXER').sort()).toEqual(['indexer', 'roles', 'standby']);
+    expect(holders('DATABASE_URL_API').sort()).toEqual(['api-1', 'api-2', 'roles']);
+    expect(holders('POSTGRES_PASSWORD')).toEqual(['postgres']);
   });
 });

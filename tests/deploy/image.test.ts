@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import OpenAI from 'openai';
+import { API_ROLE, INDEXER_ROLE } from '../../indexer/sql/roles.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 import { readCompose } from './composeFile.ts';
 import { openPlainFolders } from './plainFolders.ts';
@@ -36,6 +38,14 @@ describe("the compose files' services in plain folders", () => {
     try {
       await folders.start('settings');
       folders.writeSecret('DATABASE_URL', database.databaseUrl);
+      for (const [secret, user] of [
+        ['DATABASE_URL_INDEXER', INDEXER_ROLE],
+        ['DATABASE_URL_API', API_ROLE],
+      ] as const) {
+        const url = new URL(database.databaseUrl);
+        Object.assign(url, { username: user, password: randomBytes(16).toString('hex') });
+        folders.writeSecret(secret, url.href);
+      }
       await Promise.all(Object.keys(file.services).map(folders.start));
       const roles = await Promise.all(
         ['8081', '8082'].map(async (port) => {

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import type pg from 'pg';
+import { createKey, listKeys, regenerateKey, revokeKey } from '../../api/account/keys.ts';
 import {
-  createKey,
-  listKeys,
-  reinstateKey,
-  revokeKey,
-  suspendKey,
-} from '../../api/account/keys.ts';
+  reinstateWallet,
+  suspendWallet,
+  WalletSuspendedError,
+} from '../../api/account/suspensions.ts';
 import { createLogger } from '../../common/logger.ts';
 import {
   createAbuseWatch,
@@ -50,7 +49,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await pool.query('delete from service.api_keys');
+  await pool.query('truncate service.api_keys, service.key_suspensions');
   await createKey(pool, wallet);
 });
 
@@ -175,7 +174,7 @@ describe('abuse detection', () => {
 
   it('counts only what a wallet does after it was forgiven', async () => {
     await suspend(unpaidEndings, 1);
-    await reinstateKey(pool, wallet);
+    await reinstateWallet(pool, wallet);
     expect(await suspend(unpaidEndings, 1)).toEqual([]);
     expect(await suspend(rejectedDisputes, 1)).toEqual([]);
     await scene.wait(2);
@@ -184,12 +183,24 @@ describe('abuse detection', () => {
     expect(await suspend(unpaidEndings, 1)).toEqual([{ wallet, offences: 2n }]);
   });
 
-  it('keeps a wallet suspended when it regenerates its key', async () => {
+  it('suspends a wallet for good, whatever it does with its key', async () => {
     await suspend(unpaidEndings, 1);
     await revokeKey(pool, wallet);
-    await createKey(pool, wallet);
-    expect(await suspend(unpaidEndings, 1)).toHaveLength(1);
+    await expect(createKey(pool, wallet)).rejects.toThrow(WalletSuspendedError);
+    await expect(regenerateKey(pool, wallet)).rejects.toThrow(WalletSuspendedError);
+    expect(await suspend(unpaidEndings, 1)).toEqual([]);
     expect(await statusOfKey()).toBe('suspended');
+  });
+
+  it('suspends a wallet that revoked its key before it was judged', async () => {
+    await revokeKey(pool, wallet);
+    expect(await suspend(unpaidEndings, 1)).toHaveLength(1);
+    await expect(createKey(pool, wallet)).rejects.toThrow(WalletSuspendedError);
+  });
+
+  it('leaves alone a wallet that never had a key here', async () => {
+    await pool.query('truncate service.api_keys');
+    expect(await suspend(unpaidEndings, 1)).toEqual([]);
   });
 });
 
@@ -199,11 +210,11 @@ describe('a suspension', () => {
     const reason = `rejected_disputes (${suspended?.offences})`;
     const why = { suspended_by: 'indexer', suspension_reason: reason };
     expect(await listKeys(pool)).toMatchObject([{ wallet, status: 'suspended', ...why }]);
-    await reinstateKey(pool, wallet);
+    await reinstateWallet(pool, wallet);
     expect(await listKeys(pool)).toMatchObject([
       { status: 'active', suspended_by: null, suspension_reason: null },
     ]);
-    await suspendKey(pool, wallet, 'asked for by its owner');
+    await suspendWallet(pool, wallet, 'asked for by its owner');
     const { rows } = await pool.query(
       `select suspended_by, reason, lifted_at is not null as is_lifted, judged_at,
               suspended_at <= now() as is_past
@@ -238,7 +249,7 @@ describe('a suspension', () => {
     expect(await suspend(unpaidEndings, 1)).toHaveLength(1);
     await rebuild();
     expect(await statusOfKey()).toBe('suspended');
-    await reinstateKey(pool, wallet);
+    await reinstateWallet(pool, wallet);
     await rebuild();
     expect(await suspend(unpaidEndings, 1)).toEqual([]);
   });

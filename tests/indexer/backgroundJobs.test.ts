@@ -38,6 +38,7 @@ describe('background jobs', () => {
     );
     expect(rows).toEqual([
       { name: 'delete-old-deliveries', cron: '* * * * *' },
+      { name: 'delete-old-keys', cron: '* * * * *' },
       { name: 'delete-old-measurements', cron: '* * * * *' },
       { name: 'delete-old-requests', cron: '* * * * *' },
       { name: 'delete-old-sessions', cron: '* * * * *' },

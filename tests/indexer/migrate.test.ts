@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { listKeys } from '../../api/account/keys.ts';
+import { reinstateWallet } from '../../api/account/suspensions.ts';
 import { createPool } from '../../common/postgres.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
@@ -163,6 +165,57 @@ describe('migrate', () => {
   });
 });
 
+/** Before it, a suspension was one key's. */
+const SUSPENDS_WALLETS = 25;
+
+describe('a suspension of an earlier release', () => {
+  let older: MirrorDatabase;
+
+  beforeAll(async () => {
+    const next = (await listMigrations()).find(({ id }) => id === SUSPENDS_WALLETS) as Migration;
+    older = await createMirrorDatabase({ bringUp: (empty) => migrateUntil(empty, next) });
+    // `rid` is rid of one, and `twice` of one before another. `kept` and `twice` have a live key.
+    await older.pool.query(`
+      insert into service.api_keys (key_sha256, wallet, status, revoked_at) values
+        ('k', 'kept', 'suspended', null), ('r1', 'rid', 'revoked', now()),
+        ('r2', 'rid', 'active', null), ('t1', 'twice', 'revoked', now()),
+        ('t2', 'twice', 'suspended', null), ('l', 'lifted', 'active', null);
+      insert into service.key_suspensions
+        (key_sha256, wallet, suspended_by, reason, lifted_at, forgiven_until) values
+        ('k', 'kept', 'operator', 'a', null, null), ('r1', 'rid', 'indexer', 'b', null, null),
+        ('t1', 'twice', 'indexer', 'c', null, null), ('t2', 'twice', 'indexer', 'd', null, null),
+        ('l', 'lifted', 'operator', 'e', now(), 7)`);
+    await migrate(older.pool);
+  });
+
+  afterAll(() => older?.close());
+
+  it('is its wallet’s, also of one that was rid of it, and one that was lifted stays so', async () => {
+    const state = async () =>
+      Object.fromEntries(
+        (await listKeys(older.pool))
+          .filter(({ status }) => status !== 'revoked')
+          .map(({ wallet, status, suspension_reason }) => [wallet, [status, suspension_reason]]),
+      );
+    expect(await state()).toEqual({
+      ...{ kept: ['suspended', 'a'], rid: ['suspended', 'b'], twice: ['suspended', 'd'] },
+      lifted: ['active', null],
+    });
+    await reinstateWallet(older.pool, 'twice');
+    expect(await state()).toMatchObject({ twice: ['active', null] });
+  });
+
+  it('can still be made by a process of that release', async () => {
+    await older.pool.query(
+      `update service.api_keys set status = 'suspended' where wallet = 'lifted';
+       insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
+       values ('l', 'lifted', 'operator', 'f')`,
+    );
+    const [key] = await listKeys(older.pool, { wallet: 'lifted' });
+    expect(key).toMatchObject({ status: 'suspended', suspension_reason: 'f' });
+  });
+});
+
 /** All but the first, before which there was no release. */
 const laterMigrations = (await listMigrations()).slice(1);
 
@@ -190,6 +243,7 @@ const OTHER_ROWS = `
   insert into service.webhook_listeners (session_id, wallet, stream_id) values ('s', 'w', 'c');
   insert into service.listener_events (session_id, event_id, awaits_finality, body)
     values ('s', 'e', false, 'b');
+  insert into service.requested_deliveries (whose, deliveries) values ('wallet w', 1);
   insert into service.job_timings (job, wallet, model_id) values ('j', 'w', 'm');
   insert into service.worker_hours (worker, model_id, hour) values ('w', 'm', now());
   insert into service.worker_probes values ('w', now(), 1, 1)`;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { createKey, listKeys, reinstateKey, revokeKey } from '../../api/account/keys.ts';
+import { createKey, listKeys, revokeKey } from '../../api/account/keys.ts';
+import { reinstateWallet } from '../../api/account/suspensions.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import {
   creditWithdraw,
@@ -181,7 +182,9 @@ describe('a wallet that disconnects from its requests again and again', () => {
         status: 403,
         error: {
           ...{ code: 'key_suspended', type: 'permission_error' },
-          message: expect.stringContaining('suspended: too many requests were left, or stopped'),
+          message: expect.stringContaining(
+            'suspended: too many requests were left, or kept without text',
+          ),
         },
       });
     }
@@ -189,7 +192,7 @@ describe('a wallet that disconnects from its requests again and again', () => {
       wallet: other.address.toBase58(),
     });
 
-    await reinstateKey(service.pool, wallet);
+    await reinstateWallet(service.pool, wallet);
     expect(await service.get('/v1/account', apiKey)).toMatchObject({ wallet });
     // What was locked in the second of the judgement is forgiven, too.
     await service.advanceSeconds(2);

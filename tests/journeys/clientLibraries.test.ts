@@ -10,7 +10,7 @@ import {
   NotFoundError,
   PermissionDeniedError,
 } from 'openai';
-import { suspendKey } from '../../api/account/keys.ts';
+import { suspendWallet } from '../../api/account/suspensions.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
@@ -190,7 +190,7 @@ describe('the official client with another base URL and key', () => {
     const wallet = await service.addWallet(100n);
     const suspended = service.openai({ apiKey: wallet.apiKey });
     await suspended.models.list();
-    await suspendKey(service.pool, wallet.address.toBase58());
+    await suspendWallet(service.pool, wallet.address.toBase58());
     const error = await refusal(suspended.chat.completions.create({ model, messages }));
     expect(error).toBeInstanceOf(PermissionDeniedError);
     expect(error).toMatchObject({ status: 403, code: 'key_suspended' });

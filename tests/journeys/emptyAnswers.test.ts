@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listKeys } from '../../api/account/keys.ts';
+import { createDeferred } from '../../common/wait.ts';
 import { untilEnded } from '../../testing/ledger/walletBooks.ts';
 import {
   FORMS,
@@ -23,7 +24,8 @@ let upstreams: UpstreamServer[];
 beforeAll(async () => {
   upstreams = [await startUpstream(), await startUpstream()];
   service = await startRunningService({
-    workers: upstreams.map(({ url }) => createUpstreamEngine({ url })),
+    // One job at a time, so that a test can have the other one asked.
+    workers: upstreams.map(({ url }) => ({ engine: createUpstreamEngine({ url }), capacity: 1 })),
     apiSettings: { METRICS_PORT: '0' },
     indexerSettings: { SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: String(UNPAID_ENDINGS_MAX) },
     indexerLimits: { abuseIntervalMs: 100 },
@@ -102,27 +104,32 @@ describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) =>
 
 describe('a worker that gives an answer without text where another has one', () => {
   it('bears that itself', async () => {
-    const [mute, sound] = upstreams;
-    mute?.answerWith(sayNothing);
-    sound?.answerWith((reply) => {
+    const [mute, sound] = upstreams as [UpstreamServer, UpstreamServer];
+    const opened = createDeferred<void>();
+    mute.answerWith(sayNothing);
+    sound.answerWith(async (reply) => {
+      await opened.promise;
       reply.text('Hello');
       sayNothing(reply);
     });
+    const [before, askedBefore] = [await incidents(), mute.requests.length];
     const { address, apiKey } = await service.addWallet(CREDITS);
-    let count = 0;
-    // Which worker is asked first is drawn.
-    while ((await incidents()).every((of) => of === 0)) {
-      expect((await requestCompletion(service, { form: 'plain', apiKey })).status).toBe(200);
-      count += 1;
-    }
-    expect(await incidents()).toEqual([1, 0]);
-    // It is on the worker's public page, too.
+    const ask = () => requestCompletion(service, { form: 'plain', apiKey });
+    // While the sound one is at work, the other one is asked, if it was not at first.
+    const answers = [ask(), ask()];
+    await until(() => mute.requests.length > askedBefore && sound.requests.length > 0);
+    opened.resolve();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+    const [ofMute = 0, ofSound] = await incidents();
+    expect(ofMute).toBeGreaterThan(before[0] ?? 0);
+    expect(ofSound).toBe(before[1]);
+    // They are on the worker's public page, too.
     await until(async () => {
       const { rows } = await service.pool.query('select sum(failures) from service.worker_hours');
-      return Number(rows[0].sum) === 1;
+      return Number(rows[0].sum) === ofMute + (ofSound ?? 0);
     });
-    const { jobs } = await untilEnded(service, address, count);
-    expect(jobs).toEqual(Array(count).fill({ status: 'settled', reason: 'none', charged: 8n }));
+    const { jobs } = await untilEnded(service, address, 2);
+    expect(jobs).toEqual(Array(2).fill({ status: 'settled', reason: 'none', charged: 8n }));
   });
 });
 

@@ -143,7 +143,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     expect(error.error).toMatchObject({
       details: { job_id: job.id, credits_refunded: 8, refund_tx: job.on_chain.refund_tx },
     });
-    expect(job).toMatchObject({ status: 'refunded', credits_charged: 0 });
+    expect(job).toMatchObject({ status: 'refunded', failure_reason: null, credits_charged: 0 });
     expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
     await expectNothingCharged();
   });
@@ -186,6 +186,8 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
       const error = await failureOf(kind);
       expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
       expect(await onlyJob()).toMatchObject({ status: 'failed', reason, charged: 0n });
+      const { data } = await service.get('/v1/jobs', wallet.apiKey);
+      expect(data).toMatchObject([{ status: 'failed', failure_reason: reason }]);
       await expectNothingCharged();
       // What was not proven is kept for no repeat.
       await until(async () => (await keptAnswers()) === 0);

@@ -13,6 +13,7 @@ import {
   untilEnded,
 } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { until } from '../../testing/until.ts';
 import { answerInTwoParts, createScriptedEngine } from '../../testing/workers/engines.ts';
 import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 
@@ -100,29 +101,53 @@ async function endLease(): Promise<void> {
   );
 }
 
+/** Until a request of the wallet without an Idempotency-Key has lost its answer, whose job has ended. */
+async function untilLost(): Promise<void> {
+  await untilEnded(service, wallet.address, 1);
+  await until(async () => {
+    const { rowCount } = await service.pool.query(
+      'select from service.idempotent_requests where wallet = $1 and lost_at is not null',
+      [wallet.address.toBase58()],
+    );
+    return rowCount === 1;
+  });
+}
+
+/** Until what became of every response to the wallet is written. */
+const untilDelivered = () =>
+  until(async () => {
+    const { rowCount } = await service.pool.query(
+      'select from service.idempotent_requests where wallet = $1 and expires_at > now()',
+      [wallet.address.toBase58()],
+    );
+    return rowCount === 0;
+  });
+
 /**
- * A proxy that cuts the first so many answers: the service has worked and charged, and the client
- * knows nothing of it.
+ * A proxy that loses the first answer: it leaves the service in the middle of it, and cuts the client
+ * off once the service has charged it.
  */
-async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: string[] }> {
+async function startLosingProxy(
+  lose: (forwarded: http.ClientRequest) => Promise<void>,
+): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = http.createServer(async (request, response) => {
     asked.push(String(request.headers['x-stainless-retry-count']));
+    const isFirst = asked.length === 1;
     const { host: _host, ...headers } = request.headers;
     const forwarded = http.request(`${service.baseUrl}${request.url}`, {
       method: request.method ?? 'GET',
       headers,
     });
     request.pipe(forwarded);
-    const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
-    if (asked.length > cuts) {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-      return;
+    if (isFirst) {
+      forwarded.on('error', () => undefined);
+      await lose(forwarded);
+      return void response.destroy();
     }
-    answer.resume();
-    await once(answer, 'end');
-    response.destroy();
+    const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.pipe(response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -131,6 +156,28 @@ async function startCuttingProxy(cuts: number): Promise<{ url: string; asked: st
     server.close();
   });
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** Leaves a plain answer between its settlement and its delivery, for which the mirror is held. */
+async function losePlain(forwarded: http.ClientRequest): Promise<void> {
+  const mirror = await service.pool.connect();
+  await mirror.query('begin');
+  await mirror.query('lock table mirror.jobs in exclusive mode');
+  service.time.hold();
+  await untilEnded(service, wallet.address, 1);
+  forwarded.destroy();
+  await untilLost();
+  await mirror.query('rollback');
+  mirror.release();
+  service.time.release();
+}
+
+/** Leaves a stream after its first text: what was produced is charged. */
+async function loseStream(forwarded: http.ClientRequest): Promise<void> {
+  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
+  await once(answer, 'data');
+  answer.destroy();
+  await untilLost();
 }
 
 describe.each([false, true])('a completion with stream %s', (stream) => {
@@ -208,7 +255,12 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
 
   it('is charged once when the official client retries silently after a lost answer [idempotency.silent-retries]', async () => {
     setMode('honest');
-    const proxy = await startCuttingProxy(1);
+    engine.play(async function* (signal) {
+      yield 'Hello';
+      if (stream) await once(signal, 'abort');
+      signal.throwIfAborted();
+    });
+    const proxy = await startLosingProxy(stream ? loseStream : losePlain);
     const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: wallet.apiKey });
     const body = {
       model: service.model.id,
@@ -218,7 +270,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
       const chunks = await client.chat.completions.create({ ...body, stream: true });
       let text = '';
       for await (const chunk of chunks) text += chunk.choices[0]?.delta.content ?? '';
-      expect(text).not.toBe('');
+      expect(text).toBe('Hello');
     } else {
       const answer = await client.chat.completions.create(body);
       expect(answer.choices[0]?.message.content).toBeTruthy();
@@ -226,6 +278,28 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(proxy.asked).toEqual(['0', '1']);
     expect(await statuses()).toEqual(['settled']);
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
+  });
+
+  it('is a sample of its own when its twins were delivered, though it counts as a retry [idempotency.twins]', async () => {
+    setMode('honest');
+    engine.play(async function* () {
+      yield 'Hello.';
+    });
+    const other = await service.startInstance();
+    const urls = [service.baseUrl, other.url, service.baseUrl];
+    const twins = await Promise.all(urls.map((baseUrl) => ask({ stream, baseUrl })));
+    await untilDelivered();
+    const headers = { 'x-stainless-retry-count': '2' };
+    const samples = [...twins, await ask({ stream, headers, baseUrl: other.url })];
+    await untilDelivered();
+    samples.push(await ask({ stream, headers }));
+    const jobIds = samples.map(({ response }) => response.headers.get('x-svc-job-id'));
+    expect(new Set(jobIds).size).toBe(5);
+    expect(samples.map(({ response }) => response.headers.get('x-svc-replayed'))).toEqual(
+      Array(5).fill(null),
+    );
+    await untilEnded(service, wallet.address, 5);
+    expect(await spentCredits()).toBe(5n * CHARGE_CREDITS);
   });
 });
 

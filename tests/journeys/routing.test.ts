@@ -143,6 +143,11 @@ async function newestJob() {
   return { status, worker, attempt, chargedCredits, failureReason };
 }
 
+/** How often the API has counted a failure of the worker. */
+async function failuresOf({ address }: RoutedWorker): Promise<number> {
+  return (await sample(service, `svc_api_worker_failures_total{worker="${address}"}`)) ?? 0;
+}
+
 /** Balance and lock as before, to the credit. */
 async function expectUncharged(before: { availableCredits: bigint }): Promise<void> {
   const { availableCredits, lockedCredits } = await service.account();
@@ -164,10 +169,10 @@ async function expectJobHeaders(response: Response): Promise<void> {
 
 // First: what other tests observe would be written at any later moment.
 describe('the latency that a model shows', () => {
-  it('is null at first, then the median over all processes, equal in each [models.median-latency]', async () => {
+  it('is that of their start probes first, then the median over all processes [models.median-latency]', async () => {
     const untilModelIs = (
       url: string,
-      expected: { median_latency_ms: number | null; active_workers: number },
+      expected: { median_latency_ms: number; active_workers: number },
     ) =>
       untilShown(async () => {
         const response = await fetch(`${url}/v1/models/${service.model.id}`, {
@@ -179,7 +184,10 @@ describe('the latency that a model shows', () => {
         );
       });
     await openPool('honest', 'slow_first_token');
-    await untilModelIs(service.baseUrl, { median_latency_ms: null, active_workers: 2 });
+    await untilActive(2);
+    const { svc } = await shownModel();
+    expect(Number.isInteger(svc.median_latency_ms)).toBe(true);
+    expect((await service.get('/v1/models')).data).toMatchObject([{ svc }]);
     const other = await service.startInstance();
     const urls = [service.baseUrl, other.url];
     for (const url of [...urls, ...urls, service.baseUrl]) await ask({ url });
@@ -192,6 +200,40 @@ describe('the latency that a model shows', () => {
     await until(async () => (await observed()).length === 5);
     const [, , median_latency_ms = 0] = await observed();
     for (const url of urls) await untilModelIs(url, { median_latency_ms, active_workers: 2 });
+  });
+});
+
+describe('a worker that left within the last second', () => {
+  const unhost = async ({ authority }: RoutedWorker) => {
+    const modelId = service.model.id;
+    const leave = workerUnhost({ authority: authority.publicKey, modelId });
+    await submit(service.operator, [leave], [authority]);
+  };
+
+  it.each([
+    ['plain', false],
+    ['stream', true],
+  ])('has not failed: a %s request is refused for want of workers', async (_kind, stream) => {
+    const [worker] = (await openPool('honest')) as [RoutedWorker];
+    const before = await service.account();
+    service.time.hold();
+    await unhost(worker);
+    const response = await ask({ stream });
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await response.json()).toMatchObject({ error: { code: 'no_workers_available' } });
+    expect(await failuresOf(worker)).toBe(0);
+    await expectUncharged(before);
+  });
+
+  it('hands its requests to the next one', async () => {
+    const [first] = (await openPool('honest', 'honest')) as [RoutedWorker];
+    service.time.hold();
+    await unhost(first);
+    for (let request = 0; request < 4; request += 1) {
+      expect((await ask()).status).toBe(200);
+    }
+    expect(await failuresOf(first)).toBe(0);
   });
 });
 

@@ -5,7 +5,11 @@ import { jobClose } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { ofWallet, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
-import { openCompletion } from '../../testing/service/requestCompletion.ts';
+import {
+  type Answer,
+  openCompletion,
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
 import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
@@ -51,6 +55,77 @@ async function finish({ stream, end }: Awaited<ReturnType<typeof openStream>>): 
   await untilEnded(service, wallet.address, 1);
   return text;
 }
+
+describe('with a stopped indexer, a plain answer', () => {
+  const ask = async (headers: Record<string, string> = {}) => {
+    const { apiKey } = wallet;
+    const startMs = service.time.nowMs();
+    const asking = requestCompletion(service, { form: 'plain', apiKey, headers });
+    const answer = await service.time.advanceUntil(asking, 100);
+    return { answer, tookMs: service.time.nowMs() - startMs };
+  };
+  const told = ({ headers }: Answer) => [
+    headers['x-svc-credits-remaining'],
+    headers['x-svc-settlement-tx'],
+  ];
+
+  it('has the balance and the settlement by the ledger, without a wait for the mirror [completions.plain-headers]', async () => {
+    service.engine.play(async function* () {
+      yield 'Hello.';
+    });
+    const first = await ask({ 'idempotency-key': 'asked-once' });
+    expect(told(first.answer)).toEqual(['92', expect.any(String)]);
+    const { answer, tookMs } = await ask();
+    expect(told(answer)).toEqual(['84', expect.any(String)]);
+    expect(first.tookMs).toBeLessThan(5_000);
+    expect(tookMs).toBeLessThan(2_000);
+    const { availableCredits } = await service.account(wallet.address);
+    expect(availableCredits).toBe(84n);
+
+    const again = await ask({ 'idempotency-key': 'asked-once' });
+    expect(again.answer.headers['x-svc-replayed']).toBe('true');
+    expect(told(again.answer)).toEqual(told(first.answer));
+
+    service.indexer.signal('SIGCONT');
+    await service.untilMirrored();
+    const job = await read(`/v1/jobs/${answer.headers['x-svc-job-id']}`);
+    expect(job.on_chain.settlement_tx).toBe(answer.headers['x-svc-settlement-tx']);
+  });
+
+  it('that was lost is given to a counted repeat, and charged once [idempotency.silent-retries]', async () => {
+    service.engine.play(async function* () {
+      yield 'Hello.';
+    });
+    service.time.hold();
+    const { apiKey, address } = wallet;
+    const left = new AbortController();
+    const messages = [{ role: 'user', content: 'Say hello.' }];
+    const post = (headers: Record<string, string> = {}, signal?: AbortSignal) =>
+      fetch(`${service.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, ...headers },
+        body: JSON.stringify({ model: service.model.id, messages }),
+        ...(signal && { signal }),
+      });
+    // It waits for the mirror, whose silence lasts as long as time is held.
+    const asking = expect(post({}, left.signal)).rejects.toThrow();
+    await untilEnded(service, address, 1);
+    left.abort();
+    await asking;
+    await until(async () => {
+      const { rowCount } = await service.pool.query(
+        'select from service.idempotent_requests where wallet = $1 and lost_at is not null',
+        [address.toBase58()],
+      );
+      return rowCount === 1;
+    });
+    service.time.release();
+    const again = await post({ 'x-stainless-retry-count': '1' });
+    expect([again.status, again.headers.get('x-svc-replayed')]).toEqual([200, 'true']);
+    expect((await ownJobs()).length).toBe(1);
+    expect((await service.account(address)).availableCredits).toBe(92n);
+  });
+});
 
 describe('with a stopped indexer, a job', () => {
   it('is read from the ledger as the mirror will show it, except the signatures of its end [jobs.unmirrored]', async () => {

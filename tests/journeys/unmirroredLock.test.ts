@@ -64,17 +64,18 @@ describe('a job that is missing in the mirror', () => {
     await service.time.advanceUntil(readAnswer(stream));
   });
 
-  it('is replayed without a balance, because the mirror still has the one before its charge', async () => {
+  it('is replayed with the balance of its own event, not the one before its charge', async () => {
     const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
     const first = await service.time.advanceUntil(requestCompletion(service, asking));
     const again = await service.time.advanceUntil(requestCompletion(service, asking));
+    const { availableCredits } = await service.account();
     expect(again.headers).toMatchObject({
       'x-svc-replayed': 'true',
       'x-svc-job-id': first.headers['x-svc-job-id'],
     });
     for (const { trailers } of [first, again]) {
       expect(trailers).toHaveProperty('x-svc-output-hash');
-      expect(trailers).not.toHaveProperty('x-svc-credits-remaining');
+      expect(trailers['x-svc-credits-remaining']).toBe(String(availableCredits));
     }
   });
 

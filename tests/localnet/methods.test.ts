@@ -314,6 +314,7 @@ describe('an invalid parameter', () => {
   ])('is refused with its name and the reason: %s %j', async (method, params, words) => {
     const response = await fetch(scene.rpcUrl, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
     const { error } = (await response.json()) as { error?: { code: number; message: string } };

@@ -40,11 +40,13 @@ export interface InstalledProject {
  * @param folder an empty one
  * @param packages as they are published
  * @param sources files of the checkout to begin the project with
+ * @param type of the project's own modules
  */
 export async function installPacked(
   folder: string,
   packages: Readonly<Record<PackageKey, Packed>>,
   sources: readonly string[],
+  type: 'commonjs' | 'module' = 'module',
 ): Promise<InstalledProject> {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
@@ -84,7 +86,7 @@ export async function installPacked(
 
   const files = sources.map((source) => basename(source));
   for (const source of sources) cpSync(join(checkout, source), join(folder, basename(source)));
-  writeJson(join(folder, 'package.json'), { type: 'module', private: true });
+  writeJson(join(folder, 'package.json'), { type, private: true });
   writeJson(join(folder, 'tsconfig.json'), {
     compilerOptions: COMPILER_OPTIONS,
     files,

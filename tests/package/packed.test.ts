@@ -32,7 +32,7 @@ jest.setTimeout(600_000);
 
 const EXPECTED = [
   /^(README\.md|LICENSE|package\.json|svc\.mjs)$/,
-  /^dist\/.+\.(js|d\.ts)$/,
+  /^dist\/.+\.(c?js|d\.c?ts)$/,
   /^dist\/vendor\/LICENSES\.txt$/,
   /^dist\/programs\/(client\/idl\.json|escrow\/artifacts\/.+)$/,
 ];
@@ -132,7 +132,7 @@ describe.each(PACKAGE_KEYS)('the packed package %s', (name) => {
       readFileSync(join(project.installed(name), 'package.json'), 'utf8'),
     );
     const imported = new Set<string>();
-    for (const path of project.packed[name].filter((file) => /\.(js|d\.ts)$/.test(file))) {
+    for (const path of project.packed[name].filter((file) => /\.(c?js|d\.c?ts)$/.test(file))) {
       const text = readFileSync(join(project.installed(name), path), 'utf8');
       const code = text.replaceAll(COMMENT_LINE, '');
       for (const [, module = ''] of code.matchAll(IMPORTED)) imported.add(module);

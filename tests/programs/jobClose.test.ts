@@ -38,6 +38,16 @@ describe('job_close', () => {
     expect(after).toBe(before + rent - 5_000);
   });
 
+  it('closes it then, whatever ids were made for a chain that is ahead', async () => {
+    const ahead = await createWorld();
+    await ahead.chain.setTime((await world.chain.now()) + 3n);
+    await composeLock(ahead);
+    const job = await jobIn(world, 'failed');
+    await pass(world, 120n);
+    await world.chain.send([close(job)]);
+    expect(await world.chain.account(job)).toBeNull();
+  });
+
   it.each([
     ['failed', 120n],
     // jobIn lets the job's time pass

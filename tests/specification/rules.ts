@@ -19,7 +19,7 @@ const RULES: Readonly<Record<string, string>> = {
   'completions.unsupported':
     'Tools, functions, log probabilities, several choices, predictions and media are refused unless off.',
   'completions.body-limits':
-    'A body above 4 MiB, more than 2,048 messages, or what is no JSON object is a 400.',
+    'A body above 4 MiB, 2,048 messages or 128 levels, or what is no JSON object is a 400.',
   'completions.plain':
     'A plain answer is one completion object with id, choices, finish reason and usage.',
   'completions.plain-headers':
@@ -95,6 +95,8 @@ const RULES: Readonly<Record<string, string>> = {
   'idempotency.mismatch': 'Another body under the same key is a 422.',
   'idempotency.failed-runs-again':
     'A request that ended without a charge, or that nothing was locked for, runs again.',
+  'idempotency.twins':
+    'A silent retry gets an earlier answer only where that may have been lost; twins are samples.',
   'idempotency.silent-retries': 'A silent retry of an official client is never charged twice.',
   'idempotency.key-form':
     'A key has 1 to 255 visible characters and is kept for 24 hours, per wallet.',

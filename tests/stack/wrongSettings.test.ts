@@ -8,6 +8,7 @@ import { Keypair } from '@solana/web3.js';
 import { listenAt } from '../../common/net/urls.ts';
 import { MACHINE_ENVIRONMENT, PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { startTransactionPooler } from '../common/transactionPooler.ts';
 
 jest.setTimeout(60_000);
 
@@ -18,6 +19,7 @@ const canDropRights = !isRoot || spawnSync('setpriv', ['--version']).status === 
 const SECRET = 'hunter2';
 
 let service: RunningService;
+let pooler: Awaited<ReturnType<typeof startTransactionPooler>>;
 let folder: string;
 let occupied: Server;
 let takenPort: string;
@@ -25,6 +27,12 @@ const at = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
   service = await startRunningService({ workers: [] });
+  pooler = await startTransactionPooler(databaseUrl(() => undefined)(), {
+    servers: 2,
+    takes: 'last',
+  });
+  await service.pool.query(`drop role if exists ${STRANGER}`);
+  await service.pool.query(`create role ${STRANGER} login password '${SECRET}'`);
   folder = mkdtempSync(join(tmpdir(), 'wrong-settings-'));
   chmodSync(folder, 0o755);
   occupied = createServer();
@@ -51,6 +59,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   occupied?.close();
+  await pooler?.close();
+  await service?.pool.query(`drop role ${STRANGER}`);
   await service?.close();
   rmSync(folder, { recursive: true });
 });
@@ -133,6 +143,17 @@ const wrongPassword = databaseUrl((url) => {
 const noSuchDatabase = databaseUrl((url) => {
   url.pathname = '/nowhere';
 });
+const withQuery = (query: string) =>
+  databaseUrl((url) => {
+    url.search = query;
+  });
+/** A database user who may sign in, and nothing else. */
+const STRANGER = 'svc_wrong_settings';
+const strangersUrl = databaseUrl((url) => {
+  Object.assign(url, { username: STRANGER, password: SECRET });
+});
+const POOLED = 'leads to a pooler in transaction mode, which keeps no session; name the database';
+const NO_RIGHT = 'its user lacks a right, which svc roles gives the users that it makes';
 
 type Row = [
   part: keyof typeof PARTS,
@@ -199,6 +220,14 @@ const rows: Row[] = [
     ] as const),
     'the database refuses it: The server does not support SSL connections',
   ],
+  ['api', 'DATABASE_URL', withQuery('sslmode=strict'), 'sslmode must be one of disable, allow,'],
+  ['api', 'DATABASE_URL', withQuery('sslmode=verify-ca'), 'needs sslrootcert=<file>'],
+  [
+    ...(['api', 'DATABASE_URL', withQuery('sslmode=require&sslrootcert=/none.pem')] as const),
+    'sslrootcert: cannot read /none.pem (ENOENT)',
+  ],
+  ['api', 'DATABASE_URL', strangersUrl, NO_RIGHT],
+  ['api', 'DATABASE_URL', () => pooler.databaseUrl, POOLED],
   ['api', 'PORT', taken, TAKEN],
   ['api', 'METRICS_PORT', taken, TAKEN],
   ['api', 'TLS_CERT', path('none'), '(ENOENT): there is no such file'],
@@ -211,6 +240,9 @@ const rows: Row[] = [
     wrongPassword,
     'the database refuses it: password authentication failed',
   ],
+  ['indexer', 'DATABASE_URL', withQuery('sslmode=require'), 'sslmode=disable connects without TLS'],
+  ['indexer', 'DATABASE_URL', strangersUrl, NO_RIGHT],
+  ['indexer', 'DATABASE_URL', () => pooler.databaseUrl, POOLED],
   ['indexer', 'INDEXER_PORT', taken, TAKEN],
   ['indexer', 'INDEXER_HOST', '203.0.113.1', '(EADDRNOTAVAIL): it is no address of this machine'],
   [
@@ -242,6 +274,10 @@ const rows: Row[] = [
   ['npm start', 'PORT', taken, 'is taken. Choose another: PORT=8180 npm start'],
   ['npm start', 'HOST', '203.0.113.1', 'cannot be listened on: '],
   ['npm start', 'WORKER_UPSTREAM_URL', SECRET, NO_URL],
+  ['npm start', 'DATABASE_URL', withQuery('sslmode=verify-ca'), 'needs sslrootcert=<file>'],
+  ['npm start', 'DATABASE_URL', withQuery('sslmode=require'), 'sslmode=disable connects without'],
+  ['npm start', 'DATABASE_URL', () => pooler.databaseUrl, POOLED],
+  ['npm start', 'DATABASE_URL', strangersUrl, NO_RIGHT],
 ];
 
 /** Rows of one part that go together with others' settings. */

@@ -103,6 +103,15 @@ describe('the source tree', () => {
     expect(crossings).toEqual([]);
   });
 
+  it('reads the time of a page from one module, which has it of the service', () => {
+    const clocks = typescript.filter(
+      (path) =>
+        /^console\//.test(path) &&
+        /\bDate\.now\b|\bDate\(\)|new Date[;,)]|timeOrigin|Temporal/.test(readSource(path)),
+    );
+    expect(clocks).toEqual(['console/data/serviceTime.ts']);
+  });
+
   it('has at most 20 files in a folder of the product, the instructions aside', () => {
     const sizes = new Map<string, number>();
     for (const path of files.filter(isProduct)) {

@@ -30,8 +30,6 @@ export interface Slot {
 
 const BOUGHT_CREDITS = 100_000n;
 const FEE_PAYER_LAMPORTS = 1_000 * LAMPORTS_PER_SOL;
-/** Settings that this release needs and the one before refuses, so they change with the process. */
-const NEW_SETTINGS = ['WORKER_GATEWAYS'];
 /** So that jobs are under way whenever something is replaced. */
 const TOKEN_DELAY_MS = '3';
 
@@ -62,9 +60,7 @@ export async function createFleet(ledger: TestLedger, databaseUrl: string): Prom
     const slot: Slot = {
       url: `http://127.0.0.1:${port}`,
       async start(folder = PROJECT_FOLDER) {
-        const environment = environmentAt(port);
-        if (folder !== PROJECT_FOLDER) for (const name of NEW_SETTINGS) delete environment[name];
-        running = await startProcess(main, environment, folder);
+        running = await startProcess(main, environmentAt(port), folder);
       },
       async stop() {
         const code = await running?.terminate();

@@ -207,7 +207,7 @@ describe('a worker refuses every job while it', () => {
   it('does not host the model', async () => {
     await scene.writeWorker({ models: paddedKeys([freshAddress()], 16) });
     const response = await scene.ask(await scene.lock());
-    expect([response.status, await codeOf(response)]).toEqual([400, 'job_mismatch']);
+    expect([response.status, await codeOf(response)]).toEqual([503, 'worker_not_eligible']);
     await scene.writeWorker();
   });
 });

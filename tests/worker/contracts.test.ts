@@ -58,6 +58,21 @@ describe('an oversized text', () => {
   });
 });
 
+describe('a body that parsers are slow at', () => {
+  it.each([
+    ['deep', `{"chat":${'['.repeat(2_000_000)}`, 'nested more than 132 levels'],
+    ['of endless values', `{"chat":[${'{},'.repeat(1_500_000)}0]}`, 'more than 65600 values'],
+  ])('is refused unparsed, signed or not: %s', async (_what, body, words) => {
+    const parsing = jest.spyOn(JSON, 'parse');
+    const response = await fetch(`${scene.url}/jobs`, { method: 'POST', body });
+    const parsed = parsing.mock.calls.filter(([text]) => String(text).length > 1_000);
+    expect([response.status, parsed.length]).toEqual([400, 0]);
+    expect(await response.json()).toEqual({
+      error: { code: 'invalid_request', message: expect.stringContaining(words) },
+    });
+  });
+});
+
 describe('a conversation', () => {
   it('has up to 2,048 messages', async () => {
     const messages = Array.from({ length: 2_048 }, () => MESSAGE);

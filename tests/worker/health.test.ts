@@ -19,6 +19,7 @@ describe('GET /health', () => {
       slots: 3,
       in_flight: 0,
       engine: 'builtin',
+      first_token_ms: {},
       gateways: [scene.gateway.toBase58()],
     });
   });

@@ -47,6 +47,7 @@ describe('the worker process', () => {
       slots: 128,
       in_flight: 0,
       engine: 'builtin',
+      first_token_ms: {},
       gateways: 'any',
     });
     expect(await process.terminate()).toBe(0);

@@ -58,6 +58,25 @@ describe('a worker with an upstream', () => {
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
+  it('says how long its trial took to the first token', async () => {
+    const tried = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    upstream.answerTrialsWith(async (reply) => {
+      tried.resolve();
+      await answered.promise;
+      reply.text('Hi');
+      reply.finish('length');
+      reply.end();
+    });
+    const trying = await open({ trialWaitMs: 10 });
+    await tried.promise;
+    trying.now.offsetMs += 310;
+    answered.resolve();
+    await until(async () => (await health(trying)).status === READY.status);
+    const body = (await (await fetch(`${trying.url}/health`)).json()) as Record<string, unknown>;
+    expect(body.first_token_ms).toEqual({ [MODEL_ID]: 310 });
+  });
+
   it('is not healthy while a model loads, until its trial ends', async () => {
     const loaded = Promise.withResolvers<void>();
     upstream.answerTrialsWith(async (reply) => {

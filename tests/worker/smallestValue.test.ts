@@ -132,6 +132,10 @@ describe('a schema without a value that can be found', () => {
     ['a reference that cannot be read', { $ref: '#/%' }],
     ['an uncommon pattern', { ...text, pattern: '^[A-Z]{2}-\\d{4}$' }],
     ['a pattern that is none', { ...text, pattern: '(' }],
+    [
+      'a pattern that takes years for a name',
+      { patternProperties: { '^(a+)+$': text }, required: [`${'a'.repeat(40)}!`] },
+    ],
     ['a keyword that is not known', { type: 'array', contains: integer }],
     ['a malformed keyword', { type: 'object', required: 'a' }],
     ['a long text', { ...text, minLength: 1e9 }],

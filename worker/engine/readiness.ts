@@ -13,6 +13,8 @@ export interface Readiness {
    * @throws WorkerError `upstream_not_ready` with the reason
    */
   require(models: readonly string[]): Promise<void>;
+  /** How long each model that was tried took to its first token, in whole milliseconds. */
+  firstTokenMs(): Record<string, number>;
   /** Ends trials that are under way. */
   close(): void;
 }
@@ -47,7 +49,8 @@ export function createReadiness(options: {
 }): Readiness {
   const { engine, logger, now, trialWaitMs = TRIAL_WAIT_MS } = options;
   const closing = new AbortController();
-  const proven = new Set<string>();
+  /** By model, the milliseconds to its first token. */
+  const proven = new Map<string, number>();
   let trial: Promise<void> | undefined;
   let check: Promise<void> | undefined;
   let aliveAtMs = Number.NEGATIVE_INFINITY;
@@ -75,12 +78,13 @@ export function createReadiness(options: {
   async function tryModel(model: string): Promise<void> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(TRIAL_MS_MAX)]);
     const chat = { model, messages: TRIAL_MESSAGES };
+    const startedAtMs = now();
     try {
       for await (const { type } of engine.generate(chat, { tokenLimit: TRIAL_TOKENS, signal })) {
         // An upstream that ignores the limit would go on.
         if (type !== 'alive') break;
       }
-      proven.add(model);
+      proven.set(model, Math.max(0, Math.round(now() - startedAtMs)));
     } catch (error) {
       const cause = signal.aborted ? TOO_LONG : asWorkerError(error);
       throw noteFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
@@ -148,6 +152,7 @@ export function createReadiness(options: {
       });
       return check;
     },
+    firstTokenMs: () => Object.fromEntries(proven),
     close: () => closing.abort(),
   };
 }

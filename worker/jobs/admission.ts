@@ -89,15 +89,20 @@ export function createAdmission(
     }
   }
 
-  function checkSameWork(job: Job, worker: Worker, request: JobRequest): void {
+  function checkSameWork(job: Job, request: JobRequest): void {
     const isSame =
       formatJobId(job.jobId) === request.job_id &&
       job.tokenLimit === request.token_limit &&
-      job.model.equals(addresses.model(request.chat.model)) &&
-      workerModels(worker).some((model) => model.equals(job.model));
+      job.model.equals(addresses.model(request.chat.model));
     if (!isSame) {
       throw new WorkerError('job_mismatch', 'Job id, model or token limit are not those locked');
     }
+  }
+
+  /** Whoever sent the job may not know yet that its model is hosted no more. */
+  function checkHosted(job: Job, worker: Worker): void {
+    if (workerModels(worker).some((model) => model.equals(job.model))) return;
+    throw new WorkerError('worker_not_eligible', "This worker does not host the job's model");
   }
 
   /** An earlier process may have proven the job; a second, different proof would cost the stake. */
@@ -132,7 +137,8 @@ export function createAdmission(
       await authorize(job.controller, signer, prefetched);
       lastControllers.set(signer.toBase58(), job.controller);
       const { worker, config } = requireEligible(reading, own);
-      checkSameWork(job, worker, request);
+      checkSameWork(job, request);
+      checkHosted(job, worker);
       checkNew(job, startSeconds);
       requireTerms({ job, config, unixSeconds }, own.terms);
       const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { z } from 'zod';
+import { REQUEST_LIMITS, scanJson } from '../../common/jsonForms.ts';
 import type { Logger } from '../../common/logger.ts';
 import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 
@@ -80,6 +81,16 @@ function asBodyError(error: unknown): WorkerError | undefined {
     : new WorkerError('invalid_request', 'The request cannot be read');
 }
 
+/**
+ * A gateway takes no larger request from its client, and adds the fields of the job. Anybody may
+ * send a body, and its signature is checked once it names a job.
+ */
+const LIMITS = {
+  depth: REQUEST_LIMITS.depth + 4,
+  values: REQUEST_LIMITS.values + 64,
+  fieldValues: REQUEST_LIMITS.values + 64,
+};
+
 /** Enough to find the faults; a hostile body may have thousands. */
 const PATHS_MAX = 5;
 
@@ -88,6 +99,8 @@ export function parseJson<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
 ): z.infer<Schema> {
+  const { fault } = scanJson(Buffer.isBuffer(body) ? body : Buffer.from(String(body)), LIMITS);
+  if (fault) throw new WorkerError('invalid_request', fault.message);
   let value: unknown;
   try {
     value = JSON.parse(String(body));

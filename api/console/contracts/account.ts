@@ -28,7 +28,9 @@ const consoleAccount = z.object({
       is_service: z.boolean().describe('Whether it is the gateway of this service.'),
       limit_per_job_credits: limit,
       limit_per_day_credits: limit,
-      spent_today_credits: credits.describe('Locked by the spender in this day of UTC.'),
+      spent_today_credits: credits.describe(
+        'All that the spender locked in this day of UTC, with what its jobs did not cost.',
+      ),
     })
     .nullable(),
   open_disputes: z.int().min(0),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FAILURE_REASONS, JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
+import { JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
 import { RATES } from '../../../programs/client/pricing.ts';
 import { chatCompletionRequest } from '../../http/contracts/chatCompletion.ts';
 import { disputeAnswer, disputeRequest, jobObject } from '../../http/contracts/job.ts';
@@ -33,13 +33,13 @@ const consoleJob = jobObject.extend({
     .nullable()
     .describe('Which of the two prices was charged; null of a job without a charge.'),
   attempt: z.int().min(0).describe('How many workers were given the job.'),
-  failure_reason: z.enum(FAILURE_REASONS).nullable(),
   acknowledged_at: timeNullable,
   proven_at: timeNullable,
   settled_at: timeNullable,
   timeout_at: timeNullable.describe('T: from then on anybody can refund the job.'),
   is_closed: z.boolean().describe('Whether its account has left the ledger.'),
   disputed_by_wallet: z.boolean(),
+  dispute_resolved_at: timeNullable,
   controller: ledgerAddress,
   timings: timings.nullable().describe('Null where nothing was measured, or not any more.'),
 });
@@ -108,6 +108,7 @@ export const jobRoutes = {
     method: 'GET',
     path: '/stream',
     access: 'session',
+    needsAccount: true,
     summary: "the wallet's changes as they come, at most one event a second",
     form: 'text/event-stream',
   },

@@ -118,11 +118,14 @@ const statusAnswer = z.object({
     newest_slot: slot.nullable().describe("That of the program's newest transaction."),
     lag_slots: z.int().min(0).nullable().describe('What the mirror lacks up to it.'),
   }),
-  queues: z.object({
-    running_jobs: z.int().min(0),
-    webhook_deliveries_due: z.int().min(0),
-    open_disputes: z.int().min(0),
-  }),
+  queues: z
+    .object({
+      running_jobs: z.int().min(0),
+      webhook_deliveries_due: z.int().min(0),
+      open_disputes: z.int().min(0),
+    })
+    .nullable()
+    .describe('Null while the database is away, as `days` is.'),
   days: z
     .array(
       z.object({
@@ -133,6 +136,7 @@ const statusAnswer = z.object({
         first_token_p50_ms: milliseconds,
       }),
     )
+    .nullable()
     .describe('The last 90 days, oldest first; days without a probe are left out.'),
   as_of: time,
 });

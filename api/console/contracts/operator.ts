@@ -11,14 +11,14 @@ import {
   transactionSignature,
 } from '../../http/contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
-import { amountText, done, pageLimit, rowId, timeNullable } from './values.ts';
+import { amountText, done, pageLimit, rowId, timeNullable, walletAddress } from './values.ts';
 
 const KEY_STATUSES = ['active', 'suspended', 'revoked'] as const;
 
 const keyRecord = z.object({
   wallet: ledgerAddress,
   status: z.enum(KEY_STATUSES),
-  created_at: time,
+  created_at: timeNullable.describe('Null of a wallet that is suspended and has no live key.'),
   suspended_at: timeNullable,
   suspended_by: z.enum(['operator', 'indexer']).nullable(),
   suspension_reason: z.string().nullable(),
@@ -39,6 +39,8 @@ const keyQuery = z.object({
   status: z.enum(KEY_STATUSES, { error: 'must be a key status' }).optional(),
   wallet: z.string({ error: 'must be given once' }).optional(),
 });
+
+export const suspendedWallet = z.object({ wallet: walletAddress });
 
 const suspension = z.object(
   { reason: textOfLength(1, 500).describe('For the list of keys; its owner sees it.') },
@@ -115,7 +117,7 @@ export const operatorRoutes = {
     method: 'GET',
     path: '/operator/keys',
     access: 'operator',
-    summary: 'all keys ever made, newest first',
+    summary: 'live, suspended and lately revoked keys, newest first',
     query: keyQuery,
     answer: keyList,
   },
@@ -123,7 +125,7 @@ export const operatorRoutes = {
     method: 'POST',
     path: '/operator/keys/:wallet/suspend',
     access: 'operator',
-    summary: "refuse a wallet's key until it is reinstated",
+    summary: "refuse a wallet's keys, also later ones, until it is reinstated",
     body: suspension,
     answer: done,
   },

@@ -12,6 +12,10 @@ export interface ConsoleRoute {
   /** Below /console/api, as express spells paths. */
   readonly path: string;
   readonly access: Access;
+  /** Whether the wallet has to have a credit account on the ledger. */
+  readonly needsAccount?: true;
+  /** A public route is answered without the database, which has the sessions, unless it reads one. */
+  readonly readsSession?: true;
   /** What it does, for the list in docs/console.md. */
   readonly summary: string;
   readonly query?: z.ZodType;

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { ledgerAddress, time } from '../../http/contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
-import { done } from './values.ts';
-
-const address = z
-  .string({ error: 'must be a string' })
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a ledger address' });
+import { walletAddress as address, done } from './values.ts';
 
 const bytes = (length: number) =>
   z.base64({ error: 'must be base64' }).max(length, { error: 'is too long' });
@@ -41,7 +37,9 @@ const signIn = z.object(
       .string({ error: 'must be a string' })
       .max(200)
       .describe('`input.nonce` of the message that was signed.'),
-    signed_message: bytes(8_192).describe('The bytes that the wallet signed, base64.'),
+    signed_message: bytes(8_192).describe(
+      "The bytes that the wallet signed, base64: the text, or a hardware wallet's envelope around it.",
+    ),
     signature: bytes(128).describe('Its ed25519 signature, base64.'),
   },
   { error: 'must be a JSON object' },
@@ -135,6 +133,7 @@ export const sessionRoutes = {
     method: 'GET',
     path: '/session',
     access: 'public',
+    readsSession: true,
     summary: 'the session of the cookie, or null',
     answer: currentSession,
   },

@@ -14,6 +14,14 @@ const keyState = z.object({
     })
     .nullable()
     .describe('Null while the wallet has no live key.'),
+  suspension: z
+    .object({
+      suspended_at: time,
+      suspended_by: z.enum(['operator', 'indexer']),
+      reason: z.string(),
+    })
+    .optional()
+    .describe('While the wallet is suspended, whether it has a live key or not.'),
 });
 
 export type KeyState = z.infer<typeof keyState>;
@@ -63,14 +71,14 @@ export const settingsRoutes = {
     method: 'POST',
     path: '/key/regenerate',
     access: 'fresh session',
-    summary: 'revoke the key and make another in one transaction',
+    summary: 'revoke the key and make another in one transaction, unless it was replaced meanwhile',
     answer: createdKey,
   },
   deleteKey: {
     method: 'DELETE',
     path: '/key',
     access: 'session',
-    summary: 'revoke the key',
+    summary: 'revoke the key; a suspension stays',
     answer: done,
   },
   getThreshold: {

@@ -22,6 +22,11 @@ export const givenTime = z.iso
     error: 'must be between the years 1970 and 9999',
   });
 
+/** Of a wallet, as somebody writes it. */
+export const walletAddress = z
+  .string({ error: 'must be a string' })
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a ledger address' });
+
 /** An identity of the database, as text: it is 64 bits. */
 export const rowId = z
   .string(once)

@@ -111,7 +111,11 @@ const replayRequest = z
   )
   .describe('Chosen deliveries; or all failed and undelivered ones of a range of time.');
 
-export const replayed = z.object({ replayed: z.int().min(0).describe('Deliveries due now.') });
+export const replayed = z.object({
+  replayed: z.int().min(0).describe('Deliveries due now.'),
+  left: z.int().min(0).describe('Above the budget of a minute: they are as they were.'),
+  retry_after: z.int().nullable().describe('Seconds until the next go; null when none is left.'),
+});
 
 export type Replayed = z.infer<typeof replayed>;
 
@@ -146,6 +150,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: '/webhooks',
     access: 'fresh session',
+    needsAccount: true,
     summary: 'create one; its secret is shown once, where we made it',
     body: webhookRequest,
     answer: createdWebhook,
@@ -154,6 +159,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: '/webhooks/listen',
     access: 'session',
+    needsAccount: true,
     summary:
       "every event of the wallet as it comes: [the listener's stream](#the-listeners-stream)",
     form: 'text/event-stream',
@@ -162,6 +168,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: '/webhooks/trigger',
     access: 'session',
+    needsAccount: true,
     summary: 'send an event that did not happen to webhooks and listeners, once',
     body: triggerRequest,
     answer: triggered,
@@ -177,6 +184,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: `${WEBHOOK}/enable`,
     access: 'session',
+    needsAccount: true,
     summary: 'send events from now on',
     answer: consoleWebhook,
   },
@@ -198,6 +206,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: `${WEBHOOK}/test`,
     access: 'session',
+    needsAccount: true,
     summary: 'send an event of the kind `webhook.test`',
     answer: sentTest,
   },
@@ -220,6 +229,7 @@ export const webhookRoutes = {
     method: 'POST',
     path: `${WEBHOOK}/replay`,
     access: 'session',
+    needsAccount: true,
     summary: 'send chosen deliveries again, or those of a range that were not delivered',
     body: replayRequest,
     answer: replayed,

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError, accountRequired } from '../../http/contracts/errors.ts';
 import type { LargeBodies } from '../../http/largeBodies/largeBodies.ts';
 import type { Limit } from '../../http/middleware/burstLimit.ts';
 import { requireReadablePath } from '../../http/middleware/malformedHttp.ts';
@@ -22,9 +22,11 @@ export function guard(route: ConsoleRoute, services: GuardServices): RequestHand
   const { sessions, walletLimit } = services;
   const { origin } = new URL(services.publicUrl);
   return async (request, response, next) => {
+    response.locals.arrivedMs ??= performance.now();
     response.set('cache-control', 'no-store');
     if (route.method !== 'GET') assertOwnPage(request, origin);
-    const token = readSessionCookie(request);
+    const isRead = route.access !== 'public' || route.readsSession;
+    const token = isRead ? readSessionCookie(request) : undefined;
     const session = token === undefined ? undefined : await sessions.find(token);
     if (session) walletLimit.spend(session.wallet);
     assertAdmitted(route, session);
@@ -34,7 +36,12 @@ export function guard(route: ConsoleRoute, services: GuardServices): RequestHand
   };
 }
 
-/** The session of a request; undefined on public routes without one. */
+/** When a request came, by `performance.now()`. */
+export function arrivedMsOf(response: Response): number {
+  return response.locals.arrivedMs as number;
+}
+
+/** The session of a request; undefined on public routes without one, or that read none. */
 export function sessionOf(response: Response): Session | undefined {
   return response.locals.session as Session | undefined;
 }
@@ -54,8 +61,11 @@ function assertOwnPage(request: Request, origin: string): void {
   );
 }
 
-/** @throws ApiError of a session that is missing, not fresh, or of another wallet */
-function assertAdmitted({ access }: ConsoleRoute, session: Session | undefined): void {
+/** @throws ApiError of a session that is missing, not fresh, of another wallet, or of one without an account */
+function assertAdmitted(
+  { access, needsAccount }: ConsoleRoute,
+  session: Session | undefined,
+): void {
   if (access === 'public') return;
   if (!session) throw new ApiError('session_required', 'Sign in with your wallet first.');
   if (access === 'fresh session' && !session.is_fresh) {
@@ -64,6 +74,7 @@ function assertAdmitted({ access }: ConsoleRoute, session: Session | undefined):
       'Keys and secrets are shown within 15 minutes of a sign-in. Sign in again.',
     );
   }
+  if (needsAccount && !session.has_account) throw accountRequired();
   const isArbiter = session.is_arbiter || session.is_operator;
   if ((access === 'operator' && !session.is_operator) || (access === 'arbiter' && !isArbiter)) {
     throw new ApiError('not_permitted', `This is for an ${access} of the service.`);

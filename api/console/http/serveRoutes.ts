@@ -2,7 +2,7 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { parseRequest } from '../../http/contracts/values.ts';
 import { withBody } from '../../http/middleware/authentication.ts';
-import { parseJsonBody } from '../../http/middleware/malformedHttp.ts';
+import { completionOf, parseJsonBody } from '../../http/middleware/requestBody.ts';
 import type { ConsoleRoute } from '../contracts/route.ts';
 import type { Session } from '../sessions/sessions.ts';
 import { type GuardServices, guard, sessionOf } from './guard.ts';
@@ -69,10 +69,15 @@ function answer(
       session: sessionOf(response),
       params: request.params,
       query: route.query && parseRequest(route.query, request.query),
-      body: route.body && parseRequest(route.body, request.body),
+      body: bodyOf(route, request),
       request,
       response,
     } as Call<ConsoleRoute>);
     if (route.answer) response.json(answered);
   };
+}
+
+function bodyOf(route: ConsoleRoute, request: Request): unknown {
+  if (route.form === 'chat completion') return completionOf(request);
+  return route.body && parseRequest(route.body, request.body);
 }

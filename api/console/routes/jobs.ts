@@ -1,8 +1,9 @@
 import type { Database } from '../../../common/postgres.ts';
-import { parseChatCompletion } from '../../http/contracts/chatCompletion.ts';
+import { assertNotSuspended } from '../../account/suspensions.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
-import { rawBodyOf } from '../../http/middleware/malformedHttp.ts';
+import { addressOf } from '../../http/middleware/burstLimit.ts';
+import { rawBodyOf } from '../../http/middleware/requestBody.ts';
 import type { Completions } from '../../jobs/completion.ts';
 import type { Disputes } from '../../jobs/dispute.ts';
 import type { IdentifyRequest } from '../../jobs/requestIdentity.ts';
@@ -15,6 +16,7 @@ import { selectLiveKey } from '../sql/settings.ts';
 import type { ChangeStreams } from '../stream/changes.ts';
 import { writeJobsCsv } from '../views/jobsCsv.ts';
 import { viewJobs } from '../views/jobView.ts';
+import { explained } from './settings.ts';
 
 interface JobServices {
   database: Database;
@@ -99,15 +101,18 @@ export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
     },
     getStream({ session: { wallet, id: sessionId }, request, response }) {
       const resumeAfter = request.get('last-event-id');
-      return streams.open({ wallet, sessionId, resumeAfter }, response);
+      const address = addressOf(request);
+      return streams.open({ wallet, sessionId, address, resumeAfter }, response);
     },
-    async postCompletion({ session: { wallet }, request, response }) {
+    async postCompletion({ session: { wallet }, body, request, response }) {
       const key = await selectLiveKey(database, wallet);
-      if (!key) throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
+      if (!key) {
+        await explained(assertNotSuspended(database, wallet));
+        throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
+      }
       // As every request of /v1: a suspension holds at once.
       const payer = await keys.admit(key.key_sha256);
       assertSpender(payer, gateway);
-      const body = parseChatCompletion(request.body);
       const identity = identify({
         wallet,
         // Seals the copy of the answer: a secret of this session, which we do not keep either.

@@ -3,7 +3,7 @@ import type { Database } from '../../../common/postgres.ts';
 import { getSignaturesForAddress } from '../../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
-import { modelView } from '../../http/contracts/views.ts';
+import { modelViewer } from '../../http/routes/models.ts';
 import type { Readiness } from '../../http/routes/readiness.ts';
 import type { Catalog } from '../../jobs/catalog.ts';
 import { percentileOf } from '../../sql/workerHours.ts';
@@ -99,17 +99,14 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
       };
     },
     async getModels() {
-      const [day, classes, medians] = await Promise.all([
+      const [day, classes, view] = await Promise.all([
         modelDay(),
         byModel(),
-        catalog.medianLatencies(),
+        modelViewer({ catalog, directory }),
       ]);
       const jobs = new Map(day.map((row) => [row.model_id, row.jobs]));
       const data = catalog.list().map((model) => ({
-        ...modelView(model, {
-          activeWorkers: directory.active(model.address).length,
-          medianLatencyMs: medians.get(model.id) ?? null,
-        }),
+        ...view(model),
         first_token_p95_ms: percentileOf(classes.get(model.id)?.classes ?? [], 0.95),
         jobs_24h: Number(jobs.get(model.id) ?? 0n),
       }));
@@ -187,15 +184,15 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
   }
 
   return async () => {
-    const [{ status, parts }, backlog, newestSlot, days] = await Promise.all([
-      readiness(),
-      selectBacklog(database),
-      readNewest(),
-      selectDays(database),
-    ]);
+    const [{ status, parts }, newestSlot] = await Promise.all([readiness(), readNewest()]);
     if (newestSlot !== null) lag.note(newestSlot);
-    const slot = backlog.slot === null ? null : Number(backlog.slot);
-    const mirror = lag.judge(slot);
+    // Without the database the rest is known, and that it is away above all.
+    const [backlog, days] =
+      parts.database === 'ok'
+        ? await Promise.all([selectBacklog(database), selectDays(database)])
+        : [null, null];
+    const slot = backlog?.slot == null ? null : Number(backlog.slot);
+    const mirror = backlog ? lag.judge(slot) : 'unknown';
     return {
       is_ready: status === 'ready' && mirror !== 'away',
       parts: { ...parts, mirror },
@@ -204,18 +201,19 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
         newest_slot: newestSlot,
         lag_slots: slot === null || newestSlot === null ? null : Math.max(0, newestSlot - slot),
       },
-      queues: {
+      queues: backlog && {
         running_jobs: backlog.running_jobs,
         webhook_deliveries_due: backlog.webhook_deliveries_due,
         open_disputes: backlog.open_disputes,
       },
-      days: days.map((row) => ({
-        day: row.start.toISOString().slice(0, 10),
-        probes: Number(row.probes),
-        answered: Number(row.answered),
-        failures: Number(row.failures),
-        first_token_p50_ms: percentileOf(row.classes, 0.5),
-      })),
+      days:
+        days?.map((row) => ({
+          day: row.start.toISOString().slice(0, 10),
+          probes: Number(row.probes),
+          answered: Number(row.answered),
+          failures: Number(row.failures),
+          first_token_p50_ms: percentileOf(row.classes, 0.5),
+        })) ?? null,
       as_of: isoTime(nowSeconds()),
     };
   };

@@ -1,10 +1,12 @@
 import type pg from 'pg';
 import { creditsNumber, isoTime, sha256Text } from '../../../common/jsonForms.ts';
-import { reinstateKey, suspendKey } from '../../account/keys.ts';
+import { listKeys } from '../../account/keys.ts';
+import { reinstateWallet, suspendWallet } from '../../account/suspensions.ts';
+import { parseRequest } from '../../http/contracts/values.ts';
 import { selectModels } from '../../sql/workers.ts';
-import type { DisputeList, operatorRoutes } from '../contracts/operator.ts';
+import { type DisputeList, type operatorRoutes, suspendedWallet } from '../contracts/operator.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
-import { type DisputeRow, selectGateway, selectKeys, selectOpenDisputes } from '../sql/operator.ts';
+import { type DisputeRow, selectGateway, selectOpenDisputes } from '../sql/operator.ts';
 import { timeOrNull } from '../views/jobView.ts';
 import { requireRules } from './account.ts';
 import { explained } from './settings.ts';
@@ -26,26 +28,32 @@ export function operatorHandlers(services: OperatorServices): Handlers<typeof op
   const { pool, gateway, nowSeconds } = services;
   return {
     async getKeys({ query: { limit, before, status, wallet } }) {
-      const rows = await selectKeys(pool, { status, wallet, before, limit: limit + 1 });
+      const rows = await listKeys(pool, {
+        ...(status && { status }),
+        ...(wallet !== undefined && { wallet }),
+        ...(before !== undefined && { before }),
+        limit: limit + 1,
+      });
       const page = rows.slice(0, limit);
       const has_more = rows.length > page.length;
       return {
         object: 'list',
         data: page.map(({ place: _, created_at, suspended_at, ...key }) => ({
           ...key,
-          created_at: created_at.toISOString(),
+          created_at: created_at?.toISOString() ?? null,
           suspended_at: suspended_at?.toISOString() ?? null,
         })),
         has_more,
         next_cursor: has_more ? String(page.at(-1)?.place) : null,
       };
     },
-    async suspendKey({ params: { wallet }, body: { reason } }) {
-      await explained(suspendKey(pool, wallet, reason));
+    async suspendKey({ params, body: { reason } }) {
+      const { wallet } = parseRequest(suspendedWallet, params);
+      await explained(suspendWallet(pool, wallet, reason));
       return { done: true };
     },
     async reinstateKey({ params: { wallet } }) {
-      await explained(reinstateKey(pool, wallet));
+      await explained(reinstateWallet(pool, wallet));
       return { done: true };
     },
     async getLedgerRules() {

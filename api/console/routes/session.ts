@@ -9,16 +9,19 @@ interface SessionServices {
   sessions: Sessions;
   /** Failed sign-ins are limited with refused keys, apart from other requests. */
   refusals: BurstLimit;
+  /** Sign-ins: each leaves rows, and any number of wallets costs nothing. */
+  signIns: BurstLimit;
   describe: () => Promise<ConsoleConfig>;
 }
 
 /** Signing in and out, and what the pages have to know before. */
 export function sessionHandlers(services: SessionServices): Handlers<typeof sessionRoutes> {
-  const { sessions, refusals, describe } = services;
+  const { sessions, refusals, signIns, describe } = services;
   return {
     getConfig: describe,
     postMessage: ({ body }) => sessions.message(body.address),
     async postSession({ body, request, response }) {
+      signIns.spend(request);
       try {
         const started = await sessions.start(body, request.get('user-agent') ?? '');
         setSessionCookie(response, started.token);

@@ -4,11 +4,15 @@ import {
   createKey,
   KeyExistsError,
   KeyNotFoundError,
+  KeyReplacedError,
   regenerateKey,
   revokeKey,
 } from '../../account/keys.ts';
+import { SuspensionStateError, WalletSuspendedError } from '../../account/suspensions.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
+import { hashKey, selectKeysAndAccounts, selectOpenSuspension } from '../../sql/accounts.ts';
 import type { CreatedKey, settingsRoutes, Threshold } from '../contracts/settings.ts';
+import { arrivedMsOf } from '../http/guard.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
 import {
   selectLiveKey,
@@ -22,23 +26,37 @@ const UNSET: ThresholdRow = { threshold_credits: 100n, is_low: false };
 
 /** The wallet's API key, and the threshold of its low-credit alert. */
 export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof settingsRoutes> {
-  async function show(wallet: string, making: Promise<string>): Promise<CreatedKey> {
+  async function show(making: Promise<string>): Promise<CreatedKey> {
     const api_key = await explained(making);
-    const key = await selectLiveKey(pool, wallet);
+    const [key] = await selectKeysAndAccounts(pool, [hashKey(api_key)]);
     return { api_key, created_at: (key?.created_at ?? new Date()).toISOString() };
   }
 
   return {
-    async getKey({ session }) {
-      const key = await selectLiveKey(pool, session.wallet);
-      if (!key) return { key: null };
-      const { status, created_at, suspended_by, suspension_reason } = key;
+    async getKey({ session: { wallet } }) {
+      const [key, suspension] = await Promise.all([
+        selectLiveKey(pool, wallet),
+        selectOpenSuspension(pool, wallet),
+      ]);
+      const why = {
+        suspended_by: suspension?.suspended_by ?? null,
+        suspension_reason: suspension?.reason ?? null,
+      };
+      const status = suspension ? 'suspended' : 'active';
       return {
-        key: { status, created_at: created_at.toISOString(), suspended_by, suspension_reason },
+        key: key ? { status, created_at: key.created_at.toISOString(), ...why } : null,
+        ...(suspension && {
+          suspension: {
+            suspended_at: suspension.suspended_at.toISOString(),
+            suspended_by: suspension.suspended_by,
+            reason: suspension.reason,
+          },
+        }),
       };
     },
-    postKey: ({ session: { wallet } }) => show(wallet, createKey(pool, wallet)),
-    regenerateKey: ({ session: { wallet } }) => show(wallet, regenerateKey(pool, wallet)),
+    postKey: ({ session: { wallet } }) => show(createKey(pool, wallet)),
+    regenerateKey: ({ session: { wallet }, response }) =>
+      show(regenerateKey(pool, wallet, arrivedMsOf(response))),
     async deleteKey({ session: { wallet } }) {
       await explained(revokeKey(pool, wallet));
       return { done: true };
@@ -56,7 +74,7 @@ function thresholdView({ threshold_credits, is_low }: ThresholdRow): Threshold {
   return { threshold_credits: creditsNumber(threshold_credits), is_low };
 }
 
-/** @throws ApiError where the wallet has a key already, or none that can be changed */
+/** @throws ApiError where the state of the wallet's key, or its suspension, refuses the change */
 export async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -65,9 +83,19 @@ export async function explained<Result>(work: Promise<Result>): Promise<Result> 
       const message = 'The wallet has a live key already: regenerate it, or revoke it first.';
       throw new ApiError('key_exists', message, { cause: error });
     }
+    if (error instanceof KeyReplacedError) {
+      const message = 'Another request has replaced the key meanwhile, and its key is live.';
+      throw new ApiError('key_replaced', message, { cause: error });
+    }
     if (error instanceof KeyNotFoundError) {
       const message = 'The wallet has no key that this could change.';
       throw new ApiError('key_not_found', message, { cause: error });
+    }
+    if (error instanceof WalletSuspendedError) {
+      throw new ApiError('key_suspended', error.message, { cause: error });
+    }
+    if (error instanceof SuspensionStateError) {
+      throw new ApiError('key_not_found', error.message, { cause: error });
     }
     throw error;
   }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Sealing } from '../../../common/sealing.ts';
+import { type Budget, BudgetSpentError } from '../../../webhookOperations/budget.ts';
 import {
   type AttemptRow,
   DELIVERY_STATUSES,
@@ -26,6 +27,7 @@ import { eventExample } from '../../docs/examples.ts';
 import { webhookView } from '../../http/contracts/account.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
 import { parseRequest } from '../../http/contracts/values.ts';
+import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rowId } from '../contracts/values.ts';
 import type { ConsoleWebhook, Delivery, webhookRoutes } from '../contracts/webhook.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
@@ -38,11 +40,13 @@ interface WebhookServices {
   /** Creates and deletes, as /v1 does. */
   webhooks: Webhooks;
   sealing: Sealing;
+  /** Of deliveries that owners ask for. */
+  budget: Budget;
 }
 
 /** The wallet's webhooks and their deliveries. Every statement takes the wallet. */
 export function webhookHandlers(services: WebhookServices): Handlers<typeof webhookRoutes> {
-  const { pool, webhooks, sealing, listeners } = services;
+  const { pool, webhooks, sealing, listeners, budget } = services;
 
   async function show({ id, wallet }: WebhookKey & { wallet: string }): Promise<ConsoleWebhook> {
     const [webhook] = await listWebhooks(pool, wallet, id);
@@ -61,11 +65,12 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
     },
     listenToEvents({ session: { wallet, id: sessionId }, request, response }) {
       const resumeAfter = request.get('last-event-id');
-      return listeners.open({ wallet, sessionId, resumeAfter }, response);
+      const address = addressOf(request);
+      return listeners.open({ wallet, sessionId, address, resumeAfter }, response);
     },
     async triggerEvent({ session: { wallet }, body: { event: kind } }) {
       const { data } = eventExample(kind);
-      const triggered = await triggerEvent(pool, wallet, { kind, data });
+      const triggered = await explained(triggerEvent(pool, wallet, { kind, data, budget }));
       return {
         event_id: triggered.eventId,
         deliveries: triggered.deliveries.map(({ webhookId, url, deliveryId }) => ({
@@ -95,7 +100,7 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
       return { secret, previous_secret_until: previous_secret_until ?? new Date().toISOString() };
     },
     async testWebhook(call) {
-      const deliveryId = await explained(sendTestEvent(pool, keyOf(call)));
+      const deliveryId = await explained(sendTestEvent(pool, keyOf(call), budget));
       return { delivery_id: String(deliveryId) };
     },
     async getDeliveries(call) {
@@ -123,9 +128,10 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
       const { delivery_ids, since, until } = call.body;
       const webhook = keyOf(call);
       const replaying = delivery_ids
-        ? resendDeliveries(pool, { webhook, deliveryIds: delivery_ids })
-        : replayDeliveries(pool, { webhook, since, until });
-      return { replayed: await explained(replaying) };
+        ? resendDeliveries(pool, { webhook, deliveryIds: delivery_ids }, budget)
+        : replayDeliveries(pool, { webhook, since, until }, budget);
+      const { replayed, left, retryAfterSeconds } = await explained(replaying);
+      return { replayed, left, retry_after: retryAfterSeconds };
     },
   };
 }
@@ -139,7 +145,7 @@ function keyOf(call: {
   return { id: call.params.webhook_id, wallet: call.session.wallet };
 }
 
-/** @throws ApiError of a webhook or delivery that is not the wallet's, or that is disabled */
+/** @throws ApiError of a webhook or delivery that is not the wallet's, or disabled, or above a budget */
 async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -149,6 +155,11 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
     }
     if (error instanceof WebhookDisabledError) {
       throw new ApiError('webhook_disabled', error.message, { cause: error });
+    }
+    if (error instanceof BudgetSpentError) {
+      const { message, limit, retryAfterSeconds } = error;
+      const options = { retryAfterSeconds, details: { limit }, cause: error };
+      throw new ApiError('rate_limit_exceeded', message, options);
     }
     throw error;
   }

@@ -13,6 +13,7 @@ import {
   selectSessions,
   useSignIn,
 } from '../sql/sessions.ts';
+import { signedForms } from './signedForms.ts';
 import type { SignInTexts } from './signInText.ts';
 
 /** What a wallet sends to sign in. */
@@ -75,14 +76,17 @@ export function createSessions(options: {
     const text = await texts.restore(address, nonce);
     if (!text) throw refused('The text to sign was not made here for this wallet.');
     if (text.expiresAtMs <= nowMs()) throw refused('The text was signed too late. Sign a new one.');
-    const message = Buffer.from(text.message);
-    if (!message.equals(Buffer.from(signed_message, 'base64'))) {
-      throw refused('Another text was signed than the one to sign.');
-    }
-    const isSigned = verifySignature({
-      ...{ message, publicKey: publicKeyOf(address) },
-      signature: Buffer.from(signature, 'base64'),
-    });
+    const publicKey = publicKeyOf(address);
+    const forms = signedForms(text.message, publicKey, text.input.domain);
+    const named = Buffer.from(signed_message, 'base64');
+    const isBare = named.equals(Buffer.from(text.message));
+    // Some wallets return the text, although the device signed an envelope around it.
+    const possible = isBare ? forms : forms.filter((form) => form.equals(named));
+    if (possible.length === 0) throw refused('Another text was signed than the one to sign.');
+    const bytes = Buffer.from(signature, 'base64');
+    const isSigned = possible.some((message) =>
+      verifySignature({ message, publicKey, signature: bytes }),
+    );
     if (!isSigned) throw refused('The signature is not of this wallet.');
     if (!(await useSignIn(database, { nonce, expiresAtMs: text.expiresAtMs }))) {
       throw refused('The text was used for a sign-in before. Sign a new one.');

@@ -1,5 +1,4 @@
 import type { Database } from '../../../common/postgres.ts';
-import type { FailureReason } from '../../../programs/client/generated/vocabulary.ts';
 import { type JobRow, jobColumns } from '../../sql/jobs.ts';
 
 /** A job with what the pages show besides what /v1 does. */
@@ -10,7 +9,6 @@ export interface ConsoleJobRow extends JobRow {
   credits_per_1k_tokens: bigint;
   long_completion_threshold_tokens: bigint;
   attempt: number;
-  failure_reason: FailureReason | null;
   acknowledged_at: bigint | null;
   proven_at: bigint | null;
   resolved_at: bigint | null;
@@ -21,9 +19,8 @@ export interface ConsoleJobRow extends JobRow {
 }
 
 export const consoleJobColumns = `${jobColumns}, wallet, locked_credits, credits_per_request,
-  credits_per_1k_tokens, long_completion_threshold_tokens, attempt, failure_reason,
-  acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
-  controller`;
+  credits_per_1k_tokens, long_completion_threshold_tokens, attempt, acknowledged_at, proven_at,
+  resolved_at, job_timeout_seconds, closed, disputed_by_wallet, controller`;
 
 /** The wallet's job of this id. */
 export async function selectConsoleJob(

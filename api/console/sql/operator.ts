@@ -1,44 +1,5 @@
 import type { Database } from '../../../common/postgres.ts';
 import type { Tier } from '../../../programs/client/generated/vocabulary.ts';
-import type { KeyStatus } from '../../sql/accounts.ts';
-
-/** A key that was ever made; never the key itself. */
-interface KeyRow {
-  /** Microseconds since 1970 at its creation: the order of the list. */
-  place: bigint;
-  wallet: string;
-  status: KeyStatus;
-  created_at: Date;
-  suspended_at: Date | null;
-  suspended_by: 'operator' | 'indexer' | null;
-  suspension_reason: string | null;
-}
-
-/** Newest first. @param filter.before only keys made before this place */
-export async function selectKeys(
-  database: Database,
-  filter: {
-    status: KeyStatus | undefined;
-    wallet: string | undefined;
-    before: bigint | undefined;
-    limit: number;
-  },
-): Promise<KeyRow[]> {
-  const { rows } = await database.query<KeyRow>(
-    `select (extract(epoch from key.created_at) * 1000000)::bigint as place, key.wallet, key.status,
-       key.created_at, suspension.suspended_at, suspension.suspended_by,
-       suspension.reason as suspension_reason
-     from service.api_keys key
-     left join service.key_suspensions suspension
-       on suspension.key_sha256 = key.key_sha256
-       and key.status = 'suspended' and suspension.lifted_at is null
-     where ($1::text is null or key.status = $1) and ($2::text is null or key.wallet = $2)
-       and ($3::bigint is null or extract(epoch from key.created_at) * 1000000 < $3)
-     order by key.created_at desc limit $4`,
-    [filter.status ?? null, filter.wallet ?? null, filter.before ?? null, filter.limit],
-  );
-  return rows;
-}
 
 /** A gateway as the mirror has it. */
 interface GatewayRow {

@@ -30,6 +30,7 @@ export interface SessionRow {
 export interface SessionWithRoles extends SessionRow {
   fresh_until: Date;
   is_fresh: boolean;
+  has_account: boolean;
   is_authority: boolean;
   is_arbiter: boolean;
   is_gateway_operator: boolean;
@@ -82,6 +83,9 @@ export async function selectSession(
      select id, wallet, signed_in_at, last_used_at, browser, ${EXPIRES_AT},
        signed_in_at + interval '${FRESH_MINUTES} minutes' as fresh_until,
        signed_in_at > now() - interval '${FRESH_MINUTES} minutes' as is_fresh,
+       exists (
+         select from mirror.credit_accounts account where account.wallet = sessions.wallet
+       ) as has_account,
        exists (select from mirror.config where authority = wallet) as is_authority,
        exists (select from mirror.config where arbiter = wallet) as is_arbiter,
        exists (
@@ -104,16 +108,22 @@ export async function selectSessions(database: Database, wallet: string): Promis
   return rows;
 }
 
-/** Those of these sessions that have not ended; asking is no use of them. */
+/**
+ * Those of these sessions that have not ended, and for how many milliseconds more each lasts unless
+ * it is used or ended; asking is no use of them.
+ */
 export async function selectLiveSessions(
   database: Database,
   ids: readonly string[],
-): Promise<Set<string>> {
-  const { rows } = await database.query<{ id: string }>(
-    `select id from service.sessions where id = any($1) and ${IS_LIVE}`,
-    [ids],
-  );
-  return new Set(rows.map(({ id }) => id));
+): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ id: string; lasts_ms: number }>({
+    name: 'select_live_sessions',
+    text: `
+      select id, (extract(epoch from expires_at - now()) * 1000)::float8 as lasts_ms
+      from (select id, ${EXPIRES_AT} from service.sessions where id = any($1) and ${IS_LIVE}) live`,
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, lasts_ms }) => [id, lasts_ms]));
 }
 
 /** @returns whether the wallet had this session */

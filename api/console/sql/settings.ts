@@ -3,10 +3,7 @@ import type { Database } from '../../../common/postgres.ts';
 /** A wallet's live key, never the key itself. */
 interface LiveKeyRow {
   key_sha256: string;
-  status: 'active' | 'suspended';
   created_at: Date;
-  suspended_by: 'operator' | 'indexer' | null;
-  suspension_reason: string | null;
 }
 
 /** @returns undefined while the wallet has none */
@@ -15,12 +12,7 @@ export async function selectLiveKey(
   wallet: string,
 ): Promise<LiveKeyRow | undefined> {
   const { rows } = await database.query<LiveKeyRow>(
-    `select key.key_sha256, key.status, key.created_at, suspension.suspended_by,
-       suspension.reason as suspension_reason
-     from service.api_keys key
-     left join service.key_suspensions suspension
-       on suspension.key_sha256 = key.key_sha256 and suspension.lifted_at is null
-     where key.wallet = $1 and key.status <> 'revoked'`,
+    'select key_sha256, created_at from service.api_keys where wallet = $1 and revoked_at is null',
     [wallet],
   );
   return rows[0];

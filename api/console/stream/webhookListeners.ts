@@ -11,7 +11,7 @@ import {
   TooManyListenersError,
 } from '../../../webhookOperations/listeners.ts';
 import { ApiError } from '../../http/contracts/errors.ts';
-import { selectLiveSessions } from '../sql/sessions.ts';
+import { type OpenStreams, type StreamRequest, writeEvent } from './openStreams.ts';
 
 /** Sends wallets' events to terminals, with the bodies that webhooks get. */
 export interface WebhookListeners {
@@ -19,11 +19,12 @@ export interface WebhookListeners {
    * Writes a wallet's events until the client leaves, its session ends, or another connection of the
    * session takes over.
    *
-   * @param listener.resumeAfter the id of the last event that the client has
-   * @throws ApiError `rate_limit_exceeded` where the wallet has too many listeners
+   * @param stream.resumeAfter the id of the last event that the client has
+   * @throws ApiError as `OpenStreams.admit`, and `rate_limit_exceeded` where the wallet has too many
+   *   listeners
    */
   open(
-    listener: { wallet: string; sessionId: string; resumeAfter: string | undefined },
+    stream: StreamRequest & { resumeAfter: string | undefined },
     response: Response,
   ): Promise<void>;
   /** Ends every stream: clients come back to another process. */
@@ -39,20 +40,18 @@ interface Stream {
 }
 
 const TURN_MS = 500;
-/** Proxies give up on silent connections after some tens of seconds. */
-const TURNS_PER_CHECK = 20;
 const RETRY_AFTER_SECONDS = 30;
 
 /** One reading serves all streams of the process. Without a stream there is none. */
 export function createWebhookListeners(options: {
   pool: pg.Pool;
+  openStreams: Pick<OpenStreams, 'admit'>;
   logger: Logger;
   time?: Time;
 }): WebhookListeners {
-  const { pool, logger, time = systemTime } = options;
+  const { pool, openStreams, logger, time = systemTime } = options;
   const streams = new Set<Stream>();
   let isClosed = false;
-  let turn = 0;
   /** Set from the first stream on until there is none. */
   let cancelTurn: (() => void) | undefined;
 
@@ -61,9 +60,7 @@ export function createWebhookListeners(options: {
   }
 
   async function takeTurn(): Promise<void> {
-    turn += 1;
     try {
-      if (turn % TURNS_PER_CHECK === 0) await check();
       await send();
     } catch (error) {
       // Nothing is lost: it is read in a later turn.
@@ -71,19 +68,6 @@ export function createWebhookListeners(options: {
     }
     cancelTurn = undefined;
     if (streams.size > 0 && !isClosed) awaitTurn();
-  }
-
-  /** Ends the streams of sessions that have ended by their age, and keeps the others' connections. */
-  async function check(): Promise<void> {
-    const open = [...streams];
-    const live = await selectLiveSessions(
-      pool,
-      open.map(({ sessionId }) => sessionId),
-    );
-    for (const { sessionId, response } of open) {
-      if (live.has(sessionId)) write(response, ': here\n\n');
-      else response.end();
-    }
   }
 
   async function send(): Promise<void> {
@@ -99,15 +83,19 @@ export function createWebhookListeners(options: {
     for (const { session_id, position, body } of await selectListenerEvents(pool, ready)) {
       const stream = bySession.get(session_id);
       if (!stream) continue;
-      write(stream.response, `id: ${position}\nevent: event\ndata: ${body}\n\n`);
+      writeEvent(stream.response, `id: ${position}\nevent: event\ndata: ${body}\n\n`);
       stream.after = position;
     }
   }
 
   return {
-    async open({ wallet, sessionId, resumeAfter }, response) {
+    async open({ resumeAfter, ...asked }, response) {
+      const { wallet, sessionId } = asked;
+      openStreams.admit(asked, response);
       const streamId = randomUUID();
       const { isResumed } = await explained(openListener(pool, { sessionId, streamId, wallet }));
+      // Its session ended meanwhile, and the answer with it.
+      if (response.writableEnded) return;
       response.set({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store, no-transform',
@@ -130,11 +118,6 @@ export function createWebhookListeners(options: {
 }
 
 const placeOf = (id = ''): bigint => (/^\d{1,15}$/.test(id) ? BigInt(id) : 0n);
-
-/** A stream may have ended during a reading: to write to it then is an error that ends the process. */
-function write(response: Response, text: string): void {
-  if (!response.writableEnded) response.write(text);
-}
 
 async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { normalizeUrl } from '../../../common/net/urls.ts';
 import { EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import type { WebhookRow } from '../../sql/accounts.ts';
 import { credits, ledgerAddress, textOfLength, time, usdc } from './values.ts';
@@ -16,7 +17,10 @@ export const accountObject = z.object({
   limits: z
     .object({ per_job_credits: limit, per_day_credits: limit })
     .describe('Our choice: what the wallet lets this service lock.'),
-  spent_today_credits: credits.describe('Our choice: locked since midnight UTC.'),
+  spent_today_credits: credits.describe(
+    'Our choice: all that this service locked since midnight UTC, whole. What a job did not cost ' +
+      'counts too, also where it failed. `limits.per_day_credits` bounds it.',
+  ),
 });
 
 export type AccountObject = z.infer<typeof accountObject>;
@@ -26,17 +30,18 @@ const URL_BYTES_MAX = 2_048;
 
 const url = z
   .string({ error: 'must be a string' })
-  .refine((text) => Buffer.byteLength(text) <= URL_BYTES_MAX, {
-    error: `must have at most ${URL_BYTES_MAX} bytes`,
-    abort: true,
-  })
   // URL parsers drop or encode such characters, each in its own way.
   .refine((text) => !/[\s\p{C}]/u.test(text) && URL.canParse(text), { error: 'must be a URL' })
   .meta({
     format: 'uri',
     description:
       'An https endpoint. Our choice: at most 2,048 bytes, no credentials, port 443 or one from ' +
-      '1024 up, and it must lead to a public address.',
+      '1024 up, and it must lead to a public address. It is kept as the URL standard spells it, ' +
+      'without a fragment.',
+  })
+  .transform(normalizeUrl)
+  .refine((text) => Buffer.byteLength(text) <= URL_BYTES_MAX, {
+    error: `must have at most ${URL_BYTES_MAX} bytes`,
   });
 
 const events = z

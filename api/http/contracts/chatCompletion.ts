@@ -203,7 +203,8 @@ const responseFormat = z
   .transform((format) => (format.type === 'text' ? undefined : format));
 
 const BIAS_MAX = 100;
-const logitBias = z.record(z.string().regex(/^\d{1,10}$/), z.number().min(-BIAS_MAX).max(BIAS_MAX));
+const BIASED_TOKEN = /^\d{1,10}$/;
+const logitBias = z.record(z.string().regex(BIASED_TOKEN), z.number().min(-BIAS_MAX).max(BIAS_MAX));
 
 const TOKENS_MAX = 2 ** 31 - 1;
 
@@ -214,8 +215,10 @@ const tokenCount = z
 
 const stopSequence = textOfLength(1, 256);
 
+const STOPS_MAX = 16;
+
 const stop = z
-  .union([stopSequence, z.array(stopSequence).max(16)], {
+  .union([stopSequence, z.array(stopSequence).max(STOPS_MAX)], {
     error: 'must be a string of 1 to 256 characters, or up to 16 of them',
   })
   .transform((value) => [value].flat());
@@ -230,6 +233,8 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export const MESSAGES_MAX = 2_048;
 /** More than there are. */
 const MODALITIES_MAX = 16;
+/** Of a list in which each fault is described, though the first one alone is reported. */
+const FAULTY_MAX = 64;
 
 /** The body of POST /v1/chat/completions. Unknown fields are ignored. */
 export const chatCompletionRequest = z
@@ -242,7 +247,8 @@ export const chatCompletionRequest = z
         .min(1, { error: 'must hold at least one message' })
         .max(MESSAGES_MAX, { error: `must hold at most ${MESSAGES_MAX} messages` })
         .describe(
-          'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all.',
+          'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all. The ' +
+            'whole body has at most 128 levels and 65,536 values, any other field 16,384.',
         ),
       stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
       stream_options: optional(
@@ -334,7 +340,42 @@ export function parseChatCompletion(body: unknown): ChatCompletionRequest {
       param: 'messages',
     });
   }
-  return parseRequest(chatCompletionRequest, body);
+  return parseRequest(chatCompletionRequest, cutToFirstFault(body));
+}
+
+/**
+ * Leaves out what stands behind the first fault of a list, or beyond what it may hold: to describe
+ * thousands of faults takes a hundred times as long as to find one.
+ */
+function cutToFirstFault(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const { messages, stop, modalities, logit_bias: biases } = body as Record<string, unknown>;
+  return {
+    ...body,
+    ...(Array.isArray(messages) && { messages: messagesToFirstFault(messages) }),
+    ...(Array.isArray(stop) && { stop: stop.slice(0, STOPS_MAX + 1) }),
+    ...(Array.isArray(modalities) && { modalities: modalities.slice(0, MODALITIES_MAX + 1) }),
+    ...(isLongRecord(biases) && { logit_bias: biasesToFirstFault(biases) }),
+  };
+}
+
+function messagesToFirstFault(messages: unknown[]): unknown[] {
+  const read = messages.slice(0, MESSAGES_MAX + 1);
+  if (read.length <= FAULTY_MAX) return read;
+  const fault = read.findIndex((one) => !message.safeParse(one).success);
+  return fault === -1 ? read : read.slice(0, fault + 1);
+}
+
+function isLongRecord(value: unknown): value is Record<string, unknown> {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord && Object.keys(value).length > FAULTY_MAX;
+}
+
+function biasesToFirstFault(biases: Record<string, unknown>): Record<string, unknown> {
+  const isFault = ([token, bias]: [string, unknown]) =>
+    !BIASED_TOKEN.test(token) || typeof bias !== 'number' || !(Math.abs(bias) <= BIAS_MAX);
+  const fault = Object.entries(biases).find(isFault);
+  return fault ? { [fault[0]]: fault[1] } : biases;
 }
 
 /** Of a body that nothing is known of yet. */

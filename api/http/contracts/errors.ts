@@ -41,9 +41,11 @@ export const errorTable = {
     status: 400,
     type: 'invalid_request_error',
     meaning:
-      "The messages leave no room for an answer in the model's context window. Where the service " +
-      'counts the tokens itself, nothing was locked and `prompt_tokens_at_least` is a lower bound ' +
-      'of their number; where the worker counted them, the job failed and its credits are back.',
+      "The messages leave no room for an answer in the model's context window. With the model's " +
+      'tokenizer the service counts their text exactly. Without it, it takes a bound of one token ' +
+      'for every eight bytes. Where either is too much, nothing is locked, and ' +
+      '`prompt_tokens_at_least` is that number. What passes the bound and is too long all the same ' +
+      'is refused by its worker. Then the job failed, and its credits are back.',
     details: [
       'context_window',
       'prompt_tokens_at_least',
@@ -74,7 +76,9 @@ export const errorTable = {
   key_suspended: {
     status: 403,
     type: 'permission_error',
-    meaning: 'The key is suspended for a policy violation or an abuse flag.',
+    meaning:
+      'The key is suspended for a policy violation or an abuse flag. The suspension is its ' +
+      "wallet's: the wallet gets no other key until the operator reinstates it.",
   },
   spending_limit_exceeded: {
     status: 403,
@@ -86,6 +90,13 @@ export const errorTable = {
     status: 403,
     type: 'permission_error',
     meaning: 'The wallet has not made this service a spender of its credit account.',
+  },
+  account_required: {
+    status: 403,
+    type: 'permission_error',
+    meaning:
+      'Webhooks are for wallets with a credit account on the ledger, and this one has none yet. The ' +
+      'first purchase opens it, and counts here within seconds.',
   },
   job_not_found: {
     status: 404,
@@ -100,7 +111,9 @@ export const errorTable = {
   route_not_found: {
     status: 404,
     type: 'not_found_error',
-    meaning: 'This path, or this method on it, does not exist.',
+    meaning:
+      'This path, or this method on it, does not exist. The message names the nearest address, for ' +
+      'a base URL that lacks `/v1` or has it twice.',
   },
   duplicate_webhook: {
     status: 409,
@@ -114,7 +127,9 @@ export const errorTable = {
   idempotency_key_in_use: {
     status: 409,
     type: 'conflict_error',
-    meaning: 'The same request is still being answered; wait for `Retry-After` seconds.',
+    meaning:
+      'The same request is still being answered, or one with the body of a retry without a key; ' +
+      'wait for `Retry-After` seconds.',
     details: ['job_id'],
     hasRetryAfter: true,
   },
@@ -163,7 +178,10 @@ export const errorTable = {
   rate_limit_exceeded: {
     status: 429,
     type: 'rate_limit_error',
-    meaning: 'Too many requests from one address in a short time; wait for `Retry-After` seconds.',
+    meaning:
+      'Too many requests from one address in a short time, large ones of one wallet or address at ' +
+      'once, or tests and replays of webhooks by one wallet or to one host; wait for `Retry-After` ' +
+      'seconds.',
     details: ['limit'],
     hasRetryAfter: true,
   },
@@ -240,10 +258,18 @@ export const errorTable = {
     isOfConsole: true,
     shouldRetry: false,
   },
+  key_replaced: {
+    status: 409,
+    type: 'conflict_error',
+    meaning:
+      'The key was replaced after this request had come: it is shown in the answer to another one.',
+    isOfConsole: true,
+    shouldRetry: false,
+  },
   key_not_found: {
     status: 404,
     type: 'not_found_error',
-    meaning: 'The wallet has no key in the state that the change needs.',
+    meaning: 'The wallet has no key, or no suspension, that the change could be made to.',
     isOfConsole: true,
   },
   webhook_disabled: {
@@ -369,6 +395,13 @@ export function toApiError(thrown: unknown): ApiError {
 
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: 5, cause });
+}
+
+export function accountRequired(): ApiError {
+  return new ApiError(
+    'account_required',
+    'The wallet has no credit account on the ledger yet. Its first purchase of credits opens it.',
+  );
 }
 
 function isUnavailable(thrown: unknown): boolean {

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { JOB_STATUSES, TIERS } from '../../../programs/client/generated/vocabulary.ts';
+import {
+  FAILURE_REASONS,
+  JOB_STATUSES,
+  TIERS,
+} from '../../../programs/client/generated/vocabulary.ts';
 import {
   credits,
   jobId,
@@ -26,6 +30,11 @@ export const jobObject = z.object({
   id: jobId,
   object: z.literal('job'),
   status: z.enum(JOB_STATUSES),
+  failure_reason: z
+    .enum(FAILURE_REASONS)
+    .exclude(['none'])
+    .nullable()
+    .describe('Our choice: why a failed job failed; null of any other.'),
   model: z.string(),
   tier: z.enum(TIERS),
   credits_charged: credits.describe('0 until the job is settled.'),

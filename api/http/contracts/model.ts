@@ -23,10 +23,10 @@ export const modelObject = z.object({
     median_latency_ms: z
       .int()
       .min(0)
-      .nullable()
       .describe(
-        'The p50 time to the first token over the pool. Our choice: of the last ten minutes; ' +
-          'null while nothing was observed.',
+        'The p50 time to the first token over the pool. Our choice: of the last ten minutes, else ' +
+          "of the ten before the last answer; before the first one, of its workers' start probes. " +
+          '0 of a model that no worker ever hosted.',
       ),
     parameters: z.string().describe('The parameter count as a label, such as `8B`.'),
     context_window: tokens.describe('The most tokens that messages and answer have together.'),

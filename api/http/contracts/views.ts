@@ -13,7 +13,7 @@ function isoTimeOrNull(unixSeconds: bigint | null): string | null {
 /** A model as clients see it. */
 export function modelView(
   model: ModelRow,
-  observed: { activeWorkers: number; medianLatencyMs: number | null },
+  observed: { activeWorkers: number; medianLatencyMs: number },
 ): ModelObject {
   return {
     id: model.id,
@@ -41,6 +41,7 @@ export function jobView(job: JobRow): JobObject {
     id: job.job_id,
     object: 'job',
     status: job.status,
+    failure_reason: job.failure_reason,
     model: job.model_id,
     tier: job.tier,
     credits_charged: creditsNumber(job.charged_credits),

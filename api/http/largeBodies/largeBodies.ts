@@ -1,41 +1,65 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../common/logger.ts';
-import { serviceUnavailable } from '../contracts/errors.ts';
+import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
+import { createShares, type Sender } from './shares.ts';
 import type { ReadBody } from './thread.ts';
 
 /**
- * Reads large bodies of completions in a thread, one at a time: a parser needs up to seconds for
- * 4 MiB, in which the process would do nothing else.
+ * Reads large bodies of completions in a thread, one at a time, while the process answers others.
+ * Wallets take turns: however many bodies one of them sends, any other waits for one of
+ * them at most.
  */
 export interface LargeBodies {
+  /**
+   * Counts what arrives of a body, until it is let go: also what needs no thread.
+   *
+   * - `keep` takes how many bytes have arrived. @throws ApiError where a wallet, an address or all
+   *   together hold too many; this body gives its own up then
+   * - `assertPlace` @throws ApiError as `read` would now
+   * - `release` lets go
+   */
+  hold(sender: Sender): { keep(bytes: number): void; assertPlace(): void; release(): void };
   /**
    * @param chunks of the body; the thread takes them, and they are empty afterwards
    * @param isWanted whether anybody still waits for it, when its turn comes
    * @returns undefined when nobody does
-   * @throws ApiError `service_unavailable` when too many wait, or the thread has ended
+   * @throws ApiError `rate_limit_exceeded` when too many of this wallet or address wait,
+   *   `service_unavailable` when too many wait in all, or the thread has ended
    */
-  read(chunks: readonly Uint8Array[], isWanted: () => boolean): Promise<ReadBody | undefined>;
+  read(
+    chunks: readonly Uint8Array[],
+    sender: Sender,
+    isWanted: () => boolean,
+  ): Promise<ReadBody | undefined>;
   close(): Promise<void>;
 }
 
-/** Each keeps up to 4 MiB. */
-const WAITING_MAX = 64;
+/** How many bodies wait at most, besides the one that is being read. */
+const WAITING_MAX = { wallet: 2, address: 8, all: 64 };
+
+/** What has arrived of bodies that are not read yet, in bytes. */
+const BYTES_MAX = { wallet: 16 << 20, address: 64 << 20, all: 256 << 20 };
+
+/** A body takes far less than a second, and its place is the next that becomes free. */
+const RETRY_AFTER_SECONDS = 1;
 
 /**
- * A body of 4 MiB takes 91 MiB at most, as an array of empty objects. Near the limit V8 collects more
- * often, so that what earlier bodies left takes less memory; beyond it the thread alone ends.
+ * What a body of 4 MiB takes, many times over. Near the limit V8 collects more often, so that what
+ * earlier bodies left takes less memory; beyond it the thread alone ends.
  */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 256 };
 
 interface Task {
   chunks: readonly Uint8Array[];
+  sender: Sender;
   isWanted: () => boolean;
   resolve: (body: ReadBody | undefined) => void;
   reject: (error: unknown) => void;
 }
 
 const unread = () => serviceUnavailable('The body could not be read; try again.');
+const tooMany = () => serviceUnavailable('Too many large bodies are being read; try again.');
 
 // Source or compiled, as this file is.
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
@@ -43,11 +67,21 @@ const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.u
 /**
  * The thread starts with the first large body, and anew with the first after its end.
  *
- * @param script the thread's entry
+ * @param options.script the thread's entry
+ * @param options.bytesMax how many bytes may be held
  */
-export function createLargeBodies(options: { logger: Logger; script?: URL }): LargeBodies {
-  const { logger, script = THREAD } = options;
-  const waiting: Task[] = [];
+export function createLargeBodies(options: {
+  logger: Logger;
+  script?: URL;
+  bytesMax?: typeof BYTES_MAX;
+}): LargeBodies {
+  const { logger, script = THREAD, bytesMax = BYTES_MAX } = options;
+  const bytes = createShares(bytesMax, (whose, limit) => {
+    if (whose === 'all') throw tooMany();
+    throw tooManyOf(whose, `${limit} bytes of bodies of one ${whose} are held at a time`, limit);
+  });
+  /** Of each wallet, in the order of their turns. */
+  const waiting = new Map<string, Task[]>();
   let thread: Worker | undefined;
   let current: Task | undefined;
 
@@ -55,8 +89,10 @@ export function createLargeBodies(options: { logger: Logger; script?: URL }): La
     const started = new Worker(script, { resourceLimits: THREAD_LIMITS });
     // Whoever waits for a body has a connection that keeps the process.
     started.unref();
-    started.on('message', (body: ReadBody) => {
-      current?.resolve(body);
+    started.on('message', (body: ReadBody<string>) => {
+      current?.resolve(
+        body.kind === 'request' ? { ...body, request: JSON.parse(body.request) } : body,
+      );
       next();
     });
     started.on('error', (error) => {
@@ -71,11 +107,23 @@ export function createLargeBodies(options: { logger: Logger; script?: URL }): La
     return started;
   }
 
+  /** The wallet whose turn it was comes next behind all others, also behind those that come now. */
+  function takeTurn(): Task | undefined {
+    const before = current?.sender.wallet;
+    const wallets = [...waiting.keys()];
+    const wallet = wallets.find((one) => one !== before) ?? wallets[0];
+    if (wallet === undefined) return undefined;
+    const [task, ...rest] = waiting.get(wallet) ?? [];
+    waiting.delete(wallet);
+    if (rest.length > 0) waiting.set(wallet, rest);
+    return task;
+  }
+
   function next(): void {
-    current = waiting.shift();
+    current = takeTurn();
     while (current && !current.isWanted()) {
       current.resolve(undefined);
-      current = waiting.shift();
+      current = takeTurn();
     }
     if (!current) return;
     thread ??= start();
@@ -86,22 +134,73 @@ export function createLargeBodies(options: { logger: Logger; script?: URL }): La
     );
   }
 
+  /** Those whose clients have left keep no place from those who come. */
+  function dropUnwanted(): void {
+    for (const [wallet, tasks] of waiting) {
+      const wanted = tasks.filter((task) => task.isWanted());
+      for (const task of tasks) if (!wanted.includes(task)) task.resolve(undefined);
+      // In its place: the order of turns stays.
+      if (wanted.length > 0) waiting.set(wallet, wanted);
+      else waiting.delete(wallet);
+    }
+  }
+
+  /** @throws ApiError */
+  function assertPlace({ wallet, address }: Sender): void {
+    dropUnwanted();
+    const all = [...waiting.values()].flat();
+    const count = {
+      wallet: all.filter(({ sender }) => sender.wallet === wallet).length,
+      address: all.filter(({ sender }) => sender.address === address).length,
+    };
+    for (const whose of ['wallet', 'address'] as const) {
+      const limit = WAITING_MAX[whose];
+      const words = `${limit} large bodies of one ${whose} wait at a time`;
+      if (count[whose] >= limit) throw tooManyOf(whose, words, limit);
+    }
+    if (all.length >= WAITING_MAX.all) throw tooMany();
+  }
+
   return {
-    read(chunks, isWanted) {
-      if (waiting.length >= WAITING_MAX) {
-        throw serviceUnavailable('Too many large bodies are being read; try again.');
-      }
+    hold(sender) {
+      const held = bytes.hold(sender);
+      return {
+        ...held,
+        assertPlace() {
+          try {
+            assertPlace(sender);
+          } catch (error) {
+            held.release();
+            throw error;
+          }
+        },
+      };
+    },
+    async read(chunks, sender, isWanted) {
+      assertPlace(sender);
       return new Promise((resolve, reject) => {
-        waiting.push({ chunks, isWanted, resolve, reject });
+        const tasks = waiting.get(sender.wallet) ?? [];
+        tasks.push({ chunks, sender, isWanted, resolve, reject });
+        waiting.set(sender.wallet, tasks);
         if (!current) next();
       });
     },
     async close() {
       // Its end would start another for them.
-      for (const { reject } of waiting.splice(0)) reject(unread());
+      const left = [...waiting.values()].flat();
+      waiting.clear();
+      for (const { reject } of left) reject(unread());
       await thread?.terminate();
     },
   };
+}
+
+function tooManyOf(whose: 'wallet' | 'address', words: string, limit: number): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `Too many large requests from this ${whose}: ${words}. Send it again in a second.`,
+    { retryAfterSeconds: RETRY_AFTER_SECONDS, details: { limit } },
+  );
 }
 
 /** What shares its memory with others cannot be given to the thread. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { scanJson } from '../../../common/jsonForms.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../contracts/chatCompletion.ts';
 import { ApiError } from '../contracts/errors.ts';
 
@@ -9,9 +10,14 @@ import { ApiError } from '../contracts/errors.ts';
 /** About a tenth of a processor's time where others want it, too. */
 const PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** What a body holds, without the fields that are ignored; or what is wrong with it. */
-export type ReadBody =
-  | { kind: 'request'; request: ChatCompletionRequest; bytes: Uint8Array }
+/**
+ * What a body holds, without the fields that are ignored; or what is wrong with it.
+ *
+ * @param Request as JSON on its way between the threads, which is read in a third of the time that
+ *   objects of many names take there
+ */
+export type ReadBody<Request = ChatCompletionRequest> =
+  | { kind: 'request'; request: Request; bytes: Uint8Array }
   | { kind: 'not_utf8' }
   | { kind: 'not_json' }
   | { kind: 'invalid'; message: string; param: string | undefined };
@@ -35,8 +41,10 @@ function join(chunks: readonly Uint8Array[]): Buffer {
   return bytes;
 }
 
-function read(bytes: Buffer): ReadBody {
+function read(bytes: Buffer): ReadBody<string> {
   if (!isUtf8(bytes)) return { kind: 'not_utf8' };
+  const { fault } = scanJson(bytes);
+  if (fault) return { kind: 'invalid', ...fault };
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder().decode(bytes));
@@ -44,7 +52,7 @@ function read(bytes: Buffer): ReadBody {
     return { kind: 'not_json' };
   }
   try {
-    return { kind: 'request', request: parseChatCompletion(value), bytes };
+    return { kind: 'request', request: JSON.stringify(parseChatCompletion(value)), bytes };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { kind: 'invalid', message: error.message, param: error.options.param };

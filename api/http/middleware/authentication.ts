@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type Database, gather } from '../../../common/postgres.ts';
-import { hashKey } from '../../account/keys.ts';
+import { suspensionMessage } from '../../account/suspensions.ts';
 import {
+  hashKey,
   type KeyAndAccount,
   type Payer,
   selectKeysAndAccounts,
-  selectSuspensionReason,
 } from '../../sql/accounts.ts';
-import { ApiError } from '../contracts/errors.ts';
+import { ApiError, accountRequired } from '../contracts/errors.ts';
 import type { BurstLimit } from './burstLimit.ts';
 import { requireReadablePath } from './malformedHttp.ts';
 
@@ -29,32 +29,13 @@ export function createKeyAdmission(database: Database): KeyAdmission {
     async admit(keySha256) {
       const key = await find(keySha256);
       if (!key || key.status === 'revoked') throw unknownKey();
-      if (key.status === 'suspended') {
-        throw await suspension(database, keySha256);
+      if (key.suspension_reason !== null) {
+        const message = suspensionMessage('The API key', key.suspension_reason);
+        throw new ApiError('key_suspended', message);
       }
       return key;
     },
   };
-}
-
-/** What the indexer writes for a wallet's conduct, in words. */
-const CONDUCT: Readonly<Record<string, string>> = {
-  unpaid_endings: 'too many requests were left, or stopped, before they could be charged',
-  rejected_disputes: 'too many disputes were rejected',
-};
-
-/** @param reason an operator's words, or the indexer's term with how often it happened */
-function wordsOf(reason: string): string {
-  return CONDUCT[reason.replace(/ \(\d+\)$/, '')] ?? reason.replace(/[.\s]+$/, '');
-}
-
-async function suspension(database: Database, keySha256: string): Promise<ApiError> {
-  const reason = await selectSuspensionReason(database, keySha256);
-  const why = reason === undefined ? '' : `: ${wordsOf(reason)}`;
-  return new ApiError(
-    'key_suspended',
-    `The API key is suspended${why}. The operator of this service can reinstate it.`,
-  );
 }
 
 const ORIGIN = "Whoever signs in to this service's web app with a wallet can make its key there.";
@@ -161,6 +142,14 @@ function bearerOf(authorization: string | undefined): string {
 export function requireSpender(gateway: string): RequestHandler {
   return (_request, response, next) => {
     assertSpender(authenticated(response), gateway);
+    next();
+  };
+}
+
+/** Admits requests whose wallet has an account on the ledger, before their bodies are looked at. */
+export function requireAccount(): RequestHandler {
+  return (_request, response, next) => {
+    if (authenticated(response).available_credits === null) throw accountRequired();
     next();
   };
 }

@@ -65,6 +65,13 @@ export function createLimit(options: {
   };
 }
 
+/** What is limited of a request's address: the whole of it, or the /64 of an IPv6 one. */
+export function addressOf({ ip = NO_ADDRESS }: Request): string {
+  const address = known.get(ip) ?? limitedAddress(ip);
+  known.set(ip, address);
+  return address;
+}
+
 /** Limits bursts of each client address; see `createLimit`. */
 export function createBurstLimit(options: {
   burst: number;
@@ -73,10 +80,8 @@ export function createBurstLimit(options: {
 }): BurstLimit {
   const limit = createLimit({ ...options, name: 'address' });
   return {
-    spend({ ip = NO_ADDRESS }) {
-      const address = known.get(ip) ?? limitedAddress(ip);
-      known.set(ip, address);
-      limit.spend(address);
+    spend(request) {
+      limit.spend(addressOf(request));
     },
   };
 }

@@ -11,6 +11,22 @@ export function createRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
 }
 
+/** The server that a request to a proxy names first, its path, and its query. */
+const TARGET = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
+
+/**
+ * Reads doubled slashes of a path as one, as clients send them whose base URL ends with a slash. It
+ * comes before everything that looks at the path, so that limits, guards and records see one route.
+ * Nobody is sent elsewhere: an address of the client's making would be an open redirect.
+ */
+export function collapseSlashes(): RequestHandler {
+  return (request, _response, next) => {
+    const [, root = '', path = '', query = ''] = TARGET.exec(request.url) ?? [];
+    if (path.includes('//')) request.url = `${root}${path.replace(/\/{2,}/g, '/')}${query}`;
+    next();
+  };
+}
+
 /** Names every request, in its response and in our logs; a name the client chose is not used. */
 export function nameRequest(): RequestHandler {
   return (_request, response, next) => {
@@ -141,7 +157,7 @@ export function recordRequests(options: {
 }
 
 /** Whose key or session was admitted; undefined before that. */
-function walletOf({ locals }: Response): string | undefined {
+export function walletOf({ locals }: Response): string | undefined {
   return locals.key?.wallet ?? locals.session?.wallet;
 }
 

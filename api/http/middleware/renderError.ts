@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import { sendError } from '../response/delivery.ts';
 import { requestIdOf } from './everyRequest.ts';
-import { describeBodyFault } from './malformedHttp.ts';
 
-/** What express and its parsers refuse by themselves: they mark it with a 4xx status. */
+/** What express refuses by itself: it marks it with a 4xx status. */
 function describeRequestFault(thrown: unknown): ApiError | undefined {
   const status = (thrown as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
@@ -15,7 +14,7 @@ function describeRequestFault(thrown: unknown): ApiError | undefined {
 
 function describe(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  return describeBodyFault(thrown) ?? describeRequestFault(thrown) ?? toApiError(thrown);
+  return describeRequestFault(thrown) ?? toApiError(thrown);
 }
 
 /** The one place where an error becomes a response. */
@@ -43,11 +42,4 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
 function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   return !complete && (encoding !== undefined || Number(length) > 0);
-}
-
-export function routeNotFound(): RequestHandler {
-  return ({ method, originalUrl }) => {
-    const [path] = originalUrl.split('?');
-    throw new ApiError('route_not_found', `There is no ${method} ${path}.`);
-  };
 }

@@ -140,6 +140,11 @@ interface DeliveryOptions {
   publicUrl: string;
   /** Whether a stream ends with a chunk that tells its usage. */
   includeUsage: boolean;
+  /**
+   * Called once the whole answer was handed to the system, to the last byte of a plain one and of a
+   * stream's `[DONE]`; never for an error, nor where the connection was over before.
+   */
+  onWhole?: () => void;
 }
 
 /** The form that the client asked for. */
@@ -149,7 +154,7 @@ export function createDelivery(options: DeliveryOptions & { isStream: boolean })
 
 /** The whole answer in one body, sent after its settlement. */
 function createPlainDelivery(options: DeliveryOptions): Delivery {
-  const { response, identity, publicUrl } = options;
+  const { response, identity, publicUrl, onWhole = () => undefined } = options;
   const parts: Record<Piece['type'], string[]> = { content: [], reasoning: [] };
   let body: string | undefined;
 
@@ -186,6 +191,11 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
     },
     settled(settlement) {
       if (body === undefined) throw new Error('an answer cannot settle before it is finished');
+      const { socket } = response;
+      // Node says so of a connection that was cut, too; and it may close this one right afterwards.
+      response.prependOnceListener('finish', () => {
+        if (!socket?.destroyed) onWhole();
+      });
       response.set(settlementFields(settlement)).type('json').end(body);
     },
     fail(error) {
@@ -199,7 +209,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Server-sent events as they come; the settlement follows in trailers. */
 function createStreamDelivery(options: DeliveryOptions): Delivery {
-  const { response, identity, publicUrl, includeUsage } = options;
+  const { response, identity, publicUrl, includeUsage, onWhole = () => undefined } = options;
   const canHaveTrailers = response.req.httpVersion === '1.1';
   let keepAlive: NodeJS.Timeout | undefined;
   let unsent = '';
@@ -211,13 +221,14 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
    * bounds that.
    */
   function send(event: string): void {
-    if (unsent === '') process.nextTick(flush);
+    if (unsent === '') process.nextTick(() => flush());
     unsent += event;
   }
 
-  function flush(): void {
+  /** @param onSent called once it was handed to the system, unless the connection is over before */
+  function flush(onSent: () => void = () => undefined): void {
     if (unsent === '') return;
-    if (isWritable(response)) response.write(unsent);
+    if (isWritable(response)) response.write(unsent, (error) => !error && onSent());
     unsent = '';
     keepAlive?.refresh();
   }
@@ -273,9 +284,11 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       sendDelta({}, finishReason, isTruncated ? { truncated: 'deadline' } : undefined);
       if (includeUsage) sendChunk({ choices: [], usage });
       send('data: [DONE]\n\n');
-      flush();
-      // The official clients close the connection now, and hear none of the trailers.
-      if (isWritable(response)) noteWhole(response);
+      // The official clients close the connection then, and hear none of the trailers.
+      flush(() => {
+        noteWhole(response);
+        onWhole();
+      });
       clearInterval(keepAlive);
     },
     settled(settlement) {

@@ -6,13 +6,12 @@ import type { UnmirroredJobs } from '../../jobs/job.ts';
 import { type JobListServices, listJobs } from '../../jobs/jobList.ts';
 import type { IdentifyRequest } from '../../jobs/requestIdentity.ts';
 import { selectJob } from '../../sql/jobs.ts';
-import { parseChatCompletion } from '../contracts/chatCompletion.ts';
 import { ApiError } from '../contracts/errors.ts';
 import { disputeRequest, jobListQuery } from '../contracts/job.ts';
 import { parseRequest } from '../contracts/values.ts';
 import { jobView } from '../contracts/views.ts';
 import { apiKeyOf, authenticated } from '../middleware/authentication.ts';
-import { rawBodyOf } from '../middleware/malformedHttp.ts';
+import { completionOf, rawBodyOf } from '../middleware/requestBody.ts';
 
 /** POST /v1/chat/completions: one request is one job. */
 export function postChatCompletion(options: {
@@ -22,7 +21,7 @@ export function postChatCompletion(options: {
   const { completions, identify } = options;
   return async (request, response) => {
     const payer = authenticated(response);
-    const body = parseChatCompletion(request.body);
+    const body = completionOf(request);
     const identity = identify({
       wallet: payer.wallet,
       apiKey: apiKeyOf(response),

@@ -13,12 +13,17 @@ export interface ModelServices {
   nowSeconds: () => bigint;
 }
 
-async function modelViewer(services: ModelServices) {
-  const medians = await services.catalog.medianLatencies();
-  return (model: ModelRow) =>
+/** @returns what shows a model with what is observed of it */
+export async function modelViewer({
+  catalog,
+  directory,
+}: Pick<ModelServices, 'catalog' | 'directory'>): Promise<(model: ModelRow) => ModelObject> {
+  const medians = await catalog.medianLatencies();
+  return (model) =>
     modelView(model, {
-      activeWorkers: services.directory.active(model.address).length,
-      medianLatencyMs: medians.get(model.id) ?? null,
+      activeWorkers: directory.active(model.address).length,
+      // Whoever is active has answered a probe: a model is never listed without an observation.
+      medianLatencyMs: medians.get(model.id) ?? directory.startProbeMs(model) ?? 0,
     });
 }
 

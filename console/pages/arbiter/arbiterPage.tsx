@@ -3,7 +3,7 @@ import { useRead } from '../../data/queries.ts';
 import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, Notice, Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
@@ -11,6 +11,7 @@ import { type Column, Table } from '../../design/table.tsx';
 import { formatLeft } from '../../design/time.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
 import { APP_PAGES } from '../../routes.ts';
+import { useSignedIn } from '../../session/signedIn.tsx';
 import type { OpenDispute } from './evidence.ts';
 
 const VerdictDrawer = dialogOnUse(() => import('./verdictDrawer.tsx'));
@@ -18,8 +19,11 @@ const VerdictDrawer = dialogOnUse(() => import('./verdictDrawer.tsx'));
 const EVERY_MS = 10_000;
 
 export default function ArbiterPage() {
-  const { data, error, isLoading, refetch } = useRead('/arbiter/disputes', { everyMs: EVERY_MS });
-  const now = useLedgerTime();
+  const { roles } = useSignedIn();
+  const mayRead = roles.arbiter || roles.operator;
+  const read = useRead('/arbiter/disputes', { everyMs: EVERY_MS, enabled: mayRead });
+  const { data } = read;
+  const { nowMs: now, read: time } = useLedgerTime();
   const [opened, setOpened] = useState<string>();
   const dispute = data?.data.find(({ job_id }) => job_id === opened);
   const columns: readonly Column<OpenDispute>[] = [
@@ -54,14 +58,13 @@ export default function ArbiterPage() {
   return (
     <>
       <PageHeader {...APP_PAGES['/console/arbiter'].head} />
-      {isLoading && <Loading what="the disputes" />}
-      {error && (
-        <ErrorNotice
-          error={error}
-          money="Nothing was decided; the charges stand as they were."
-          onRetry={() => void refetch()}
-        />
+      {!mayRead && (
+        <Notice tone="info">
+          <p>This wallet is not the arbiter. Only the arbiter sees and decides disputes here.</p>
+        </Notice>
       )}
+      <Reading of={read} what="the disputes" money="The charges stand as they were." />
+      {time.error && <Reading of={time} what="the ledger's time" />}
       {data &&
         (data.data.length === 0 ? (
           <Empty title="No open dispute">

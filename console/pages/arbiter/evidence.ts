@@ -99,7 +99,7 @@ function faultOf(proof: SignedMessage, dispute: OpenDispute): string | undefined
 const hashIn = ({ message }: SignedMessage) =>
   bytesToHex(message.subarray(HASH_AT, HASH_AT + KEY_BYTES));
 
-/** The JSON that `svc send --signed-message` reads. */
+/** The JSON that `svc send --signed-message` reads, too. */
 function parseSigned(text: string): SignedMessage | undefined {
   try {
     const { public_key, message, signature } = JSON.parse(text) as Record<string, string>;

@@ -12,10 +12,12 @@ import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
-import { Notice } from '../../design/notice.tsx';
+import { Notice, Reading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
+import { SigningObstacle } from '../../ledger/signingObstacle.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
+import { useSignedIn } from '../../session/signedIn.tsx';
 import { type Judged, judgeProofs, judgeReceipt, type OpenDispute } from './evidence.ts';
 
 type Verdict = 'rejected' | 'upheld_gateway' | 'upheld_worker';
@@ -34,8 +36,10 @@ export default function VerdictDrawer({
   readonly dispute: OpenDispute;
   readonly onClose: () => void;
 }) {
+  const { wallet, roles } = useSignedIn();
   const config = useConfig();
-  const arbiter = useRead('/operator/ledger').data?.arbiter;
+  const rules = useRead('/operator/ledger');
+  const arbiter = rules.data?.arbiter;
   const [verdict, setVerdict] = useState<Verdict>('rejected');
   const [receipt, setReceipt] = useState('');
   const [recorded, setRecorded] = useState('');
@@ -62,11 +66,13 @@ export default function VerdictDrawer({
       onClose={onClose}
       foot={
         <Button kind="primary" disabled={!judged?.convicts || !arbiter} onClick={decide}>
-          See what the verdict does
+          {roles.arbiter ? 'See what the verdict does' : 'Prepare it for the arbiter to sign'}
         </Button>
       }
     >
       <DisputeFacts dispute={dispute} />
+      <Reading of={rules} what="who the arbiter is" money="Nothing was decided." />
+      {arbiter === wallet && <SigningObstacle />}
       <SelectField
         label="Verdict"
         options={VERDICTS}
@@ -85,7 +91,7 @@ export default function VerdictDrawer({
         <>
           <TextArea
             label="The recorded proof"
-            hint='{"public_key", "message", "signature"}, as `svc send --signed-message` reads it'
+            hint='As JSON: {"public_key", "message", "signature"}'
             isCode
             value={recorded}
             onChange={({ target }) => setRecorded(target.value)}
@@ -120,8 +126,8 @@ function DisputeFacts({ dispute }: { readonly dispute: OpenDispute }) {
         ['Charged', <Credits key="charged" credits={dispute.credits_charged} size="line" />],
         ['Wallet', <Address key="wallet" address={wallet} />],
         ['Opened by', dispute.disputed_by_wallet ? 'the wallet' : 'its controller'],
-        ['Proven text', <code key="proof">{dispute.proof_hash}</code>],
-        ["Client's text", <code key="client">{dispute.your_hash}</code>],
+        ['Hash of the proven text', <code key="proof">{dispute.proof_hash}</code>],
+        ["Hash of the client's text", <code key="client">{dispute.your_hash}</code>],
         ['Attempt', String(dispute.attempt)],
         settlement_tx !== null && [
           'Settlement',

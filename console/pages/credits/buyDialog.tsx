@@ -55,7 +55,8 @@ export function BuyDialog({
       {room < 1n && (
         <Notice tone="warn">
           <p>
-            The account holds all the {formatCount(rules.account_credits_max)} credits that it may.
+            The account holds all the {formatCount(rules.account_credits_max)} credits that it may,
+            available and locked together.
           </p>
         </Notice>
       )}

@@ -5,11 +5,12 @@ import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Empty, Notice, Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Ago } from '../../design/time.tsx';
+import { Inability } from '../../ledger/signingObstacle.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import type { Asked } from './creditsDialogs.tsx';
 import { HistorySection } from './historySection.tsx';
@@ -20,36 +21,31 @@ const load = () => void CreditsDialogs.load().catch(() => undefined);
 const intent = { onPointerEnter: load, onFocus: load };
 
 export default function CreditsPage() {
-  const { data, error, isLoading, refetch } = useRead('/account');
+  const read = useRead('/account');
+  const { data } = read;
   const [asked, setAsked] = useState<Asked>();
   return (
     <>
       <PageHeader {...APP_PAGES['/console/credits'].head}>
         {data?.is_open && (
           <Row>
-            <Button
-              {...intent}
-              disabled={data.available_credits === 0}
-              onClick={() => setAsked('withdraw')}
-            >
-              Withdraw…
-            </Button>
-            <Button {...intent} kind="primary" onClick={() => setAsked('buy')}>
-              Buy credits…
-            </Button>
+            {data.available_credits > 0 && (
+              <Button {...intent} onClick={() => setAsked('withdraw')}>
+                Withdraw…
+              </Button>
+            )}
+            {!data.rules.deposits_paused && (
+              <Button {...intent} kind="primary" onClick={() => setAsked('buy')}>
+                Buy credits…
+              </Button>
+            )}
           </Row>
         )}
       </PageHeader>
-      {isLoading && <Loading what="the account" />}
-      {error && (
-        <ErrorNotice
-          error={error}
-          money="Your credits are on the ledger and not affected."
-          onRetry={() => void refetch()}
-        />
-      )}
+      <Reading of={read} what="the account" />
       {data && (
         <>
+          <Inability />
           {data.rules.deposits_paused && (
             <Notice tone="warn">
               <p>Buying credits is paused. What you have can be spent and withdrawn as ever.</p>
@@ -60,11 +56,13 @@ export default function CreditsPage() {
           ) : (
             <Empty title="No credit account yet">
               <p>Your first purchase opens it, with your limits, in the same signature.</p>
-              <Row>
-                <Button {...intent} kind="primary" onClick={() => setAsked('buy')}>
-                  Buy the first credits
-                </Button>
-              </Row>
+              {!data.rules.deposits_paused && (
+                <Row>
+                  <Button {...intent} kind="primary" onClick={() => setAsked('buy')}>
+                    Buy the first credits
+                  </Button>
+                </Row>
+              )}
             </Empty>
           )}
           <p className="soft">
@@ -110,7 +108,10 @@ function Balances({ account }: { readonly account: ConsoleAccount }) {
         entries={[
           ['Locked in jobs', formatCount(locked_credits)],
           ['Owed after disputes', formatCount(owed_credits)],
-          ['Spent today (UTC)', formatCount(account.spender?.spent_today_credits ?? 0)],
+          [
+            'Locked since midnight UTC, with what came back',
+            formatCount(account.spender?.spent_today_credits ?? 0),
+          ],
           ['Last purchase', last_topup_at ? <Ago time={last_topup_at} /> : 'none yet'],
         ]}
       />
@@ -127,8 +128,12 @@ function Spender({ account: { spender } }: { readonly account: ConsoleAccount })
       </Notice>
     );
   }
-  const limit = (credits: string | null) =>
-    credits === null ? 'no limit' : <Credits credits={BigInt(credits)} size="line" />;
+  const limit = (credits: string | null, period: string) =>
+    credits === null ? (
+      `no limit for a ${period}`
+    ) : (
+      <Credits credits={BigInt(credits)} size="line" />
+    );
   return (
     <Facts
       entries={[
@@ -141,8 +146,8 @@ function Spender({ account: { spender } }: { readonly account: ConsoleAccount })
             <State key="who" tone="warn" word="not this service" />
           ),
         ],
-        ['At most per job', limit(spender.limit_per_job_credits)],
-        ['At most per day', limit(spender.limit_per_day_credits)],
+        ['At most per job', limit(spender.limit_per_job_credits, 'job')],
+        ['At most per day', limit(spender.limit_per_day_credits, 'day')],
       ]}
     />
   );

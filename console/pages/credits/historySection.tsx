@@ -1,15 +1,14 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { AccountHistory } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
-import { call } from '../../data/request.ts';
+import { usePages } from '../../data/queries.ts';
 import { shortenJobId, TransactionLink } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Reading } from '../../design/notice.tsx';
 import { Row, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { Ago } from '../../design/time.tsx';
 
 type Change = AccountHistory['data'][number];
 
@@ -25,34 +24,17 @@ function signed(credits: number): string {
 /** Every change of the account, as the ledger's events state it. */
 export function HistorySection() {
   const explorer = useExplorer();
-  const history = useInfiniteQuery({
-    queryKey: ['/account/history'],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET', '/account/history', {
-        query: pageParam ? { before: pageParam } : {},
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-  });
-  const rows = history.data?.pages.flatMap(({ data }) => data) ?? [];
+  const history = usePages('/account/history');
   return (
     <Section title="History" lead="From the ledger's events, newest first.">
-      {history.isLoading && <Loading what="the history" />}
-      {history.error && (
-        <ErrorNotice
-          error={history.error}
-          money="Your credits are on the ledger and not affected."
-          onRetry={() => void history.refetch()}
-        />
-      )}
-      {history.data && (
+      <Reading of={history} what="the history" />
+      {history.rows && (
         <Table<Change>
           caption="Changes of the credit account"
-          rows={rows}
+          rows={history.rows}
           rowKey={({ sequence }) => sequence}
           columns={[
-            { title: 'Time', cell: ({ at }) => <Time time={at} /> },
+            { title: 'Time', cell: ({ at }) => <Ago time={at} /> },
             {
               title: 'Change',
               cell: ({ event, job_id }) => (
@@ -99,12 +81,9 @@ export function HistorySection() {
           ]}
         />
       )}
-      {history.hasNextPage && (
+      {history.hasMore && (
         <Row>
-          <Button
-            pending={history.isFetchingNextPage && 'Reading…'}
-            onClick={() => void history.fetchNextPage()}
-          >
+          <Button pending={history.isReadingMore && 'Reading…'} onClick={history.readMore}>
             Show older ones
           </Button>
         </Row>

@@ -67,7 +67,7 @@ function LimitInput({
         onChange={(event) => onChange({ ...field, text: event.target.value })}
       />
       <CheckField
-        label={`No limit per ${period}`}
+        label={`No limit for a ${period}`}
         checked={field.isUnlimited}
         onChange={(event) => onChange({ ...field, isUnlimited: event.target.checked })}
       />

@@ -31,8 +31,14 @@ interface Wallet {
 
 const zeroKey = () => new PublicKey(new Uint8Array(32));
 const limitOf = (credits: bigint | undefined): bigint => credits ?? NO_LIMIT;
-const limitWords = (credits: bigint | undefined): string =>
-  credits === undefined ? 'no limit' : `${formatCount(credits)} credits`;
+/** What this service may lock, a sentence for each limit. */
+const limitSentences = ({ perJobCredits, perDayCredits }: Limits): string[] => {
+  const sentence = (credits: bigint | undefined, period: string) =>
+    credits === undefined
+      ? `This service has no limit for a ${period}.`
+      : `This service may lock ${formatCount(credits)} credits per ${period}.`;
+  return [sentence(perJobCredits, 'job'), sentence(perDayCredits, 'day')];
+};
 
 function keysOf({ wallet, programId, creditMint }: Wallet) {
   const owner = new PublicKey(wallet);
@@ -101,12 +107,7 @@ export function buyPlan(
     describe: (accounts) => [
       `You pay ${formatUsdc(credits)} of the stablecoin ${purchase.creditMint} for ${formatCount(credits)} credits.`,
       ...(isOpen ? [] : ['Your credit account is opened; its rent is paid in SOL by your wallet.']),
-      ...(limits
-        ? [
-            `This service may lock ${limitWords(limits.perJobCredits)} per job.`,
-            `This service may lock ${limitWords(limits.perDayCredits)} per day.`,
-          ]
-        : []),
+      ...(limits ? limitSentences(limits) : []),
       ...balancesAfter(accounts),
     ],
   };
@@ -156,8 +157,7 @@ export function limitsPlan(
     watched: [],
     describe: () => [
       ...(isSpender ? [] : ['This service becomes the spender of your credit account.']),
-      `It may lock ${limitWords(limits.perJobCredits)} per job.`,
-      `It may lock ${limitWords(limits.perDayCredits)} per day.`,
+      ...limitSentences(limits),
     ],
   };
 }

@@ -1,8 +1,8 @@
 import { type KeyboardEvent, memo, type PointerEvent, useState } from 'react';
-import { formatCount } from '../../design/formats.ts';
+import { formatCount, formatMinute } from '../../design/formats.ts';
 import { joinClasses } from '../../design/joinClasses.ts';
 import styles from './histogram.module.css';
-import { minute, type Slot, STATES, totalOf } from './slots.ts';
+import { type Slot, STATES, totalOf } from './slots.ts';
 
 const HEIGHT = 64;
 /** One bar alone would be as wide as the page. */
@@ -151,14 +151,14 @@ function rangeOf(slots: readonly Slot[], pull: Pull): string {
   const chosen = slots.slice(Math.min(...pull), Math.max(...pull) + 1);
   const ends = endsOf(slots, pull);
   const jobs = chosen.reduce((sum, slot) => sum + totalOf(slot), 0);
-  return `${minute(ends?.since ?? '')} to ${minute(ends?.until ?? '')}: ${formatCount(jobs)} jobs`;
+  return `${formatMinute(ends?.since ?? '')} to ${formatMinute(ends?.until ?? '')}: ${formatCount(jobs)} jobs`;
 }
 
 function countsOf(slot: Slot): string {
   const parts = STATES.filter((state) => slot[state] > 0).map(
     (state) => `${formatCount(slot[state])} ${state}`,
   );
-  return `${minute(slot.start)}: ${parts.join(', ') || 'no job'}`;
+  return `${formatMinute(slot.start)}: ${parts.join(', ') || 'no job'}`;
 }
 
 /** Each state's part of a bar, from the ground up. A few jobs among many can still be seen. */

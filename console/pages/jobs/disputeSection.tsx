@@ -3,12 +3,13 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { createAddresses, jobDispute, PublicKey } from '@svc-inference/client/wallet';
 import { useState } from 'react';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
-import { useConfig } from '../../data/ledger.ts';
+import { useConfig, useExplorer } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
+import { TransactionLink } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { TextArea } from '../../design/field.tsx';
-import { ErrorNotice, Notice } from '../../design/notice.tsx';
+import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row } from '../../design/page.tsx';
 import { formatLeft, Time } from '../../design/time.tsx';
 import type { Plan } from '../../ledger/transaction.ts';
@@ -26,7 +27,8 @@ const FOR_WALLET: ReadonlySet<string | null> = new Set([
 
 /** How the dispute stands; while its window is open, the way to open one. */
 export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
-  const now = useLedgerTime();
+  const { nowMs: now, read: time } = useLedgerTime();
+  const explorer = useExplorer();
   const { dispute, dispute_window_ends_at: endsAt } = job;
   if (dispute) {
     return (
@@ -35,17 +37,29 @@ export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
         <Facts
           entries={[
             ['State', dispute.status],
-            ['Your text', <code key="hash">{dispute.your_hash}</code>],
-            dispute.arbitration_ends_at !== null && [
-              'Decided until',
-              <Time key="until" time={dispute.arbitration_ends_at} />,
+            ['Hash of your text', <code key="hash">{dispute.your_hash}</code>],
+            dispute.status === 'open' &&
+              dispute.arbitration_ends_at !== null && [
+                'To be decided until',
+                <Time key="until" time={dispute.arbitration_ends_at} />,
+              ],
+            dispute.resolution_tx !== null && [
+              'Decision',
+              <TransactionLink
+                key="resolution"
+                signature={dispute.resolution_tx}
+                href={explorer.transaction(dispute.resolution_tx)}
+              />,
             ],
           ]}
         />
       </>
     );
   }
-  if (job.status !== 'settled' || endsAt === null || now === undefined) return null;
+  if (job.status !== 'settled' || endsAt === null) return null;
+  if (now === undefined) {
+    return time.error && <Reading of={time} what="the ledger's time" />;
+  }
   const leftMs = Date.parse(endsAt) - now;
   if (leftMs <= 0) return null;
   return <OpenDispute job={job} leftMs={leftMs} />;
@@ -66,7 +80,17 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
       }),
     ['/jobs', '/jobs/:job_id'],
   );
-  const needsWallet = open.error instanceof RequestError && FOR_WALLET.has(open.error.code);
+  // Another controller than this service locked the job: then the wallet alone may dispute it.
+  const isOurs = config === undefined || job.controller === config.gateway;
+  const needsWallet =
+    !isOurs || (open.error instanceof RequestError && FOR_WALLET.has(open.error.code));
+  if (open.data?.dispute_opened) {
+    return (
+      <Notice tone="ok">
+        <p>The dispute is open. The charge is repaid if it is upheld.</p>
+      </Notice>
+    );
+  }
   return (
     <>
       <h3>
@@ -88,16 +112,19 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
         onChange={(event) => setText(event.target.value)}
       />
       <Row>
-        <Button
-          kind="danger"
-          disabled={text === '' || isProven}
-          pending={open.isPending && 'Opening…'}
-          onClick={() => open.mutate(undefined)}
-        >
-          Open a dispute
-        </Button>
+        {isOurs && (
+          <Button
+            kind="danger"
+            disabled={text === '' || isProven}
+            pending={open.isPending && 'Opening…'}
+            onClick={() => open.mutate(undefined)}
+          >
+            Open a dispute
+          </Button>
+        )}
         {needsWallet && config && (
           <Button
+            disabled={text === '' || isProven}
             onClick={() => setPlan(disputePlan({ job, wallet, hash, program: config.program_id }))}
           >
             Open it by your own signature…
@@ -106,8 +133,8 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
       </Row>
       {open.error && <ErrorNotice error={open.error} money={MONEY} />}
       {open.data && (
-        <Notice tone={open.data.dispute_opened ? 'ok' : 'info'}>
-          <p>{open.data.message ?? 'The dispute is open. The charge is repaid if it is upheld.'}</p>
+        <Notice tone="info">
+          <p>{open.data.message}</p>
         </Notice>
       )}
       {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}

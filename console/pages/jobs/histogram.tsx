@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
-import { formatCount } from '../../design/formats.ts';
+import { formatCount, formatMinute } from '../../design/formats.ts';
 import { Table } from '../../design/table.tsx';
 import { Bars, endsOf, type Pull } from './bars.tsx';
 import styles from './histogram.module.css';
-import { minute, type Slot, STATES, slotsOf, totalOf } from './slots.ts';
+import { type Slot, STATES, slotsOf, totalOf } from './slots.ts';
 import type { JobTimes } from './useJobs.ts';
 
 const EVERY_MS = 15_000;
@@ -71,7 +71,7 @@ export function Histogram({
 }
 
 function wordsOf(times: Required<JobTimes> | undefined): string {
-  return times ? `${minute(times.since)} to ${minute(times.until)} UTC` : ' ';
+  return times ? `${formatMinute(times.since)} to ${formatMinute(times.until)} UTC` : ' ';
 }
 
 function CountTable({ slots }: { readonly slots: readonly Slot[] }) {
@@ -82,7 +82,7 @@ function CountTable({ slots }: { readonly slots: readonly Slot[] }) {
         rows={slots.filter((slot) => totalOf(slot) > 0)}
         rowKey={({ start }) => start}
         columns={[
-          { title: 'From (UTC)', cell: ({ start }) => minute(start) },
+          { title: 'From (UTC)', cell: ({ start }) => formatMinute(start) },
           ...STATES.map((state) => ({
             title: state,
             isNumber: true,

@@ -6,7 +6,7 @@ import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Loading, Reading } from '../../design/notice.tsx';
 import { onUse } from '../../design/onUse.tsx';
 import { Facts } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
@@ -30,21 +30,11 @@ export default function JobDrawer({
   readonly onClose: () => void;
 }) {
   const { wallet } = useSignedIn();
-  const { data, error, refetch } = useRead('/jobs/:job_id', {
-    params: { job_id: id },
-    everyMs: EVERY_MS,
-  });
-  const job = data?.id === id ? data : undefined;
+  const read = useRead('/jobs/:job_id', { params: { job_id: id }, everyMs: EVERY_MS });
+  const job = read.data?.id === id ? read.data : undefined;
   return (
     <Drawer title={id} onClose={onClose}>
-      {!job && !error && <Loading what="the job" />}
-      {error && (
-        <ErrorNotice
-          error={error}
-          money="The job and its credits are on the ledger and not affected."
-          onRetry={() => void refetch()}
-        />
-      )}
+      <Reading of={{ ...read, data: job, isLoading: job === undefined }} what="the job" />
       {job && (
         <>
           <Overview job={job} />
@@ -93,7 +83,7 @@ function Overview({ job }: { readonly job: ConsoleJob }) {
         transaction('Settlement', settlement_tx),
         transaction('Refund', refund_tx),
         ['Escrow account', <Address key="pda" address={escrow_pda} />],
-        proof_hash !== null && ['Proven text', <code key="hash">{proof_hash}</code>],
+        proof_hash !== null && ['Hash of the proven text', <code key="hash">{proof_hash}</code>],
         job.timeout_at !== null &&
           job.completed_at === null && ['Refundable from', <Time key="t" time={job.timeout_at} />],
       ]}

@@ -3,13 +3,13 @@ import { useLocation, useParams, useSearch } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
-import { completionSamples, trialModel } from '../../data/samples.ts';
+import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { JOB_STATES } from '../../design/jobState.tsx';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
@@ -29,7 +29,7 @@ export default function JobsPage() {
   const [filters, setFilters] = useFilters(FILTERS);
   const models = useRead('/models').data?.data ?? [];
   const list = useJobs(filters);
-  const hasJobs = list.jobs !== undefined && list.jobs.length > 0;
+  const hasJobs = list.rows !== undefined && list.rows.length > 0;
   useEffect(() => {
     // While the list is read by its reader, so that a drawer opens at once.
     if (hasJobs) void JobDrawer.load().catch(() => undefined);
@@ -99,18 +99,11 @@ export default function JobsPage() {
           }
         />
       )}
-      {list.error && (
-        <ErrorNotice
-          error={list.error}
-          money="Your jobs and credits are on the ledger and not affected."
-          onRetry={list.retry}
-        />
-      )}
-      {list.isLoading && <Loading what="the jobs" />}
-      {list.jobs &&
+      <Reading of={list} what="the jobs" />
+      {list.rows &&
         (hasJobs ? (
           <JobList
-            jobs={list.jobs}
+            jobs={list.rows}
             hasMore={list.hasMore}
             onMore={list.readMore}
             onOpen={(id) => afterPaint(() => navigate(withSearch(`/console/jobs/${id}`)))}
@@ -140,7 +133,7 @@ function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
       <CodeTabs
         samples={completionSamples({
           publicUrl: config?.public_url ?? window.location.origin,
-          model,
+          request: firstRequest(model),
         })}
       />
     </Empty>

@@ -10,9 +10,6 @@ export interface Slot extends Counts {
   readonly end: string;
 }
 
-/** As a reader sees it, of UTC. */
-export const minute = (time: string) => time.slice(0, 16).replace('T', ' ');
-
 export function totalOf(counts: Counts): number {
   return STATES.reduce((sum, state) => sum + counts[state], 0);
 }

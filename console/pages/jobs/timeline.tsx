@@ -12,22 +12,29 @@ interface Step {
   readonly at: string | null;
 }
 
+const DECISIONS = {
+  upheld: 'The charge is owed to the wallet, as far as it can be repaid.',
+  rejected: 'The charge stands.',
+  expired: 'It was not decided in time. The charge stands.',
+} as const;
+
+function endOf(job: ConsoleJob): Step {
+  const { status, settled_at } = job;
+  const locked = formatCount(job.locked_credits);
+  if (settled_at === null && (status === 'failed' || status === 'refunded')) {
+    const name = status === 'failed' ? 'Failed' : 'Refunded';
+    return { name, what: `${locked} credits went back.`, at: job.completed_at };
+  }
+  const settled = (what: string): Step => ({ name: 'Settled', what, at: settled_at });
+  if (settled_at === null) return settled('The ledger checks the proof and pays.');
+  // By an upheld dispute, after which the charge is another one.
+  if (status === 'refunded') return settled('The ledger checked the proof and paid.');
+  const returned = formatCount(job.locked_credits - job.credits_charged);
+  return settled(`${formatCount(job.credits_charged)} credits charged, ${returned} returned.`);
+}
+
 function stepsOf(job: ConsoleJob): Step[] {
-  const { status, dispute } = job;
-  const ending: Step =
-    status === 'failed' || status === 'refunded'
-      ? {
-          name: status === 'failed' ? 'Failed' : 'Refunded',
-          what: `${formatCount(job.locked_credits)} credits went back.`,
-          at: job.completed_at,
-        }
-      : {
-          name: 'Settled',
-          what: job.settled_at
-            ? `${formatCount(job.credits_charged)} credits charged, ${formatCount(job.locked_credits - job.credits_charged)} returned.`
-            : 'The ledger checks the proof and pays.',
-          at: job.settled_at,
-        };
+  const { dispute } = job;
   return [
     {
       name: 'Locked',
@@ -40,13 +47,22 @@ function stepsOf(job: ConsoleJob): Step[] {
       at: job.acknowledged_at,
     },
     { name: 'Proven', what: 'The worker signed the hash of its text.', at: job.proven_at },
-    ending,
+    endOf(job),
     ...(dispute
       ? [
           {
-            name: `Dispute ${dispute.status}`,
+            name: dispute.status === 'open' ? 'Dispute open' : 'Dispute opened',
             what: 'The client received another text, it says.',
             at: dispute.opened_at,
+          },
+        ]
+      : []),
+    ...(dispute && dispute.status !== 'open'
+      ? [
+          {
+            name: `Dispute ${dispute.status}`,
+            what: DECISIONS[dispute.status],
+            at: job.dispute_resolved_at,
           },
         ]
       : []),
@@ -55,6 +71,7 @@ function stepsOf(job: ConsoleJob): Step[] {
 
 /** What happened by the ledger's clock, and how long it took by the service's. */
 export function Timeline({ job }: { readonly job: ConsoleJob }) {
+  const missing = job.completed_at === null ? 'not yet' : 'never';
   return (
     <>
       <ol className={styles.timeline}>
@@ -65,7 +82,7 @@ export function Timeline({ job }: { readonly job: ConsoleJob }) {
               <span>{name}</span>
               <p>{what}</p>
             </div>
-            <span className={styles.time}>{at ? <Time time={at} /> : 'not yet'}</span>
+            <span className={styles.time}>{at ? <Time time={at} /> : missing}</span>
           </li>
         ))}
       </ol>

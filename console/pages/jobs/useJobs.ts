@@ -1,10 +1,8 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
-import { call } from '../../data/request.ts';
+import { usePages } from '../../data/queries.ts';
 import type { JobFilters } from '../../session/useLiveWallet.ts';
 
 const JOB_ID = /^job_[0-9a-f]{32}$/;
-const PAGE = '100';
+const PAGE_ROWS = 100;
 
 /** When jobs were locked: from, and before. */
 export type JobTimes = Pick<JobFilters, 'since' | 'until'>;
@@ -30,33 +28,6 @@ function queryOf(filters: JobFilters): JobFilters {
 export function useJobs(filters: JobFilters) {
   const query = queryOf(filters);
   const isIdWrong = query.id !== undefined && !JOB_ID.test(query.id);
-  const list = useInfiniteQuery({
-    queryKey: ['/jobs', query],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET', '/jobs', {
-        query: {
-          ...query,
-          status: query.status as ConsoleJob['status'] | undefined,
-          limit: PAGE,
-          before: pageParam || undefined,
-        },
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    placeholderData: keepPreviousData,
-    enabled: !isIdWrong,
-  });
-  return {
-    query,
-    isIdWrong,
-    jobs: list.data?.pages.flatMap(({ data }) => data),
-    error: list.error,
-    isLoading: list.isLoading,
-    hasMore: list.hasNextPage,
-    readMore: () => {
-      if (!list.isFetchingNextPage) void list.fetchNextPage();
-    },
-    retry: () => void list.refetch(),
-  };
+  const list = usePages('/jobs', { query, pageRows: PAGE_ROWS, enabled: !isIdWrong });
+  return { query, isIdWrong, ...list };
 }

@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { KeyList } from '../../../api/console/contracts/index.ts';
+import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { useFilters } from '../../data/useFilters.ts';
@@ -8,15 +8,15 @@ import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Filters, Row, Section } from '../../design/page.tsx';
 import { State, type Tone } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { Ago } from '../../design/time.tsx';
 
 type Key = KeyList['data'][number];
 
-const MONEY = 'The key is as it was. Credits are never touched by a suspension.';
+const MONEY = 'Nothing has changed. Credits are never touched by a suspension.';
 const TONES: Readonly<Record<Key['status'], Tone>> = {
   active: 'ok',
   suspended: 'bad',
@@ -29,7 +29,7 @@ const STATES = [
   ['revoked', 'revoked'],
 ] as const;
 
-/** Every API key, each to be suspended with a reason or reinstated. @param onRead once they are there, or are not */
+/** API keys, and the wallets to suspend with a reason or reinstate. @param onRead once they are there, or are not */
 export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const [filters, setFilters] = useFilters(['status', 'wallet']);
   const [suspended, setSuspended] = useState<string>();
@@ -38,25 +38,16 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
     ...(status && { status: status as Key['status'] }),
     ...(wallet && { wallet }),
   };
-  const list = useInfiniteQuery({
-    queryKey: ['/operator/keys', query],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET', '/operator/keys', {
-        query: { ...query, ...(pageParam && { before: pageParam }) },
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-  });
+  const list = usePages('/operator/keys', { query });
   const isRead = !list.isLoading;
   useEffect(() => {
     if (isRead) onRead();
   }, [isRead, onRead]);
   const reinstate = useChange(
     (key: string) => call('POST', '/operator/keys/:wallet/reinstate', { params: { wallet: key } }),
-    ['/operator/keys'],
+    ['/operator/keys', '/key'],
   );
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { rows } = list;
   const columns: readonly Column<Key>[] = [
     { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
     { title: 'State', cell: (key) => <State tone={TONES[key.status]} word={key.status} /> },
@@ -65,7 +56,10 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
       cell: ({ suspension_reason, suspended_by }) =>
         suspension_reason === null ? '–' : `${suspension_reason} (${suspended_by})`,
     },
-    { title: 'Created', cell: ({ created_at }) => <Time time={created_at} /> },
+    {
+      title: 'Created',
+      cell: ({ created_at }) => (created_at === null ? 'no key' : <Ago time={created_at} />),
+    },
     {
       title: 'Action',
       cell: (key) =>
@@ -102,16 +96,11 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
           value={wallet ?? ''}
           onChange={({ target }) => setFilters({ wallet: target.value.trim() })}
         />
+        <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
       </Filters>
-      {list.isLoading && <Loading what="the keys" />}
-      {(list.error ?? reinstate.error) && (
-        <ErrorNotice
-          error={list.error ?? reinstate.error}
-          money={MONEY}
-          onRetry={() => void list.refetch()}
-        />
-      )}
-      {list.data &&
+      <Reading of={list} what="the keys" />
+      {reinstate.error && <ErrorNotice error={reinstate.error} money={MONEY} />}
+      {rows &&
         (rows.length === 0 ? (
           <Empty title="No key fits">
             <p className="soft">Wallets make their keys in Settings.</p>
@@ -124,43 +113,61 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
             rowKey={(key) => `${key.wallet} ${key.created_at}`}
           />
         ))}
-      {list.hasNextPage && (
+      {list.hasMore && (
         <Row>
-          <Button onClick={() => void list.fetchNextPage()}>Show older ones</Button>
+          <Button pending={list.isReadingMore && 'Reading…'} onClick={list.readMore}>
+            Show older ones
+          </Button>
         </Row>
       )}
-      {suspended && <SuspendDialog wallet={suspended} onClose={() => setSuspended(undefined)} />}
+      {suspended !== undefined && (
+        <SuspendDialog named={suspended} onClose={() => setSuspended(undefined)} />
+      )}
     </Section>
   );
 }
 
+/** @param named the wallet; empty where it is still to be entered */
 function SuspendDialog({
-  wallet,
+  named,
   onClose,
 }: {
-  readonly wallet: string;
+  readonly named: string;
   readonly onClose: () => void;
 }) {
+  const [wallet, setWallet] = useState(named);
   const [reason, setReason] = useState('');
   const suspend = useChange(
-    () => call('POST', '/operator/keys/:wallet/suspend', { params: { wallet }, body: { reason } }),
-    ['/operator/keys'],
+    () =>
+      call('POST', '/operator/keys/:wallet/suspend', {
+        // So that the API names the field where nothing was entered.
+        params: { wallet: wallet || '-' },
+        body: { reason },
+      }),
+    ['/operator/keys', '/key'],
   );
   return (
     <Confirm
-      title="Suspend the key"
+      title="Suspend the wallet"
       action="Suspend it"
       money={MONEY}
       onClose={onClose}
       onConfirm={() => suspend.mutateAsync(undefined)}
     >
-      <p>
-        Requests with the key of <Address address={wallet} what="wallet" /> are refused until it is
-        reinstated.
-      </p>
+      {named === '' ? (
+        <TextField
+          label="Wallet"
+          isCode
+          value={wallet}
+          onChange={({ target }) => setWallet(target.value.trim())}
+        />
+      ) : (
+        <Address address={wallet} what="wallet" />
+      )}
+      <p>Requests with its key, or a later one, are refused until the wallet is reinstated.</p>
       <TextArea
         label="Reason"
-        hint="The owner of the key sees it."
+        hint="The owner of the wallet sees it."
         value={reason}
         maxLength={500}
         onChange={(event) => setReason(event.target.value)}

@@ -86,6 +86,7 @@ export function ModelDialog({
   return (
     <PlanDialog
       title={model ? `Change ${model.id}` : 'Add a model'}
+      signer={authority}
       onPlan={onPlan}
       onClose={onClose}
       makePlan={isWhole ? () => modelPlan(readFields(fields), authority, programId) : undefined}

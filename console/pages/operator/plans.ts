@@ -8,6 +8,7 @@ import {
 } from '@svc-inference/client/wallet';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
+import { serviceNow } from '../../data/serviceTime.ts';
 import { formatCount, formatTime } from '../../design/formats.ts';
 import type { Plan } from '../../ledger/transaction.ts';
 
@@ -103,7 +104,7 @@ export function retirePlan(
   programId: string,
 ): Plan {
   const isKept = model.retires_at !== null;
-  const seconds = Math.floor(Date.now() / 1_000) + RETIREMENT_NOTICE_SECONDS + MARGIN_SECONDS;
+  const seconds = Math.floor(serviceNow() / 1_000) + RETIREMENT_NOTICE_SECONDS + MARGIN_SECONDS;
   return {
     title: isKept ? `Keep ${model.id}` : `Retire ${model.id}`,
     signer: authority,

@@ -4,34 +4,47 @@ import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
-import { Table } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { type Column, Table } from '../../design/table.tsx';
+import { Ahead } from '../../design/time.tsx';
+import { useSignedIn } from '../../session/signedIn.tsx';
 import type { Asked, Model } from './rulesDialogs.tsx';
 
 const RulesDialogs = dialogOnUse(() => import('./rulesDialogs.tsx'));
 
+/** Others may change them, too. */
+const EVERY_MS = 10_000;
+
 /** What is on the ledger and only signatures change: pauses, the gateway's stop flag, models. */
 export function RulesSection() {
-  const rules = useRead('/operator/ledger');
+  const rules = useRead('/operator/ledger', { everyMs: EVERY_MS });
   const programId = useConfig()?.program_id;
+  const { roles } = useSignedIn();
   const [asked, setAsked] = useState<Asked>();
   const { data } = rules;
-  if (rules.error) {
-    return (
-      <ErrorNotice
-        error={rules.error}
-        money="Nothing on the ledger was changed."
-        onRetry={() => void rules.refetch()}
-      />
-    );
-  }
-  if (data === undefined || programId === undefined) return <Loading what="the ledger's rules" />;
+  if (data === undefined) return <Reading of={rules} what="the ledger's rules" />;
+  // An operator of the service has the message made that a multisig signs.
+  const canRule = roles.authority || roles.operator;
+  const canStop = roles.gateway_operator || roles.operator;
+  const actions: Column<Model> = {
+    title: 'Action',
+    cell: (model) => (
+      <Row>
+        <Button size="small" onClick={() => setAsked({ kind: 'model', model })}>
+          Change…
+        </Button>
+        <Button size="small" kind="danger" onClick={() => setAsked({ kind: 'retire', model })}>
+          {model.retires_at ? 'Keep it…' : 'Retire…'}
+        </Button>
+      </Row>
+    ),
+  };
   return (
     <>
+      <Reading of={rules} what="the ledger's rules" />
       <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
         <Facts
           entries={[
@@ -41,8 +54,9 @@ export function RulesSection() {
               <Switched
                 key="deposits"
                 isOff={data.deposits_paused}
-                onChange={(deposits_paused) =>
-                  setAsked({ kind: 'pause', changes: { deposits_paused } })
+                onChange={
+                  canRule &&
+                  ((deposits_paused) => setAsked({ kind: 'pause', changes: { deposits_paused } }))
                 }
               />,
             ],
@@ -51,7 +65,10 @@ export function RulesSection() {
               <Switched
                 key="locks"
                 isOff={data.locks_paused}
-                onChange={(locks_paused) => setAsked({ kind: 'pause', changes: { locks_paused } })}
+                onChange={
+                  canRule &&
+                  ((locks_paused) => setAsked({ kind: 'pause', changes: { locks_paused } }))
+                }
               />,
             ],
           ]}
@@ -73,7 +90,7 @@ export function RulesSection() {
                   key="stop"
                   isOff={data.gateway.is_stopped}
                   words={['takes requests', 'stopped', 'Stop it…', 'Start it…']}
-                  onChange={(isStopped) => setAsked({ kind: 'gateway', isStopped })}
+                  onChange={canStop && ((isStopped) => setAsked({ kind: 'gateway', isStopped }))}
                 />,
               ],
             ]}
@@ -83,7 +100,9 @@ export function RulesSection() {
       <Section
         title="Models"
         lead="Signed by the authority. A price holds for locks after it; jobs under way keep theirs."
-        actions={<Button onClick={() => setAsked({ kind: 'model' })}>Add a model…</Button>}
+        actions={
+          canRule && <Button onClick={() => setAsked({ kind: 'model' })}>Add a model…</Button>
+        }
       >
         <Table<Model>
           caption="Models on the ledger"
@@ -104,29 +123,13 @@ export function RulesSection() {
             },
             {
               title: 'Retires',
-              cell: ({ retires_at }) => (retires_at ? <Time time={retires_at} /> : '–'),
+              cell: ({ retires_at }) => (retires_at ? <Ahead time={retires_at} /> : '–'),
             },
-            {
-              title: 'Action',
-              cell: (model) => (
-                <Row>
-                  <Button size="small" onClick={() => setAsked({ kind: 'model', model })}>
-                    Change…
-                  </Button>
-                  <Button
-                    size="small"
-                    kind="danger"
-                    onClick={() => setAsked({ kind: 'retire', model })}
-                  >
-                    {model.retires_at ? 'Keep it…' : 'Retire…'}
-                  </Button>
-                </Row>
-              ),
-            },
+            ...(canRule ? [actions] : []),
           ]}
         />
       </Section>
-      {asked && (
+      {asked && programId && (
         <RulesDialogs
           asked={asked}
           rules={data}
@@ -145,15 +148,18 @@ function Switched({
 }: {
   readonly isOff: boolean;
   readonly words?: readonly [on: string, off: string, turnOff: string, turnOn: string];
-  readonly onChange: (isOff: boolean) => void;
+  /** False for a wallet that may not. */
+  readonly onChange: false | ((isOff: boolean) => void);
 }) {
   const [on, off, turnOff, turnOn] = words;
   return (
     <Row>
       <State tone={isOff ? 'warn' : 'ok'} word={isOff ? off : on} />
-      <Button size="small" onClick={() => onChange(!isOff)}>
-        {isOff ? turnOn : turnOff}
-      </Button>
+      {onChange && (
+        <Button size="small" onClick={() => onChange(!isOff)}>
+          {isOff ? turnOn : turnOff}
+        </Button>
+      )}
     </Row>
   );
 }

@@ -2,16 +2,17 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { completionSamples, trialModel } from '../../data/samples.ts';
+import { type CompletionRequest, completionSamples, trialModel } from '../../data/samples.ts';
 import { Button } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
-import { Notice } from '../../design/notice.tsx';
+import { Notice, Reading } from '../../design/notice.tsx';
 import { PageHeader, Row } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
+import { NeedsCredits, useMissingCredits } from '../../session/needsCredits.tsx';
 import { AnswerView } from './answerView.tsx';
 import styles from './playgroundPage.module.css';
-import { type Question, useCompletion } from './useCompletion.ts';
+import { useCompletion } from './useCompletion.ts';
 
 /** A whole number of tokens from 1 on; undefined for nothing. */
 function parseTokens(text: string): number | undefined {
@@ -20,8 +21,11 @@ function parseTokens(text: string): number | undefined {
 
 export default function PlaygroundPage() {
   const config = useConfig();
-  const models = useRead('/models').data?.data ?? [];
-  const key = useRead('/key').data?.key;
+  const catalog = useRead('/models');
+  const models = catalog.data?.data ?? [];
+  const keyState = useRead('/key');
+  const { key, suspension } = keyState.data ?? {};
+  const isAble = useMissingCredits() === undefined;
   const { answer, ask, stop } = useCompletion();
   const [chosen, setChosen] = useState('');
   const [system, setSystem] = useState('');
@@ -31,19 +35,19 @@ export default function PlaygroundPage() {
   const model = chosen || (models.length > 0 ? trialModel(models) : '');
   const maxTokens = parseTokens(tokens);
   const isTokensWrong = tokens.trim() !== '' && maxTokens === undefined;
-  const canAsk = prompt.trim() !== '' && model !== '' && !isTokensWrong && key?.status === 'active';
+  const isWhole = prompt.trim() !== '' && model !== '' && !isTokensWrong;
+  const canAsk = isWhole && isAble && key?.status === 'active';
 
-  const send = () => {
-    const question: Question = {
-      model,
-      messages: [
-        ...(system.trim() ? [{ role: 'system', content: system }] : []),
-        { role: 'user', content: prompt },
-      ],
-      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    };
-    void ask(question);
+  const question: CompletionRequest = {
+    model,
+    messages: [
+      ...(system.trim() ? [{ role: 'system', content: system }] : []),
+      { role: 'user', content: prompt },
+    ],
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    stream: true,
   };
+  const send = () => void ask(question);
 
   return (
     <>
@@ -52,7 +56,9 @@ export default function PlaygroundPage() {
           Show as code
         </Button>
       </PageHeader>
-      {key === null && (
+      {catalog.error && <Reading of={catalog} what="the models" />}
+      {keyState.error && <Reading of={keyState} what="the state of your key" />}
+      {key === null && !suspension && (
         <Notice tone="info">
           <p>
             The playground asks with your API key's rights.{' '}
@@ -60,9 +66,10 @@ export default function PlaygroundPage() {
           </p>
         </Notice>
       )}
-      {key?.status === 'suspended' && (
+      <NeedsCredits />
+      {suspension && (
         <Notice tone="bad">
-          <p>Your key is suspended: {key.suspension_reason}</p>
+          <p>Your wallet is suspended: {suspension.reason}</p>
           <p>Your credits stay yours.</p>
         </Notice>
       )}
@@ -70,8 +77,7 @@ export default function PlaygroundPage() {
         <CodeTabs
           samples={completionSamples({
             publicUrl: config?.public_url ?? window.location.origin,
-            model,
-            prompt,
+            request: question,
           })}
         />
       )}

@@ -1,14 +1,9 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { useRef, useState } from 'react';
 import type { ChatCompletionChunk, ErrorBody } from '../../../api/console/contracts/index.ts';
 import { API, send } from '../../data/request.ts';
-
-export interface Question {
-  readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
-  readonly max_tokens?: number | undefined;
-  readonly temperature?: number | undefined;
-}
+import type { CompletionRequest } from '../../data/samples.ts';
 
 /** An answer as it comes. Milliseconds count from the moment the request was sent. */
 export interface Answer {
@@ -45,8 +40,9 @@ class StreamError extends Error {
 export function useCompletion() {
   const [answer, setAnswer] = useState<Answer>();
   const running = useRef<AbortController>(undefined);
+  const client = useQueryClient();
 
-  const ask = async (question: Question): Promise<void> => {
+  const ask = async (body: CompletionRequest): Promise<void> => {
     running.current?.abort();
     const abort = new AbortController();
     running.current = abort;
@@ -59,7 +55,6 @@ export function useCompletion() {
     };
     show({});
     try {
-      const body = { ...question, stream: true };
       const response = await send('POST', `${API}/completions`, { body, signal: abort.signal });
       show({ jobId: response.headers.get('x-svc-job-id'), headersMs: elapsed() });
       for await (const chunk of chunksOf(response)) {
@@ -75,6 +70,8 @@ export function useCompletion() {
       show({ isRunning: false, endMs: elapsed() });
     } catch (error) {
       show({ isRunning: false, endMs: elapsed(), error: abort.signal.aborted ? undefined : error });
+      // A refusal may be the first that the page learns of a key that was suspended or revoked.
+      void client.invalidateQueries({ queryKey: ['/key'] });
     }
   };
   const stop = () => running.current?.abort();

@@ -1,19 +1,19 @@
 import { Link } from 'wouter';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { completionSamples, trialModel } from '../../data/samples.ts';
+import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
 import { formatUsdc } from '../../design/credits.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
-import { ErrorNotice } from '../../design/notice.tsx';
+import { Reading } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import styles from './homePage.module.css';
 
 const STEPS = [
   ['Lock', "The price is locked in the wallet's escrow before any work is done."],
-  ['Work', 'An independent worker answers and signs the sha256 of its text.'],
+  ['Work', 'An independent worker answers and signs the hash of its text.'],
   ['Settle', 'The ledger checks the signature, pays the worker, and returns the rest.'],
   ['Verify', 'Your browser reads the ledger and checks every rule, without our word.'],
 ] as const;
@@ -36,13 +36,7 @@ export default function HomePage() {
           </Link>
         </Row>
       </PageHeader>
-      {network.error && (
-        <ErrorNotice
-          error={network.error}
-          money="Credits are on the ledger and not affected."
-          onRetry={() => void network.refetch()}
-        />
-      )}
+      {network.error && <Reading of={network} what="the numbers" />}
       <Section title="Now">
         <Numbers
           entries={[
@@ -69,7 +63,7 @@ export default function HomePage() {
         <CodeTabs
           samples={completionSamples({
             publicUrl: config?.public_url ?? window.location.origin,
-            model: trialModel(models.data?.data),
+            request: firstRequest(trialModel(models.data?.data)),
           })}
         />
       </Section>

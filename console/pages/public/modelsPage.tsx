@@ -3,11 +3,12 @@ import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { useRead } from '../../data/queries.ts';
 import { CopyIconButton } from '../../design/copy.tsx';
 import { formatUsdc } from '../../design/credits.tsx';
-import { formatCount, formatMs, formatTime } from '../../design/formats.ts';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { formatCount, formatMs } from '../../design/formats.ts';
+import { Empty, Reading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
+import { Ahead } from '../../design/time.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import styles from './modelsPage.module.css';
 
@@ -22,7 +23,11 @@ const columns: readonly Column<ConsoleModel>[] = [
         </span>
         <span className="soft">
           {svc.parameters} by {owned_by}, {svc.tier}
-          {svc.retires_at && `, retires ${formatTime(svc.retires_at)}`}
+          {svc.retires_at && (
+            <>
+              , retires <Ahead time={svc.retires_at} />
+            </>
+          )}
         </span>
       </>
     ),
@@ -62,7 +67,7 @@ const columns: readonly Column<ConsoleModel>[] = [
     isNumber: true,
     cell: ({ svc, first_token_p95_ms }) => (
       <>
-        {formatMs(svc.median_latency_ms)}
+        {formatMs(svc.median_latency_ms || null)}
         <div className="soft">{formatMs(first_token_p95_ms)}</div>
       </>
     ),
@@ -75,18 +80,11 @@ export default function ModelsPage() {
   return (
     <>
       <PageHeader {...APP_PAGES['/console/models'].head} />
-      {models.isLoading && <Loading what="the catalog" />}
-      {models.error && (
-        <ErrorNotice
-          error={models.error}
-          money="Credits are on the ledger and not affected."
-          onRetry={() => void models.refetch()}
-        />
-      )}
+      <Reading of={models} what="the catalog" />
       {models.data &&
         (models.data.data.length === 0 ? (
           <Empty title="The catalog is empty">
-            <p>The authority of the program adds models; see Operator.</p>
+            <p>The authority of the program adds models, on the page Operator.</p>
           </Empty>
         ) : (
           <>

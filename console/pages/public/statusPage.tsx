@@ -2,7 +2,7 @@ import type { StatusAnswer } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Reading } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
@@ -28,86 +28,99 @@ const CONSEQUENCES = {
 const STATES = {
   ok: { tone: 'ok', word: 'works' },
   away: { tone: 'bad', word: 'away' },
-  unknown: { tone: 'idle', word: 'not known yet' },
+  unknown: { tone: 'idle', word: 'not known' },
 } as const;
 
 export default function StatusPage() {
-  const { data, error, isLoading, refetch } = useRead('/status', { everyMs: 5_000 });
+  const read = useRead('/status', { everyMs: 5_000 });
+  // What was read before says nothing of now, when the API itself does not answer.
+  const status = read.error ? undefined : read.data;
   return (
     <>
       <PageHeader {...APP_PAGES['/console/status'].head}>
-        {data && (
-          <State
-            tone={data.is_ready ? 'ok' : 'bad'}
-            word={data.is_ready ? 'takes requests' : 'does not take requests'}
-          />
-        )}
+        {(status || read.error) && <Overall isReady={status?.is_ready} />}
       </PageHeader>
-      {isLoading && <Loading what="the status" />}
-      {error && (
-        <ErrorNotice
-          error={error}
-          money="Credits are on the ledger, and locked ones come back by themselves."
-          onRetry={() => void refetch()}
-        />
-      )}
-      {data && <Content status={data} />}
+      <Reading
+        of={{ ...read, data: status }}
+        what="the status"
+        money="Credits are on the ledger, and locked ones come back by themselves."
+      />
+      {(status || read.error) && <Parts parts={status?.parts} />}
+      {status && <Backlog status={status} />}
     </>
   );
 }
 
-function Content({ status }: { readonly status: StatusAnswer }) {
-  const { parts, mirror, queues, days } = status;
-  const names = Object.keys(CONSEQUENCES) as (keyof typeof parts)[];
+function Overall({ isReady }: { readonly isReady: boolean | undefined }) {
+  if (isReady === undefined) return <State tone="bad" word="not known at present" />;
+  return isReady ? (
+    <State tone="ok" word="takes requests" />
+  ) : (
+    <State tone="bad" word="does not take requests" />
+  );
+}
+
+function Parts({ parts }: { readonly parts: StatusAnswer['parts'] | undefined }) {
+  const names = Object.keys(CONSEQUENCES) as (keyof StatusAnswer['parts'])[];
+  return (
+    <Section title="Parts">
+      <Table
+        caption="Parts of the service"
+        rows={names}
+        rowKey={(name) => name}
+        columns={[
+          { title: 'Part', cell: (name) => name.replaceAll('_', ' ') },
+          {
+            title: 'State',
+            cell: (name) => <State {...STATES[parts?.[name] ?? 'unknown']} />,
+          },
+          { title: 'If it is away', cell: (name) => CONSEQUENCES[name] },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Backlog({ status: { mirror, queues, days, as_of } }: { readonly status: StatusAnswer }) {
+  const show = (count: number | null | undefined) => (count == null ? '–' : formatCount(count));
   return (
     <>
-      <Section title="Parts">
-        <Table
-          caption="Parts of the service"
-          rows={names}
-          rowKey={(name) => name}
-          columns={[
-            { title: 'Part', cell: (name) => name.replaceAll('_', ' ') },
-            {
-              title: 'State',
-              cell: (name) => <State {...STATES[parts[name]]} />,
-            },
-            { title: 'If it is away', cell: (name) => CONSEQUENCES[name] },
-          ]}
-        />
-      </Section>
       <Section title="Mirror and queues">
         <Numbers
           entries={[
-            [
-              'Mirror behind, slots',
-              mirror.lag_slots === null ? '–' : formatCount(mirror.lag_slots),
-            ],
-            ['Mirrored slot', mirror.slot === null ? '–' : formatCount(mirror.slot)],
-            ['Jobs under way', formatCount(queues.running_jobs)],
-            ['Deliveries due', formatCount(queues.webhook_deliveries_due)],
-            ['Open disputes', formatCount(queues.open_disputes)],
+            ['Mirror behind, slots', show(mirror.lag_slots)],
+            ['Mirrored slot', show(mirror.slot)],
+            ['Jobs under way', show(queues?.running_jobs)],
+            ['Deliveries due', show(queues?.webhook_deliveries_due)],
+            ['Open disputes', show(queues?.open_disputes)],
           ]}
         />
       </Section>
-      <Section title={`Workers, the last ${DAYS} days`} lead="Probes that were answered, by day.">
-        <DayStrip
-          label={`Days in which workers answered, ${DAYS} days`}
-          from={`${DAYS} days ago`}
-          spans={lastDays(days)}
-        />
-      </Section>
+      {days && (
+        <Section
+          title={`Workers, the last ${DAYS} days`}
+          lead="Probes that were answered, by day of UTC."
+        >
+          <DayStrip
+            label={`Days in which workers answered, ${DAYS} days`}
+            from={`${DAYS} days ago`}
+            spans={lastDays(days, as_of)}
+          />
+        </Section>
+      )}
       <p className="soft">
-        Read <Ago time={status.as_of} />.
+        Read <Ago time={as_of} />.
       </p>
     </>
   );
 }
 
-function lastDays(days: StatusAnswer['days']) {
+function lastDays(days: NonNullable<StatusAnswer['days']>, as_of: string) {
   const byDay = new Map(days.map((one) => [one.day, one]));
   return Array.from({ length: DAYS }, (_, index) => {
-    const day = new Date(Date.now() - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10);
+    const day = new Date(Date.parse(as_of) - (DAYS - 1 - index) * DAY_MS)
+      .toISOString()
+      .slice(0, 10);
     const found = byDay.get(day);
     return found && { name: day, ...found };
   });

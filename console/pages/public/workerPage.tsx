@@ -4,11 +4,11 @@ import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, TransactionLink } from '../../design/address.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
-import { formatCount, formatMs, formatTime } from '../../design/formats.ts';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { formatCount, formatMinute, formatMs, formatTime } from '../../design/formats.ts';
+import { Reading } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
-import { Time } from '../../design/time.tsx';
+import { Ago, Time, useNow } from '../../design/time.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -16,23 +16,14 @@ const HOURS_SHOWN = 72;
 
 export default function WorkerPage() {
   const { worker = '' } = useParams();
-  const { data, error, isLoading, refetch } = useRead('/workers/:worker', {
-    params: { worker },
-    everyMs: 15_000,
-  });
+  const read = useRead('/workers/:worker', { params: { worker }, everyMs: 15_000 });
+  const { data } = read;
   return (
     <>
       <PageHeader title={`Worker ${worker.slice(0, 4)}…${worker.slice(-4)}`}>
         {data && <WorkerState {...data} />}
       </PageHeader>
-      {isLoading && <Loading what="the worker" />}
-      {error && (
-        <ErrorNotice
-          error={error}
-          money="Credits are on the ledger and not affected."
-          onRetry={() => void refetch()}
-        />
-      )}
+      <Reading of={read} what="the worker" />
       {data && <Detail worker={data} />}
     </>
   );
@@ -40,6 +31,7 @@ export default function WorkerPage() {
 
 function Detail({ worker }: { readonly worker: WorkerDetail }) {
   const explorer = useExplorer();
+  const newest = useNow(HOUR_MS);
   return (
     <>
       <Section title="Service">
@@ -57,7 +49,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
         <DayStrip
           label={`Hours in which the worker answered, ${HOURS_SHOWN} hours`}
           from={`${HOURS_SHOWN} hours ago`}
-          spans={lastHours(worker.hours)}
+          spans={lastHours(worker.hours, newest)}
         />
       </Section>
       <Section title="On the ledger">
@@ -89,7 +81,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
             rows={worker.slashes}
             rowKey={({ tx }) => tx}
             columns={[
-              { title: 'Time', cell: ({ at }) => <Time time={at} /> },
+              { title: 'Time', cell: ({ at }) => <Ago time={at} /> },
               { title: 'Job', cell: ({ job_id }) => job_id ?? '–' },
               {
                 title: 'Tokens',
@@ -110,11 +102,11 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
   );
 }
 
-function lastHours(hours: WorkerDetail['hours']) {
+/** @param newest the beginning of the present hour, in Unix milliseconds */
+function lastHours(hours: WorkerDetail['hours'], newest: number) {
   const byHour = new Map(hours.map((one) => [Date.parse(one.hour), one]));
-  const newest = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   return Array.from({ length: HOURS_SHOWN }, (_, index) => {
     const found = byHour.get(newest - (HOURS_SHOWN - 1 - index) * HOUR_MS);
-    return found && { name: formatTime(found.hour), ...found };
+    return found && { name: `${formatMinute(found.hour)} UTC`, ...found };
   });
 }

@@ -2,10 +2,8 @@ import { Link } from 'wouter';
 import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
-import { Command } from '../../design/code.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
-import { installCommand } from '../../design/install.ts';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, Reading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { APP_PAGES } from '../../routes.ts';
@@ -47,20 +45,14 @@ export default function WorkersPage() {
   return (
     <>
       <PageHeader {...APP_PAGES['/console/workers'].head} />
-      {workers.isLoading && <Loading what="the workers" />}
-      {workers.error && (
-        <ErrorNotice
-          error={workers.error}
-          money="Credits are on the ledger and not affected."
-          onRetry={() => void workers.refetch()}
-        />
-      )}
+      <Reading of={workers} what="the workers" />
       {data &&
         (data.data.length === 0 ? (
           <Empty title="No worker is registered">
-            <p>Anybody with stake tokens can run one:</p>
-            <Command text={installCommand('cli')} />
-            <Command text="npx --no svc worker --help" />
+            <p>
+              Anybody with stake tokens can run one, with{' '}
+              <a href="/packages/">the packages of this service</a>.
+            </p>
           </Empty>
         ) : (
           <>

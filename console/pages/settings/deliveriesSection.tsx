@@ -1,19 +1,20 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { useFilters } from '../../data/useFilters.ts';
+import { useFollowing } from '../../data/useFollowing.ts';
 import { Button } from '../../design/button.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
-import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Filters, Row, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 import { DeliveryDrawer } from './deliveryDrawer.tsx';
 import { RecoverDialog } from './recoverDialog.tsx';
-import { DeliveryState } from './webhookValues.tsx';
+import { DeliveryState, LeftOver } from './webhookValues.tsx';
 
 const STATES = [
   ['', 'any state'],
@@ -36,18 +37,7 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
     ...(event && { event: event as Delivery['event'] }),
     ...(since && { since: `${since}T00:00:00Z` }),
   };
-  const list = useInfiniteQuery({
-    queryKey: ['/webhooks/:webhook_id/deliveries', params, query],
-    queryFn: ({ pageParam, signal }) =>
-      call('GET', '/webhooks/:webhook_id/deliveries', {
-        params,
-        query: { ...query, ...(pageParam && { before: pageParam }) },
-        signal,
-      }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    refetchInterval: EVERY_MS,
-  });
+  const list = usePages('/webhooks/:webhook_id/deliveries', { params, query, everyMs: EVERY_MS });
   const replay = useChange(
     (delivery_ids: string[]) =>
       call('POST', '/webhooks/:webhook_id/replay', { params, body: { delivery_ids } }),
@@ -57,7 +47,13 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
       '/webhooks/:webhook_id/deliveries/:delivery_id',
     ],
   );
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = list.rows ?? [];
+  // One that arrives, or is given up, may change the state of the webhook.
+  useFollowing(list.rows?.map(({ id, status: state }) => `${id} ${state}`).join(), ['/webhooks']);
+  const replayed = replay.variables ?? [];
+  const waiting = rows.filter(
+    ({ id, status: state }) => state === 'pending' && replayed.includes(id),
+  );
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -128,26 +124,34 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
           onChange={({ target }) => setFilters({ event: target.value })}
         />
         <TextField
-          label="Since"
+          label="From (UTC)"
           type="date"
           value={since ?? ''}
           onChange={({ target }) => setFilters({ since: target.value })}
         />
       </Filters>
-      {replay.data && (
-        <Notice tone="ok">
-          <p>{formatCount(replay.data.replayed)} deliveries are due now.</p>
+      {waiting.length > 0 && (
+        <Notice tone="info">
+          <p>
+            {waiting.length === 1
+              ? 'One delivery is being sent again.'
+              : `${formatCount(waiting.length)} deliveries are being sent again.`}
+          </p>
         </Notice>
       )}
-      {(list.error ?? replay.error) && (
+      {replay.data && replay.data.left > 0 && (
+        <Notice tone="warn">
+          <LeftOver of={replay.data} />
+        </Notice>
+      )}
+      <Reading of={list} what="the deliveries" />
+      {replay.error && (
         <ErrorNotice
-          error={list.error ?? replay.error}
+          error={replay.error}
           money="Nothing was sent again. Events are kept for 30 days."
-          onRetry={() => void list.refetch()}
         />
       )}
-      {list.isLoading && <Loading what="the deliveries" />}
-      {list.data &&
+      {list.rows &&
         (rows.length === 0 ? (
           <Empty title="No deliveries">
             <p className="soft">Nothing fits, or nothing has happened yet. A test makes one.</p>
@@ -155,12 +159,9 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
         ) : (
           <Table caption="Deliveries" columns={columns} rows={rows} rowKey={({ id }) => id} />
         ))}
-      {list.hasNextPage && (
+      {list.hasMore && (
         <Row>
-          <Button
-            pending={list.isFetchingNextPage && 'Reading…'}
-            onClick={() => void list.fetchNextPage()}
-          >
+          <Button pending={list.isReadingMore && 'Reading…'} onClick={list.readMore}>
             Show older ones
           </Button>
         </Row>

@@ -1,12 +1,13 @@
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { useChange } from '../../data/useChange.ts';
+import { useFollowing } from '../../data/useFollowing.ts';
 import { TransactionLink } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Pre } from '../../design/code.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { formatMs } from '../../design/formats.ts';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Facts, Stack } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Time } from '../../design/time.tsx';
@@ -25,10 +26,12 @@ export function DeliveryDrawer({
   readonly onReplay: (id: string) => Promise<unknown>;
 }) {
   const explorer = useExplorer();
-  const { data, error, refetch } = useRead('/webhooks/:webhook_id/deliveries/:delivery_id', {
+  const read = useRead('/webhooks/:webhook_id/deliveries/:delivery_id', {
     params: { webhook_id: webhookId, delivery_id: deliveryId },
     everyMs: 3_000,
   });
+  const { data } = read;
+  useFollowing(data?.status, ['/webhooks', '/webhooks/:webhook_id/deliveries']);
   const replay = useChange(() => onReplay(deliveryId), []);
   return (
     <Drawer
@@ -44,14 +47,8 @@ export function DeliveryDrawer({
         </Button>
       }
     >
-      {!data && !error && <Loading what="the delivery" />}
-      {(error ?? replay.error) && (
-        <ErrorNotice
-          error={error ?? replay.error}
-          money="Nothing was sent again."
-          onRetry={() => void refetch()}
-        />
-      )}
+      <Reading of={read} what="the delivery" />
+      {replay.error && <ErrorNotice error={replay.error} money="Nothing was sent again." />}
       {data && (
         <>
           <Facts

@@ -3,12 +3,12 @@ import type { CreatedKey } from '../../../api/console/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
-import { completionSamples, trialModel } from '../../data/samples.ts';
+import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
 import { CodeTabs } from '../../design/code.tsx';
 import { Confirm } from '../../design/confirm.tsx';
-import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Time } from '../../design/time.tsx';
@@ -19,7 +19,7 @@ const MONEY = 'No key was changed. Credits are on the ledger and not affected.';
 
 /** The wallet's one API key: made, replaced and revoked. */
 export function KeySection() {
-  const { data, error, isLoading, refetch } = useRead('/key');
+  const read = useRead('/key');
   const config = useConfig();
   const model = trialModel(useRead('/models').data?.data);
   const fresh = useFresh();
@@ -31,17 +31,25 @@ export function KeySection() {
     ['/key'],
   );
   const revoke = useChange(() => call('DELETE', '/key'), ['/key']);
-  const key = data?.key;
+  const { key, suspension } = read.data ?? {};
 
   return (
     <Section
       title="API key"
       lead="One for the wallet. Whoever has it can spend the credits within your limits."
     >
-      {isLoading && <Loading what="the key's state" />}
-      {error && <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />}
+      <Reading of={read} what="the key's state" />
       {create.error && <ErrorNotice error={create.error} money={MONEY} />}
-      {data && key === null && (
+      {suspension && (
+        <Notice tone="bad">
+          <p>
+            Your wallet was suspended by the {suspension.suspended_by}: {suspension.reason}
+          </p>
+          <p>It gets no other key until the operator reinstates it.</p>
+          <p>Your credits stay yours: you can withdraw them at any time.</p>
+        </Notice>
+      )}
+      {key === null && !suspension && (
         <Empty title="No key yet">
           <p className="soft">With a key, the official OpenAI clients work as they are.</p>
           <Row>
@@ -57,14 +65,6 @@ export function KeySection() {
       )}
       {key && (
         <>
-          {key.status === 'suspended' && (
-            <Notice tone="bad">
-              <p>
-                The key was suspended by the {key.suspended_by}: {key.suspension_reason}
-              </p>
-              <p>Your credits stay yours: you can withdraw them at any time.</p>
-            </Notice>
-          )}
           <Facts
             entries={[
               [
@@ -79,7 +79,7 @@ export function KeySection() {
             ]}
           />
           <Row>
-            <Button onClick={() => setAsked('regenerate')}>Replace…</Button>
+            {!suspension && <Button onClick={() => setAsked('regenerate')}>Replace…</Button>}
             <Button kind="danger" onClick={() => setAsked('revoke')}>
               Revoke…
             </Button>
@@ -112,6 +112,7 @@ export function KeySection() {
         <SecretOnce
           title="Your API key"
           secret={shown.api_key}
+          kept="its hash"
           onClose={() => {
             setShown(undefined);
             create.reset();
@@ -122,7 +123,7 @@ export function KeySection() {
             samples={completionSamples({
               publicUrl: config?.public_url ?? window.location.origin,
               apiKey: shown.api_key,
-              model,
+              request: firstRequest(model),
             })}
           />
         </SecretOnce>

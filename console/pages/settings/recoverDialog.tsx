@@ -4,8 +4,9 @@ import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
-import { formatCount } from '../../design/formats.ts';
+import { countOf } from '../../design/formats.ts';
 import { ErrorNotice, Notice } from '../../design/notice.tsx';
+import { LeftOver } from './webhookValues.tsx';
 
 /** Sends again what was not delivered since a time. */
 export function RecoverDialog({
@@ -22,8 +23,8 @@ export function RecoverDialog({
       call('POST', '/webhooks/:webhook_id/replay', {
         params: { webhook_id: webhookId },
         body: {
-          since: new Date(since).toISOString(),
-          ...(until && { until: new Date(until).toISOString() }),
+          since: `${since}:00Z`,
+          ...(until && { until: `${until}:00Z` }),
         },
       }),
     ['/webhooks', '/webhooks/:webhook_id/deliveries'],
@@ -48,14 +49,13 @@ export function RecoverDialog({
     >
       <p>Failed and undelivered events of this time are sent again. Delivered ones are not.</p>
       <TextField
-        label="From"
-        hint="In your time zone"
+        label="From (UTC)"
         type="datetime-local"
         value={since}
         onChange={({ target }) => setSince(target.value)}
       />
       <TextField
-        label="Until (optional)"
+        label="Until (UTC, optional)"
         type="datetime-local"
         value={until}
         onChange={({ target }) => setUntil(target.value)}
@@ -63,7 +63,8 @@ export function RecoverDialog({
       {recover.error && <ErrorNotice error={recover.error} money="Nothing was sent again." />}
       {recover.data && (
         <Notice tone="ok">
-          <p>{formatCount(recover.data.replayed)} deliveries are due now.</p>
+          <p>{countOf(recover.data.replayed, 'event')} of this time: sent again.</p>
+          <LeftOver of={recover.data} />
         </Notice>
       )}
     </Dialog>

@@ -10,11 +10,14 @@ import styles from './secretOnce.module.css';
 export function SecretOnce({
   title,
   secret,
+  kept,
   children,
   onClose,
 }: {
   readonly title: string;
   readonly secret: string;
+  /** In which form the service keeps it. */
+  readonly kept: 'its hash' | 'it sealed';
   readonly children?: ReactNode;
   readonly onClose: () => void;
 }) {
@@ -31,7 +34,7 @@ export function SecretOnce({
       }
     >
       <Notice tone="warn">
-        <p>This is shown once. Keep it now: we store only its hash or a sealed form.</p>
+        <p>This is shown once. Keep it now: the service stores only {kept}.</p>
       </Notice>
       <Row>
         <code className={styles.secret}>{secret}</code>

@@ -3,27 +3,32 @@ import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
-import { Ago, Time } from '../../design/time.tsx';
+import { Ago, Ahead } from '../../design/time.tsx';
+import { useSession } from '../../session/session.tsx';
 
 type Session = SessionList['data'][number];
 
 /** Where the wallet is signed in, each to be ended. */
 export function SessionsSection() {
-  const { data, error } = useRead('/sessions');
+  const read = useRead('/sessions');
+  const { data } = read;
+  const { signOut } = useSession();
   const end = useChange(
-    (session_id: string) => call('DELETE', '/sessions/:session_id', { params: { session_id } }),
-    ['/sessions', '/session'],
+    ({ id, is_current }: Session): Promise<unknown> =>
+      // The page has to be left then, as it is on a reload.
+      is_current
+        ? signOut()
+        : call('DELETE', '/sessions/:session_id', { params: { session_id: id } }),
+    ['/sessions'],
   );
   return (
     <Section title="Sessions" lead="Browsers that are signed in with this wallet.">
-      {!data && !error && <Loading what="the sessions" />}
-      {(error ?? end.error) && (
-        <ErrorNotice error={error ?? end.error} money="A session moves no credits by itself." />
-      )}
+      <Reading of={read} what="the sessions" />
+      {end.error && <ErrorNotice error={end.error} money="A session moves no credits by itself." />}
       {data && (
         <Table<Session>
           caption="Sessions of the wallet"
@@ -41,15 +46,17 @@ export function SessionsSection() {
             },
             { title: 'Signed in', cell: ({ signed_in_at }) => <Ago time={signed_in_at} /> },
             { title: 'Last used', cell: ({ last_used_at }) => <Ago time={last_used_at} /> },
-            { title: 'Ends', cell: ({ expires_at }) => <Time time={expires_at} /> },
+            { title: 'Ends', cell: ({ expires_at }) => <Ahead time={expires_at} /> },
             {
               title: 'Action',
-              cell: ({ id, is_current }) => (
+              cell: (session) => (
                 <Button
                   size="small"
                   disabled={end.isPending}
-                  onClick={() => end.mutate(id)}
-                  aria-label={is_current ? 'End this session' : `End the session ${id}`}
+                  onClick={() => end.mutate(session)}
+                  aria-label={
+                    session.is_current ? 'End this session' : `End the session ${session.id}`
+                  }
                 >
                   End
                 </Button>

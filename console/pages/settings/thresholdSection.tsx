@@ -6,14 +6,15 @@ import { Button } from '../../design/button.tsx';
 import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { TextField } from '../../design/field.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { ErrorNotice, Notice } from '../../design/notice.tsx';
+import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Form, Row, Section } from '../../design/page.tsx';
 
 const MOST = 1_000_000_000_000n;
 
 /** When `credit.low` fires. */
 export function ThresholdSection() {
-  const { data, error } = useRead('/threshold');
+  const read = useRead('/threshold');
+  const { data } = read;
   const [text, setText] = useState<string>();
   const save = useChange(
     (threshold_credits: number) => call('PUT', '/threshold', { body: { threshold_credits } }),
@@ -26,13 +27,16 @@ export function ThresholdSection() {
     if (credits === undefined || data === undefined || save.isPending) return;
     save.mutate(Number(credits), { onSuccess: () => setText(undefined) });
   };
+  // Until it fires, or another tab sets another one.
+  const isAsSaved =
+    save.data && data?.is_low === false && data.threshold_credits === save.data.threshold_credits;
   return (
     <Section
       title="Low-credit alert"
       lead={
         <>
-          When the available credits fall below this, <code>credit.low</code> goes to your webhooks,
-          once.
+          When available and locked credits together fall below this, <code>credit.low</code> goes
+          to your webhooks, once.
         </>
       }
     >
@@ -43,7 +47,9 @@ export function ThresholdSection() {
           disabled={data === undefined}
           value={shown}
           error={data && wrong}
-          hint={credits === undefined ? ' ' : `${formatUsdc(credits)}. Saving arms the alert anew.`}
+          hint={
+            credits === undefined ? ' ' : `${formatUsdc(credits)}. Saving arms the alert again.`
+          }
           onChange={(event) => setText(event.target.value)}
         />
         <Row>
@@ -56,17 +62,17 @@ export function ThresholdSection() {
           </Button>
           {data?.is_low && <span className="soft">The alert has fired and is not armed.</span>}
         </Row>
-        {(error ?? save.error) && (
+        {read.error && <Reading of={read} what="the threshold" />}
+        {save.error && (
           <ErrorNotice
-            error={error ?? save.error}
+            error={save.error}
             money="The threshold is as it was. It moves no credits."
           />
         )}
-        {save.data && (
+        {isAsSaved && (
           <Notice tone="ok">
             <p>
-              Saved: it fires below {formatCount(save.data.threshold_credits)} credits, and is
-              armed.
+              Saved: it fires below {formatCount(data.threshold_credits)} credits, and is armed.
             </p>
           </Notice>
         )}

@@ -6,7 +6,7 @@ import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
-import { Empty, ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
+import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, PageHeader } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
 import { useFresh } from '../../session/session.tsx';
@@ -16,19 +16,25 @@ import { WebhookState } from './webhookValues.tsx';
 
 const MONEY = 'The webhook is as it was. Credits are not affected.';
 
+const ACTIONS = {
+  enable: '/webhooks/:webhook_id/enable',
+  disable: '/webhooks/:webhook_id/disable',
+  test: '/webhooks/:webhook_id/test',
+} as const;
+
 /** It fails, and is active again, without anybody at this page. */
 const EVERY_MS = 5_000;
 
 export default function WebhookPage() {
   const { webhook: id = '' } = useParams();
-  const { data, error, refetch } = useRead('/webhooks', { everyMs: EVERY_MS });
+  const read = useRead('/webhooks', { everyMs: EVERY_MS });
+  const { data } = read;
   const webhook = data?.data.find((one) => one.id === id);
   if (webhook !== undefined) return <Content webhook={webhook} />;
   return (
     <>
       <PageHeader title="Webhook" />
-      {error && <ErrorNotice error={error} money={MONEY} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="the webhook" />}
+      <Reading of={read} what="the webhook" />
       {data && (
         <Empty title="There is no such webhook">
           <p>
@@ -48,25 +54,32 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
   const [secret, setSecret] = useState<string>();
   const params = { webhook_id: webhook.id };
   const paths = ['/webhooks', '/webhooks/:webhook_id/deliveries'] as const;
-  const enable = useChange(() => call('POST', '/webhooks/:webhook_id/enable', { params }), paths);
-  const disable = useChange(() => call('POST', '/webhooks/:webhook_id/disable', { params }), paths);
-  const test = useChange(() => call('POST', '/webhooks/:webhook_id/test', { params }), paths);
+  // One of them at a time, so that what is said is of the last one.
+  const act = useChange(
+    (action: keyof typeof ACTIONS): Promise<unknown> => call('POST', ACTIONS[action], { params }),
+    paths,
+  );
+  const isActing = (action: keyof typeof ACTIONS) => act.isPending && act.variables === action;
   const rotate = useChange(
     () => fresh('A new secret', () => call('POST', '/webhooks/:webhook_id/rotate', { params })),
     paths,
   );
   const remove = useChange(() => call('DELETE', '/webhooks/:webhook_id', { params }), paths);
-  const failed = enable.error ?? disable.error ?? test.error;
   const isActive = webhook.status === 'active';
   return (
     <>
       <PageHeader title="Webhook" lead={<code>{webhook.url}</code>}>
-        <Button pending={test.isPending && 'Sending…'} onClick={() => test.mutate(undefined)}>
+        <Button
+          disabled={act.isPending}
+          pending={isActing('test') && 'Sending…'}
+          onClick={() => act.mutate('test')}
+        >
           Send a test
         </Button>
         <Button
-          pending={(enable.isPending || disable.isPending) && 'One moment…'}
-          onClick={() => (isActive ? disable : enable).mutate(undefined)}
+          disabled={act.isPending}
+          pending={(isActing('enable') || isActing('disable')) && 'One moment…'}
+          onClick={() => act.mutate(isActive ? 'disable' : 'enable')}
         >
           {isActive ? 'Disable' : 'Enable'}
         </Button>
@@ -75,7 +88,7 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
           Delete…
         </Button>
       </PageHeader>
-      {failed && <ErrorNotice error={failed} money={MONEY} />}
+      {act.error && <ErrorNotice error={act.error} money={MONEY} />}
       {webhook.status === 'failed' && (
         <Notice tone="bad">
           <p>It failed five times for one event, and gets nothing at present.</p>
@@ -124,6 +137,7 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
         <SecretOnce
           title="The webhook's new secret"
           secret={secret}
+          kept="it sealed"
           onClose={() => {
             setSecret(undefined);
             rotate.reset();

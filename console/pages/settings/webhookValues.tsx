@@ -1,4 +1,5 @@
-import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook, Delivery, Replayed } from '../../../api/console/contracts/index.ts';
+import { formatCount } from '../../design/formats.ts';
 import { State, type Tone } from '../../design/state.tsx';
 
 type Kind = ConsoleWebhook['events'][number];
@@ -12,7 +13,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
   'job.timeout': 'A job was refunded after its deadline.',
   'job.disputed': 'A job was disputed.',
   'job.dispute_resolved': 'A dispute ended.',
-  'credit.low': 'The available credits fell below the threshold.',
+  'credit.low': 'The credits, available and locked together, fell below the threshold.',
   'credit.topup': 'Credits were bought.',
   'worker.registered': 'A worker joined.',
   'worker.slashed': 'A worker lost stake.',
@@ -39,4 +40,10 @@ const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
 
 export function DeliveryState({ status }: Pick<Delivery, 'status'>) {
   return <State tone={DELIVERY_TONES[status]} word={status} />;
+}
+
+/** What a replay left as it was, since only so many go out in a minute. */
+export function LeftOver({ of: { left } }: { readonly of: Pick<Replayed, 'left'> }) {
+  if (left === 0) return null;
+  return <p>{formatCount(left)} more are as they were: send them again in a minute.</p>;
 }

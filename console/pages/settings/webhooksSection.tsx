@@ -5,7 +5,7 @@ import { useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { installCommand } from '../../design/install.ts';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, Reading } from '../../design/notice.tsx';
 import { Row, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { CreateWebhook } from './createWebhook.tsx';
@@ -28,34 +28,39 @@ const columns: readonly Column<ConsoleWebhook>[] = [
 ];
 
 export function WebhooksSection() {
-  const { data, error, refetch } = useRead('/webhooks');
+  const read = useRead('/webhooks');
+  const { data } = read;
+  // Only a wallet with an account on the ledger has webhooks.
+  const canAdd = useRead('/account').data?.is_open !== false;
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<CreatedWebhook>();
   return (
     <Section
       title="Webhooks"
       lead="Signed POSTs of what happens to your jobs and credits."
-      actions={<Button onClick={() => setCreating(true)}>Add a webhook</Button>}
+      actions={canAdd && <Button onClick={() => setCreating(true)}>Add a webhook</Button>}
     >
-      {!data && !error && <Loading what="the webhooks" />}
-      {error && (
-        <ErrorNotice
-          error={error}
-          money="Credits are on the ledger and not affected."
-          onRetry={() => void refetch()}
-        />
-      )}
+      <Reading of={read} what="the webhooks" />
       {data &&
         (data.data.length === 0 ? (
           <Empty title="No webhook yet">
-            <p className="soft">
-              Name an https endpoint of yours. Each delivery can be looked at and sent again.
-            </p>
-            <Row>
-              <Button kind="primary" onClick={() => setCreating(true)}>
-                Add the first webhook
-              </Button>
-            </Row>
+            {canAdd ? (
+              <>
+                <p className="soft">
+                  Name an https endpoint of yours. Each delivery can be looked at and sent again.
+                </p>
+                <Row>
+                  <Button kind="primary" onClick={() => setCreating(true)}>
+                    Add the first webhook
+                  </Button>
+                </Row>
+              </>
+            ) : (
+              <p className="soft">
+                Webhooks need a credit account, which{' '}
+                <Link href="/console/credits">your first purchase</Link> opens.
+              </p>
+            )}
           </Empty>
         ) : (
           <Table caption="Webhooks" columns={columns} rows={data.data} rowKey={({ id }) => id} />
@@ -73,6 +78,7 @@ export function WebhooksSection() {
         <SecretOnce
           title="The webhook's secret"
           secret={created.secret}
+          kept="it sealed"
           onClose={() => setCreated(undefined)}
         >
           <p className="soft">

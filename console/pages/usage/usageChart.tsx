@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { UsageAnswer } from '../../../api/console/contracts/index.ts';
 import { Button } from '../../design/button.tsx';
-import { formatCount } from '../../design/formats.ts';
+import { formatCount, formatMinute } from '../../design/formats.ts';
 import { Row } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Drawing } from './drawing.tsx';
@@ -51,10 +51,10 @@ export function UsageChart({
           rowKey={({ start }) => start}
           columns={[
             {
-              title: usage.by,
+              title: `${usage.by} (UTC)`,
               cell: ({ start }) => (
                 <a href={jobsOf(start, usage.by)}>
-                  {start.slice(0, usage.by === 'hour' ? 16 : 10)}
+                  {usage.by === 'hour' ? formatMinute(start) : start.slice(0, 10)}
                 </a>
               ),
             },

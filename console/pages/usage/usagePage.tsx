@@ -3,12 +3,13 @@ import { useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { countOf, formatCount, formatMs } from '../../design/formats.ts';
-import { Empty, ErrorNotice, Loading } from '../../design/notice.tsx';
+import { Empty, Reading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
+import { useNow } from '../../design/time.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { UsageChart } from './usageChart.tsx';
-import { periodOf, ratesOf, SPANS, sumOf } from './usageValues.ts';
+import { periodOf, ratesOf, SPANS, STEPS_MS, sumOf } from './usageValues.ts';
 
 const MEASURES = [
   ['credits', 'credits charged'],
@@ -19,7 +20,7 @@ const MEASURES = [
 export default function UsagePage() {
   const [filters, setFilters] = useFilters(['span', 'model', 'measure']);
   const { span = '30d', model, measure = 'credits' } = filters;
-  const period = periodOf(span);
+  const period = periodOf(span, useNow(STEPS_MS.hour));
   const usage = useRead('/usage', { query: { ...period, ...(model && { model }) } });
   const latencies = useRead('/usage/latency', {
     query: { since: period.latencySince, until: period.until },
@@ -52,14 +53,7 @@ export default function UsagePage() {
           onChange={({ target }) => setFilters({ measure: target.value })}
         />
       </Filters>
-      {usage.isLoading && <Loading what="the usage" />}
-      {usage.error && (
-        <ErrorNotice
-          error={usage.error}
-          money="Your jobs and credits are on the ledger and not affected."
-          onRetry={() => void usage.refetch()}
-        />
-      )}
+      <Reading of={usage} what="the usage" />
       {usage.data && (
         <>
           <Section title="Together">
@@ -98,7 +92,7 @@ export default function UsagePage() {
               />
             </Section>
           )}
-          <Section title={`By ${usage.data.by} and model`}>
+          <Section title={`By ${usage.data.by} (UTC) and model`}>
             {rows.length === 0 ? (
               <Empty title="Nothing was used in this time">
                 <p className="soft">Choose a longer time above.</p>
@@ -109,6 +103,7 @@ export default function UsagePage() {
           </Section>
         </>
       )}
+      {usage.data && latencies.error && <Reading of={latencies} what="the latencies" />}
       {usage.data && latencies.data && latencies.data.data.length > 0 && (
         <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
           <Table

@@ -17,11 +17,15 @@ export const SPANS = [
   ['90d', 'last 90 days', 90, 'day'],
 ] as const;
 
-/** From the beginning of an hour or day to the end of the present one, so that it changes rarely. */
-export function periodOf(span: string) {
+/**
+ * From the beginning of an hour or day to the end of the present one, so that it changes rarely.
+ *
+ * @param nowMs of the service: a visitor's clock would ask for hours that have no jobs yet
+ */
+export function periodOf(span: string, nowMs: number) {
   const [, , days, by] = SPANS.find(([value]) => value === span) ?? SPANS[2];
   const stepMs = STEPS_MS[by];
-  const untilMs = Math.floor(Date.now() / stepMs) * stepMs + stepMs;
+  const untilMs = Math.floor(nowMs / stepMs) * stepMs + stepMs;
   const iso = (ms: number) => new Date(ms).toISOString();
   return {
     by,

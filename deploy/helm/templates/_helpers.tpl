@@ -39,7 +39,7 @@ volumes:
       defaultMode: 288
       items:
         {{- range .secrets }}
-        - { key: {{ . }}, path: {{ . }} }
+        - { key: {{ if eq . "DATABASE_URL" }}{{ $.database }}{{ else }}{{ . }}{{ end }}, path: {{ . }} }
         {{- end }}
 {{- end }}
 

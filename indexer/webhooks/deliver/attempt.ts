@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Dispatcher } from 'undici';
 import type { Logger } from '../../../common/logger.ts';
+import type { GuardedAgents } from '../../../common/net/addressGuard.ts';
 import { type Database, gatherApart, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { deliveryHeaders, type SigningSecrets } from '../../../webhooks/signature.ts';
@@ -97,12 +97,12 @@ export type MakeAttempt = (job: AttemptJob) => Promise<void>;
 export function createMakeAttempt(options: {
   pool: pg.Pool;
   sealing: Pick<Sealing, 'open'>;
-  dispatcher: Dispatcher;
+  agents: GuardedAgents;
   logger: Logger;
   onAttempt: (outcome: Outcome) => void;
   exchangeMs?: number;
 }): MakeAttempt {
-  const { pool, sealing, dispatcher, logger, onAttempt } = options;
+  const { pool, sealing, agents, logger, onAttempt } = options;
   const { exchangeMs = EXCHANGE_MS_MAX } = options;
 
   /** @returns undefined when the secret cannot be read */
@@ -125,7 +125,7 @@ export function createMakeAttempt(options: {
       return { error: 'secret_unreadable', statusCode: null, response: null, durationMs: 0 };
     }
     const headers = deliveryHeaders({ secrets, eventId, body, attempt, nowMs: Date.now() });
-    return exchange(dispatcher, { url, headers, body }, exchangeMs);
+    return exchange(agents, { url, headers, body }, exchangeMs);
   }
 
   const claim = gatherApart((jobs: readonly AttemptJob[]) => claimAttempts(pool, jobs));

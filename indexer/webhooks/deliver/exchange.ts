@@ -1,12 +1,15 @@
-import type { Dispatcher } from 'undici';
-import { AddressRefusedError, requestWithin } from '../../../common/net/addressGuard.ts';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { AddressRefusedError, type GuardedAgents } from '../../../common/net/addressGuard.ts';
+import { post } from '../../../common/net/post.ts';
 
-/** One exchange with a receiver, from connecting to the end of its answer. */
+/** One exchange with a receiver, from connecting to the head of its answer. */
 export const EXCHANGE_MS_MAX = 10_000;
-/** As much of an answer as helps its owner; the rest is not read. */
+/** As much of an answer's body as helps its owner; the rest is not read. */
 const RESPONSE_BYTES_MAX = 4_096;
+/** So long after its head, so that a body without an end takes little of a wallet's share. */
+export const RESPONSE_MS_MAX = 1_000;
 
-/** Node's and undici's words for what goes wrong on the way to a receiver. */
+/** Node's words for what goes wrong on the way to a receiver. */
 const errorsByCode: Readonly<Record<string, AttemptError>> = {
   ENOTFOUND: 'name_not_resolved',
   EAI_AGAIN: 'name_not_resolved',
@@ -16,58 +19,58 @@ const errorsByCode: Readonly<Record<string, AttemptError>> = {
   ECONNREFUSED: 'connection_refused',
   ETIMEDOUT: 'timeout',
   ETIMEOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
   ECONNRESET: 'connection_lost',
   EPIPE: 'connection_lost',
   EHOSTUNREACH: 'connection_lost',
   ENETUNREACH: 'connection_lost',
-  UND_ERR_SOCKET: 'connection_lost',
 };
 
 /**
- * Posts a body once. Redirects are not followed, so they are failures like any other status.
+ * Posts a body once. The head of the answer decides, whatever follows it: a receiver that sent a
+ * whole 2xx head has the event. Redirects are not followed, so they are failures like any other status.
  *
- * @param dispatcher refuses addresses that are not public
- * @param timeoutMs over connecting, headers and body together: whoever drips is as bad as whoever is
- *   silent
+ * @param agents refuse addresses that are not public
+ * @param timeoutMs over connecting and the head together: a receiver that drips is
+ *   as bad as a silent one
+ * @param responseMs over the body
  * @returns how it went; everything that a receiver can do is an outcome, not an error
  */
 export async function exchange(
-  dispatcher: Dispatcher,
+  agents: GuardedAgents,
   message: { url: string; headers: Readonly<Record<string, string>>; body: string },
   timeoutMs: number,
+  responseMs = RESPONSE_MS_MAX,
 ): Promise<Outcome> {
   const startedAtMs = performance.now();
-  const ended = (outcome: Omit<Outcome, 'durationMs'>): Outcome => ({
-    ...outcome,
-    durationMs: Math.round(performance.now() - startedAtMs),
-  });
+  const elapsedMs = () => Math.round(performance.now() - startedAtMs);
   const signal = AbortSignal.timeout(timeoutMs);
-  let statusCode: number | null = null;
+  const { url, headers, body } = message;
   try {
-    const { url, headers, body } = message;
-    const answer = await requestWithin(url, { method: 'POST', dispatcher, headers, body, signal });
-    statusCode = answer.statusCode;
-    const response = printable(await readBeginning(answer.body));
+    const agent = agents.agentFor(new URL(url));
+    const answer = await post(url, { headers, body, signal, agent });
+    const durationMs = elapsedMs();
+    const { statusCode = 0 } = answer;
     const isAccepted = statusCode >= 200 && statusCode < 300;
-    return ended({ statusCode, response, error: isAccepted ? null : 'bad_status' });
+    const response = printable(await readBeginning(answer, responseMs));
+    return { statusCode, response, error: isAccepted ? null : 'bad_status', durationMs };
   } catch (error) {
-    return ended({
-      statusCode,
-      response: null,
-      error: signal.aborted ? 'timeout' : nameOf(error as Failure),
-    });
+    const reason = signal.aborted ? 'timeout' : nameOf(error as Failure);
+    return { statusCode: null, response: null, error: reason, durationMs: elapsedMs() };
   }
 }
 
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<Buffer> {
+/** What came of a body in its time; a connection that it did not end by then is closed. */
+async function readBeginning(body: Readable, ms: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop closes the connection, so that what is left is not received either.
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= RESPONSE_BYTES_MAX) break;
+  try {
+    for await (const chunk of addAbortSignal(AbortSignal.timeout(ms), body)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= RESPONSE_BYTES_MAX) break;
+    }
+  } catch {
+    // Cut off, malformed or without an end: what came until then is shown.
   }
   return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX);
 }
@@ -96,7 +99,7 @@ function nameOf(error: Failure): AttemptError {
 
 /** Why an attempt failed. One word each, for metrics and for the webhook's owner. */
 type AttemptError =
-  /** It answered, but not with a 2xx status; redirects are not followed. */
+  /** It answered, but not with a 2xx status; redirects are not followed, 101 switches to nothing. */
   | 'bad_status'
   | 'timeout'
   | 'name_not_resolved'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { fetchConfig, fetchGateway, gatewaySigners } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import {
@@ -241,6 +241,9 @@ describeInBrowser('a dispute', (openScene) => {
   it('is upheld by the arbiter, and the client sees the credits come back without a reload', async () => {
     await client.goto(`${scene.stack.baseUrl}/console/credits`);
     const before = await readAvailable(client);
+    const { page: watcher } = await scene.openAs('wallet', `/console/jobs/${job}`);
+    const watched = watcher.getByRole('dialog', { name: job });
+    await watched.getByText('Dispute open', { exact: true }).waitFor();
     const ledger = new Connection(scene.stack.rpcUrl, 'confirmed');
     await advanceSeconds(ledger, DISPUTE_WINDOW_SECONDS + 1);
     await arbiter.getByRole('button', { name: 'See what the verdict does' }).click();
@@ -251,10 +254,16 @@ describeInBrowser('a dispute', (openScene) => {
     await arbiter.getByText('No open dispute').waitFor();
     const balance = client.getByRole('region', { name: 'Balance' });
     await balance.getByText(`${(before + 2n).toLocaleString('en-US')} credits`).waitFor();
-    await client.goto(`${scene.stack.baseUrl}/console/jobs/${job}`);
-    await client.getByRole('dialog', { name: job }).getByText('upheld').first().waitFor();
+    await watched.getByText('Dispute upheld', { exact: true }).waitFor();
+    const { page: reloaded } = await scene.openAs('wallet', `/console/jobs/${job}`);
+    const fresh = reloaded.getByRole('dialog', { name: job });
+    await fresh.getByText('Dispute upheld', { exact: true }).waitFor();
+    expect(await stepsIn(watched)).toEqual(await stepsIn(fresh));
   });
 });
+
+/** What happened to a job, with its times. */
+const stepsIn = (drawer: Locator) => drawer.getByRole('listitem').allTextContents();
 
 async function readAvailable(credits: Page): Promise<bigint> {
   const balance = credits.getByRole('region', { name: 'Balance' });

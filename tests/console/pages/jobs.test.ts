@@ -13,6 +13,7 @@ import {
   type OpenPage,
   type PageScene,
   press,
+  setDatabase,
   signAndSend,
 } from './pageScene.ts';
 
@@ -171,7 +172,7 @@ describeInBrowser('two tabs of one browser', (openScene) => {
     await limits.waitFor();
     await openFirst('/console/credits');
     await press(first, 'Change the limits…');
-    await first.getByLabel('No limit per job').uncheck();
+    await first.getByLabel('No limit for a job').uncheck();
     await first.getByLabel('At most per job, in credits').fill('321');
     await press(first, 'See what it does');
     await signAndSend(first);
@@ -239,20 +240,6 @@ const REACH = `(async () => {
   ];
 })()`;
 
-/** Ends all connections to the database of the service, which takes no others from then on. */
-async function closeDatabase({ stack }: PageScene): Promise<void> {
-  const url = new URL(stack.databaseUrl);
-  const name = url.pathname.slice(1);
-  url.pathname = '/template1';
-  const server = new pg.Client(url.href);
-  await server.connect();
-  await server.query(`alter database ${pg.escapeIdentifier(name)} allow_connections false`);
-  await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
-    name,
-  ]);
-  await server.end();
-}
-
 describeInBrowser('Verify in the browser', (openScene) => {
   let scene: PageScene;
   let received: Received;
@@ -285,13 +272,18 @@ describeInBrowser('Verify in the browser', (openScene) => {
     expect(complaints).toEqual([]);
   });
 
-  it('refuses another text', async () => {
+  it('says of another text that the job holds, and leads with what fails', async () => {
     const { page } = await openJob();
     await page.getByLabel('Compare the text that I received').check();
     await page.getByLabel('Text', { exact: true }).fill(`${received.text} and more`);
     await page.getByRole('button', { name: 'Verify' }).click();
 
-    await verdict(page).getByText('The job fails').waitFor();
+    await verdict(page)
+      .getByText('The job holds. Your text is not the proven one.', { exact: true })
+      .waitFor();
+    const first = page.getByRole('region', { name: /^Checks: / }).first();
+    expect(await first.getAttribute('aria-label')).toBe('Checks: What fails');
+    expect(await first.locator('code').allTextContents()).toEqual(['delivery.output']);
   });
 
   it('compares two nodes', async () => {
@@ -356,7 +348,7 @@ describeInBrowser('Verify in the browser', (openScene) => {
   });
 
   it('is served and verifies while the database of the service is down', async () => {
-    await closeDatabase(scene);
+    await setDatabase(scene, false);
     const client = new pg.Client(scene.stack.databaseUrl);
     await expect(client.connect()).rejects.toThrow('is not currently accepting connections');
 

@@ -1,4 +1,5 @@
 import { afterAll, describe, it } from '@jest/globals';
+import pg from 'pg';
 import type {
   Browser,
   BrowserContext,
@@ -126,6 +127,22 @@ async function openPageScene(
       await workplace.close();
     },
   };
+}
+
+/** Opens the service's database, or ends all connections to it and has it take no others. */
+export async function setDatabase({ stack }: PageScene, isOpen: boolean): Promise<void> {
+  const url = new URL(stack.databaseUrl);
+  const name = url.pathname.slice(1);
+  url.pathname = '/template1';
+  const server = new pg.Client(url.href);
+  await server.connect();
+  const database = pg.escapeIdentifier(name);
+  await server.query(`alter database ${database} allow_connections ${isOpen}`);
+  if (!isOpen) {
+    const end = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1';
+    await server.query(end, [name]);
+  }
+  await server.end();
 }
 
 /** What each page has asked for and not got yet, but for the stream of changes, which does not end. */

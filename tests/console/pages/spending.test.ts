@@ -27,11 +27,16 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
   let apiKey: string;
   let answer: string;
   let job: string;
+  /** How the service answered the page that asked for a stream. */
+  const streams: number[] = [];
 
   beforeAll(async () => {
     scene = await openScene();
     opened = await scene.openAs('stranger', '/console/credits');
     page = opened.page;
+    page.on('response', (response) => {
+      if (response.url().endsWith('/console/api/stream')) streams.push(response.status());
+    });
   });
 
   const statusWith = async (key: string) => {
@@ -52,6 +57,9 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     const balance = page.getByRole('region', { name: 'Balance' });
     await balance.getByText('1,000 credits').waitFor();
     await balance.getByText('10.00 USDC').waitFor();
+    // A wallet without an account has no stream.
+    await until(() => streams.length > 0);
+    expect(streams).toEqual([200]);
   });
 
   it('makes an API key, which is shown once [keys.settings-tab]', async () => {
@@ -82,6 +90,7 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
 
     const row = page.getByRole('row').filter({ hasText: job.slice(-8) });
     await row.getByText('settled').waitFor();
+    await row.getByText(/^[\d,]+ ms$/).waitFor();
     await page
       .getByRole('link', { name: /^Credits available/ })
       .getByText('998')
@@ -115,8 +124,15 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
   it('asks in the playground and verifies the answer', async () => {
     await page.goto(`${scene.stack.baseUrl}/console/playground`);
     await write(page, 'At most so many tokens', '24');
+    await write(page, 'Instructions (optional)', 'Be "brief", it\'s late.');
     await write(page, 'Message', 'Say hello.');
+    await press(page, 'Show as code');
+    const code = await page.getByRole('region', { name: 'curl code' }).textContent();
+    const asked = page.waitForRequest(/\/console\/api\/completions$/);
     await press(page, 'Send');
+    const sent = (await asked).postDataJSON();
+    expect(sent.messages).toHaveLength(2);
+    expect(code?.replaceAll("'\\''", "'")).toContain(JSON.stringify(sent, undefined, 2));
     await press(page, 'Verify this answer');
 
     await page.getByText('The job holds').waitFor();
@@ -238,6 +254,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(/^Saved: it fires below .* and is armed\.$/).waitFor();
   };
+  const fired = () => page.getByText('The alert has fired and is not armed.');
 
   it('is made in Settings, and its secret is shown once', async () => {
     await page.getByRole('button', { name: 'Add a webhook' }).click();
@@ -285,6 +302,10 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     const drawer = page.getByRole('dialog', { name: 'job.completed' });
     await drawer.getByText('delivered', { exact: true }).waitFor();
     expect(receiver.received.length).toBeGreaterThan(before);
+    await page.keyboard.press('Escape');
+    for (const old of [/It failed five times/, /being sent again/]) {
+      await page.getByText(old).waitFor({ state: 'detached' });
+    }
   });
 
   it('gets credit.low once the credits fall below the threshold of Settings', async () => {
@@ -294,7 +315,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await until(async () => sent('credit.low').length === 1);
     expect(sent('credit.low')[0]?.data).toMatchObject({ threshold: 9_997 });
     await page.reload();
-    await page.getByText('The alert has fired and is not armed.').waitFor();
+    await fired().waitFor();
   });
 
   it('gets it again after the threshold was lowered, which arms the alert anew', async () => {

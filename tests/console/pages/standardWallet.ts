@@ -21,17 +21,34 @@ export interface StandardWallet {
   switchTo(page: Page, account: string): Promise<void>;
 }
 
+/** What a wallet and its account say that they can do. */
+export interface Abilities {
+  /** Features of the wallet, besides those of the standard itself. */
+  readonly features: readonly string[];
+  /** Those that it has for its account; by default all. */
+  readonly accountFeatures?: readonly string[];
+  /** By default the stack's ledger. */
+  readonly chains?: readonly string[];
+  readonly transactionVersions?: readonly (string | number)[];
+}
+
 export const DECLINED = 'User rejected the request.';
 
 export async function decline(): Promise<never> {
   throw new Error(DECLINED);
 }
 
-/** @param account the account of the stack that it holds first */
+const ABLE: Abilities = { features: ['solana:signIn', 'solana:signTransaction'] };
+
+/**
+ * @param account the account of the stack that it holds first
+ * @param abilities by default it signs in by `solana:signIn`, and signs transactions
+ */
 export async function addStandardWallet(
   context: BrowserContext,
   { stack }: PageScene,
   account: string,
+  abilities: Abilities = ABLE,
 ): Promise<StandardWallet> {
   const keys = await openStackKeys(stack);
   const wallet: StandardWallet = {
@@ -49,14 +66,22 @@ export async function addStandardWallet(
   });
   await context.addInitScript(inPage, {
     name: wallet.name,
-    chain: keys.chain,
     address: keys.address(account),
+    abilities: { chains: [keys.chain, 'solana:mainnet', 'solana:devnet'], ...abilities },
   });
   return wallet;
 }
 
 /** Runs in the page, before its own scripts. */
-function inPage({ name, chain, address }: { name: string; chain: string; address: string }): void {
+function inPage({
+  name,
+  address,
+  abilities,
+}: {
+  name: string;
+  address: string;
+  abilities: Abilities;
+}): void {
   // biome-ignore lint/suspicious/noExplicitAny: the page's own types are not those of Node
   const page = globalThis as any;
   const toBase64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
@@ -64,35 +89,28 @@ function inPage({ name, chain, address }: { name: string; chain: string; address
   const ask = async (from: string, kind: Asked['kind'], bytes: Uint8Array) =>
     toBytes(await page.askStandardWallet({ address: from, kind, bytes: toBase64(bytes) }));
   const listeners = new Set<(change: { accounts: object[] }) => void>();
-  const chains = [chain, 'solana:mainnet', 'solana:devnet'];
+  const { features, accountFeatures = features, chains } = abilities;
+  const { transactionVersions = ['legacy', 0] } = abilities;
   const accountOf = (of: string) => ({
     address: of,
     publicKey: new Uint8Array(32),
     chains,
-    features: ['solana:signIn', 'solana:signTransaction'],
+    features: accountFeatures,
   });
   let current = accountOf(address);
-  const wallet = {
-    version: '1.0.0',
-    name,
-    icon: 'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=',
-    chains,
-    get accounts() {
-      return [current];
-    },
-    features: {
-      'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [current] }) },
-      'standard:events': {
-        version: '1.0.0',
-        on: (_: string, listener: (change: { accounts: object[] }) => void) => {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
-        },
+  const all = {
+    'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [current] }) },
+    'standard:events': {
+      version: '1.0.0',
+      on: (_: string, listener: (change: { accounts: object[] }) => void) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
       },
-      'solana:signIn': {
-        version: '1.0.0',
-        async signIn(input: Record<string, string>) {
-          const text = `${input.domain} wants you to sign in with your Solana account:
+    },
+    'solana:signIn': {
+      version: '1.0.0',
+      async signIn(input: Record<string, string>) {
+        const text = `${input.domain} wants you to sign in with your Solana account:
 ${input.address}
 
 ${input.statement}
@@ -103,20 +121,53 @@ Chain ID: ${input.chainId}
 Nonce: ${input.nonce}
 Issued At: ${input.issuedAt}
 Expiration Time: ${input.expirationTime}`;
-          const signedMessage = new TextEncoder().encode(text);
-          const signature = await ask(current.address, 'message', signedMessage);
-          return [{ account: current, signedMessage, signature }];
-        },
-      },
-      'solana:signTransaction': {
-        version: '1.0.0',
-        supportedTransactionVersions: ['legacy', 0],
-        async signTransaction(input: { account: { address: string }; transaction: Uint8Array }) {
-          const { account, transaction } = input;
-          return [{ signedTransaction: await ask(account.address, 'transaction', transaction) }];
-        },
+        const signedMessage = new TextEncoder().encode(text);
+        const signature = await ask(current.address, 'message', signedMessage);
+        return [{ account: current, signedMessage, signature }];
       },
     },
+    'solana:signTransaction': {
+      version: '1.0.0',
+      supportedTransactionVersions: transactionVersions,
+      async signTransaction(input: { account: { address: string }; transaction: Uint8Array }) {
+        const { account, transaction } = input;
+        return [{ signedTransaction: await ask(account.address, 'transaction', transaction) }];
+      },
+    },
+    'solana:signMessage': {
+      version: '1.1.0',
+      async signMessage({ message }: { message: Uint8Array }) {
+        const signature = await ask(current.address, 'message', message);
+        return [{ signedMessage: message, signature }];
+      },
+    },
+    'solana:signOffchainMessage': {
+      version: '1.0.0',
+      supportedMessageVersions: [1],
+      async signOffchainMessage(input: { message: string; requiredSigners: Uint8Array[] }) {
+        const domain = [0xff, ...new TextEncoder().encode('solana offchain')];
+        const signers = input.requiredSigners.flatMap((signer) => [...signer]);
+        const text = new TextEncoder().encode(input.message);
+        const header = [...domain, 1, input.requiredSigners.length, ...signers];
+        const signedOffchainMessage = Uint8Array.from([...header, ...text]);
+        const signature = await ask(current.address, 'message', signedOffchainMessage);
+        return [{ signedOffchainMessage, signature }];
+      },
+    },
+  };
+  const wallet = {
+    version: '1.0.0',
+    name,
+    icon: 'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=',
+    chains,
+    get accounts() {
+      return [current];
+    },
+    features: Object.fromEntries(
+      Object.entries(all).filter(
+        ([feature]) => feature.startsWith('standard:') || features.includes(feature),
+      ),
+    ),
   };
   page.standardWallet = {
     switchTo(to: string) {

@@ -6,12 +6,14 @@ import type { ConsoleServices } from '../../../api/console/console.ts';
 import { consoleRoutes } from '../../../api/console/contracts/index.ts';
 import type { ConsoleRoute } from '../../../api/console/contracts/route.ts';
 import { createChangeStreams } from '../../../api/console/stream/changes.ts';
+import { createOpenStreams, type STREAM_LIMITS } from '../../../api/console/stream/openStreams.ts';
 import { createWebhookListeners } from '../../../api/console/stream/webhookListeners.ts';
 import type { AppServices } from '../../../api/http/app.ts';
-import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit, createLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { createJobWatch } from '../../../api/jobs/jobWatch.ts';
 import { createLogger } from '../../../common/logger.ts';
 import { createSealing } from '../../../common/sealing.ts';
+import { systemTime, type Time } from '../../../common/wait.ts';
 import { sign } from '../../../programs/client/proof.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { type KeyedDatabase, openKeyedDatabase } from '../../api/keyedDatabase.ts';
@@ -138,13 +140,18 @@ export interface ConsoleScene {
   close(): Promise<void>;
 }
 
-/** @param options.on a migrated database; by default a new one */
+/**
+ * @param options.on a migrated database; by default a new one
+ * @param options.streams the time and the limits of streams
+ */
 export async function openConsoleScene({
   console: given = {},
+  streams: streamOptions = {},
   on,
   ...services
 }: Partial<Omit<AppServices, 'console'>> & {
   console?: Partial<ConsoleServices>;
+  streams?: { time?: Time; limits?: typeof STREAM_LIMITS };
   on?: Pick<KeyedDatabase, 'pool' | 'databaseUrl' | 'close'>;
 } = {}): Promise<ConsoleScene> {
   const database = on ?? (await openKeyedDatabase());
@@ -154,8 +161,12 @@ export async function openConsoleScene({
   const logger = createLogger({ name: 'test', level: 'silent' });
   const watch = createJobWatch({ pool, logger });
   await watch.start();
-  const streams = createChangeStreams({ database: pool, watch, logger, nowSeconds });
-  const listeners = createWebhookListeners({ pool, logger });
+  const openStreams = createOpenStreams({ pool, logger, ...streamOptions });
+  await openStreams.start();
+  const { time = systemTime } = streamOptions;
+  const shared = { openStreams, logger, time };
+  const streams = createChangeStreams({ database: pool, watch, nowSeconds, ...shared });
+  const listeners = createWebhookListeners({ pool, ...shared });
   const serve = (further: Partial<AppServices> = {}) =>
     serveApp({
       database: pool,
@@ -186,8 +197,10 @@ export async function openConsoleScene({
           nowMs: () => 0,
           name: 'wallet',
         }),
+        signIns: createBurstLimit({ burst: 10_000, refillPerSecond: 1, nowMs: () => 0 }),
         streams,
         listeners,
+        budget: { perMinute: 60 },
         rpc: { ask: async () => Promise.reject(new Error('there is no ledger')) },
         nowMs: Date.now,
         ...given,
@@ -209,6 +222,7 @@ export async function openConsoleScene({
       streams.close();
       listeners.close();
       await app.close();
+      await openStreams.close();
       await watch.close();
       await database.close();
     },

@@ -8,6 +8,7 @@ import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
+import { insertAccount } from '../../api/keyedDatabase.ts';
 import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './consoleScene.ts';
 
 let webhooks: WebhookScene;
@@ -18,6 +19,9 @@ const leaving: (() => void)[] = [];
 beforeAll(async () => {
   webhooks = await createWebhookScene();
   scene = await openConsoleScene({ on: webhooks });
+  await insertAccount(scene.pool, { wallet: scene.wallet.publicKey.toBase58() });
+  const stranger = scene.stranger.publicKey.toBase58();
+  await insertAccount(scene.pool, { wallet: stranger, address: 'of a stranger' });
 });
 
 afterAll(() => scene.close());
@@ -181,6 +185,24 @@ describe('a listener', () => {
     await listen({ cookie: scene.strangerCookie });
   });
 
+  it('makes way for a new one once it is not served and the wallet has five', async () => {
+    const first = await signIn(scene.call, scene.wallet);
+    let last = first;
+    for (let count = 0; count < 6; count += 1) {
+      if (count > 0) last = await signIn(scene.call, scene.wallet);
+      const listener = await listen({ cookie: last });
+      listener.leave();
+      await listener.ended;
+      await scene.pool.query(
+        `update service.webhook_listeners set served_at = served_at - interval '1 minute'`,
+      );
+    }
+    expect(await countListeners()).toBe(5);
+    expect((await listen({ cookie: last })).isResumed()).toBe(true);
+    expect((await listen({ cookie: first })).isResumed()).toBe(false);
+    expect(await countListeners()).toBe(5);
+  });
+
   it('is deleted ten minutes after it was last served, and each event ten minutes after it came', async () => {
     const served = await listen();
     const gone = await listen({ cookie: scene.strangerCookie });
@@ -250,7 +272,7 @@ describe('a triggered event', () => {
     const replay = await scene.call(`POST /webhooks/${id}/replay`, {
       ...{ cookie: scene.cookie, body: since },
     });
-    expect(replay.body).toEqual({ replayed: 0 });
+    expect(replay.body).toEqual({ replayed: 0, left: 0, retry_after: null });
     await receiver.close();
   });
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { suspendKey } from '../../../api/account/keys.ts';
+import { reinstateWallet, suspendWallet } from '../../../api/account/suspensions.ts';
+import type { ConsoleJob } from '../../../api/console/contracts/job.ts';
 import type { ErrorBody } from '../../../api/http/contracts/errors.ts';
+import { insertTimings } from '../../../api/sql/jobs.ts';
 import { limitSet } from '../../../programs/client/instructions.ts';
 import { submit } from '../../../stack/operator.ts';
 import { requestCompletion } from '../../../testing/service/requestCompletion.ts';
@@ -114,10 +116,10 @@ describe('the playground', () => {
   });
 
   it('is refused while the key is suspended, and without a key', async () => {
-    await suspendKey(service.pool, service.wallet.publicKey.toBase58());
+    await suspendWallet(service.pool, service.wallet.publicKey.toBase58());
     const suspended = await complete();
     expect([suspended.status, errorCode(await suspended.json())]).toEqual([403, 'key_suspended']);
-    await service.pool.query(`update service.api_keys set status = 'active'`);
+    await reinstateWallet(service.pool, service.wallet.publicKey.toBase58());
 
     const keyless = await signIn(call, Keypair.generate());
     const refused = await complete({}, keyless);
@@ -175,7 +177,8 @@ describe('a stolen session', () => {
 
 describe('the stream', () => {
   it("sends the wallet's changes and balance, and nothing to another wallet", async () => {
-    const stranger = await signIn(call, Keypair.generate());
+    const { keypair } = await service.addWallet(1n);
+    const stranger = await signIn(call, keypair);
     const foreign = listen(() => false, { as: stranger }).catch(() => []);
 
     const sent = await listen(hasSettled, { onOpen: () => void complete() });
@@ -185,7 +188,7 @@ describe('the stream', () => {
     await service.pool.query('delete from service.sessions where wallet <> $1', [
       service.wallet.publicKey.toBase58(),
     ]);
-    expect((await service.time.advanceUntil(foreign)).flatMap(({ data }) => data.jobs)).toEqual([]);
+    expect((await foreign).flatMap(({ data }) => data.jobs)).toEqual([]);
   });
 
   it('resumes with what changed since its last event', async () => {
@@ -202,13 +205,45 @@ describe('the stream', () => {
     expect((await listen(() => true, { after: 'what' }))[0]?.event).toBe('reset');
   });
 
-  it('ends when its session does', async () => {
+  it('sends the milliseconds of a job, which come after its end', async () => {
+    await (await complete()).json();
+    const { rows } = await service.pool.query(
+      'select address, wallet, model_id from mirror.jobs limit 1',
+    );
+    await service.pool.query('delete from service.job_timings');
+    const isTold = ({ data }: Sent) =>
+      data.jobs?.some((job: ConsoleJob) => job.timings?.first_token_ms === 7);
+    const [{ address, wallet, model_id }] = rows;
+    const timing = { job: address, wallet, modelId: model_id };
+    const measured = { lockMs: 5, firstTokenMs: 7, workerMs: 9, settlementMs: 11 };
+
+    const sent = await listen(isTold, {
+      onOpen: () => void insertTimings(service.pool, [{ ...timing, ...measured }]),
+    });
+
+    expect(isTold(sent.at(-1) as Sent)).toBe(true);
+  });
+
+  it('ends at once when its session does', async () => {
     const other = await signIn(call, service.wallet);
     const ended = listen(() => false, {
       as: other,
       onOpen: () => void call('DELETE /session', { cookie: other }),
     });
-    expect((await service.time.advanceUntil(ended))[0]?.event).toBe('changes');
+    expect((await ended)[0]?.event).toBe('changes');
+  });
+});
+
+describe('the stream of one process', () => {
+  it('ends at once when its session is ended at another', async () => {
+    const { url } = await service.startInstance();
+    const elsewhere = consoleAt(url, url);
+    const other = await signIn(elsewhere, service.wallet);
+    const ended = listen(() => false, {
+      as: other,
+      onOpen: () => void elsewhere('DELETE /session', { cookie: other }),
+    });
+    expect((await ended)[0]?.event).toBe('changes');
   });
 });
 

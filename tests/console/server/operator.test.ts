@@ -44,6 +44,34 @@ describe('an operator', () => {
     expect(again.body.error.code).toBe('key_not_found');
   });
 
+  it('suspends a wallet without a key, which gets none until it is reinstated', async () => {
+    const owner = Keypair.generate();
+    const wallet = owner.publicKey.toBase58();
+    const as = await signIn(call, owner);
+    const make = async () => (await call('POST /key', { cookie: as })).body;
+
+    await call(`POST /operator/keys/${wallet}/suspend`, { cookie, body: { reason: 'spam' } });
+
+    expect((await make()).error.code).toBe('key_suspended');
+    const { body } = await call(`GET /operator/keys?wallet=${wallet}`, { cookie });
+    expect(body.data).toMatchObject([{ wallet, status: 'suspended', created_at: null }]);
+    const again = await call(`POST /operator/keys/${wallet}/suspend`, {
+      ...{ cookie, body: { reason: 'spam' } },
+    });
+    expect([again.status, again.body.error.message]).toEqual([
+      ...[404, `The wallet ${wallet} is suspended already.`],
+    ]);
+    await call(`POST /operator/keys/${wallet}/reinstate`, { cookie });
+    expect((await make()).api_key).toMatch(/^svc_live_/);
+  });
+
+  it('suspends no wallet that is none', async () => {
+    const { status, body } = await call('POST /operator/keys/-/suspend', {
+      ...{ cookie, body: { reason: 'spam' } },
+    });
+    expect([status, body.error.param]).toEqual([400, 'wallet']);
+  });
+
   it('sees all keys in pages, or those of one wallet', async () => {
     const wallets = [1, 2, 3].map(() => Keypair.generate().publicKey.toBase58());
     for (const wallet of wallets) await createKey(service.pool, wallet);

@@ -3,9 +3,15 @@ import http from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey } from '../../../api/account/keys.ts';
-import { createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit, createLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { until } from '../../../testing/until.ts';
-import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './consoleScene.ts';
+import {
+  type ConsoleScene,
+  openConsoleScene,
+  PUBLIC_URL,
+  signIn,
+  signText,
+} from './consoleScene.ts';
 
 let scene: ConsoleScene;
 
@@ -179,6 +185,19 @@ describe('the API of the web app', () => {
     }
 
     expect(statuses).toEqual([200, 200, 429, 200]);
+    await limited.close();
+  });
+
+  it('limits the sign-ins of one address, over all its wallets', async () => {
+    // Two of them are the scene's own.
+    const signIns = createBurstLimit({ burst: 3, refillPerSecond: 0.1, nowMs: () => 0 });
+    const limited = await openConsoleScene({ console: { signIns } });
+    const { call, stranger } = limited;
+    await signIn(call, stranger);
+
+    const refused = await call('POST /session', { body: await signText(call, stranger) });
+
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
     await limited.close();
   });
 

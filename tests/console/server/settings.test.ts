@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { suspendKey } from '../../../api/account/keys.ts';
+import type pg from 'pg';
+import { reinstateWallet, suspendWallet } from '../../../api/account/suspensions.ts';
+import { lockKeys } from '../../../api/sql/accounts.ts';
 import { withdrawn } from '../../../testing/indexer/creditEvents.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import { until } from '../../../testing/until.ts';
 import { type ConsoleScene, openConsoleScene, signIn } from './consoleScene.ts';
 
 let webhooks: WebhookScene;
@@ -16,6 +19,18 @@ beforeAll(async () => {
 });
 
 afterAll(() => scene.close());
+
+/** Until so many transactions of the database wait. @param client in a transaction, or not */
+const untilWaiting = (client: pg.PoolClient, count: number): Promise<void> =>
+  until(async () => {
+    const { rowCount } = await client.query(
+      `select from pg_locks where not granted and pid in (
+         select pid from pg_locks join pg_database on pg_database.oid = database
+         where datname = current_database()
+       )`,
+    );
+    return (rowCount ?? 0) >= count;
+  });
 
 const account = async (apiKey: string) =>
   (await fetch(`${scene.url}/v1/account`, { headers: { authorization: `Bearer ${apiKey}` } }))
@@ -65,20 +80,111 @@ describe('the key', () => {
     expect((await scene.call('GET /key', { cookie })).status).toBe(200);
   });
 
-  it('keeps its suspension, with the reason, when its owner regenerates it', async () => {
+  it('is replaced once by eight requests at once: one is shown, and it lives', async () => {
     const owner = Keypair.generate();
     const cookie = await signIn(scene.call, owner);
     await scene.call('POST /key', { cookie });
-    await suspendKey(scene.pool, owner.publicKey.toBase58(), '<b>abuse</b>');
+    const gate = await scene.pool.connect();
+    await gate.query('begin');
+    await lockKeys(gate, owner.publicKey.toBase58());
+    const asking = Array.from({ length: 8 }, () => scene.call('POST /key/regenerate', { cookie }));
+    // The others wait for a connection of the pool.
+    await untilWaiting(gate, 6);
+    await gate.query('commit');
+    gate.release();
 
-    const { body } = await scene.call('POST /key/regenerate', { cookie });
+    const answers = await Promise.all(asking);
 
-    expect(body.error.code).toBe('key_not_found');
-    expect((await scene.call('GET /key', { cookie })).body.key).toMatchObject({
-      status: 'suspended',
-      suspended_by: 'operator',
-      suspension_reason: '<b>abuse</b>',
+    const [shown, ...refused] = answers.toSorted((one, other) => one.status - other.status);
+    expect([shown?.status, await account(shown?.body.api_key)]).toEqual([200, 200]);
+    const codes = refused.map(({ status, body }) => [status, body.error.code]);
+    expect(codes).toEqual(Array(7).fill([409, 'key_replaced']));
+  });
+
+  it('is not replaced by a request that came before it was made', async () => {
+    const owner = Keypair.generate();
+    const cookie = await signIn(scene.call, owner);
+    await scene.call('POST /key', { cookie });
+    const another = await signIn(scene.call, owner);
+    // Its guard notes the use of its session, which waits.
+    const gate = await scene.pool.connect();
+    await gate.query('begin');
+    const { rowCount } = await gate.query(
+      `update service.sessions set last_used_at = last_used_at - interval '2 minutes'
+       where id = $1`,
+      [(await scene.call('GET /session', { cookie: another })).body.session.id],
+    );
+    expect(rowCount).toBe(1);
+    await gate.query('commit; begin');
+    await gate.query('select from service.sessions where wallet = $1 for update', [
+      owner.publicKey.toBase58(),
+    ]);
+    const early = scene.call('POST /key/regenerate', { cookie: another });
+    await untilWaiting(gate, 1);
+    const shown = await scene.call('POST /key/regenerate', { cookie });
+    await gate.query('commit');
+    gate.release();
+
+    const { status, body } = await early;
+
+    expect([status, body.error?.code]).toEqual([409, 'key_replaced']);
+    expect(await account(shown.body.api_key)).toBe(200);
+  });
+});
+
+describe('a suspended wallet', () => {
+  const REASON = '<b>abuse</b>';
+  const CHAT = { model: 'a model', messages: [{ role: 'user', content: 'Hello.' }] };
+
+  /** A wallet with a key that an operator has suspended. */
+  async function suspended() {
+    const owner = Keypair.generate();
+    const cookie = await signIn(scene.call, owner);
+    const made = await scene.call('POST /key', { cookie });
+    await suspendWallet(scene.pool, owner.publicKey.toBase58(), REASON);
+    const refusals = async () => {
+      const asked = ['POST /key', 'POST /key/regenerate', 'POST /completions'];
+      const as = await signIn(scene.call, owner);
+      const answers = await Promise.all(
+        asked.map((route) => scene.call(route, { cookie: as, body: CHAT })),
+      );
+      return answers.map(({ status, body }) => [status, body.error.code]);
+    };
+    return { owner, cookie, refusals, apiKey: made.body.api_key as string };
+  }
+  const ALL_REFUSED = Array(3).fill([403, 'key_suspended']);
+
+  it('stays so when it revokes its key, asks for another, or signs in again', async () => {
+    const { cookie, refusals, apiKey } = await suspended();
+    expect([await account(apiKey), await refusals()]).toEqual([403, ALL_REFUSED]);
+
+    expect((await scene.call('DELETE /key', { cookie })).body).toEqual({ done: true });
+
+    expect([await account(apiKey), await refusals()]).toEqual([401, ALL_REFUSED]);
+  });
+
+  it('sees why, with a live key and without one', async () => {
+    const { cookie } = await suspended();
+    const suspension = { suspended_by: 'operator', reason: REASON };
+    const state = async () => (await scene.call('GET /key', { cookie })).body;
+    expect(await state()).toMatchObject({
+      key: { status: 'suspended', suspended_by: 'operator', suspension_reason: REASON },
+      suspension,
     });
+
+    await scene.call('DELETE /key', { cookie });
+
+    expect(await state()).toMatchObject({ key: null, suspension });
+    const { body } = await scene.call('POST /key', { cookie });
+    expect(body.error.message).toContain(`suspended: ${REASON}. The operator`);
+  });
+
+  it('makes a key again once it is reinstated', async () => {
+    const { owner, cookie } = await suspended();
+    await scene.call('DELETE /key', { cookie });
+    await reinstateWallet(scene.pool, owner.publicKey.toBase58());
+    const { body } = await scene.call('POST /key', { cookie });
+    expect(await account(body.api_key)).toBe(200);
   });
 });
 

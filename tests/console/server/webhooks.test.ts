@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
-import { type ConsoleScene, openConsoleScene } from './consoleScene.ts';
+import { insertAccount } from '../../api/keyedDatabase.ts';
+import { type ConsoleScene, openConsoleScene, signIn } from './consoleScene.ts';
 
 let webhooks: WebhookScene;
 let scene: ConsoleScene;
@@ -14,6 +16,9 @@ beforeAll(async () => {
   webhooks = await createWebhookScene();
   scene = await openConsoleScene({ on: webhooks });
   wallet = scene.wallet.publicKey.toBase58();
+  await insertAccount(scene.pool, { wallet, address: 'one' });
+  const stranger = scene.stranger.publicKey.toBase58();
+  await insertAccount(scene.pool, { wallet: stranger, address: 'another' });
 });
 
 afterAll(() => scene.close());
@@ -25,6 +30,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await scene.pool.query('delete from service.webhooks');
+  await scene.pool.query('delete from service.requested_deliveries');
   await receiver.close();
 });
 
@@ -75,7 +81,7 @@ describe('a webhook', () => {
 
     expect(
       (await call(`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' })).body,
-    ).toEqual({ replayed: 1 });
+    ).toEqual({ replayed: 1, left: 0, retry_after: null });
     await webhooks.attemptDue();
     expect(receiver.received).toHaveLength(1);
   });
@@ -157,7 +163,7 @@ describe('the deliveries of a webhook', () => {
     const { body } = await call(`POST /webhooks/${id}/replay`, { delivery_ids: ids.slice(1) });
     await webhooks.attemptDue();
 
-    expect(body).toEqual({ replayed: 2 });
+    expect(body).toMatchObject({ replayed: 2, left: 0 });
     expect(receiver.received).toHaveLength(5);
     expect((await deliveries()).data.map(({ attempts }: { attempts: number }) => attempts)).toEqual(
       [1, 2, 2],
@@ -223,5 +229,79 @@ describe('a webhook of another wallet', () => {
     expect(await webhooks.webhookStatus(id)).toBe('active');
     const listed = await scene.call('GET /webhooks', { cookie: scene.strangerCookie });
     expect(listed.body.data.map((webhook: { id: string }) => webhook.id)).toEqual([own]);
+  });
+});
+
+describe('a wallet without an account on the ledger', () => {
+  it('sends nothing and makes no webhook, until the mirror has its account', async () => {
+    const owner = Keypair.generate();
+    const address = owner.publicKey.toBase58();
+    const cookie = await signIn(scene.call, owner);
+    const own = await webhooks.addWebhook({ url: receiver.url, wallet: address });
+    const since = { since: '2026-01-01T00:00:00Z' };
+    const routes: [string, unknown][] = [
+      ['POST /webhooks', {}],
+      [`POST /webhooks/${own}/enable`, {}],
+      [`POST /webhooks/${own}/test`, {}],
+      [`POST /webhooks/${own}/replay`, since],
+      ['POST /webhooks/trigger', { event: 'job.completed' }],
+    ];
+    for (const [route, body] of routes) {
+      const answer = await scene.call(route, { cookie, body });
+      expect([route, answer.status, answer.body.error.code]).toEqual([
+        ...[route, 403, 'account_required'],
+      ]);
+    }
+    expect(await webhooks.deliveries()).toEqual([]);
+    expect((await scene.call(`DELETE /webhooks/${own}`, { cookie })).status).toBe(200);
+
+    await insertAccount(scene.pool, { wallet: address, address: 'opened' });
+
+    const body = { url: 'https://hooks.example.com/', events: ['job.completed'] };
+    expect((await scene.call('POST /webhooks', { cookie, body })).status).toBe(200);
+  });
+});
+
+describe('what owners ask for', () => {
+  it('is above 60 a minute refused by every instance, with the seconds to wait', async () => {
+    const another = await scene.another();
+    const calls = Array.from({ length: 64 }, (_, index) =>
+      (index % 2 === 0 ? scene.call : another.call)(`POST /webhooks/${id}/test`, {
+        cookie: scene.cookie,
+      }),
+    );
+    const answers = await Promise.all(calls);
+    const refused = answers.filter(({ status }) => status !== 200);
+
+    expect(refused).toHaveLength(4);
+    for (const { status, body, headers } of refused) {
+      expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded']);
+      expect(body.error.details).toEqual({ limit: 60 });
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(50);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    }
+    await webhooks.attemptDue();
+    expect(receiver.received).toHaveLength(60);
+    await another.close();
+  });
+
+  it('is sent as far as the budget goes, and the rest stays as it was', async () => {
+    await call(`POST /webhooks/${id}/disable`);
+    await announce(62);
+    await call(`POST /webhooks/${id}/enable`);
+    const replay = () => call(`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' });
+
+    expect((await replay()).body).toEqual({ replayed: 60, left: 2, retry_after: 60 });
+    const late = await replay();
+    expect([late.status, late.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
+
+    const list = (await call(`GET /webhooks/${id}/deliveries?status=undelivered`)).body.data;
+    expect(list).toHaveLength(2);
+    await scene.pool.query(
+      `update service.requested_deliveries set requested_at = requested_at - interval '1 minute'`,
+    );
+    expect((await replay()).body).toEqual({ replayed: 2, left: 0, retry_after: null });
+    await webhooks.attemptDue();
+    expect(receiver.received).toHaveLength(62);
   });
 });

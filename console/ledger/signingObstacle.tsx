@@ -1,0 +1,77 @@
+import { useState } from 'react';
+import { useConfig } from '../data/ledger.ts';
+import { shorten } from '../design/address.tsx';
+import { Button } from '../design/button.tsx';
+import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { useSignedIn } from '../session/signedIn.tsx';
+import { type Obstacle, paymentObstacle, signInObstacle } from '../wallet/obstacles.ts';
+import { connect, useConnection, useWallets } from '../wallet/wallets.ts';
+
+/** What no press in this page can change; undefined too while that is not known. */
+function useInability(): Obstacle | undefined {
+  const { wallet } = useSignedIn();
+  const config = useConfig();
+  const connection = useConnection();
+  if (config === undefined) return undefined;
+  if (config.rpc_url === null) {
+    return {
+      what: "This service names no ledger's node for browsers, so nothing can be signed here.",
+      remedy: 'Ask its operator for one.',
+    };
+  }
+  if (connection?.account.address !== wallet) return undefined;
+  return paymentObstacle(connection, config.chain);
+}
+
+/** Whether the wallet that is signed in can sign this ledger's transactions as it is connected. */
+export function useCanSign(): boolean {
+  const { wallet } = useSignedIn();
+  const isOwn = useConnection()?.account.address === wallet;
+  return useInability() === undefined && isOwn;
+}
+
+/** Says what the wallet cannot sign here, before anybody fills in a field for it. */
+export function Inability() {
+  const obstacle = useInability();
+  if (obstacle === undefined) return null;
+  return (
+    <Notice tone="warn">
+      <p>{obstacle.what}</p>
+      <p>{obstacle.remedy}</p>
+    </Notice>
+  );
+}
+
+/** The same where something is about to be signed, which takes the wallet's connection too. */
+export function SigningObstacle() {
+  const { wallet } = useSignedIn();
+  const connection = useConnection();
+  const wallets = useWallets().filter((one) => signInObstacle(one) === undefined);
+  const inability = useInability();
+  const [error, setError] = useState<unknown>();
+  if (inability !== undefined) return <Inability />;
+  if (connection?.account.address === wallet) return null;
+  return (
+    <>
+      <Notice
+        tone="warn"
+        action={wallets.map((one) => (
+          <Button
+            key={one.name}
+            size="small"
+            onClick={() => void connect(one).catch((thrown) => setError(thrown))}
+          >
+            Connect {one.name}
+          </Button>
+        ))}
+      >
+        <p>
+          {connection
+            ? `The wallet shows another account than ${shorten(wallet)}.`
+            : `Connect the wallet that holds ${shorten(wallet)}.`}
+        </p>
+      </Notice>
+      {error !== undefined && <ErrorNotice error={error} money="Nothing was signed." />}
+    </>
+  );
+}

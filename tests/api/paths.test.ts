@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import { createMetrics } from '../../api/telemetry/metrics.ts';
+import { samplesOf } from '../../testing/service/requestCompletion.ts';
+import { type ServedApp, serveApp } from './serveApp.ts';
+
+const PUBLIC_URL = 'https://api.example.com';
+const ORIGIN = 'https://page.example.com';
+const metrics = createMetrics();
+let app: ServedApp;
+
+beforeAll(async () => {
+  app = await serveApp({ publicUrl: PUBLIC_URL, corsOrigins: [ORIGIN], metrics });
+});
+
+afterAll(() => app.close());
+
+/** The path goes out as it stands, which a URL would change. */
+async function ask(method: string, path: string, { url } = app) {
+  const { port } = new URL(url);
+  const request = http.request({ method, path, port, agent: false, headers: { origin: ORIGIN } });
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const { statusCode: status, headers } = response;
+  const { error } = JSON.parse(await readText(response));
+  return { status, headers, code: error?.code, message: error?.message };
+}
+
+const withoutKey = { status: 401, code: 'missing_api_key' };
+
+describe('a path with too many slashes', () => {
+  it.each([
+    ['POST', '//v1/chat/completions'],
+    ['POST', '/v1//chat/completions'],
+    ['POST', '///v1///chat//completions//'],
+    ['POST', '/v1/chat/completions/'],
+    ['GET', '//v1/models?a=//b'],
+    ['GET', '/v1/models//'],
+    ['GET', '/v1//jobs/job_1'],
+    ['GET', 'http://api.example.com//v1//models'],
+  ])('finds its route: %s %s [errors.routes]', async (method, path) => {
+    expect(await ask(method, path)).toMatchObject(withoutKey);
+  });
+
+  it.each(['//health', '/health//', '//v1//account'])(
+    'is counted as its route: %s',
+    async (path) => {
+      await ask('GET', path);
+      const samples = samplesOf(await metrics.registry.metrics());
+      const routes = [...samples.keys()].flatMap((name) => /route="(.*?)"/.exec(name)?.[1] ?? []);
+      expect(routes).toContain(path.includes('health') ? '/health' : '/v1/account');
+      expect(routes.join()).not.toContain('//');
+    },
+  );
+
+  it("is read by the pages of other origins no more than the web app's own API", async () => {
+    const { headers } = await ask('GET', '//console/api/session');
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    expect((await ask('GET', '//v1/models')).headers['access-control-allow-origin']).toBe(ORIGIN);
+  });
+
+  it('shares the limit of its address', async () => {
+    const limit = () => createBurstLimit({ burst: 3, refillPerSecond: 1, nowMs: () => 0 });
+    const limited = await serveApp({ bursts: limit(), refusals: limit() });
+    const paths = ['/health', '//health', '/health//', '///health'];
+    const statuses: unknown[] = [];
+    for (const path of paths) statuses.push((await ask('GET', path, limited)).status);
+    await limited.close();
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+
+  it.each(['//evil.example', '//evil.example/', '///evil.example//..', '/\\evil.example//'])(
+    'leads nowhere else: %s',
+    async (path) => {
+      const { status, headers, message } = await ask('GET', path);
+      expect([status, headers.location]).toEqual([404, undefined]);
+      expect(message).toBe(`There is no GET ${path}.`);
+    },
+  );
+});
+
+describe('a path that no route has', () => {
+  it.each([
+    ['POST', '/chat/completions', 'POST', '/v1/chat/completions'],
+    ['POST', '/v1/v1/chat/completions', 'POST', '/v1/chat/completions'],
+    ['POST', '//v1//v1//chat/completions/', 'POST', '/v1/chat/completions'],
+    ['POST', '/v1/chat/completions/chat/completions', 'POST', '/v1/chat/completions'],
+    ['POST', '/api/v1/chat/completions', 'POST', '/v1/chat/completions'],
+    ['POST', '/V1/Chat/Completions', 'POST', '/v1/chat/completions'],
+    ['GET', '/v1/chat/completions', 'POST', '/v1/chat/completions'],
+    ['GET', '/models', 'GET', '/v1/models'],
+    ['GET', '/v2/models', 'GET', '/v1/models'],
+    ['POST', '/models', 'GET', '/v1/models'],
+    ['GET', '/models/a-model', 'GET', '/v1/models/{model_id}'],
+    ['POST', '/jobs/job_1/dispute', 'POST', '/v1/jobs/{job_id}/dispute'],
+    ['DELETE', '/v1/v1/webhooks/wh_1', 'DELETE', '/v1/webhooks/{webhook_id}'],
+    ['POST', '/webhooks', 'POST', '/v1/webhooks'],
+    ['GET', '/v1/v1/jobs/models', 'GET', '/v1/jobs/{job_id}'],
+    ['GET', '/v1/health', 'GET', '/health'],
+    ['GET', '/v1/openapi.json', 'GET', '/openapi.json'],
+  ])('names the nearest one: %s %s [errors.routes]', async (method, path, meant, at) => {
+    expect(await ask(method, path)).toMatchObject({
+      status: 404,
+      code: 'route_not_found',
+      message: `There is no ${method} ${path}. Did you mean ${meant} ${PUBLIC_URL}${at}?`,
+    });
+  });
+
+  it.each(['/v1/embeddings', '/v1/files', '/', '/v1', '/completions/chat'])(
+    'names none where none is near: %s',
+    async (path) => {
+      expect(await ask('POST', path)).toMatchObject({
+        status: 404,
+        message: `There is no POST ${path}.`,
+      });
+    },
+  );
+});

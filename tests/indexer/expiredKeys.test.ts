@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { createKey, revokeKey } from '../../api/account/keys.ts';
+import { suspendWallet, WalletSuspendedError } from '../../api/account/suspensions.ts';
+import { setThreshold } from '../../api/console/sql/settings.ts';
+import { deleteOldKeys } from '../../indexer/background/expiredRows.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { insertAccount } from '../api/keyedDatabase.ts';
+
+const FREE = 'a wallet without an account';
+const PAYING = 'a wallet with an account';
+let mirror: MirrorDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  mirror = await createMirrorDatabase();
+  pool = mirror.pool;
+});
+
+afterAll(() => mirror?.close());
+
+beforeEach(async () => {
+  await pool.query(
+    'truncate service.api_keys, service.key_suspensions, service.credit_alerts, mirror.credit_accounts',
+  );
+  await insertAccount(pool, { wallet: PAYING });
+  for (const wallet of [FREE, PAYING]) {
+    await createKey(pool, wallet);
+    await setThreshold(pool, wallet, 50);
+  }
+});
+
+/** As if so much time had passed, in which the work ran or did not. */
+async function pass(age: string): Promise<void> {
+  for (const table of ['api_keys', 'credit_alerts']) {
+    await pool.query(
+      `update service.${table} set without_account_since = without_account_since - $1::interval`,
+      [age],
+    );
+  }
+  await pool.query('update service.api_keys set revoked_at = revoked_at - $1::interval', [age]);
+}
+
+async function walletsIn(table: string): Promise<string[]> {
+  const { rows } = await pool.query(`select wallet from service.${table} order by wallet`);
+  return rows.map(({ wallet }) => wallet);
+}
+
+const kept = async () => [await walletsIn('api_keys'), await walletsIn('credit_alerts')];
+const BOTH = [PAYING, FREE];
+
+describe('what a wallet leaves', () => {
+  it('is deleted after 30 days in which it opened no account', async () => {
+    await pass('29 days');
+    await deleteOldKeys(pool);
+    expect(await kept()).toEqual([BOTH, BOTH]);
+    await pass('2 days');
+    await deleteOldKeys(pool);
+    expect(await kept()).toEqual([[PAYING], [PAYING]]);
+  });
+
+  it('stays for good once it had an account, also while the mirror is empty', async () => {
+    await deleteOldKeys(pool);
+    await pool.query('truncate mirror.credit_accounts');
+    await pass('31 days');
+    await deleteOldKeys(pool);
+    expect(await kept()).toEqual([[PAYING], [PAYING]]);
+  });
+
+  it('is, of a revoked key, 90 days more', async () => {
+    await revokeKey(pool, PAYING);
+    await pass('29 days');
+    await deleteOldKeys(pool);
+    await pass('60 days');
+    await deleteOldKeys(pool);
+    expect(await walletsIn('api_keys')).toEqual([PAYING]);
+    await pass('2 days');
+    await deleteOldKeys(pool);
+    expect(await walletsIn('api_keys')).toEqual([]);
+  });
+
+  it('does not take its suspension along', async () => {
+    await suspendWallet(pool, FREE);
+    await pass('31 days');
+    await deleteOldKeys(pool);
+    expect(await walletsIn('api_keys')).toEqual([PAYING]);
+    await expect(createKey(pool, FREE)).rejects.toThrow(WalletSuspendedError);
+  });
+});

@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { inTransaction } from '../../../common/postgres.ts';
+import { deleteOldDeliveries } from '../../../indexer/background/expiredRows.ts';
+import {
+  createWebhookScene,
+  WALLET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
+import { BudgetSpentError, spendBudget } from '../../../webhookOperations/budget.ts';
+import { replayDeliveries, resendDeliveries } from '../../../webhookOperations/deliveries.ts';
+import { sendTestEvent, triggerEvent } from '../../../webhookOperations/sendTest.ts';
+
+const OTHER = 'another wallet';
+const budget = { perMinute: 3 };
+const url = 'https://hooks.example.com/a';
+
+let scene: WebhookScene;
+
+beforeAll(async () => {
+  scene = await createWebhookScene();
+});
+
+afterAll(() => scene?.close());
+
+afterEach(async () => {
+  await scene.pool.query('delete from service.requested_deliveries');
+  await scene.pool.query('delete from service.webhooks');
+});
+
+const spend = (wallet: string, urls: readonly string[], perMinute = 3) =>
+  inTransaction(scene.pool, (client) => spendBudget(client, { perMinute }, { wallet, urls }));
+
+/** What was asked for before, as if so many seconds earlier. */
+const age = (seconds: number) =>
+  scene.pool.query(
+    `update service.requested_deliveries
+     set requested_at = requested_at - $1 * interval '1 second'`,
+    [seconds],
+  );
+
+/** Deliveries of a webhook that were given up. @returns their ids */
+async function addFailed(webhookId: string, count: number): Promise<bigint[]> {
+  const { rows } = await scene.pool.query<{ id: bigint }>(
+    `insert into service.webhook_deliveries (webhook_id, event_id, event, signature, created_at,
+       body, status)
+     select $1, 'evt_' || number, 'credit.topup', 'tx', now(), '{}', 'failed'
+     from generate_series(1, $2) number returning id`,
+    [webhookId, count],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function pendingIds(): Promise<bigint[]> {
+  const deliveries = await scene.deliveries();
+  return deliveries.filter(({ status }) => status === 'pending').map(({ id }) => id);
+}
+
+describe('the budget of requested deliveries', () => {
+  it('is of a wallet, over all hosts', async () => {
+    for (const host of ['a', 'b', 'c']) await spend(WALLET, [`https://${host}.example.com/`]);
+    await expect(spend(WALLET, ['https://d.example.com/'])).rejects.toThrow(BudgetSpentError);
+    await spend(OTHER, ['https://d.example.com/']);
+  });
+
+  it.each([
+    ['in any case', 'https://HOOKS.Example.COM/b'],
+    ['with a last dot', 'https://hooks.example.com./'],
+    ['on any port', 'https://hooks.example.com:8443/'],
+    ['with its default port', 'https://hooks.example.com:443/'],
+    ['in full-width letters', 'https://ｈｏｏｋｓ.example.com/'],
+    ['with an ideographic dot', 'https://hooks。example.com/'],
+    ['escaped', 'https://hooks%2Eexample.com/'],
+  ])('is of a host, %s, over all wallets', async (_how, other) => {
+    for (const wallet of ['one', 'two', 'three']) await spend(wallet, [url]);
+    await expect(spend(WALLET, [other])).rejects.toThrow(BudgetSpentError);
+  });
+
+  it.each([
+    ['an IPv6 address', 'https://[2606:4700::1]/', 'https://[2606:4700:0:0:0:0:0:0001]:8443/'],
+    ['an IPv4 address', 'https://1.1.1.1/', 'https://0x1010101/'],
+    ['an international name', 'https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ])('is of %s in all its spellings', async (_what, one, another) => {
+    for (const wallet of ['one', 'two', 'three']) await spend(wallet, [one]);
+    await expect(spend(WALLET, [another])).rejects.toThrow(BudgetSpentError);
+  });
+
+  it('holds when many ask at the same time', async () => {
+    const asked = Array.from({ length: 12 }, (_, index) => spend(`wallet ${index}`, [url]));
+    const ends = await Promise.allSettled(asked);
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  });
+
+  it('says when what was asked for fits, and is right about that', async () => {
+    await spend(WALLET, [url]);
+    await age(30);
+    await spend(WALLET, [url, url]);
+    const late = (urls: string[]) => spend(WALLET, urls).catch((error: unknown) => error);
+    expect(await late([url])).toMatchObject({ limit: 3, retryAfterSeconds: 30 });
+    expect(await late([url, url])).toMatchObject({ retryAfterSeconds: 60 });
+
+    await age(30);
+
+    await spend(WALLET, [url]);
+    await expect(spend(WALLET, [url])).rejects.toThrow(BudgetSpentError);
+  });
+
+  it('takes nothing for what it refuses', async () => {
+    const many = ['b', 'c', 'd', 'e'].map((host) => `https://${host}.example.com/`);
+    await expect(spend(WALLET, many)).rejects.toThrow(BudgetSpentError);
+    await spend(WALLET, many.slice(0, 3));
+  });
+
+  it('keeps as many rows as it allows, and none of those who ask no more', async () => {
+    const count = async () =>
+      (await scene.pool.query('select from service.requested_deliveries')).rowCount;
+    for (let time = 0; time < 5; time += 1) {
+      await spend(WALLET, [url]);
+      await age(61);
+    }
+    expect(await count()).toBe(2);
+    await age(600);
+    await deleteOldDeliveries(scene.pool);
+    expect(await count()).toBe(0);
+  });
+});
+
+describe('a test event', () => {
+  it('counts for the budget, but not at the wish of an operator', async () => {
+    const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
+    for (let time = 0; time < 3; time += 1) await sendTestEvent(scene.pool, key, budget);
+    await expect(sendTestEvent(scene.pool, key, budget)).rejects.toThrow(BudgetSpentError);
+    await sendTestEvent(scene.pool, { ...key, wallet: null });
+    expect(await scene.deliveries()).toHaveLength(4);
+  });
+
+  it('is one of a hundred that are kept', async () => {
+    const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
+    for (let time = 0; time < 103; time += 1) {
+      await sendTestEvent(scene.pool, key);
+      await scene.pool.query(
+        `update service.webhook_deliveries set status = 'delivered', due_at = null`,
+      );
+    }
+    expect(await scene.deliveries()).toHaveLength(100);
+  });
+
+  it('is refused while a hundred wait for a slow receiver', async () => {
+    const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
+    for (let time = 0; time < 100; time += 1) await sendTestEvent(scene.pool, key);
+    const late = sendTestEvent(scene.pool, key);
+    await expect(late).rejects.toMatchObject({ limit: 100, retryAfterSeconds: 60 });
+    expect(await pendingIds()).toHaveLength(100);
+  });
+});
+
+describe('a triggered event', () => {
+  const data = { credits_remaining: 1, usdc_value: 0.01, threshold: 100 };
+  const trigger = () => triggerEvent(scene.pool, WALLET, { kind: 'credit.low', data, budget });
+
+  it('counts for each of its webhooks, and goes to all of them or to none', async () => {
+    for (const path of ['1', '2']) {
+      await scene.addWebhook({ url: `${url}/${path}`, events: ['credit.low'] });
+    }
+    expect((await trigger()).deliveries).toHaveLength(2);
+    await expect(trigger()).rejects.toThrow(BudgetSpentError);
+    expect(await scene.deliveries()).toHaveLength(2);
+  });
+
+  it('counts also where only terminals get it', async () => {
+    for (let time = 0; time < 3; time += 1) await trigger();
+    await expect(trigger()).rejects.toThrow(BudgetSpentError);
+  });
+});
+
+describe('a replay', () => {
+  it('sends as many of a range as the budget allows, the oldest first', async () => {
+    const id = await scene.addWebhook({ url });
+    const ids = await addFailed(id, 5);
+    const range = { webhook: { id, wallet: WALLET } };
+
+    const first = await replayDeliveries(scene.pool, range, budget);
+
+    expect(first).toEqual({ replayed: 3, left: 2, retryAfterSeconds: 60 });
+    expect(await pendingIds()).toEqual(ids.slice(0, 3));
+    await expect(replayDeliveries(scene.pool, range, budget)).rejects.toThrow(BudgetSpentError);
+    await age(60);
+    const rest = await replayDeliveries(scene.pool, range, budget);
+    expect(rest).toEqual({ replayed: 2, left: 0, retryAfterSeconds: null });
+    expect(await replayDeliveries(scene.pool, range, { perMinute: 1 })).toMatchObject({ left: 0 });
+  });
+
+  it('sends as many chosen ones, and leaves the others as they were', async () => {
+    const id = await scene.addWebhook({ url });
+    const ids = await addFailed(id, 5);
+    const chosen = { webhook: { id, wallet: WALLET }, deliveryIds: ids.toReversed() };
+
+    const { replayed, left } = await resendDeliveries(scene.pool, chosen, budget);
+
+    expect([replayed, left]).toEqual([3, 2]);
+    expect(await pendingIds()).toEqual(ids.slice(0, 3));
+    await expect(resendDeliveries(scene.pool, chosen, budget)).rejects.toThrow(BudgetSpentError);
+  });
+
+  it('has no budget at the wish of an operator', async () => {
+    const id = await scene.addWebhook({ url });
+    await addFailed(id, 1_100);
+    const all = await replayDeliveries(scene.pool, { webhook: { id, wallet: null } });
+    expect(all).toEqual({ replayed: 1_100, left: 0, retryAfterSeconds: null });
+  });
+
+  it('goes over several of its batches where the budget is larger', async () => {
+    const id = await scene.addWebhook({ url });
+    await addFailed(id, 1_100);
+    const range = { webhook: { id, wallet: WALLET } };
+    const part = await replayDeliveries(scene.pool, range, { perMinute: 1_050 });
+    expect(part).toMatchObject({ replayed: 1_050, left: 50 });
+  });
+});

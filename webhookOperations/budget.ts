@@ -1,0 +1,141 @@
+import { hostOf } from '../common/net/addressGuard.ts';
+import type { Database } from '../common/postgres.ts';
+
+/**
+ * How many deliveries may be asked for in any minute, of one wallet and to one host, so that tests,
+ * triggers and replays flood none. It holds over all processes. Operators at a terminal have none.
+ */
+export interface Budget {
+  readonly perMinute: number;
+}
+
+/** What was asked for is above a budget; nothing of it was done. */
+export class BudgetSpentError extends Error {
+  override name = 'BudgetSpentError';
+  readonly limit: number;
+  /** Until what was asked for fits. */
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, options: { limit: number; retryAfterSeconds: number }) {
+    super(message);
+    this.limit = options.limit;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** Whose webhooks get how many deliveries. */
+interface Asked {
+  readonly wallet: string;
+  readonly urls: readonly string[];
+}
+
+/** Seconds after which what was asked for last counts no more. */
+export const BUDGET_SECONDS = 60;
+
+/**
+ * Takes all that was asked for out of the budgets. To be called in the database transaction that
+ * queues the deliveries, with their webhooks locked.
+ *
+ * @throws BudgetSpentError
+ */
+export async function spendBudget(
+  client: Database,
+  budget: Budget | undefined,
+  { wallet, urls }: Asked,
+): Promise<void> {
+  if (!budget) return;
+  const wanted = new Map<string, number>([[walletKey(wallet), Math.max(1, urls.length)]]);
+  for (const url of urls) wanted.set(hostKey(url), (wanted.get(hostKey(url)) ?? 0) + 1);
+  const left = await lockBudgets(client, budget, wanted);
+  const late = left.filter(({ whose, deliveries }) => deliveries < (wanted.get(whose) ?? 0));
+  if (late.length > 0) throw spent(budget, late);
+  await note(client, wanted);
+}
+
+/**
+ * Takes as much as is left for deliveries to one webhook.
+ *
+ * @returns how many of them may go out
+ * @throws BudgetSpentError when none may
+ */
+export async function spendWhatIsLeft(
+  client: Database,
+  budget: Budget | undefined,
+  asked: { wallet: string; url: string; deliveries: number },
+): Promise<number> {
+  if (!budget || asked.deliveries === 0) return asked.deliveries;
+  const keys = [walletKey(asked.wallet), hostKey(asked.url)];
+  const left = await lockBudgets(client, budget, new Map(keys.map((whose) => [whose, 1])));
+  const granted = Math.min(asked.deliveries, ...left.map(({ deliveries }) => deliveries));
+  const late = left.filter(({ deliveries }) => deliveries < 1);
+  if (late.length > 0) throw spent(budget, late);
+  await note(client, new Map(keys.map((whose) => [whose, granted])));
+  return granted;
+}
+
+const walletKey = (wallet: string): string => `wallet ${wallet}`;
+/** Whatever its port and path are; a URL has one spelling of each host but for the last dot. */
+const hostKey = (url: string): string => `host ${hostOf(new URL(url))}`;
+
+interface Left {
+  readonly whose: string;
+  /** That may still be asked for in this minute. */
+  readonly deliveries: number;
+  /** Until what is wanted fits; null where it does. */
+  readonly after_seconds: number | null;
+}
+
+/** Until the transaction ends, no other takes anything out of these budgets. */
+async function lockBudgets(
+  client: Database,
+  { perMinute }: Budget,
+  wanted: ReadonlyMap<string, number>,
+): Promise<Left[]> {
+  // In one order, so that no two transactions wait for each other.
+  const whose = [...wanted.keys()].sort();
+  await client.query(
+    `select pg_advisory_xact_lock(hashtextextended('requested ' || whose, 0))
+     from unnest($1::text[]) as whose`,
+    [whose],
+  );
+  await client.query(
+    `delete from service.requested_deliveries
+     where whose = any($1) and requested_at <= clock_timestamp() - $2 * interval '1 second'`,
+    [whose, BUDGET_SECONDS],
+  );
+  const { rows } = await client.query<Left>(
+    `with wanted as (
+       select * from unnest($1::text[], $2::integer[]) as wanted (whose, deliveries)
+     ), recent as (
+       select whose, requested.deliveries, requested_at,
+         sum(requested.deliveries) over (partition by whose order by id desc) as since
+       from wanted join service.requested_deliveries requested using (whose)
+     )
+     select wanted.whose,
+       $3::integer - coalesce(sum(recent.deliveries), 0)::integer as deliveries,
+       ceil(extract(epoch from max(requested_at) filter (
+         where since > $3::integer - wanted.deliveries
+       ) + $4 * interval '1 second' - clock_timestamp()))::integer as after_seconds
+     from wanted left join recent using (whose) group by wanted.whose`,
+    [whose, whose.map((one) => wanted.get(one)), perMinute, BUDGET_SECONDS],
+  );
+  return rows;
+}
+
+async function note(client: Database, taken: ReadonlyMap<string, number>): Promise<void> {
+  await client.query(
+    `insert into service.requested_deliveries (whose, deliveries)
+     select * from unnest($1::text[], $2::integer[])`,
+    [[...taken.keys()], [...taken.values()]],
+  );
+}
+
+function spent({ perMinute }: Budget, late: readonly Left[]): BudgetSpentError {
+  const seconds = late.map(({ after_seconds }) => after_seconds ?? BUDGET_SECONDS);
+  const retryAfterSeconds = Math.max(1, ...seconds);
+  return new BudgetSpentError(
+    `At most ${perMinute} tests and repeated deliveries a minute go out for one wallet, and to one ` +
+      `host. Try again in ${retryAfterSeconds} s.`,
+    { limit: perMinute, retryAfterSeconds },
+  );
+}
