@@ -11,7 +11,7 @@ import {
   encodeMessage,
   encodeTransaction,
   SIGNATURE_BYTES,
-  transactionBytesMax,
+  TRANSACTION_BYTES_MAX,
 } from '../wire/index.ts';
 import { type Signer, signByWallet } from './signer.ts';
 
@@ -98,7 +98,7 @@ export async function signTransaction(options: {
   const message = encodeMessage(compiled);
   // So few signatures fit that their count has one byte.
   const size = 1 + compiled.signers.length * SIGNATURE_BYTES + message.length;
-  const sizeMax = transactionBytesMax(compiled.version);
+  const sizeMax = TRANSACTION_BYTES_MAX[compiled.version];
   if (size > sizeMax) throw new TransactionTooLargeError(`${size} bytes, of ${sizeMax} at most`);
   const signatures: Uint8Array[] = [];
   for (const key of compiled.signers) {

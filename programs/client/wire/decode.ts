@@ -6,8 +6,8 @@ import {
   type MessageHeader,
   type MessageVersion,
   SIGNATURE_BYTES,
+  TRANSACTION_BYTES_MAX,
   type TransactionConfig,
-  transactionBytesMax,
   VERSION_FLAG,
 } from './message.ts';
 import { createReader, fail, type Reader } from './reader.ts';
@@ -55,8 +55,20 @@ export function decodeMessage(bytes: Uint8Array): Message {
   return message;
 }
 
+/** Whether an instruction may change the account at this index. */
+export function isWritable(
+  { header, keys, lookups }: Pick<Message, 'header' | 'keys' | 'lookups'>,
+  index: number,
+): boolean {
+  const { numRequiredSignatures: signers } = header;
+  if (index < signers) return index < signers - header.numReadonlySignedAccounts;
+  if (index < keys.length) return index < keys.length - header.numReadonlyUnsignedAccounts;
+  const loadedWritable = lookups.reduce((sum, lookup) => sum + lookup.writableIndexes.length, 0);
+  return index < keys.length + loadedWritable;
+}
+
 function assertSize(bytes: Uint8Array, version: MessageVersion): void {
-  const max = transactionBytesMax(version);
+  const max = TRANSACTION_BYTES_MAX[version];
   if (bytes.length > max) fail(`too large: ${bytes.length} bytes (max: ${max})`);
 }
 

@@ -1,4 +1,9 @@
-export { type CompiledMessage, compileMessage } from './compile.ts';
-export { decodeMessage, decodeTransaction } from './decode.ts';
+export { decodeMessage, decodeTransaction, isWritable } from './decode.ts';
+export {
+  type CompiledMessage,
+  compileMessage,
+  encodeMessage,
+  encodeTransaction,
+} from './encode.ts';
 export * from './message.ts';
 export { MalformedTransactionError } from './reader.ts';

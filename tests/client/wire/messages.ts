@@ -3,8 +3,8 @@ import {
   encodeTransaction,
   type Message,
   type MessageVersion,
+  TRANSACTION_BYTES_MAX,
   type TransactionConfig,
-  transactionBytesMax,
 } from '../../../programs/client/wire/index.ts';
 import type { Random } from '../../../testing/random.ts';
 
@@ -16,7 +16,7 @@ export function randomMessage(random: Random, version: MessageVersion): Message 
     const message = drawMessage(random, version);
     const { numRequiredSignatures } = message.header;
     const size = encodeMessage(message).length + 1 + 64 * numRequiredSignatures;
-    if (size <= transactionBytesMax(version)) return message;
+    if (size <= TRANSACTION_BYTES_MAX[version]) return message;
   }
 }
 
