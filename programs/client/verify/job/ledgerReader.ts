@@ -72,8 +72,11 @@ const VERSION_MAX = 1 satisfies MessageVersion;
 /** How JSON-RPC says that a transaction is of a newer version than the caller reads. */
 const UNSUPPORTED_TRANSACTION_VERSION = -32_015;
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+function isOfUnknownVersion(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isRefused = 'code' in error && error.code === UNSUPPORTED_TRANSACTION_VERSION;
+  // So a web3.js before 1.99 ends an answer of another version than it knows.
+  return isRefused || error.name === 'StructError';
 }
 
 async function readOne(
@@ -91,7 +94,7 @@ async function readOne(
     return { transaction: readTransaction(signature, response, programId) };
   } catch (error) {
     // Anybody can mention a job in a transaction of a newer version.
-    if (codeOf(error) !== UNSUPPORTED_TRANSACTION_VERSION) throw error;
+    if (!isOfUnknownVersion(error)) throw error;
     return unread('A transaction is of a version that this client does not read');
   }
 }
