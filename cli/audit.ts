@@ -27,7 +27,9 @@ export function createAuditCommand(): Command {
 
 async function run(options: Options): Promise<void> {
   const artifact = await readArtifact(options.artifact);
-  const evidence = await withLedgerNode(options, gatherProgram);
+  const evidence = await withLedgerNode(options, ({ reader, addresses }) =>
+    gatherProgram({ connection: reader, addresses }),
+  );
   const checks = auditProgram(evidence, artifact);
   const result = conclude(checks);
   if (result !== 'holds') process.exitCode = 1;

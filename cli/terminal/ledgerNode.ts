@@ -1,6 +1,11 @@
 import { Connection, PublicKey } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Addresses, createAddresses } from '../../programs/client/addresses.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import {
+  connectLedger,
+  requestFrom,
+} from '../../programs/client/verify/connection/connectLedger.ts';
 import { CommandError } from './output.ts';
 
 /** The options of every command that reads only a ledger. */
@@ -22,6 +27,13 @@ export function addLedgerOptions(
     .option('--program <id>', 'another deployment of the program', parseAddress);
 }
 
+interface LedgerNode {
+  readonly connection: Connection;
+  /** Of this project, for verification: it reads every version of transactions. */
+  readonly reader: LedgerConnection;
+  readonly addresses: Addresses;
+}
+
 /**
  * Runs a command's work with a ledger's node.
  *
@@ -29,29 +41,28 @@ export function addLedgerOptions(
  */
 export async function withLedgerNode<Result>(
   { rpc, program }: LedgerOptions,
-  work: (ledger: { connection: Connection; addresses: Addresses }) => Promise<Result>,
+  work: (ledger: LedgerNode) => Promise<Result>,
 ): Promise<Result> {
   // web3.js wraps the errors of its fetch.
   let unreachable: CommandError | undefined;
-  const connection = new Connection(rpc.href, {
-    commitment: 'confirmed',
-    fetch: async (url, init) => {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      try {
-        return (await fetch(url as string, { ...(init as RequestInit), signal })) as never;
-      } catch (cause) {
-        // Most commands never need it.
-        const { describeConnectionFault } = await import('../../common/net/connectionFault.ts');
-        unreachable = new CommandError(
-          `The ledger's node at ${rpc.host} cannot be reached: ${describeConnectionFault(cause)}.`,
-          { cause },
-        );
-        throw unreachable;
-      }
-    },
-  });
+  async function ask(url: string, init: RequestInit): Promise<Response> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      return await fetch(url, { ...init, signal });
+    } catch (cause) {
+      // Most commands never need it.
+      const { describeConnectionFault } = await import('../../common/net/connectionFault.ts');
+      unreachable = new CommandError(
+        `The ledger's node at ${rpc.host} cannot be reached: ${describeConnectionFault(cause)}.`,
+        { cause },
+      );
+      throw unreachable;
+    }
+  }
+  const connection = new Connection(rpc.href, { commitment: 'confirmed', fetch: ask as never });
+  const reader = connectLedger(requestFrom(rpc.href, { post: ask }));
   try {
-    return await work({ connection, addresses: createAddresses(program) });
+    return await work({ connection, reader, addresses: createAddresses(program) });
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { message } = error as Error;

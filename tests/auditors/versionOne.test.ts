@@ -10,6 +10,7 @@ import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../../programs/client/verify/program/gatherProgram.ts';
+import { runCli } from '../../testing/cli.ts';
 import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
 
 const ARTIFACT = readFileSync(
@@ -46,6 +47,12 @@ async function verify(job: PublicKey, connection = connect()) {
 }
 
 describe('a job whose transactions are of version 1', () => {
+  it('holds for svc verify, which reads by no web3.js', async () => {
+    const job = await settle();
+    const rpc = ['--rpc', scene.ledger.rpcUrl];
+    expect(await runCli(['verify', job.toBase58(), ...rpc])).toMatchObject({ code: 0 });
+  });
+
   it('cannot be checked over a web3.js that does not know the version', async () => {
     const { connection } = scene.ledger;
     expect(await verify(await settle(), connection)).toMatchObject({ result: 'not_checkable' });

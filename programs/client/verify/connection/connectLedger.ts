@@ -25,16 +25,23 @@ const TIMEOUT_MS = 20_000;
  * Calls a node by `fetch`, as Node and browsers have it.
  *
  * @param options.timeoutMs how long one answer may take
+ * @param options.post in place of `fetch`
  * @throws LedgerNodeError when the node refuses; `TimeoutError` when it does not answer
  */
-export function requestFrom(url: string, { timeoutMs = TIMEOUT_MS } = {}): Request {
+export function requestFrom(
+  url: string,
+  {
+    timeoutMs = TIMEOUT_MS,
+    post = fetch,
+  }: { timeoutMs?: number; post?: (url: string, init: RequestInit) => Promise<Response> } = {},
+): Request {
   let lastId = 0;
   return async (method, params) => {
     lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params });
     const headers = { 'content-type': 'application/json' };
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(url, { method: 'POST', headers, body, signal });
+    const response = await post(url, { method: 'POST', headers, body, signal });
     if (!response.ok) throw new Error(`The ledger's node answers with status ${response.status}`);
     const answer = (await response.json()) as {
       result?: unknown;
