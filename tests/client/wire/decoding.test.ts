@@ -21,6 +21,8 @@ import { encodeCount, mutate, randomMessage, randomWire, VERSIONS } from './mess
 /** `WIRE_CASES=9000 npm test -- tests/client/wire/decoding.test.ts` plays as many as wanted. */
 const CASES = Number(process.env.WIRE_CASES ?? 25);
 const MUTANTS = 4;
+/** kit takes some milliseconds for a message. */
+const LIMIT_MS = 5_000 + CASES * 100;
 const random = createRandom();
 const plain = (keys: readonly { toBytes(): Uint8Array }[]) => keys.map((key) => [...key.toBytes()]);
 const hex = (bytes: Iterable<number>) => Buffer.from([...bytes]).toString('hex');
@@ -95,62 +97,80 @@ function tryDecode<Decoded>(decode: () => Decoded): Decoded | undefined {
 }
 
 describe(`a message (seed ${random.seed})`, () => {
-  it.each(VERSIONS)('of version %s says to kit what it says here', (version) => {
-    for (let count = 0; count < CASES; count += 1) {
-      const message = randomMessage(random, version);
-      const bytes = encodeMessage(message);
-      const theirs = kit.decode(bytes);
-      expect(theirs).toEqual(inKitsWords(message));
-      expect(kit.encode(theirs)).toBe(hex(bytes));
-      expect(hex(encodeMessage(decodeMessage(bytes)))).toBe(hex(bytes));
-    }
-  });
+  it.each(VERSIONS)(
+    'of version %s says to kit what it says here',
+    (version) => {
+      for (let count = 0; count < CASES; count += 1) {
+        const message = randomMessage(random, version);
+        const bytes = encodeMessage(message);
+        const theirs = kit.decode(bytes);
+        expect(theirs).toEqual(inKitsWords(message));
+        expect(kit.encode(theirs)).toBe(hex(bytes));
+        expect(hex(encodeMessage(decodeMessage(bytes)))).toBe(hex(bytes));
+      }
+    },
+    LIMIT_MS,
+  );
 
-  it('that was changed is taken only where kit takes it, and has one encoding', () => {
-    let taken = 0;
-    for (let count = 0; count < CASES * MUTANTS; count += 1) {
-      const version = VERSIONS[count % VERSIONS.length] ?? 'legacy';
-      const bytes = mutate(random, encodeMessage(randomMessage(random, version)));
-      const ours = tryDecode(() => decodeMessage(bytes));
-      if (ours === undefined) continue;
-      taken += 1;
-      expect(hex(encodeMessage(ours))).toBe(hex(bytes));
-      expect(kit.decode(bytes)).toEqual(inKitsWords(ours));
-    }
-    expect(taken).toBeGreaterThan(0);
-  });
+  it(
+    'that was changed is taken only where kit takes it, and has one encoding',
+    () => {
+      let taken = 0;
+      for (let count = 0; count < CASES * MUTANTS; count += 1) {
+        const version = VERSIONS[count % VERSIONS.length] ?? 'legacy';
+        const bytes = mutate(random, encodeMessage(randomMessage(random, version)));
+        const ours = tryDecode(() => decodeMessage(bytes));
+        if (ours === undefined) continue;
+        taken += 1;
+        expect(hex(encodeMessage(ours))).toBe(hex(bytes));
+        expect(kit.decode(bytes)).toEqual(inKitsWords(ours));
+      }
+      expect(taken).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
 });
 
 describe(`a transaction (seed ${random.seed})`, () => {
-  it('of the first two versions says to web3.js what it says here', () => {
-    for (let count = 0; count < CASES; count += 1) {
-      const wire = randomWire(random, ['legacy', 0]);
-      const decoded = decodeTransaction(wire);
-      const { message, signatures, version } = VersionedTransaction.deserialize(wire);
-      expect(decoded.version).toBe(version);
-      expect(decoded.header).toEqual(message.header);
-      expect(decoded.signatures.map((one) => [...one])).toEqual(signatures.map((one) => [...one]));
-      expect(decoded.keys.map((key) => [...key])).toEqual(plain(message.staticAccountKeys));
-      expect(hex(decoded.message)).toBe(hex(message.serialize()));
-      for (let index = 0; index < decoded.keys.length; index += 1) {
-        expect(isWritable(decoded, index)).toBe(message.isAccountWritable(index));
+  it(
+    'of the first two versions says to web3.js what it says here',
+    () => {
+      for (let count = 0; count < CASES; count += 1) {
+        const wire = randomWire(random, ['legacy', 0]);
+        const decoded = decodeTransaction(wire);
+        const { message, signatures, version } = VersionedTransaction.deserialize(wire);
+        expect(decoded.version).toBe(version);
+        expect(decoded.header).toEqual(message.header);
+        expect(decoded.signatures.map((one) => [...one])).toEqual(
+          signatures.map((one) => [...one]),
+        );
+        expect(decoded.keys.map((key) => [...key])).toEqual(plain(message.staticAccountKeys));
+        expect(hex(decoded.message)).toBe(hex(message.serialize()));
+        for (let index = 0; index < decoded.keys.length; index += 1) {
+          expect(isWritable(decoded, index)).toBe(message.isAccountWritable(index));
+        }
       }
-    }
-  });
+    },
+    LIMIT_MS,
+  );
 
-  it('has at most one encoding, however it is changed', () => {
-    let taken = 0;
-    for (let count = 0; count < CASES * MUTANTS; count += 1) {
-      const bytes = mutate(random, randomWire(random));
-      const decoded = tryDecode(() => decodeTransaction(bytes));
-      if (decoded === undefined) continue;
-      const { message, signatures } = decoded;
-      expect(hex(encodeTransaction(decoded, message, signatures))).toBe(hex(bytes));
-      expect(hex(encodeMessage(decoded))).toBe(hex(message));
-      taken += 1;
-    }
-    expect(taken).toBeGreaterThan(0);
-  });
+  it(
+    'has at most one encoding, however it is changed',
+    () => {
+      let taken = 0;
+      for (let count = 0; count < CASES * MUTANTS; count += 1) {
+        const bytes = mutate(random, randomWire(random));
+        const decoded = tryDecode(() => decodeTransaction(bytes));
+        if (decoded === undefined) continue;
+        const { message, signatures } = decoded;
+        expect(hex(encodeTransaction(decoded, message, signatures))).toBe(hex(bytes));
+        expect(hex(encodeMessage(decoded))).toBe(hex(message));
+        taken += 1;
+      }
+      expect(taken).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
 
   it('is refused when a length prefix is longer than necessary', () => {
     const wire = Buffer.from(randomWire(random, ['legacy', 0]));
