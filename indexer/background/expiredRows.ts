@@ -3,27 +3,39 @@ import type { Database } from '../../common/postgres.ts';
 /** In one statement, so that none takes long, and nobody waits long for a row that it has. */
 const ROWS_AT_ONCE = 1_000;
 
+/**
+ * One batch of rows whose time is over, the oldest first; none that somebody changes just now.
+ *
+ * @param key the columns of the table's key
+ */
+function deleteOldest(
+  table: string,
+  key: string,
+  { by, where }: { by: string; where: string },
+): string {
+  return `
+    delete from ${table} where (${key}) in (
+      select ${key} from ${table} where ${where} order by ${by} limit $1 for update skip locked
+    )`;
+}
+
+const EXPIRED = { by: 'expires_at', where: 'expires_at <= now()' };
+
 /** How long deliveries can be looked up and replayed, whatever became of them. */
 const DELIVERIES_KEPT_DAYS = 30;
 
-const deleteOldDeliveriesBatch = `
-  delete from service.webhook_deliveries where id in (
-    select id from service.webhook_deliveries
-    where status <> 'pending' and stored_at < now() - interval '${DELIVERIES_KEPT_DAYS} days'
-    order by stored_at limit $1 for update skip locked
-  )`;
+const deleteOldDeliveriesBatch = deleteOldest('service.webhook_deliveries', 'id', {
+  by: 'stored_at',
+  where: `status <> 'pending' and stored_at < now() - interval '${DELIVERIES_KEPT_DAYS} days'`,
+});
 
-const deleteExpiredRequests = `
-  delete from service.idempotent_requests where (wallet, request_key) in (
-    select wallet, request_key from service.idempotent_requests
-    where expires_at <= now() order by expires_at limit $1 for update skip locked
-  )`;
+const deleteExpiredRequests = deleteOldest(
+  'service.idempotent_requests',
+  'wallet, request_key',
+  EXPIRED,
+);
 
-const deleteExpiredCopies = `
-  delete from service.answer_copies where job_id in (
-    select job_id from service.answer_copies
-    where expires_at <= now() order by expires_at limit $1 for update skip locked
-  )`;
+const deleteExpiredCopies = deleteOldest('service.answer_copies', 'job_id', EXPIRED);
 
 /** Of a release that kept them in the request's row. */
 const forgetAnswers = `
@@ -42,11 +54,10 @@ const deleteEndedSessions = `
   )`;
 
 /** An hour more than they are good for, since clocks differ. */
-const deleteUsedSignIns = `
-  delete from service.used_sign_ins where nonce in (
-    select nonce from service.used_sign_ins where expires_at < now() - interval '1 hour'
-    order by expires_at limit $1 for update skip locked
-  )`;
+const deleteUsedSignIns = deleteOldest('service.used_sign_ins', 'nonce', {
+  by: 'expires_at',
+  where: `expires_at < now() - interval '1 hour'`,
+});
 
 /** Their events go with them. A client that was away for longer starts a new listener. */
 const deleteUnservedListeners = `
@@ -55,23 +66,20 @@ const deleteUnservedListeners = `
     where served_at < now() - interval '10 minutes' limit $1 for update skip locked
   )`;
 
-const deleteOldListenerEvents = `
-  delete from service.listener_events where id in (
-    select id from service.listener_events where stored_at < now() - interval '10 minutes'
-    order by stored_at limit $1 for update skip locked
-  )`;
+const deleteOldListenerEvents = deleteOldest('service.listener_events', 'id', {
+  by: 'stored_at',
+  where: `stored_at < now() - interval '10 minutes'`,
+});
 
 /** How long a revoked key is listed. */
 const REVOKED_KEYS_KEPT_DAYS = 90;
 /** How long a wallet may wait to open its account before its key and its alert are deleted. */
 const WITHOUT_ACCOUNT_DAYS_MAX = 30;
 
-const deleteRevokedKeys = `
-  delete from service.api_keys where key_sha256 in (
-    select key_sha256 from service.api_keys
-    where revoked_at < now() - interval '${REVOKED_KEYS_KEPT_DAYS} days'
-    order by revoked_at limit $1 for update skip locked
-  )`;
+const deleteRevokedKeys = deleteOldest('service.api_keys', 'key_sha256', {
+  by: 'revoked_at',
+  where: `revoked_at < now() - interval '${REVOKED_KEYS_KEPT_DAYS} days'`,
+});
 
 const markAccounts = (table: string) => `
   update ${table} set without_account_since = null where ctid = any(array(
@@ -88,8 +96,8 @@ const deleteWithoutAccounts = (table: string) => `
 
 /**
  * Forgets keys that were revoked 90 days ago, and what wallets left that opened no account within 30
- * days: their keys and their alerts. Whoever has an account keeps both, also while a mirror is read
- * anew that does not know it yet.
+ * days: their keys and their alerts. A wallet with an account keeps both, also while a new mirror does
+ * not know it yet.
  *
  * @param signal ends it after the statement it is at
  */
@@ -103,12 +111,10 @@ export async function deleteOldKeys(database: Database, signal?: AbortSignal): P
 }
 
 /** Of budgets whose owners ask for nothing any more: each new request forgets its own. */
-const deleteOldRequestedDeliveries = `
-  delete from service.requested_deliveries where id in (
-    select id from service.requested_deliveries
-    where requested_at < now() - interval '10 minutes'
-    order by requested_at limit $1 for update skip locked
-  )`;
+const deleteOldRequestedDeliveries = deleteOldest('service.requested_deliveries', 'id', {
+  by: 'requested_at',
+  where: `requested_at < now() - interval '10 minutes'`,
+});
 
 /**
  * Forgets old deliveries with their attempts, and what was taken out of budgets: all that there are,
