@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import type { SelfSigned } from '../api/selfSigned.ts';
+import { type DatabaseFront, standBefore } from './databaseFront.ts';
 
 /** A client's question whether the server takes TLS, before anything else. */
 const SSL_REQUEST_BYTES = 8;
@@ -14,7 +14,7 @@ const SSL_REQUEST_BYTES = 8;
 export async function startTlsDatabase(
   databaseUrl: string,
   { certificate, key }: SelfSigned,
-): Promise<{ databaseUrl: string; close(): Promise<void> }> {
+): Promise<DatabaseFront> {
   const { hostname, port } = new URL(databaseUrl);
   const secureContext = createSecureContext({ cert: certificate, key });
   const sockets = new Set<Socket>();
@@ -37,16 +37,5 @@ export async function startTlsDatabase(
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    databaseUrl: url.href,
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, 'close');
-    },
-  };
+  return standBefore(databaseUrl, server, sockets);
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
+import { type DatabaseFront, standBefore } from './databaseFront.ts';
 
 /** The letters of the messages that matter here, and what the server says when it is idle. */
 const READY = 'Z';
@@ -39,7 +39,7 @@ function message(letter: string, content: Buffer): Buffer {
 export async function startTransactionPooler(
   databaseUrl: string,
   { servers, takes }: { servers: number; takes: 'last' | 'first' },
-): Promise<{ databaseUrl: string; close(): Promise<void> }> {
+): Promise<DatabaseFront> {
   const clients = await Promise.all(
     Array.from({ length: servers }, async () => {
       const client = new pg.Client({ connectionString: databaseUrl });
@@ -101,17 +101,12 @@ export async function startTransactionPooler(
       });
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const front = await standBefore(databaseUrl, server, sockets);
   return {
-    databaseUrl: url.href,
+    ...front,
     async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
       for (const { stream } of clients) stream.destroy();
-      await once(server, 'close');
+      await front.close();
     },
   };
 }
