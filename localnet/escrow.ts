@@ -4,6 +4,7 @@ import { PublicKey } from '@solana/web3.js';
 import { ConfigError } from '../common/config.ts';
 import { ACCOUNT_VERSION, accountKind } from '../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
+import { nameOfBytes } from '../programs/client/platform/bytes.ts';
 import type { LocalnetConfig } from './config.ts';
 import { PortError } from './rpc/server.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.ts';
@@ -15,7 +16,6 @@ import {
   startLocalnet,
 } from './start.ts';
 import { LedgerFilesError, StorageFullError } from './store/errors.ts';
-import { keyOf } from './wire/text.ts';
 
 const ELF_PATH = fileURLToPath(
   new URL('../programs/escrow/artifacts/escrow-v3.so', import.meta.url),
@@ -102,9 +102,9 @@ function payerAccount(): Account {
 
 /** @throws LedgerFilesError when accounts of an earlier release have another layout */
 function assertLayout(accounts: StoredAccounts, folder: string | undefined): void {
-  const programId = keyOf(PROGRAM_ID.toBytes());
+  const programId = nameOfBytes(PROGRAM_ID.toBytes());
   for (const [, { owner, data }] of accounts) {
-    if (keyOf(owner) !== programId || accountKind(data) === undefined) continue;
+    if (nameOfBytes(owner) !== programId || accountKind(data) === undefined) continue;
     const version = data[VERSION_OFFSET];
     if (version === ACCOUNT_VERSION) continue;
     throw new LedgerFilesError(

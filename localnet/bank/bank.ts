@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
 import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
 import type { Timeline } from '../runtime/timeline.ts';
 import type { Store } from '../store/store.ts';
-import { keyOf } from '../wire/text.ts';
 import { executeTransaction, isExecuted, type Refused } from './execute.ts';
 import { LOOKUP_TABLE_PROGRAM, memoOf } from './meta.ts';
 import {
@@ -73,9 +73,9 @@ interface OpenBlock extends Block {
   readonly dueSlot: number;
 }
 
-const CLOCK = keyOf(CLOCK_SYSVAR);
-const SLOT_HASHES = keyOf(SLOT_HASHES_SYSVAR);
-const READS_SLOT_HASHES = new Set([SLOT_HASHES, keyOf(LOOKUP_TABLE_PROGRAM)]);
+const CLOCK = nameOfBytes(CLOCK_SYSVAR);
+const SLOT_HASHES = nameOfBytes(SLOT_HASHES_SYSVAR);
+const READS_SLOT_HASHES = new Set([SLOT_HASHES, nameOfBytes(LOOKUP_TABLE_PROGRAM)]);
 
 /** @param options.confirmSlots 0: a block is closed once the transactions of one turn are executed */
 export function createBank(options: {
@@ -162,7 +162,7 @@ export function createBank(options: {
     const { recentBlockhash, keys, lookups } = transaction;
     if (blockhashes.slotOf(recentBlockhash, at) === undefined) return refuse('BlockhashNotFound');
     setClock(at);
-    if (lookups.length > 0 || keys.some((key) => READS_SLOT_HASHES.has(keyOf(key)))) {
+    if (lookups.length > 0 || keys.some((key) => READS_SLOT_HASHES.has(nameOfBytes(key)))) {
       runtime.setAccount(SLOT_HASHES_SYSVAR, slotHashesSysvar(runtime, at - 1, blockhashes));
     }
     return undefined;
@@ -202,15 +202,15 @@ export function createBank(options: {
     const processed = createBlock(block.slot, block.clockMs);
     processed.transactions.push(landed);
     for (const change of changes) {
-      recordChange(block, keyOf(change.address), change);
-      recordChange(processed, keyOf(change.address), change);
+      recordChange(block, nameOfBytes(change.address), change);
+      recordChange(processed, nameOfBytes(change.address), change);
     }
     for (const listener of processedListeners) listener(processed);
     return landed;
   }
 
   function account(address: Uint8Array, commitment: Commitment): Account | null {
-    const key = keyOf(address);
+    const key = nameOfBytes(address);
     if (key === CLOCK) return clockSysvar(runtime, slot(commitment), timeline);
     if (key === SLOT_HASHES) return slotHashesSysvar(runtime, slot(commitment), blockhashes);
     if (commitment === 'processed') return runtime.account(address);
@@ -228,15 +228,15 @@ export function createBank(options: {
     recent,
 
     accountsOf(programId, commitment) {
-      const owner = keyOf(programId);
+      const owner = nameOfBytes(programId);
       const found = new Map<string, AccountEntry>(
-        runtime.accountsOf(programId).map((entry) => [keyOf(entry[0]), entry]),
+        runtime.accountsOf(programId).map((entry) => [nameOfBytes(entry[0]), entry]),
       );
       if (commitment === 'processed') return [...found.values()];
       for (const block of [...recentBlocks.after(slot(commitment)), ...(open ? [open] : [])]) {
         for (const [key, { address }] of block.changes) {
           const then = account(address, commitment);
-          if (then && keyOf(then.owner) === owner) found.set(key, [address, then]);
+          if (then && nameOfBytes(then.owner) === owner) found.set(key, [address, then]);
           else found.delete(key);
         }
       }
@@ -254,7 +254,7 @@ export function createBank(options: {
       for (const [address, after] of accounts) {
         const before = runtime.account(address);
         runtime.setAccount(address, after);
-        recordChange(block, keyOf(address), { address, before, after });
+        recordChange(block, nameOfBytes(address), { address, before, after });
       }
       await block.stored.promise;
     },

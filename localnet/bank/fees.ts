@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import type { Message } from '../../programs/client/wire/index.ts';
-import { keyOf } from '../wire/text.ts';
 
 /** A cluster's fee for each signature, including those in precompiles. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
@@ -14,7 +14,7 @@ const COMPUTE_UNITS_BUILTIN = 3_000;
 const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
 
-const idOf = (address: string): string => keyOf(base58.decode(address));
+const idOf = (address: string): string => nameOfBytes(base58.decode(address));
 const COMPUTE_BUDGET = idOf('ComputeBudget111111111111111111111111111111');
 const PRECOMPILES_BUILTIN = [
   'Ed25519SigVerify111111111111111111111111111',
@@ -44,7 +44,7 @@ export function feeOf({ version, header, keys, instructions, config }: Message):
   let unitsLimit: number | undefined;
   let microLamports = 0n;
   for (const { programIdIndex, data } of instructions) {
-    const program = keyOf(keys[programIdIndex] as Uint8Array);
+    const program = nameOfBytes(keys[programIdIndex] as Uint8Array);
     unitsDefault += BUILTINS.has(program) ? COMPUTE_UNITS_BUILTIN : COMPUTE_UNITS_DEFAULT;
     // A precompile's first byte is the number of its signatures.
     if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;

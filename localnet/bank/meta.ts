@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
 import {
   ADDRESS_BYTES,
@@ -6,7 +7,7 @@ import {
   type InnerInstruction,
   type Runtime,
 } from '../runtime/runtime.ts';
-import { addressText, exact, keyOf } from '../wire/text.ts';
+import { addressText, exact } from '../wire/text.ts';
 import type { TokenBalance } from './tokenBalances.ts';
 
 /** The accounts that a transaction loads from lookup tables, in its order. */
@@ -29,7 +30,8 @@ export function loadAddresses(
   const readonly: Uint8Array[] = [];
   for (const { table, writableIndexes, readonlyIndexes } of lookups) {
     const account = runtime.account(table);
-    if (!account || keyOf(account.owner) !== keyOf(LOOKUP_TABLE_PROGRAM)) return undefined;
+    if (!account || nameOfBytes(account.owner) !== nameOfBytes(LOOKUP_TABLE_PROGRAM))
+      return undefined;
     const entry = (index: number): Uint8Array =>
       account.data.subarray(
         TABLE_HEADER_BYTES + index * ADDRESS_BYTES,
@@ -46,13 +48,15 @@ const MEMO_PROGRAMS = new Set(
   [
     'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
     'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-  ].map((address) => keyOf(base58.decode(address))),
+  ].map((address) => nameOfBytes(base58.decode(address))),
 );
 
 /** A transaction's memos in the form of clusters: each after its length in bytes. */
 export function memoOf({ keys, instructions }: DecodedTransaction): string | null {
   const memos = instructions
-    .filter(({ programIdIndex }) => MEMO_PROGRAMS.has(keyOf(keys[programIdIndex] as Uint8Array)))
+    .filter(({ programIdIndex }) =>
+      MEMO_PROGRAMS.has(nameOfBytes(keys[programIdIndex] as Uint8Array)),
+    )
     .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`);
   return memos.length === 0 ? null : memos.join('; ');
 }

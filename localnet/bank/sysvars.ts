@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { base58 } from '@scure/base';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import {
   type Account,
   RENT_EPOCH_NEVER,
@@ -7,7 +8,7 @@ import {
   SLOTS_PER_EPOCH,
 } from '../runtime/runtime.ts';
 import type { Timeline } from '../runtime/timeline.ts';
-import { addressText, keyOf } from '../wire/text.ts';
+import { addressText } from '../wire/text.ts';
 
 /** Each slot's blockhash, and the window in which transactions may use it. */
 export interface Blockhashes {
@@ -49,7 +50,7 @@ export function createBlockhashes(
   /** Computes the window on demand. */
   function computeUpTo(slot: number): void {
     for (let next = Math.max(computedTo + 1, slot - windowSlots); next <= slot; next += 1) {
-      slots.set(keyOf(at(next)), next);
+      slots.set(nameOfBytes(at(next)), next);
     }
     computedTo = Math.max(computedTo, slot);
     for (const [key, known] of slots) {
@@ -64,7 +65,7 @@ export function createBlockhashes(
     textAt: (slot) => addressText(at(slot)),
     slotOf(blockhash, slot) {
       computeUpTo(slot);
-      const known = slots.get(keyOf(blockhash));
+      const known = slots.get(nameOfBytes(blockhash));
       return known === undefined || known < slot - windowSlots ? undefined : known;
     },
   };

@@ -1,8 +1,9 @@
 import { base58 } from '@scure/base';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import { MINT, TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import type { Account, Runtime } from '../runtime/runtime.ts';
-import { addressText, keyOf } from '../wire/text.ts';
+import { addressText } from '../wire/text.ts';
 
 /** A token account's balance in the form of clusters. */
 export interface TokenBalance {
@@ -22,7 +23,7 @@ interface TokenAmount {
 }
 
 const TOKEN_2022_PROGRAM = base58.decode('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
-const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM.toBytes(), TOKEN_2022_PROGRAM].map(keyOf));
+const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM.toBytes(), TOKEN_2022_PROGRAM].map(nameOfBytes));
 
 /** Token-2022 stores the kind of account after the base layout. */
 const KIND_OFFSET = TOKEN_ACCOUNT.bytes;
@@ -44,7 +45,7 @@ interface MintState {
 }
 
 export function isTokenProgram(address: Uint8Array): boolean {
-  return TOKEN_PROGRAMS.has(keyOf(address));
+  return TOKEN_PROGRAMS.has(nameOfBytes(address));
 }
 
 /** @returns undefined for anything but an initialized token account */

@@ -1,7 +1,8 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import type { Block, Commitment } from '../bank/recentBlocks.ts';
-import { addressText, keyOf } from '../wire/text.ts';
+import { addressText } from '../wire/text.ts';
 import { encodeNotified } from './encode/account.ts';
 import { filterOf } from './methods/accounts.ts';
 import {
@@ -87,7 +88,7 @@ export function createSubscriptions(
 
   const subscribing: Record<Kind, Method> = {
     account: method({ address, config: accountReading }, (_, { address: of, config }) => {
-      const key = keyOf(of);
+      const key = nameOfBytes(of);
       return subscribe('account', (id) =>
         onBlocks(config.commitment, ({ slot, changes }) => {
           const change = changes.get(key);
@@ -102,12 +103,12 @@ export function createSubscriptions(
 
     program: method({ programId: address, config: programReading }, (_, given) => {
       const { config } = given;
-      const owner = keyOf(given.programId);
+      const owner = nameOfBytes(given.programId);
       const holds = filterOf(config.filters ?? []);
       return subscribe('program', (id) =>
         onBlocks(config.commitment, ({ slot, changes }) => {
           for (const { address: at, after } of changes.values()) {
-            if (!after || keyOf(after.owner) !== owner || !holds(after)) continue;
+            if (!after || nameOfBytes(after.owner) !== owner || !holds(after)) continue;
             const account = encodeNotified(bank.runtime, after, config);
             send('program', id, withContext(slot, { account, pubkey: addressText(at) }));
           }
@@ -116,11 +117,12 @@ export function createSubscriptions(
     }),
 
     logs: method({ mentioned, config: commitmentOnly }, (_, { mentioned: which, config }) => {
-      const key = typeof which === 'string' ? undefined : keyOf(which.mentions[0] as Uint8Array);
+      const key =
+        typeof which === 'string' ? undefined : nameOfBytes(which.mentions[0] as Uint8Array);
       return subscribe('logs', (id) =>
         onBlocks(config.commitment, ({ slot, transactions }) => {
           for (const { signatureText: signature, err, logs, keys } of transactions) {
-            if (key !== undefined && !keys.some((one) => keyOf(one) === key)) continue;
+            if (key !== undefined && !keys.some((one) => nameOfBytes(one) === key)) continue;
             send('logs', id, withContext(slot, { err, logs, signature }));
           }
         }),

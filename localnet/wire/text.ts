@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 
 // The same few addresses are encoded again and again, and base58 takes quadratic time.
 
@@ -6,14 +7,9 @@ import { base58 } from '@scure/base';
 const CACHED_MAX = 20_000;
 const texts = new Map<string, string>();
 
-/** Bytes as a key of a Map: one character each. */
-export function keyOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
-}
-
 /** An address or blockhash in base58. */
 export function addressText(bytes: Uint8Array): string {
-  const key = keyOf(bytes);
+  const key = nameOfBytes(bytes);
   const known = texts.get(key);
   if (known !== undefined) return known;
   if (texts.size >= CACHED_MAX) texts.clear();

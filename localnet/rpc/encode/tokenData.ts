@@ -1,3 +1,4 @@
+import { nameOfBytes } from '../../../programs/client/platform/bytes.ts';
 import {
   INITIALIZED,
   MINT,
@@ -7,7 +8,7 @@ import {
 } from '../../../programs/client/token/layout.ts';
 import { isTokenProgram, mintState, tokenAmount, tokenHolding } from '../../bank/tokenBalances.ts';
 import { type Account, RENT_EPOCH_NEVER, type Runtime } from '../../runtime/runtime.ts';
-import { addressText, keyOf } from '../../wire/text.ts';
+import { addressText } from '../../wire/text.ts';
 
 const ADDRESS_BYTES = 32;
 
@@ -70,7 +71,7 @@ function parseMint(account: Account): object | undefined {
 /** The delegate of a token account; undefined: none. */
 export function delegateOf({ data }: Account): string | undefined {
   const delegate = optionalAddress(data, TOKEN_ACCOUNT.delegate);
-  return delegate === undefined ? undefined : keyOf(addressAt(data, TOKEN_ACCOUNT.delegate));
+  return delegate === undefined ? undefined : nameOfBytes(addressAt(data, TOKEN_ACCOUNT.delegate));
 }
 
 function optionalAddress(data: Uint8Array, offset: number): string | undefined {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { nameOfBytes } from '../../../programs/client/platform/bytes.ts';
 import { isTokenProgram, mintState, tokenAmount, tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
-import { addressText, keyOf } from '../../wire/text.ts';
+import { addressText } from '../../wire/text.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { delegateOf } from '../encode/tokenData.ts';
 import {
@@ -43,7 +44,7 @@ export const tokenMethods = {
       .accountsOf(account.owner, commitment)
       .flatMap(([at, holder]) => {
         const holding = tokenHolding(holder);
-        const isOfMint = holding && keyOf(holding.mint) === keyOf(given.mint);
+        const isOfMint = holding && nameOfBytes(holding.mint) === nameOfBytes(given.mint);
         return isOfMint ? [{ at, amount: holding.amount }] : [];
       })
       .sort((one, other) => (other.amount > one.amount ? 1 : -1))
@@ -60,14 +61,19 @@ export const tokenMethods = {
     (context, { owner, whose: which, config }) =>
       tokenAccounts(context, which, config, (account) => {
         const holding = tokenHolding(account);
-        return holding !== undefined && keyOf(holding.owner) === keyOf(owner);
+        return holding !== undefined && nameOfBytes(holding.owner) === nameOfBytes(owner);
       }),
   ),
 
   getTokenAccountsByDelegate: method(
     { delegate: address, whose, config: accountReading },
     (context, { delegate, whose: which, config }) =>
-      tokenAccounts(context, which, config, (account) => delegateOf(account) === keyOf(delegate)),
+      tokenAccounts(
+        context,
+        which,
+        config,
+        (account) => delegateOf(account) === nameOfBytes(delegate),
+      ),
   ),
 };
 
@@ -88,7 +94,7 @@ function tokenAccounts(
   }
   const found = bank.accountsOf(programId, commitment).flatMap(([at, account]) => {
     const holding = tokenHolding(account);
-    const isOfMint = !mint || (holding && keyOf(holding.mint) === keyOf(mint));
+    const isOfMint = !mint || (holding && nameOfBytes(holding.mint) === nameOfBytes(mint));
     if (!holding || !isOfMint || !isWanted(account)) return [];
     return [{ account: encodeAccount(bank.runtime, account, config), pubkey: addressText(at) }];
   });
