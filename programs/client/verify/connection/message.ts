@@ -66,7 +66,8 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
 const VERSIONS: readonly unknown[] = ['legacy', 0, 1] satisfies MessageVersion[];
 
 /** As `createMessage` gives it, or web3.js, whose own `serialize` does not know version 1. */
-type ReadMessage = Omit<ReturnType<typeof createMessage>, 'getAccountKeys'>;
+type ReadMessage = Omit<ReturnType<typeof createMessage>, 'getAccountKeys' | 'transactionConfig'> &
+  Pick<MessageJson, 'transactionConfig'>;
 
 /**
  * The bytes that were signed.

@@ -64,7 +64,7 @@ export function readTransaction(
   return {
     signature,
     slot: BigInt(response.slot),
-    message: signedBytes(message as never),
+    message: signedBytes(message),
     signers: addresses.slice(0, message.header.numRequiredSignatures).map(publicKeyOf),
     signatures: signatures.map((text) => decodeBase58(text)),
     instructions: message.compiledInstructions.map(
