@@ -17,7 +17,7 @@ interface KeyRecord {
   status: KeyStatus;
   /** Null of a wallet that is suspended and has no live key. */
   created_at: Date | null;
-  /** Of a suspended wallet: when, by whom, and why. */
+  /** Of a suspended wallet: when, why, and which side suspended it. */
   suspended_at: Date | null;
   suspended_by: OpenSuspension['suspended_by'] | null;
   suspension_reason: string | null;
@@ -33,7 +33,7 @@ export class KeyNotFoundError extends Error {
   override name = 'KeyNotFoundError';
 }
 
-/** The wallet's key was made after the request to replace it had come: whoever has it keeps it. */
+/** The wallet's key was made after the request to replace it had come: its owner keeps it. */
 export class KeyReplacedError extends Error {
   override name = 'KeyReplacedError';
 }

@@ -121,8 +121,8 @@ export function createCompletions(services: CompletionServices): Completions {
   }
 
   /**
-   * What the mirror tells once it shows the job's end: before, its balance is without the charge.
-   * Until then the ledger's own event tells it.
+   * What the mirror has once it shows the job's end: before, its balance is without the charge.
+   * Until then the ledger's own event has it.
    */
   async function settlementBefore(
     key: Parameters<CompletionServices['findJob']>[0],
@@ -337,7 +337,7 @@ const UNSIGNED: UnprovenEnd = {
   cause: 'not its signature',
 };
 
-/** Whoever left before the whole answer may have lost it; also where there was an error instead. */
+/** A client that left before the whole answer may have lost it; also where it was an error. */
 function noteWhenLeft(response: Response, { lost }: Answered): void {
   if (response.closed) lost();
   else response.once('close', lost);

@@ -130,7 +130,7 @@ export async function* dispatch(
   }
 
   /**
-   * The pool is up to a second behind the ledger. Whoever left, moved or changed its key in that time
+   * The pool is up to a second behind the ledger. A worker that left, moved or changed its key in that time
    * cannot answer, and has not failed.
    */
   async function excuseChanged(reservation: Reservation, end: AttemptEnd): Promise<AttemptEnd> {

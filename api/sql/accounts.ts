@@ -103,7 +103,7 @@ export async function selectSpending(
   return rows[0];
 }
 
-/** Until the transaction ends, nobody else changes the wallet's keys or suspends it. */
+/** Until the transaction ends, no other changes the wallet's keys or suspends it. */
 export async function lockKeys(database: Database, wallet: string): Promise<void> {
   await database.query(`select pg_advisory_xact_lock(hashtextextended('key ' || $1, 0))`, [wallet]);
 }

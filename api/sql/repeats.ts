@@ -14,7 +14,7 @@ export interface IdempotentRequestRow {
   request_key: Buffer;
   job_id: string;
   body_hmac: Buffer;
-  /** How long the lease lasts, in seconds; not above 0 once nobody holds it. */
+  /** How long the lease lasts, in seconds; not above 0 once it is over. */
   lease_seconds: number;
   /** Whether its answer may have been lost: its connection is over, or its process gone. */
   is_lost: boolean;

@@ -248,7 +248,7 @@ const FIRST_SILENCE_MS_MAX = 80_000;
 const CHARACTERS_WEIGHED_MAX = 262_144;
 
 /**
- * How long a model may be silent before its first text: it reads the prompt meanwhile, and many
+ * How long a model may be silent before its first text: it reads the prompt then, and many
  * servers say nothing then. The text alone decides, whatever tokenizer is at hand, so that API and
  * worker come to the same time.
  */

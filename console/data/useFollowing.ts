@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { PathOf } from './request.ts';
 
-/** Reads anew what was read under these paths once a value has changed on which it depends. */
+/** Reads again what was read under these paths once a value has changed on which it depends. */
 export function useFollowing(value: string | undefined, paths: readonly PathOf<'GET'>[]): void {
   const client = useQueryClient();
   const before = useRef(value);

@@ -21,7 +21,7 @@ export interface Offence {
 const HOUR_SECONDS = 3_600n;
 
 /**
- * Work that a worker did and nobody paid: its client left, or the answer has no text. Where a worker
+ * Work that a worker did unpaid: its client left, or the answer has no text. Where a worker
  * alone is to blame for that, the API has asked another one, or records `worker_error`.
  */
 export const unpaidEndings: Offence = {

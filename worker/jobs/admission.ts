@@ -99,7 +99,7 @@ export function createAdmission(
     }
   }
 
-  /** Whoever sent the job may not know yet that its model is hosted no more. */
+  /** The sender of the job may not know yet that its model is hosted no more. */
   function checkHosted(job: Job, worker: Worker): void {
     if (workerModels(worker).some((model) => model.equals(job.model))) return;
     throw new WorkerError('worker_not_eligible', "This worker does not host the job's model");

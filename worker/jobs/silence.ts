@@ -19,7 +19,7 @@ interface WatchedEngine {
 }
 
 /**
- * Tells silence that a gateway gives up on from a caller that leaves. Nothing counts as silence while
+ * Keeps silence that a gateway gives up on apart from a caller that leaves. Nothing counts as silence while
  * a reader holds the engine up.
  */
 export function watchSilence(

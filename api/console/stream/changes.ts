@@ -135,7 +135,7 @@ export function createChangeStreams(options: {
     }
   }
 
-  /** Tells those of a wallet's streams that do not know it yet. */
+  /** Writes to those of a wallet's streams that do not know it yet. */
   function send(
     told: Iterable<Listener>,
     jobs: readonly ConsoleJob[],

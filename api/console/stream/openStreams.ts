@@ -165,7 +165,7 @@ export function createOpenStreams(options: {
   };
 }
 
-/** Writes to a stream, which may have ended meanwhile: to write to it then would end the process. */
+/** Writes to a stream, which may have ended by then: to write to it would end the process. */
 export function writeEvent(response: Response, text: string): void {
   if (!response.writableEnded) response.write(text);
 }

@@ -94,7 +94,7 @@ export function createWebhookListeners(options: {
       openStreams.admit(asked, response);
       const streamId = randomUUID();
       const { isResumed } = await explained(openListener(pool, { sessionId, streamId, wallet }));
-      // Its session ended meanwhile, and the answer with it.
+      // Its session ended before that, and the answer with it.
       if (response.writableEnded) return;
       response.set({
         'content-type': 'text/event-stream; charset=utf-8',

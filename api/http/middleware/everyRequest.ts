@@ -17,7 +17,7 @@ const TARGET = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
 /**
  * Reads doubled slashes of a path as one, as clients send them whose base URL ends with a slash. It
  * comes before everything that looks at the path, so that limits, guards and records see one route.
- * Nobody is sent elsewhere: an address of the client's making would be an open redirect.
+ * It redirects to no other address: one of the client's making would be an open redirect.
  */
 export function collapseSlashes(): RequestHandler {
   return (request, _response, next) => {

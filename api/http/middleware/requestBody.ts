@@ -32,7 +32,7 @@ const readCompletions = new WeakMap<IncomingMessage, ChatCompletionRequest>();
 const EMPTY = new Uint8Array();
 
 /**
- * Any content type: some clients send none, and the body itself tells whether it is JSON. It must be
+ * Any content type: some clients send none, and the body itself shows whether it is JSON. It must be
  * UTF-8, as JSON is: other bytes would be replaced silently, and another text answered than was sent.
  *
  * No parser sees a body before its bytes were scanned for what parsers are slow at.

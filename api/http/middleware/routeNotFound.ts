@@ -1,7 +1,7 @@
 import type { Express, Request, RequestHandler } from 'express';
 import { ApiError } from '../contracts/errors.ts';
 
-/** A route, and the parts of its path that tell it from others. */
+/** A route, and the parts of its path by which it differs from others. */
 interface Known {
   method: string;
   /** `/v1/models/{model_id}` */

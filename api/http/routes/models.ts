@@ -22,7 +22,7 @@ export async function modelViewer({
   return (model) =>
     modelView(model, {
       activeWorkers: directory.active(model.address).length,
-      // Whoever is active has answered a probe: a model is never listed without an observation.
+      // An active worker has answered a probe: a model is never listed without an observation.
       medianLatencyMs: medians.get(model.id) ?? directory.startProbeMs(model) ?? 0,
     });
 }

@@ -29,7 +29,7 @@ interface Account {
 
 /**
  * Orders the accounts of instructions as web3.js does. web3.js spells every key of every instruction
- * in base58 to tell them apart, which took a tenth of the API's time.
+ * in base58 to compare them, which took a tenth of the API's time.
  *
  * @param options.blockhash its 32 bytes
  * @param options.table for version 0 alone
