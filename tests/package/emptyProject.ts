@@ -1,5 +1,6 @@
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { makeFolder } from '../../bin/builtFolder.mjs';
 import { checkout, type PackageKey, run } from './packing.ts';
 
 /** Lines of Node.js and their oldest versions that the packages support. */
@@ -19,15 +20,8 @@ export const INSTALLABLE_LINES: readonly Line[] =
  */
 export async function installNode(line: Line): Promise<string> {
   const version = OLDEST_NODES[line];
-  const folder = join(checkout, 'node_modules/.cache/nodes', version);
-  const node = join(folder, 'node_modules/oldest/bin/node');
-  if (!existsSync(node)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{}');
-    const name = `oldest@npm:node-${process.platform}-${process.arch}@${version}`;
-    await run(folder, 'npm', [...INSTALL, '--no-bin-links', name]);
-  }
-  return node;
+  const asked = `oldest@npm:node-${process.platform}-${process.arch}@${version}`;
+  return join(await installOnce(`nodes/${version}`, asked), 'oldest/bin/node');
 }
 
 /**
@@ -36,14 +30,21 @@ export async function installNode(line: Line): Promise<string> {
  * @returns the path of its program
  */
 export async function installNpm(version: string): Promise<string> {
-  const folder = join(checkout, 'node_modules/.cache/npms', version);
-  const program = join(folder, 'node_modules/npm/bin/npm-cli.js');
-  if (!existsSync(program)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{}');
-    await run(folder, 'npm', [...INSTALL, '--no-bin-links', `npm@${version}`]);
-  }
-  return program;
+  return join(await installOnce(`npms/${version}`, `npm@${version}`), 'npm/bin/npm-cli.js');
+}
+
+/** Of several files of tests that want it at once, one installs. @returns what it was put into */
+async function installOnce(name: string, asked: string): Promise<string> {
+  const built = join(checkout, 'node_modules/.cache', name);
+  await makeFolder({
+    built,
+    sources: [],
+    async build(folder) {
+      writeFileSync(join(folder, 'package.json'), '{}');
+      await run(folder, 'npm', [...INSTALL, '--no-bin-links', asked]);
+    },
+  });
+  return join(built, 'node_modules');
 }
 
 /** A project that has what npm installs for one package, and nothing else. */
