@@ -123,7 +123,7 @@ export async function startApi(
   const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger), time);
   const wrong = faults?.find(({ isMisconfigured }) => isMisconfigured);
   if (wrong) throw new ConfigError(`${wrong.message}.`);
-  const escrow = observeEscrow(createEscrow(ledger), metrics);
+  const { escrow, observeLock } = observeEscrow(createEscrow(ledger), metrics);
   const { clock } = ledger;
 
   const catalog = createCatalog({ database: pool, logger, time });
@@ -208,6 +208,7 @@ export async function startApi(
     publicUrl,
     nowSeconds: clock.nowSeconds,
     workers,
+    observeLock,
     observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     observeJob: ({ job, wallet, durationsMs }) =>
       timings.add({

@@ -83,16 +83,26 @@ export async function unlessAborted<Result>(
 export interface Background {
   /** @param work must not reject: whoever starts it handles its errors */
   add(work: Promise<unknown>): void;
+  /** @returns ends work that begins now */
+  begin(): () => void;
   /** Resolves when nothing runs any more, what is added meanwhile included. */
   drain(): Promise<void>;
 }
 
 export function createBackground(): Background {
   const running = new Set<Promise<unknown>>();
+
+  function add(work: Promise<unknown>): void {
+    running.add(work);
+    void work.finally(() => running.delete(work));
+  }
+
   return {
-    add(work) {
-      running.add(work);
-      void work.finally(() => running.delete(work));
+    add,
+    begin() {
+      const { promise, resolve } = createDeferred<void>();
+      add(promise);
+      return resolve;
     },
     async drain() {
       while (running.size > 0) await Promise.all(running);

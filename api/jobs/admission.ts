@@ -168,7 +168,11 @@ export async function admit(
   if (!reservation)
     throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
   try {
-    return { reservation, job: await lockJob(services, { payer, request, quoted, draft }) };
+    const locking = services.escrow.lock(payer, quoted, draft);
+    return {
+      reservation,
+      job: await locking.catch((error) => lockRequoted(services, { ...options, error })),
+    };
   } catch (error) {
     reservation.release();
     throw error;
@@ -182,18 +186,14 @@ function findModel(services: AdmissionServices, modelId: string): ModelRow {
   throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
 }
 
-/** Locks at the quoted price; quotes once more when it has changed meanwhile. */
-async function lockJob(
+/** Quotes once more when the price has changed since. @throws the lock's error where it has not */
+async function lockRequoted(
   services: AdmissionServices,
-  options: { payer: Payer; request: ChatCompletionRequest; quoted: Quote; draft: JobDraft },
+  options: { payer: Payer; request: ChatCompletionRequest; draft: JobDraft; error: unknown },
 ): Promise<LockedJob> {
   const { escrow, catalog, tokens } = services;
-  const { payer, request, quoted, draft } = options;
-  try {
-    return await escrow.lock(payer, quoted, draft);
-  } catch (error) {
-    if (!(error instanceof PriceChangedError)) throw error;
-  }
+  const { payer, request, draft } = options;
+  if (!(options.error instanceof PriceChangedError)) throw options.error;
   await catalog.refresh();
   try {
     const requoted = await quote(findModel(services, request.model), request, tokens);

@@ -16,7 +16,7 @@ import {
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
-import { type AdmissionServices, type Admitted, admit, chatForWorker } from './admission.ts';
+import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
 import type { TextEvent, UnprovenEnd } from './attempt.ts';
 import type { Answered, NewClaim } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshed } from './dispatch.ts';
@@ -45,6 +45,8 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
   findJob: (key: { wallet: string; jobId: string }) => Promise<JobRow | undefined>;
   publicUrl: string;
   observeStage: (name: StageName, durationMs: number) => void;
+  /** Counts the job until its end. */
+  observeLock: (job: LockedJob) => void;
   /** Keeps what was learnt about a worker's speed, for every instance's choice. */
   observeFirstToken: (seen: { worker: string; modelId: string; firstTokenMs: number }) => void;
   /** Keeps how long the stages of a job took, for its wallet. */
@@ -106,18 +108,11 @@ export function createCompletions(services: CompletionServices): Completions {
     }
   }
 
-  async function admitClaimed(
-    claim: NewClaim,
-    options: Parameters<typeof admit>[1],
-  ): Promise<Admitted> {
-    try {
-      return await admit(services, options);
-    } catch (error) {
-      if (error instanceof LockUndecidedError) {
-        background.add(error.end.then((end) => (end === 'undone' ? release(claim) : undefined)));
-      } else if (hasLockedNothing(error)) await release(claim);
-      throw error;
-    }
+  async function notAdmitted(claim: NewClaim, error: unknown): Promise<never> {
+    if (error instanceof LockUndecidedError) {
+      background.add(error.end.then((end) => (end === 'undone' ? release(claim) : undefined)));
+    } else if (hasLockedNothing(error)) await release(claim);
+    throw error;
   }
 
   /**
@@ -275,55 +270,63 @@ export function createCompletions(services: CompletionServices): Completions {
     }
   }
 
-  async function complete({
-    payer,
-    identity,
-    request,
-    response,
-  }: Parameters<Completions['complete']>[0]): Promise<void> {
-    const { wallet } = payer;
-    const clientGone = abortWhenLeft(response);
-    const trace = traceOf(response);
-    const stages = createStages((name, startMs, endMs) => {
-      services.observeStage(name, endMs - startMs);
-      trace.stage(name, startMs, endMs);
-    });
-    const isStream = request.stream ?? false;
-    const includeUsage = request.stream_options?.include_usage ?? false;
-    const draft = escrow.draft(wallet);
-    const claim = await idempotency.claim(identity, draft.id);
-    noteWhenLeft(response, claim);
-    const { delivered: onWhole } = claim;
-    const form = { response, publicUrl, isStream, includeUsage, onWhole };
-    if (claim.status === 'replay') {
-      const { jobId, copy } = claim;
-      return replayAnswer({ ...form, jobId, copy, ...(await settlementBefore({ wallet, jobId })) });
-    }
-    const { job, reservation } = await admitClaimed(claim, { payer, request, draft, clientGone });
-    stages.mark('lock');
-    response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
-    noteJob(response, { modelId: job.model.id, stages });
-
-    const created = Number(clock.nowSeconds());
-    const delivery = createDelivery({
-      ...form,
-      identity: { jobId: job.id, modelId: job.model.id, created },
-    });
-    const chat = chatForWorker(request);
-    const { messages } = request;
-    const firstMs = firstSilenceMs(messages);
-    const dispatchable = { job, reservation, chat, firstSilenceMs: firstMs, clientGone, isStream };
-    const context = { response, delivery, stages, claim, isStream, messages, created };
-    await work.keepGoing(job, answer(dispatchable, context));
-    services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
-  }
-
   return {
-    complete(options) {
-      const completing = complete(options);
-      // The server does not wait for it once its client has left.
-      background.add(completing.catch(() => undefined));
-      return completing;
+    async complete({ payer, identity, request, response }) {
+      // The server waits for it, also once its client has left.
+      const end = background.begin();
+      try {
+        const { wallet } = payer;
+        const clientGone = abortWhenLeft(response);
+        const trace = traceOf(response);
+        const stages = createStages((name, startMs, endMs) => {
+          services.observeStage(name, endMs - startMs);
+          trace.stage(name, startMs, endMs);
+        });
+        const isStream = request.stream ?? false;
+        const includeUsage = request.stream_options?.include_usage ?? false;
+        const draft = escrow.draft(wallet);
+        const claim = await idempotency.claim(identity, draft.id);
+        noteWhenLeft(response, claim);
+        const { delivered: onWhole } = claim;
+        const form = { response, publicUrl, isStream, includeUsage, onWhole };
+        if (claim.status === 'replay') {
+          const { jobId, copy } = claim;
+          return await replayAnswer({
+            ...form,
+            jobId,
+            copy,
+            ...(await settlementBefore({ wallet, jobId })),
+          });
+        }
+        const admitting = admit(services, { payer, request, draft, clientGone });
+        const { job, reservation } = await admitting.catch((error) => notAdmitted(claim, error));
+        services.observeLock(job);
+        stages.mark('lock');
+        response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
+        noteJob(response, { modelId: job.model.id, stages });
+
+        const created = Number(clock.nowSeconds());
+        const delivery = createDelivery({
+          ...form,
+          identity: { jobId: job.id, modelId: job.model.id, created },
+        });
+        const chat = chatForWorker(request);
+        const { messages } = request;
+        const firstMs = firstSilenceMs(messages);
+        const dispatchable = {
+          job,
+          reservation,
+          chat,
+          firstSilenceMs: firstMs,
+          clientGone,
+          isStream,
+        };
+        const context = { response, delivery, stages, claim, isStream, messages, created };
+        await work.keepGoing(job, answer(dispatchable, context));
+        services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
+      } finally {
+        end();
+      }
     },
     drain: background.drain,
   };

@@ -5,7 +5,7 @@ import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
 import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';
 import { type LedgerContext, readJob, unlessAway } from './context.ts';
 import { readSettlement } from './jobLookup.ts';
-import { lockJob } from './lock.ts';
+import { createLock } from './lock.ts';
 import { failJob, refundJob } from './refund.ts';
 import { createAcknowledgements, settleJob } from './settlement.ts';
 
@@ -43,7 +43,7 @@ export function createEscrow(context: LedgerContext): Escrow {
 
   return {
     draft: (wallet) => draftJob(context, wallet),
-    lock: (payer, quoted, draft) => lockJob(context, { payer, quoted, draft }),
+    lock: createLock(context),
     async undeliveredProof({ address }) {
       const found = await readJob(context, address, { slot: 0, signature: null }).catch(unlessAway);
       if (found?.status !== 'settling') return undefined;
@@ -70,7 +70,10 @@ export function createEscrow(context: LedgerContext): Escrow {
 }
 
 /** Counts jobs from their lock to their end, each once, however many instructions that takes. */
-export function observeEscrow(escrow: Escrow, metrics: ApiMetrics): Escrow {
+export function observeEscrow(
+  escrow: Escrow,
+  metrics: ApiMetrics,
+): { escrow: Escrow; observeLock(job: LockedJob): void } {
   const running = new Set<string>();
 
   function ended(job: LockedJob, end: JobEnding): void {
@@ -94,16 +97,17 @@ export function observeEscrow(escrow: Escrow, metrics: ApiMetrics): Escrow {
     }
   }
 
-  return {
+  const observed: Escrow = {
     ...escrow,
-    async lock(payer, quoted, draft) {
-      const job = await escrow.lock(payer, quoted, draft);
-      running.add(job.id);
-      metrics.jobsInFlight(running.size);
-      return job;
-    },
     settle: (job, ...settling) => ending(job, escrow.settle(job, ...settling)),
     fail: (job, ...failing) => ending(job, escrow.fail(job, ...failing)),
     refund: (job) => ending(job, escrow.refund(job)),
+  };
+  return {
+    escrow: observed,
+    observeLock({ id }) {
+      running.add(id);
+      metrics.jobsInFlight(running.size);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import type { PublicKey } from '@solana/web3.js';
 import { within } from '../../common/wait.ts';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import type { CreditAccount } from '../../programs/client/generated/types.ts';
@@ -11,6 +12,7 @@ import {
 import { ApiError, serviceUnavailable } from '../http/contracts/errors.ts';
 import { insufficientCredits } from '../jobs/admission.ts';
 import {
+  type Escrow,
   type JobDraft,
   jobDeadlines,
   type LockedJob,
@@ -145,76 +147,76 @@ interface LockRequest {
   payer: LockPayer;
   quoted: Quote;
   draft: JobDraft;
+  /** By the ledger's time before it was sent. */
+  lockedAtEarliest: bigint;
 }
 
 /**
- * Locks credits for a new job of the wallet. Locks of one wallet that share a transaction are
- * refused by what they would take together, though some of them may never land: whether the wallet
- * has too little, or too little left of its day's limit, is known of a lock that was sent alone, as
- * one is that was refused.
- *
- * @throws ApiError, LockUndecidedError, PriceChangedError, LedgerUnavailableError
+ * Locks credits for new jobs. Locks of one wallet that share a transaction are refused by what they
+ * would take together, though some of them may never land: whether the wallet has too little, or too
+ * little left of its day's limit, is known of a lock that was sent alone, as one is that was refused.
  */
-export async function lockJob(context: LedgerContext, request: LockRequest): Promise<LockedJob> {
-  const dueMs = context.time.nowMs() + CONFIRMATION_WAIT_MS;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await lockOnce(context, request, Math.max(0, dueMs - context.time.nowMs()));
-    } catch (error) {
-      if (!(error instanceof AccountChangingError) || tries === TRIES_MAX) throw error;
+export function createLock(context: LedgerContext): Escrow['lock'] {
+  const { time, locks } = context;
+  return async function lock(payer, quoted, draft) {
+    const dueMs = time.nowMs() + CONFIRMATION_WAIT_MS;
+    for (let tries = 1; ; tries += 1) {
+      if (locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
+        // By the time it comes back, whatever waits now was sent or withdrawn.
+        throw serviceUnavailable('More is asked than the ledger takes; come back later.');
+      }
+      const request = { payer, quoted, draft, lockedAtEarliest: context.clock.nowSeconds() };
+      const givenUp = new AbortController();
+      const sent = locks.add({ ...lockItem(context, request), signal: givenUp.signal });
+      const outcome = await within(Math.max(0, dueMs - time.nowMs()), sent, time);
+      if (!outcome) {
+        givenUp.abort();
+        throw new LockUndecidedError(takeBack(context, request, sent));
+      }
+      try {
+        return await decide(context, outcome, request);
+      } catch (error) {
+        if (!(error instanceof AccountChangingError) || tries === TRIES_MAX) throw error;
+      }
     }
-  }
+  };
 }
 
-async function lockOnce(
+/** What a lock adds to a transaction. */
+function lockItem(context: LedgerContext, { payer, quoted, draft }: LockRequest) {
+  const lockBy = (feePayer: PublicKey) => [
+    jobLock({
+      ...actor(context),
+      // Whoever pays the fee pays the Job's rent, too, and so needs no second signature.
+      payer: feePayer,
+      wallet: publicKeyOf(payer.wallet),
+      modelId: quoted.model.id,
+      jobId: draft.bytes,
+      tokenLimit: quoted.tokenLimit,
+      maxCredits: quoted.lockCredits,
+    }),
+  ];
+  return { instructions: lockBy, signers: [context.signer], key: payer.wallet };
+}
+
+/** Nobody waits for this job any more: should its lock still land, it is taken back at once. */
+function takeBack(
   context: LedgerContext,
   request: LockRequest,
-  waitMs: number,
-): Promise<LockedJob> {
-  const { clock, logger } = context;
-  const { quoted, draft } = request;
-  const { wallet } = request.payer;
-  if (context.locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
-    // By the time it comes back, whatever waits now was sent or withdrawn.
-    throw serviceUnavailable('More is asked than the ledger takes; come back later.');
-  }
-  const lockedAtEarliest = clock.nowSeconds();
-  const lockedBy = (escrowTx: string) =>
-    lockedJob(request, { escrowTx, lockedAtEarliest, lockedAtLatest: clock.nowSeconds() + 1n });
-  const givenUp = new AbortController();
-  const sent = context.locks.add({
-    // Whoever pays the fee pays the Job's rent, too, and so needs no second signature.
-    instructions: (feePayer) => [
-      jobLock({
-        ...actor(context),
-        payer: feePayer,
-        wallet: publicKeyOf(wallet),
-        modelId: quoted.model.id,
-        jobId: draft.bytes,
-        tokenLimit: quoted.tokenLimit,
-        maxCredits: quoted.lockCredits,
-      }),
-    ],
-    signers: [context.signer],
-    key: wallet,
-    signal: givenUp.signal,
-  });
-  const outcome = await within(waitMs, sent, context.time);
-  if (outcome) return decide(context, outcome, { ...request, lockedBy });
-
-  // Nobody waits for this job any more: should its lock still land, it is taken back at once.
-  givenUp.abort();
+  sent: Promise<Outcome>,
+): LockUndecidedError['end'] {
   const end = sent
-    .then((late) => decide(context, late, { ...request, lockedBy }))
+    .then((late) => decide(context, late, request))
     .then((locked) => failJob(context, locked, 'lock_late'))
     .then(() => 'undone' as const)
     .catch((error: unknown) => {
       if (isNoJob(error)) return 'undone';
-      logger.error({ msg: 'Left a late lock to the keeper', job_id: draft.id, err: error });
+      const { logger } = context;
+      logger.error({ msg: 'Left a late lock to the keeper', job_id: request.draft.id, err: error });
       return 'left';
     });
   context.lateLocks.add(end);
-  throw new LockUndecidedError(end);
+  return end;
 }
 
 /** The lock was refused, or never sent. */
@@ -224,11 +226,12 @@ function isNoJob(error: unknown): boolean {
 }
 
 function lockedJob(
-  { payer, quoted, draft }: LockRequest,
-  lock: { escrowTx: string; lockedAtEarliest: bigint; lockedAtLatest: bigint },
+  { clock }: Pick<LedgerContext, 'clock'>,
+  { payer, quoted, draft, lockedAtEarliest }: LockRequest,
+  escrowTx: string,
 ): LockedJob {
   const { id, address, creditAccount } = draft;
-  const { escrowTx, lockedAtEarliest, lockedAtLatest } = lock;
+  const lockedAtLatest = clock.nowSeconds() + 1n;
   return {
     id,
     address,
@@ -248,16 +251,16 @@ function lockedJob(
 async function decide(
   context: LedgerContext,
   outcome: Outcome,
-  request: LockRequest & { lockedBy: (escrowTx: string) => LockedJob },
+  request: LockRequest,
 ): Promise<LockedJob> {
   switch (outcome.status) {
     case 'confirmed':
-      return request.lockedBy(outcome.signature);
+      return lockedJob(context, request, outcome.signature);
     case 'rejected':
       throw await lockRefusal(context, outcome, request);
     case 'expired': {
       const landed = await readJob(context, request.draft.address, outcome);
-      if (landed) return request.lockedBy(outcome.signature);
+      if (landed) return lockedJob(context, request, outcome.signature);
       throw serviceUnavailable('The ledger did not take the lock.');
     }
   }

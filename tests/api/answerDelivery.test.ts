@@ -114,6 +114,7 @@ async function deliver(options: {
       return 'a receipt';
     },
     observeJob: () => undefined,
+    observeLock: () => undefined,
     observeStage: options.observeStage ?? (() => undefined),
     observeFirstToken: options.observeFirstToken ?? (() => undefined),
     publicUrl: 'https://api.example.com',

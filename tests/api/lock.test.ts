@@ -5,7 +5,7 @@ import type { Quote } from '../../api/jobs/job.ts';
 import { LockUndecidedError } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { draftJob } from '../../api/ledger/escrow.ts';
-import { lockJob } from '../../api/ledger/lock.ts';
+import { createLock } from '../../api/ledger/lock.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createBackground, systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
@@ -86,7 +86,7 @@ function createScene(
     model: { id: 'small', tier: 'small', credits_per_request: 1n, credits_per_1k_tokens: 1n },
   } as unknown as Quote;
   const payer = { wallet, sequence: SEEN_SEQUENCE };
-  const lock = () => lockJob(context, { payer, quoted, draft: draftJob(context, wallet) });
+  const lock = () => createLock(context)(payer, quoted, draftJob(context, wallet));
   return { lock, lateLocks, added, node, state };
 }
 

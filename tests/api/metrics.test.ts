@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { Readiness } from '../../api/http/routes/readiness.ts';
-import type { Escrow, JobDraft, LockedJob, ProvenAnswer, Quote } from '../../api/jobs/job.ts';
+import type { Escrow, LockedJob, ProvenAnswer } from '../../api/jobs/job.ts';
 import { observeEscrow } from '../../api/ledger/escrow.ts';
 import { observeState } from '../../api/telemetry/gauges.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
@@ -101,10 +101,10 @@ describe('a job', () => {
   /** An escrow whose moves end as told, observed. */
   function observed(moves: Partial<Escrow>) {
     const metrics = createMetrics();
-    const escrow = observeEscrow({ lock: async () => job, ...moves } as Escrow, metrics);
+    const { escrow, observeLock } = observeEscrow(moves as Escrow, metrics);
     return {
       escrow,
-      lock: () => escrow.lock({ wallet: 'wallet', sequence: null }, {} as Quote, {} as JobDraft),
+      lock: () => observeLock(job),
       async ends() {
         const samples = samplesOf(await metrics.registry.metrics());
         const ends = [...samples].filter(([name]) => name.startsWith('svc_api_jobs_total{'));

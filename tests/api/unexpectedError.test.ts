@@ -54,6 +54,7 @@ function createFailing() {
     workers: { submit: ask, stop: async () => undefined },
     observeStage: () => undefined,
     observeJob: () => undefined,
+    observeLock: () => undefined,
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
   return { completions, fail, release };

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import { createDeferred } from '../../../common/wait.ts';
 import { LedgerUnavailableError, mayPass, type Outcome, WithdrawnError } from './outcome.ts';
-import type { Instructions, Sender } from './sender.ts';
+import type { Instructions, Sender, Sending } from './sender.ts';
 import type { Signer } from './signer.ts';
 import { TransactionTooLargeError } from './transaction.ts';
 
@@ -48,9 +48,10 @@ async function sendBatch(
   context: BatchContext,
   isSuspect = false,
 ): Promise<void> {
-  let sent: Awaited<ReturnType<typeof sendTogether>>;
+  const { sending, travelled: known, originOf } = share(items, context);
+  let outcome: Outcome;
   try {
-    sent = await sendTogether(items, context);
+    outcome = await context.sender.send(sending);
   } catch (error) {
     if (error instanceof TransactionTooLargeError && items.length > 1) {
       await sendHalves(items, context, isSuspect);
@@ -59,7 +60,7 @@ async function sendBatch(
     }
     return;
   }
-  const { outcome, fault, travelled } = sent;
+  const travelled = known();
   for (const item of items) {
     if (!travelled.includes(item)) item.end.reject(new WithdrawnError('Nobody waits for it'));
   }
@@ -68,6 +69,8 @@ async function sendBatch(
     await sendHalves(travelled, context, true);
     return;
   }
+  const fault =
+    outcome.status === 'rejected' ? originOf(outcome.error.instructionIndex) : undefined;
   if (fault === undefined || more.length === 0) {
     if (first && isSuspect && isRefusedAsAWhole(outcome)) context.onFault(first);
     for (const item of travelled) item.end.resolve(outcome);
@@ -94,11 +97,14 @@ function isRefusedAsAWhole(outcome: Outcome): boolean {
   return !mayPass(outcome.error);
 }
 
-async function sendTogether(items: readonly BatchItem[], context: BatchContext) {
-  /** For each instruction of the transaction, where it comes from. */
+/**
+ * Items as one transaction. Which of them travel, and where each instruction comes from, is known
+ * once it is signed.
+ */
+function share(items: readonly BatchItem[], context: BatchContext) {
   let origins: Fault[] = [];
   let travelled: readonly BatchItem[] = [];
-  const outcome = await context.sender.send({
+  const sending: Sending = {
     isWanted: () => items.some(isWanted),
     instructions: (feePayer) => {
       travelled = items.filter(isWanted);
@@ -109,9 +115,9 @@ async function sendTogether(items: readonly BatchItem[], context: BatchContext) 
     signers: items.flatMap((item) => item.signers),
     computeUnitLimit: items.length * context.computeUnitLimitEach,
     ...(context.lane !== undefined && { lane: context.lane }),
-  });
-  const index = outcome.status === 'rejected' ? outcome.error.instructionIndex : null;
-  return { outcome, travelled, fault: index === null ? undefined : origins[index] };
+  };
+  const originOf = (index: number | null) => (index === null ? undefined : origins[index]);
+  return { sending, travelled: () => travelled, originOf };
 }
 
 function isWanted({ signal }: BatchItem): boolean {
@@ -205,13 +211,6 @@ export function createBatcher(options: {
     return chosen.map(({ item }) => item);
   }
 
-  async function dispatch(items: BatchItem[]): Promise<void> {
-    inFlight += 1;
-    await sendBatch(items, { ...options, onFault: keepApart });
-    inFlight -= 1;
-    pump();
-  }
-
   function pump(): void {
     clearTimeout(timer);
     for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
@@ -219,7 +218,11 @@ export function createBatcher(options: {
         timer = setTimeout(pump, Math.max(0, oldest.lingersUntilMs - performance.now()));
         return;
       }
-      void dispatch(next(oldest));
+      inFlight += 1;
+      void sendBatch(next(oldest), { ...options, onFault: keepApart }).then(() => {
+        inFlight -= 1;
+        pump();
+      });
     }
   }
 
