@@ -5,9 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { loadConfig as loadApiConfig } from '../../api/config.ts';
+import { ConfigError } from '../../common/config.ts';
 import { listenAt } from '../../common/net/urls.ts';
+import { loadConfig as loadIndexerConfig } from '../../indexer/config.ts';
+import { loadConfig as loadLocalnetConfig } from '../../localnet/config.ts';
+import { loadConfig as loadStackConfig } from '../../stack/config.ts';
 import { MACHINE_ENVIRONMENT, PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { loadConfig as loadWorkerConfig } from '../../worker/config.ts';
 import { startTransactionPooler } from '../common/transactionPooler.ts';
 
 jest.setTimeout(60_000);
@@ -66,12 +72,14 @@ afterAll(async () => {
 });
 
 const PARTS = {
-  api: 'api/main.ts',
-  indexer: 'indexer/main.ts',
-  worker: 'worker/main.ts',
-  localnet: 'localnet/main.ts',
-  'npm start': 'stack/main.ts',
+  api: { main: 'api/main.ts', loadConfig: loadApiConfig },
+  indexer: { main: 'indexer/main.ts', loadConfig: loadIndexerConfig },
+  worker: { main: 'worker/main.ts', loadConfig: loadWorkerConfig },
+  localnet: { main: 'localnet/main.ts', loadConfig: loadLocalnetConfig },
+  'npm start': { main: 'stack/main.ts', loadConfig: loadStackConfig },
 } as const;
+/** Parts of which a process has said what its settings alone decide, as this process does. */
+const compared = new Set<keyof typeof PARTS>();
 
 /** Settings with which each part would start. */
 function rightSettings(part: keyof typeof PARTS): Record<string, string> {
@@ -105,17 +113,48 @@ interface Start {
   args?: string[];
 }
 
-/** Starts a process as an operator does, to its end. @returns what it wrote to standard error */
-function refusalOf({ part, settings, cwd = 'place', asOther = false, args = [] }: Start) {
+interface Refusal {
+  code: number;
+  output: string;
+  /** What it wrote to standard error. */
+  lines: readonly string[];
+}
+
+/**
+ * What the settings alone decide, read here as a process does. A process takes a second to say the
+ * same, so one of each part does.
+ */
+async function refusalOf(start: Start): Promise<Refusal> {
+  const { part, settings, asOther = false } = start;
+  const lines = asOther ? [] : configFaults(part, { ...rightSettings(part), ...settings });
+  if (lines.length === 0) return startedRefusalOf(start);
+  const refusal = { code: 1, output: '', lines };
+  if (!compared.has(part)) expect(await startedRefusalOf(start)).toEqual(refusal);
+  compared.add(part);
+  return refusal;
+}
+
+function configFaults(part: keyof typeof PARTS, environment: Start['settings']): readonly string[] {
+  try {
+    PARTS[part].loadConfig(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults;
+  }
+}
+
+/** Starts a process as an operator does, to its end. */
+function startedRefusalOf({ part, settings, cwd = 'place', asOther = false, args = [] }: Start) {
   const environment = { ...MACHINE_ENVIRONMENT, ...rightSettings(part), ...settings };
   // An empty one counts as absent.
   const env = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value ?? '']),
   );
-  const command = [process.execPath, join(PROJECT_FOLDER, PARTS[part]), ...args];
+  const command = [process.execPath, join(PROJECT_FOLDER, PARTS[part].main), ...args];
   const user = ['setpriv', `--reuid=${OTHER_USER}`, `--regid=${OTHER_USER}`, '--clear-groups'];
   const [program = '', ...words] = asOther && isRoot ? [...user, ...command] : command;
-  return new Promise<{ code: number; output: string; lines: string[] }>((resolve) => {
+  return new Promise<Refusal>((resolve) => {
     const options = { cwd: at(cwd), env, timeout: 30_000 };
     execFile(program, words, options, (error, output, text) => {
       const lines = text.split('\n').filter((line) => line !== '');
