@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
@@ -143,5 +143,18 @@ describe('a schema without a value that can be found', () => {
     ['many branches', { anyOf: Array(64).fill({ anyOf: Array(64).fill({ $ref: '#' }) }) }],
   ])('is refused in a bounded time: %s', (_what, schema) => {
     expect(() => smallestValue(schema)).toThrow(SchemaRefusedError);
+  });
+
+  it('lets a pattern wait for a busy machine, which is not its own time', () => {
+    const idle = { user: 0, system: 0 };
+    // At its beginning and twice after its limit: it did not run.
+    const used = jest.spyOn(process, 'cpuUsage').mockReturnValueOnce(idle);
+    used.mockReturnValueOnce(idle).mockReturnValueOnce(idle);
+    used.mockReturnValueOnce({ user: 60_000, system: 0 });
+    const schema = { patternProperties: { '^(a+)+$': text }, required: [`${'a'.repeat(40)}!`] };
+
+    expect(() => smallestValue(schema)).toThrow(SchemaRefusedError);
+    expect(used).toHaveBeenCalledTimes(4);
+    used.mockRestore();
   });
 });

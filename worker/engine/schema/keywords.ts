@@ -130,15 +130,23 @@ export function schemasOfProperty(
 
 /** Some patterns take years for thirty letters, and a client writes both. */
 const MATCH_MS_MAX = 100;
+/** A limit of time passes too while a busy machine lets this process wait: then it has used less. */
+const MATCH_CPU_MICROSECONDS_MIN = 50_000;
 const MATCH = new Script("new RegExp(pattern, 'u').test(text)");
 const sandbox = createContext({ pattern: '', text: '' });
 
 /** @throws SchemaRefusedError when the pattern is none, or takes too long */
 export function matches(pattern: string, text: string): boolean {
   Object.assign(sandbox, { pattern, text });
-  try {
-    return MATCH.runInContext(sandbox, { timeout: MATCH_MS_MAX });
-  } catch (cause) {
-    throw new SchemaRefusedError('a pattern cannot be read, or takes too long', { cause });
+  const begun = process.cpuUsage();
+  for (;;) {
+    try {
+      return MATCH.runInContext(sandbox, { timeout: MATCH_MS_MAX });
+    } catch (cause) {
+      const { user, system } = process.cpuUsage(begun);
+      const isLate = (cause as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+      if (isLate && user + system < MATCH_CPU_MICROSECONDS_MIN) continue;
+      throw new SchemaRefusedError('a pattern cannot be read, or takes too long', { cause });
+    }
   }
 }
