@@ -265,12 +265,16 @@ describe('a wallet without an account on the ledger', () => {
 describe('what owners ask for', () => {
   it('is above 60 a minute refused by every instance, with the seconds to wait', async () => {
     const another = await scene.another();
-    const calls = Array.from({ length: 64 }, (_, index) =>
-      (index % 2 === 0 ? scene.call : another.call)(`POST /webhooks/${id}/test`, {
-        cookie: scene.cookie,
-      }),
-    );
-    const answers = await Promise.all(calls);
+    const ask = async ({ call }: Pick<typeof scene, 'call'>) => {
+      const own = [];
+      while (own.length < 8) {
+        own.push(await call(`POST /webhooks/${id}/test`, { cookie: scene.cookie }));
+      }
+      return own;
+    };
+    // All 64 at once would queue for connections: on a busy machine the database then counts as away.
+    const clients = [scene, another, scene, another, scene, another, scene, another];
+    const answers = (await Promise.all(clients.map(ask))).flat();
     const refused = answers.filter(({ status }) => status !== 200);
 
     expect(refused).toHaveLength(4);
