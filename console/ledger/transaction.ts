@@ -73,7 +73,7 @@ export async function preview(plan: Plan, wallet: string, ledger: Ledger): Promi
   });
   return err === null
     ? { accepted: true, effects: plan.describe(accounts) }
-    : { accepted: false, refusal: refusalOf(err as never) };
+    : { accepted: false, refusal: refusalOf(err) };
 }
 
 /** The node refused the transaction before it passed it on, so that it can never land. */
@@ -172,6 +172,6 @@ async function send(
     // Whether it was passed on may not be known: then it is followed, and sent again.
     if (cause === undefined) return;
     dropPending(pending);
-    throw new RefusedError(refusalOf(cause as never));
+    throw new RefusedError(refusalOf(cause));
   }
 }

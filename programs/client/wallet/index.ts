@@ -45,7 +45,7 @@ export type { Rpc } from '../rpc/rpc.ts';
 export { type Refusal, refusalOf } from '../sender/outcome.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
-export { connectLedger, requestFrom } from '../verify/connection/connectLedger.ts';
+export { connectLedger } from '../verify/connection/connectLedger.ts';
 export {
   type CompiledInstruction,
   type CompiledMessage,
