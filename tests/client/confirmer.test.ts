@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { type Confirmer, createConfirmer } from '../../programs/client/sender/confirmer.ts';
+import { followTransaction } from '../../programs/client/sender/followTransaction.ts';
 import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';
 import { type SignatureNode, startSignatureNode } from './signatureNode.ts';
@@ -110,5 +111,85 @@ describe('a transaction that was not forwarded', () => {
     confirmer.forget(SENT.signature);
     subscription.accept(3);
     expect(await socketNode.next()).toMatchObject({ method: 'signatureUnsubscribe', params: [3] });
+  });
+});
+
+describe('a transaction that is followed', () => {
+  const REPEAT_MS = 50;
+  /** Heights by commitment. */
+  let heights: Record<string, number>;
+  let following: AbortController;
+
+  beforeEach(() => {
+    heights = { confirmed: 2_000, finalized: 1_000 };
+    following = new AbortController();
+    const { says } = node;
+    const answer = ({ id, method, params }: Asked): object => {
+      if (method === 'sendTransaction') return { id, result: SENT.signature };
+      if (method !== 'getEpochInfo') return JSON.parse(says({ id, method, params })?.body ?? '');
+      const [{ commitment }] = params as [{ commitment: string }];
+      return { id, result: { blockHeight: heights[commitment], absoluteSlot: 9 } };
+    };
+    node.says = (asked) => ({
+      body: JSON.stringify(Array.isArray(asked) ? asked.map(answer) : answer(asked)),
+    });
+  });
+  afterEach(() => following.abort());
+
+  const follow = () =>
+    followTransaction(SENT, {
+      rpc: connectRpc({ url: node.url }),
+      commitment: 'confirmed',
+      signal: following.signal,
+      repeatMs: REPEAT_MS,
+    });
+
+  /** Resolves once the node was asked for so many of a kind. */
+  async function untilAsked(method: string, count: number): Promise<void> {
+    const asked = () => node.requests.flat().filter((one) => one.method === method);
+    while (asked().length < count) await node.reached();
+  }
+
+  it('expired once the final chain has passed it, and not before', async () => {
+    const ended = follow();
+    let isOver = false;
+    void ended.finally(() => {
+      isOver = true;
+    });
+    await untilAsked('sendTransaction', 1);
+    await untilAsked('getSignatureStatuses', 3);
+    expect(isOver).toBe(false);
+    heights.finalized = SENT.lastValidBlockHeight + 1;
+    const { signature, lastValidBlockHeight } = SENT;
+    expect(await ended).toEqual({ status: 'expired', signature, lastValidBlockHeight, slot: 9 });
+  });
+
+  it('has landed although its last valid height is passed, where the history has it', async () => {
+    heights.finalized = SENT.lastValidBlockHeight + 1;
+    const { says } = node;
+    node.says = (asked) => {
+      if (JSON.stringify(asked).includes('"searchTransactionHistory":true')) {
+        status = { slot: 7, err: null, confirmationStatus: 'finalized' };
+      }
+      return says(asked);
+    };
+    expect(await follow()).toEqual(CONFIRMED);
+  });
+
+  it('is asked for again where the node answers nonsense', async () => {
+    const { says } = node;
+    node.says = () => ({ status: 500, body: 'no node' });
+    const ended = follow();
+    await node.reached();
+    node.says = says;
+    status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
+    expect(await ended).toEqual(CONFIRMED);
+  });
+
+  it('is left to itself at the signal', async () => {
+    const ended = follow();
+    await node.reached();
+    following.abort();
+    expect(await ended).toBeUndefined();
   });
 });

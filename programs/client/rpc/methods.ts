@@ -78,7 +78,7 @@ export function getProgramAccounts(
   );
 }
 
-const inBase64 = <Options extends object>(options: Options) => ({ ...options, encoding: 'base64' });
+const inBase64 = <Options extends object>(options: Options) => ({ encoding: 'base64', ...options });
 
 function accountOf(value: unknown): Account {
   const { lamports, owner, data, executable } = fieldsOf(value);
@@ -286,7 +286,7 @@ export function getTransaction(
     readonly maxSupportedTransactionVersion: number;
   },
 ): Promise<object | null> {
-  return rpc.ask('getTransaction', [signature, { ...options, encoding: 'json' }], orNull(fieldsOf));
+  return rpc.ask('getTransaction', [signature, { encoding: 'json', ...options }], orNull(fieldsOf));
 }
 
 function statusOf(value: unknown): SignatureStatus {

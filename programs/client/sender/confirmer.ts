@@ -38,7 +38,7 @@ function createSlotPace(bounds: { minMs: number; maxMs: number }): SlotPace {
 export type SenderCommitment = 'confirmed' | 'finalized';
 
 /** A transaction that was passed on, or may have been. */
-interface SentTransaction {
+export interface SentTransaction {
   /** In base64. */
   readonly wire: string;
   readonly signature: string;
@@ -89,17 +89,19 @@ const CLOSED = 'The sender was closed';
  * come, about once a slot, and from the beginning while the socket is away.
  *
  * @param options.repeatMs after which a transaction without a status is sent once more
+ * @param options.pollMsMin the shortest pause between two questions for statuses
  */
 export function createConfirmer(options: {
   ledger: Ledger;
   wsUrl: string | undefined;
   commitment: SenderCommitment;
   repeatMs?: number | undefined;
+  pollMsMin?: number;
 }): Confirmer {
-  const { ledger, wsUrl, commitment, repeatMs = REPEAT_MS } = options;
+  const { ledger, wsUrl, commitment, repeatMs = REPEAT_MS, pollMsMin = POLL_MS_MIN } = options;
   const flights = new Map<string, Flight>();
   const expected = new Map<string, Expected>();
-  const pace = createSlotPace({ minMs: POLL_MS_MIN, maxMs: POLL_MS_MAX });
+  const pace = createSlotPace({ minMs: pollMsMin, maxMs: POLL_MS_MAX });
   const notices =
     wsUrl === undefined ? undefined : createSignatureNotices({ wsUrl, commitment, onNotice });
   const closing = new AbortController();

@@ -33,16 +33,14 @@ export { NoAnswerError, RpcError } from '../rpc/answers.ts';
 export { connectRpc } from '../rpc/connectRpc.ts';
 export {
   getBalance,
-  getBlockHeight,
   getLatestBlockhash,
-  getSignatureStatuses,
   preflightErrorOf,
-  type SignatureStatus,
   sendTransaction,
   simulateTransaction,
 } from '../rpc/methods.ts';
 export type { Rpc } from '../rpc/rpc.ts';
-export { type Refusal, refusalOf } from '../sender/outcome.ts';
+export { followTransaction } from '../sender/followTransaction.ts';
+export { type Outcome, type Refusal, refusalOf } from '../sender/outcome.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
 export { connectLedger } from '../verify/connection/connectLedger.ts';
