@@ -29,9 +29,9 @@ export async function sendTransaction(
     const fate = error.signature && ` Look up ${error.signature} before sending it again.`;
     throw new CommandError(`${error.message}.${fate ?? ' Nothing was sent.'}`, { cause: error });
   });
-  if (outcome.status === 'confirmed') return outcome.signature;
+  if (outcome.status === 'landed') return outcome.signature;
   const why =
-    outcome.status === 'rejected'
+    outcome.status === 'failed'
       ? await describe(outcome.error)
       : 'It expired: the ledger dropped it.';
   throw new CommandError(`${why} Nothing was changed.`);

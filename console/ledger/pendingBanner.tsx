@@ -80,14 +80,14 @@ function useMirrored(slot: number | undefined): boolean {
 function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
   const { title, signature, outcome } = transaction;
   const explorer = useExplorer();
-  const isShown = useMirrored(outcome.status === 'confirmed' ? outcome.slot : undefined);
+  const isShown = useMirrored(outcome.status === 'landed' ? outcome.slot : undefined);
   const dismiss = (
     <Button size="small" onClick={() => dismissEnded(signature)}>
       Dismiss
     </Button>
   );
   const link = <TransactionLink signature={signature} href={explorer.transaction(signature)} />;
-  if (outcome.status === 'confirmed') {
+  if (outcome.status === 'landed') {
     return (
       <Notice tone="ok" action={dismiss}>
         <p>

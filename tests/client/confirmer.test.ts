@@ -7,7 +7,7 @@ import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';
 import { type SignatureNode, startSignatureNode } from './signatureNode.ts';
 
 const SENT = { wire: 'AA==', signature: 'a signature', lastValidBlockHeight: 1_000 };
-const CONFIRMED = { status: 'confirmed', signature: SENT.signature, slot: 7 };
+const LANDED = { status: 'landed', signature: SENT.signature, slot: 7 };
 
 let node: RpcNode;
 let socketNode: SignatureNode;
@@ -43,7 +43,7 @@ describe('the outcome of a transaction', () => {
     subscription.accept(3);
     subscription.notify(3, { slot: 7, err: null });
     await noticed;
-    expect(await confirmer.confirm(SENT)).toEqual(CONFIRMED);
+    expect(await confirmer.confirm(SENT)).toEqual(LANDED);
     expect(node.requests).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('the outcome of a transaction', () => {
     const subscription = await socketNode.next();
     subscription.notify(3, { slot: 7, err: null });
     subscription.accept(3);
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
   });
 
   it('is a refusal when the notification contains an error', async () => {
@@ -63,7 +63,7 @@ describe('the outcome of a transaction', () => {
     subscription.accept(3);
     subscription.notify(3, { slot: 8, err: { InstructionError: [1, { Custom: 1 }] } });
     expect(await ended).toEqual({
-      status: 'rejected',
+      status: 'failed',
       signature: SENT.signature,
       slot: 8,
       error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
@@ -74,7 +74,7 @@ describe('the outcome of a transaction', () => {
     void confirmer.expect(SENT.signature);
     (await socketNode.next()).accept(3);
     status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
-    expect(await confirmer.confirm(SENT)).toEqual(CONFIRMED);
+    expect(await confirmer.confirm(SENT)).toEqual(LANDED);
     // The subscription is not left behind.
     expect(await socketNode.next()).toMatchObject({ method: 'signatureUnsubscribe', params: [3] });
   });
@@ -86,7 +86,7 @@ describe('the outcome of a transaction', () => {
     await node.reached();
     await node.reached();
     status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
     socketNode = await startSignatureNode();
   });
 
@@ -100,7 +100,7 @@ describe('the outcome of a transaction', () => {
     expect(again.params).toEqual(lost.params);
     again.accept(1);
     again.notify(1, { slot: 7, err: null });
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
   });
 });
 
@@ -173,7 +173,7 @@ describe('a transaction that is followed', () => {
       }
       return says(asked);
     };
-    expect(await follow()).toEqual(CONFIRMED);
+    expect(await follow()).toEqual(LANDED);
   });
 
   it('is asked for again where the node answers nonsense', async () => {
@@ -183,7 +183,7 @@ describe('a transaction that is followed', () => {
     await node.reached();
     node.says = says;
     status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
   });
 
   it('is left to itself at the signal', async () => {

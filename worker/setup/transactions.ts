@@ -31,7 +31,7 @@ export async function sendTogether(
       if (!(error instanceof LedgerUnavailableError)) throw error;
       throw new SetupError(`${error.message}. Try again.`, { cause: error });
     });
-    if (outcome.status === 'confirmed') return outcome.signature;
+    if (outcome.status === 'landed') return outcome.signature;
     if (outcome.status === 'expired') continue;
     const shortage = await describePayerShortage(outcome.error, payer.publicKey, rpc);
     throw new SetupError(

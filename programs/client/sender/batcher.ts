@@ -90,7 +90,7 @@ async function sendHalves(
 
 /** For no instruction of its own, and not for what has nothing to do with its items either. */
 function isRefusedAsAWhole(outcome: Outcome): boolean {
-  if (outcome.status !== 'rejected' || outcome.error.instructionIndex !== null) return false;
+  if (outcome.status !== 'failed' || outcome.error.instructionIndex !== null) return false;
   return !mayPass(outcome.error);
 }
 
@@ -110,7 +110,7 @@ async function sendTogether(items: readonly BatchItem[], context: BatchContext) 
     computeUnitLimit: items.length * context.computeUnitLimitEach,
     ...(context.lane !== undefined && { lane: context.lane }),
   });
-  const index = outcome.status === 'rejected' ? outcome.error.instructionIndex : null;
+  const index = outcome.status === 'failed' ? outcome.error.instructionIndex : null;
   return { outcome, travelled, fault: index === null ? undefined : origins[index] };
 }
 
@@ -120,7 +120,7 @@ function isWanted({ signal }: BatchItem): boolean {
 
 /** Its refusal by our program is its own; for anything else an earlier item may be to blame. */
 async function endFault({ item, position }: Fault, outcome: Outcome, context: BatchContext) {
-  if (outcome.status !== 'rejected' || outcome.error.code === null) {
+  if (outcome.status !== 'failed' || outcome.error.code === null) {
     await sendBatch([item], context);
     return;
   }

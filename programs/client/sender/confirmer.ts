@@ -249,8 +249,8 @@ export function createConfirmer(options: {
 
 function outcomeOf(signature: string, slot: number, err: TransactionError | null): Outcome {
   return err === null
-    ? { status: 'confirmed', signature, slot }
-    : { status: 'rejected', signature, error: refusalOf(err), slot };
+    ? { status: 'landed', signature, slot }
+    : { status: 'failed', signature, error: refusalOf(err), slot };
 }
 
 function reached(status: SignatureStatus, commitment: SenderCommitment): boolean {

@@ -7,8 +7,8 @@ import { createSender, type SenderLog } from './sender.ts';
 const SILENT: SenderLog = { warn: () => undefined, error: () => undefined };
 
 /**
- * Sends one transaction from a command, by a sender that lives no longer, and waits until it is
- * confirmed, refused or expired.
+ * Sends one transaction from a command, by a sender that lives no longer, and waits until it has
+ * landed, failed or expired.
  *
  * @param sending.payer signs, and pays the fee
  * @throws LedgerUnavailableError when its end is not known

@@ -270,7 +270,7 @@ export function createSender(options: {
       tried.add(payer);
       last = await sendAs(payer, sending);
       const paysRent = typeof sending.instructions === 'function';
-      if (last.status !== 'rejected' || !isUnableToPay(last.error, paysRent)) return last;
+      if (last.status !== 'failed' || !isUnableToPay(last.error, paysRent)) return last;
       if (!feePayers.passOver(payer)) continue;
       logger.error({
         msg: 'A fee payer could not pay',
@@ -285,7 +285,7 @@ export function createSender(options: {
   /** A stranger's account, such as a payout that was closed and made anew, may have any size. */
   async function sendAs(feePayer: Signer, sending: Sending): Promise<Outcome> {
     const outcome = await sendLoading(LOADED_BYTES_USUAL, feePayer, sending);
-    return outcome.status === 'rejected' && isTooLarge(outcome.error)
+    return outcome.status === 'failed' && isTooLarge(outcome.error)
       ? sendLoading(LOADED_BYTES_MAX, feePayer, sending)
       : outcome;
   }
@@ -309,7 +309,7 @@ export function createSender(options: {
       }
       if (submission.error !== 'BlockhashNotFound') {
         const { error, slot } = submission;
-        return { status: 'rejected', signature: null, error: refusalOf(error), slot };
+        return { status: 'failed', signature: null, error: refusalOf(error), slot };
       }
       blockhashes.forget(blockhash);
     }
