@@ -114,33 +114,25 @@ export function createRpc({
   function pumpLater(lane: Lane): void {
     if (lane.isDue) return;
     lane.isDue = true;
-    later(() => pump(lane));
+    later(() => void pump(lane));
   }
 
-  function add(lane: Lane, question: Question): void {
-    lane.waiting.push(question);
-    if (lane.inFlight < GATHERS_FROM || batchMax === 1) pumpLater(lane);
-    else lane.linger ??= setTimeout(() => pump(lane), LINGER_MS);
-  }
-
-  function pump(lane: Lane): void {
+  /** Sends what waits, in as many requests as it takes. */
+  async function pump(lane: Lane): Promise<void> {
     clearTimeout(lane.linger);
     lane.linger = undefined;
     if (lane === reads && lane.waiting.length > 0) for (const ask of companions) ask();
     lane.waiting = lane.waiting.filter((question) => open.has(question));
-    while (lane.waiting.length > 0 && lane.inFlight < IN_FLIGHT_MAX) {
-      void exchange(lane, lane.waiting.splice(0, batchMax));
-    }
     lane.isDue = false;
-  }
-
-  async function exchange(lane: Lane, questions: readonly Question[]): Promise<void> {
+    if (lane.waiting.length === 0 || lane.inFlight >= IN_FLIGHT_MAX) return;
+    const questions = lane.waiting.splice(0, batchMax);
     const request = { abort: new AbortController(), open: questions.length };
     for (const question of questions) question.request = request;
     lane.inFlight += 1;
     try {
-      const reply = await post(bodyOf(questions), request.abort.signal);
-      settle(lane, questions, reply);
+      const reply = post(bodyOf(questions), request.abort.signal);
+      if (lane.waiting.length > 0) void pump(lane);
+      settle(lane, questions, await reply);
     } catch (cause) {
       const error = new UnreachableError("The ledger's node did not answer", { cause });
       for (const { reject } of questions) reject(error);
@@ -195,7 +187,10 @@ export function createRpc({
           },
         };
         open.add(question);
-        add(method === 'sendTransaction' ? sends : reads, question);
+        const lane = method === 'sendTransaction' ? sends : reads;
+        lane.waiting.push(question);
+        if (lane.inFlight < GATHERS_FROM || batchMax === 1) pumpLater(lane);
+        else lane.linger ??= setTimeout(() => pump(lane), LINGER_MS);
       });
     },
     beforeNext(ask, withinMs) {

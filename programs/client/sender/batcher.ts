@@ -205,13 +205,6 @@ export function createBatcher(options: {
     return chosen.map(({ item }) => item);
   }
 
-  async function dispatch(items: BatchItem[]): Promise<void> {
-    inFlight += 1;
-    await sendBatch(items, { ...options, onFault: keepApart });
-    inFlight -= 1;
-    pump();
-  }
-
   function pump(): void {
     clearTimeout(timer);
     for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
@@ -219,7 +212,11 @@ export function createBatcher(options: {
         timer = setTimeout(pump, Math.max(0, oldest.lingersUntilMs - performance.now()));
         return;
       }
-      void dispatch(next(oldest));
+      inFlight += 1;
+      void sendBatch(next(oldest), { ...options, onFault: keepApart }).then(() => {
+        inFlight -= 1;
+        pump();
+      });
     }
   }
 

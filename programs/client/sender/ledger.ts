@@ -1,13 +1,10 @@
 import { delay } from '../../../common/wait.ts';
-import { RpcError } from '../rpc/answers.ts';
 import {
   getBlockHeight,
   getLatestBlockhash,
   getSignatureStatuses,
-  preflightErrorOf,
   type SignatureStatus,
   sendTransaction,
-  type TransactionError,
 } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { LedgerUnavailableError } from './outcome.ts';
@@ -21,12 +18,6 @@ export interface Blockhash {
 /** What the sender asks of a ledger's node. Every call ends in bounded time. */
 export interface Ledger {
   latestBlockhash(): Promise<Blockhash>;
-  /**
-   * Has a node check the transaction against the state at `slot` or later, then pass it on.
-   *
-   * @param wire the signed transaction in base64
-   */
-  submit(wire: string, slot: number): Promise<Submission>;
   /** Passes the transaction on unchecked. */
   repeat(wire: string): Promise<void>;
   /** In the order of `signatures`; null for what was not seen. `history` searches all blocks. */
@@ -34,19 +25,13 @@ export interface Ledger {
   blockHeight(): Promise<{ height: number; slot: number }>;
 }
 
-/**
- * Unless refused, a transaction may land; whether it was passed on is not certain. The state that
- * refused it is of `slot` or later: nodes do not tell which it was.
- */
-export type Submission = 'in flight' | { readonly error: TransactionError; readonly slot: number };
-
 interface Statuses {
   readonly slot: number;
   readonly values: (SignatureStatus | null)[];
 }
 
 /** New enough to build on, old enough not to be lost with a fork. */
-const COMMITMENT = 'confirmed';
+export const COMMITMENT = 'confirmed';
 /** The most that a node takes in one question. */
 const STATUSES_MAX = 256;
 
@@ -55,19 +40,6 @@ export function createLedger(rpc: Rpc): Ledger {
     async latestBlockhash() {
       const { slot, value } = await getLatestBlockhash(rpc, { commitment: COMMITMENT });
       return { ...value, slot };
-    },
-
-    async submit(wire, minContextSlot) {
-      try {
-        await sendTransaction(rpc, wire, { preflightCommitment: COMMITMENT, minContextSlot });
-        return 'in flight';
-      } catch (refusal) {
-        if (!(refusal instanceof RpcError)) throw refusal;
-        const error = preflightErrorOf(refusal);
-        // A node that does not say why, such as one that is behind, decides nothing.
-        if (error === undefined) throw refusal;
-        return { error, slot: minContextSlot };
-      }
     },
 
     async repeat(wire) {
