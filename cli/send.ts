@@ -12,6 +12,7 @@ import { ed25519Instruction, type SignedMessage } from '../programs/client/instr
 import { getLatestBlockhash } from '../programs/client/rpc/methods.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import { type Refusal, refusalOf } from '../programs/client/sender/index.ts';
+import { simulate } from '../programs/client/sender/simulate.ts';
 import { compileMessage, encodeMessage } from '../programs/client/wire/index.ts';
 import {
   accountNames,
@@ -22,7 +23,7 @@ import {
 import { keyOption } from './terminal/keyOption.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal/ledgerNode.ts';
 import { CommandError } from './terminal/output.ts';
-import { sendTransaction, simulate } from './terminal/sendTransaction.ts';
+import { sendTransaction } from './terminal/sendTransaction.ts';
 
 /** An instruction that was sent after the signatures that it needs. */
 interface SentInstruction {
@@ -99,7 +100,8 @@ async function failingProgram(
 ): Promise<string | undefined> {
   const instructions = [...signed.map(ed25519Instruction), instruction];
   // A failed simulation must not hide the refusal.
-  const answer = await simulate(rpc, { payer, instructions, watched: [] }).catch(() => undefined);
+  const asked = simulate(rpc, { payer, instructions, watched: [], commitment: 'confirmed' });
+  const answer = await asked.catch(() => undefined);
   if (!answer?.err || refusalOf(answer.err).name !== refusal.name) return undefined;
   // The innermost program fails first.
   return answer.logs.map((line) => FAILED.exec(line)?.[1]).find((program) => program !== undefined);

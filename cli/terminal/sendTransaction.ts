@@ -1,15 +1,6 @@
-import { base64 } from '@scure/base';
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { simulateTransaction } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { LedgerUnavailableError, type Refusal } from '../../programs/client/sender/index.ts';
 import { sendOnce } from '../../programs/client/sender/sendOnce.ts';
-import {
-  compileMessage,
-  encodeMessage,
-  encodeTransaction,
-  SIGNATURE_BYTES,
-} from '../../programs/client/wire/index.ts';
 import { CommandError } from './output.ts';
 
 /**
@@ -35,33 +26,4 @@ export async function sendTransaction(
       ? await describe(outcome.error)
       : 'It expired: the ledger dropped it.';
   throw new CommandError(`${why} Nothing was changed.`);
-}
-
-/**
- * What instructions would do at present, without a signature.
- *
- * @param options.watched the accounts to show as the transaction would leave them
- */
-export function simulate(
-  rpc: Rpc,
-  options: {
-    readonly payer: PublicKey;
-    readonly instructions: readonly TransactionInstruction[];
-    readonly watched: readonly PublicKey[];
-  },
-): ReturnType<typeof simulateTransaction> {
-  const { payer, instructions, watched } = options;
-  // The node replaces the blockhash.
-  const compiled = compileMessage({
-    version: 'legacy',
-    instructions,
-    feePayer: payer,
-    blockhash: PublicKey.default.toBytes(),
-  });
-  const signatures = compiled.signers.map(() => new Uint8Array(SIGNATURE_BYTES));
-  const wire = encodeTransaction(compiled, encodeMessage(compiled), signatures);
-  return simulateTransaction(rpc, base64.encode(wire), {
-    commitment: 'confirmed',
-    accounts: watched.map((address) => address.toBase58()),
-  });
 }

@@ -2,9 +2,10 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import { describePayerShortage } from '../../common/payerShortage.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Refusal, refusalOf } from '../../programs/client/sender/index.ts';
+import { simulate } from '../../programs/client/sender/simulate.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { CommandError } from '../terminal/output.ts';
-import { sendTransaction, simulate } from '../terminal/sendTransaction.ts';
+import { sendTransaction } from '../terminal/sendTransaction.ts';
 
 /** Something that a wallet is asked to sign. */
 export interface Change {
@@ -35,7 +36,10 @@ export async function carryOut(
 
   const { instructions, watched } = change;
   const payer = wallet.publicKey;
-  const { err, accounts } = await simulate(rpc, { payer, instructions, watched });
+  const { err, accounts } = await simulate(rpc, {
+    ...{ payer, instructions, commitment: 'confirmed' },
+    watched: watched.map((address) => address.toBase58()),
+  });
   if (err) throw new CommandError(`${await describe(refusalOf(err))} Nothing was sent.`);
   for (const sentence of change.describe(accounts)) console.error(sentence);
   if (!isSure) await confirm('Send it?', 'Nothing was sent.');

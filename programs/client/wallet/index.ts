@@ -36,21 +36,19 @@ export {
   getLatestBlockhash,
   preflightErrorOf,
   sendTransaction,
-  simulateTransaction,
 } from '../rpc/methods.ts';
 export type { Rpc } from '../rpc/rpc.ts';
 export { followTransaction } from '../sender/followTransaction.ts';
 export { type Outcome, type Refusal, refusalOf } from '../sender/outcome.ts';
+export { simulate } from '../sender/simulate.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
 export { connectLedger } from '../verify/connection/connectLedger.ts';
 export {
   type CompiledInstruction,
-  type CompiledMessage,
   compileMessage,
   type DecodedTransaction,
   decodeTransaction,
+  encodeDraft,
   encodeMessage,
-  encodeTransaction,
-  SIGNATURE_BYTES,
 } from '../wire/index.ts';
