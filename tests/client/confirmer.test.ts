@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { type Confirmer, createConfirmer } from '../../programs/client/sender/confirmer.ts';
 import { followTransaction } from '../../programs/client/sender/followTransaction.ts';
-import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';
 import { type SignatureNode, startSignatureNode } from './signatureNode.ts';
 
@@ -23,8 +22,8 @@ beforeEach(async () => {
     const value = (params[0] as string[]).map(() => status);
     return { body: JSON.stringify({ id, result: { context: { slot: 9 }, value } }) };
   };
-  const ledger = createLedger(connectRpc({ url: node.url }));
-  confirmer = createConfirmer({ ledger, wsUrl: socketNode.url, commitment: 'confirmed' });
+  const rpc = connectRpc({ url: node.url });
+  confirmer = createConfirmer({ rpc, wsUrl: socketNode.url, commitment: 'confirmed' });
 });
 
 afterEach(async () => {

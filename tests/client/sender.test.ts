@@ -8,6 +8,7 @@ import {
 } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { createDeferred } from '../../common/wait.ts';
+import { getLatestBlockhash, getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
@@ -16,7 +17,6 @@ import {
   TransactionTooLargeError,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
-import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
 import {
   advanceSeconds,
@@ -474,14 +474,15 @@ describe('the sender with an unreliable node', () => {
       return { jsonrpc: '2.0', id, result: { context: { slot: slots.shift() }, value } };
     });
     const signatures = Array.from({ length: 300 }, (_, index) => `signature ${index}`);
-    const { slot, values } = await createLedger(several).statuses(signatures, { history: true });
-    expect([slot, values.length]).toEqual([5, signatures.length]);
+    const history = { searchTransactionHistory: true };
+    const { slot, value } = await getSignatureStatuses(several, signatures, history);
+    expect([slot, value.length]).toEqual([5, signatures.length]);
   });
 
   it('waits at most 10 s for a node’s answer', async () => {
     jest.useFakeTimers();
     const silent = createRpc({ post: () => new Promise(() => undefined) });
-    const waiting = createLedger(silent).latestBlockhash();
+    const waiting = getLatestBlockhash(silent, { commitment: 'confirmed' });
     const ended = expect(waiting).rejects.toThrow(
       'did not answer getLatestBlockhash within 10000 ms',
     );

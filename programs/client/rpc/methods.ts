@@ -234,14 +234,29 @@ export function preflightErrorOf({ code, data }: RpcError): TransactionError | u
   return errorOf((data as { err?: unknown }).err) ?? undefined;
 }
 
-/** Up to 256 statuses in the order of the signatures; null for what was not seen. */
-export function getSignatureStatuses(
+/** The most that a node takes in one question. */
+const STATUSES_MAX = 256;
+
+/**
+ * Statuses in the order of the signatures; null for what was not seen. Where several nodes answer for
+ * a part each, the slot is that of the one which has come least far.
+ */
+export async function getSignatureStatuses(
   rpc: LedgerNode,
   signatures: readonly string[],
   options: { readonly searchTransactionHistory: boolean },
 ): Promise<AtSlot<(SignatureStatus | null)[]>> {
   const read = atSlot((value) => listOf(value, orNull(statusOf)));
-  return rpc.ask('getSignatureStatuses', [signatures, options], read);
+  const questions = [];
+  for (let from = 0; from < signatures.length; from += STATUSES_MAX) {
+    const part = signatures.slice(from, from + STATUSES_MAX);
+    questions.push(rpc.ask('getSignatureStatuses', [part, options], read));
+  }
+  const answers = await Promise.all(questions);
+  return {
+    slot: Math.min(...answers.map(({ slot }) => slot)),
+    value: answers.flatMap(({ value }) => value),
+  };
 }
 
 export function getLatestBlockhash(

@@ -1,6 +1,13 @@
 import { createDeferred, type Deferred, delay } from '../../../common/wait.ts';
-import type { SignatureStatus, TransactionError } from '../rpc/methods.ts';
-import type { Ledger } from './ledger.ts';
+import {
+  getBlockHeight,
+  getSignatureStatuses,
+  type SignatureStatus,
+  sendTransaction,
+  type TransactionError,
+} from '../rpc/methods.ts';
+import type { LedgerNode } from '../rpc/rpc.ts';
+import { COMMITMENT } from './blockhashes.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
 import { createSignatureNotices, type Notice } from './signatureNotices.ts';
 
@@ -90,15 +97,18 @@ const CLOSED = 'The sender was closed';
  *
  * @param options.repeatMs after which a transaction without a status is sent once more
  * @param options.pollMsMin the shortest pause between two questions for statuses
+ * @param options.heightCommitment of the chain whose height tells that a blockhash is dead
  */
 export function createConfirmer(options: {
-  ledger: Ledger;
+  rpc: LedgerNode;
   wsUrl: string | undefined;
   commitment: SenderCommitment;
   repeatMs?: number | undefined;
   pollMsMin?: number;
+  heightCommitment?: SenderCommitment;
 }): Confirmer {
-  const { ledger, wsUrl, commitment, repeatMs = REPEAT_MS, pollMsMin = POLL_MS_MIN } = options;
+  const { rpc, wsUrl, commitment, repeatMs = REPEAT_MS, pollMsMin = POLL_MS_MIN } = options;
+  const { heightCommitment = COMMITMENT } = options;
   const flights = new Map<string, Flight>();
   const expected = new Map<string, Expected>();
   const pace = createSlotPace({ minMs: pollMsMin, maxMs: POLL_MS_MAX });
@@ -146,10 +156,12 @@ export function createConfirmer(options: {
     settle(flight, outcomeOf(signature, status.slot, status.err));
   }
 
+  /** @param history whether all blocks are searched */
   async function read(watched: readonly Flight[], history: boolean) {
     const signatures = watched.map((flight) => flight.signature);
-    const { slot, values } = await ledger.statuses(signatures, { history });
-    return { slot, statuses: watched.map((flight, index) => ({ flight, status: values[index] })) };
+    const options = { searchTransactionHistory: history };
+    const { slot, value } = await getSignatureStatuses(rpc, signatures, options);
+    return { slot, statuses: watched.map((flight, index) => ({ flight, status: value[index] })) };
   }
 
   /** A blockhash dies by block height; then its transaction has landed or never will. */
@@ -172,7 +184,7 @@ export function createConfirmer(options: {
       if (performance.now() - flight.sentMs < repeatMs) continue;
       flight.sentMs = performance.now();
       // Whatever the node says to a repeat, the status decides.
-      ledger.repeat(flight.wire).catch(() => undefined);
+      sendTransaction(rpc, flight.wire, { skipPreflight: true }).catch(() => undefined);
     }
   }
 
@@ -183,7 +195,9 @@ export function createConfirmer(options: {
     pace.observe(slot, performance.now());
     for (const { flight, status } of statuses) judge(flight, status);
     if (flights.size === 0 || performance.now() - heightReadMs < repeatMs) return;
-    const { height, slot: heightSlot } = await ledger.blockHeight();
+    const { height, slot: heightSlot } = await getBlockHeight(rpc, {
+      commitment: heightCommitment,
+    });
     heightReadMs = performance.now();
     await expire(height, heightSlot);
     repeat(height);

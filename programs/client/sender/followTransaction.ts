@@ -1,7 +1,5 @@
-import { getBlockHeight } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { createConfirmer, type SenderCommitment, type SentTransaction } from './confirmer.ts';
-import { createLedger } from './ledger.ts';
 import { LedgerUnavailableError, type Outcome } from './outcome.ts';
 
 /** Public nodes refuse whoever asks more often. */
@@ -23,10 +21,10 @@ export async function followTransaction(
   options: { rpc: Rpc; commitment: SenderCommitment; signal: AbortSignal; repeatMs?: number },
 ): Promise<Outcome | undefined> {
   const { rpc, commitment, signal, repeatMs = REPEAT_MS } = options;
-  const blockHeight = () => getBlockHeight(rpc, { commitment: 'finalized' });
   const confirmer = createConfirmer({
-    ledger: { ...createLedger(rpc), blockHeight },
+    rpc,
     commitment,
+    heightCommitment: 'finalized',
     wsUrl: undefined,
     repeatMs,
     pollMsMin: POLL_MS,

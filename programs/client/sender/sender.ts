@@ -2,8 +2,8 @@ import type { AddressLookupTableAccount, PublicKey, TransactionInstruction } fro
 import { RpcError } from '../rpc/answers.ts';
 import { preflightErrorOf, sendTransaction, type TransactionError } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
+import { type Blockhash, COMMITMENT, createBlockhashes } from './blockhashes.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
-import { type Blockhash, COMMITMENT, createBlockhashes, createLedger } from './ledger.ts';
 import {
   isTooLarge,
   isUnableToPay,
@@ -218,9 +218,8 @@ export function createSender(options: {
   const { rpc, commitment, logger, priorityFee } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
   const { nowMs = () => performance.now() } = options;
-  const ledger = createLedger(rpc);
-  const blockhashes = createBlockhashes(ledger);
-  const confirmer = createConfirmer({ ledger, commitment, wsUrl, repeatMs });
+  const blockhashes = createBlockhashes(rpc);
+  const confirmer = createConfirmer({ rpc, commitment, wsUrl, repeatMs });
   const turns = createTurns({ limit: submissionsMax, urgentLanes, nowMs });
   const feePayers = createFeePayers({ keys: options.feePayers, nowMs });
   let newestSlot = 0;
