@@ -5,8 +5,8 @@ import { LedgerUnavailableError } from '../../programs/client/sender/index.ts';
 import { sendOnce } from '../../programs/client/sender/sendOnce.ts';
 import { SetupError } from './setupError.ts';
 
-/** What a ledger grants to each instruction of a transaction that names no limit. */
-const INSTRUCTION_COMPUTE_UNITS_MAX = 200_000;
+/** Registration, stake and several models together stay far below. */
+const COMPUTE_UNITS_MAX = 400_000;
 /** A machine that stands still for the life of a blockhash does so once. */
 const TRIES_MAX = 3;
 
@@ -24,9 +24,8 @@ export async function sendTogether(
   instructions: readonly TransactionInstruction[],
   signers: readonly Keypair[] = [],
 ): Promise<string> {
-  const computeUnitLimit = instructions.length * INSTRUCTION_COMPUTE_UNITS_MAX;
+  const sending = { payer, signers, instructions, computeUnitLimit: COMPUTE_UNITS_MAX };
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const sending = { payer, signers, instructions, computeUnitLimit };
     const outcome = await sendOnce(rpc, sending).catch((error: unknown) => {
       if (!(error instanceof LedgerUnavailableError)) throw error;
       throw new SetupError(`${error.message}. Try again.`, { cause: error });
