@@ -1,13 +1,14 @@
-import { Connection } from '@solana/web3.js';
 import {
   databaseCheck,
   nodeChecks,
   portCheck,
   withCheckedDatabase,
 } from '../common/net/connectionChecks.ts';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { websocketUrlOf } from '../common/net/urls.ts';
 import type { StartCheck } from '../common/startChecks.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
+import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import type { ApiConfig } from './config.ts';
 import { readTls } from './http/server.ts';
 import { type DeploymentFault, findDeploymentFaults } from './ledger/deployment.ts';
@@ -21,7 +22,7 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
 
   function readFaults(): Promise<DeploymentFault[]> {
     reading ??= findDeploymentFaults({
-      connection: new Connection(rpcUrl, config.SVC_COMMITMENT),
+      connection: connectLedger(connectPooledRpc({ url: rpcUrl })),
       commitment: config.SVC_COMMITMENT,
       addresses: createAddresses(config.SVC_PROGRAM_ID),
       gateway: config.SVC_GATEWAY,

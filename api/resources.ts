@@ -1,4 +1,3 @@
-import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import type { Dispatcher } from 'undici';
 import type { Logger } from '../common/logger.ts';
@@ -9,8 +8,10 @@ import type { Shutdown } from '../common/shutdown.ts';
 import { createTokenCounts, type TokenCounts } from '../common/tokenizers/tokenCounts.ts';
 import type { Time } from '../common/wait.ts';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
+import type { LedgerConnection } from '../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
+import { connectLedger as connectReader } from '../programs/client/verify/connection/connectLedger.ts';
 import type { ApiConfig } from './config.ts';
 import { connectLedger, type LedgerContext } from './ledger/context.ts';
 import { createWorkerClient, type WorkerClient } from './workers/client.ts';
@@ -23,7 +24,7 @@ interface Resources {
    * such as a listing, holds up none of them.
    */
   requestPool: pg.Pool;
-  connection: Connection;
+  connection: LedgerConnection;
   rpc: Rpc;
   addresses: Addresses;
   ledger: LedgerContext;
@@ -69,14 +70,10 @@ export async function openResources(options: {
   const pool = openPool(poolConnectionsMax, false);
   const requestPool = openPool(requestConnectionsMax, true);
 
-  const connection = new Connection(config.SOLANA_RPC_URL, {
-    commitment: config.SVC_COMMITMENT,
-    disableRetryOnRateLimit: true,
-    ...(config.SOLANA_WS_URL && { wsEndpoint: config.SOLANA_WS_URL }),
-  });
   const ending = new AbortController();
   const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL, ending: ending.signal });
   shutdown.add('ledger node', () => ending.abort());
+  const connection = connectReader(rpc, config.SVC_COMMITMENT);
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const ledger = connectLedger({
     config,

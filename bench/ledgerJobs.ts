@@ -2,6 +2,7 @@ import type { Connection } from '@solana/web3.js';
 import { delay } from '../common/wait.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { createJobId, jobLock } from '../programs/client/index.ts';
+import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { submit } from '../stack/operator.ts';
 import { readClockSeconds, type Service } from '../testing/ledger/ledger.ts';
 
@@ -55,7 +56,7 @@ export function creditsFor(locks: number): bigint {
 /** Locks jobs in one transaction, at most six; each emits one event. */
 export async function lockJobs(service: Service, count: number): Promise<void> {
   const { operator, hotSigner, gateway, creditAccount, wallet, model } = service;
-  const nowMs = Number(await readClockSeconds(operator.connection)) * 1_000;
+  const nowMs = Number(await readClockSeconds(connectLedger(operator.rpc))) * 1_000;
   const locks = Array.from({ length: count }, () =>
     jobLock({
       signer: hotSigner.publicKey,

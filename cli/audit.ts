@@ -27,8 +27,8 @@ export function createAuditCommand(): Command {
 
 async function run(options: Options): Promise<void> {
   const artifact = await readArtifact(options.artifact);
-  const evidence = await withLedgerNode(options, ({ reader, addresses }) =>
-    gatherProgram({ connection: reader, addresses }),
+  const evidence = await withLedgerNode(options, ({ connection, addresses }) =>
+    gatherProgram({ connection, addresses }),
   );
   const checks = auditProgram(evidence, artifact);
   const result = conclude(checks);

@@ -1,18 +1,19 @@
+import { base58 } from '@scure/base';
 import {
-  type Connection,
   type Keypair,
-  PublicKey,
+  type PublicKey,
   SystemProgram,
   type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
 } from '@solana/web3.js';
 import { Command } from 'commander';
 import { describePayerShortage } from '../common/payerShortage.ts';
 import { PROGRAM_ID, TOKEN_PROGRAM } from '../programs/client/addresses.ts';
 import { ed25519Instruction, type SignedMessage } from '../programs/client/instructions.ts';
-import { encodeBase58 } from '../programs/client/keys.ts';
+import { getLatestBlockhash } from '../programs/client/rpc/methods.ts';
+import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import { type Refusal, refusalOf } from '../programs/client/sender/index.ts';
+import { simulate } from '../programs/client/sender/simulate.ts';
+import { compileMessage, encodeMessage } from '../programs/client/wire/index.ts';
 import {
   accountNames,
   buildInstruction,
@@ -57,7 +58,7 @@ const FAILED = /^Program (\w+) failed: /;
 export async function describeRefusal(
   refusal: Refusal,
   sent: SentInstruction,
-  connection: Connection,
+  rpc: Rpc,
 ): Promise<string> {
   const { name, code, instructionIndex } = refusal;
   const [, text] = NUMBERED.exec(name) ?? [];
@@ -72,7 +73,7 @@ export async function describeRefusal(
   if (instructionIndex > sent.signed.length) {
     return `The compute budget program refused the limits of ${sent.name}: ${word}.`;
   }
-  const program = await failingProgram(refusal, sent, connection);
+  const program = await failingProgram(refusal, sent, rpc);
   if (program === undefined) {
     return number === undefined
       ? `The ledger refused ${sent.name}: ${word}.`
@@ -95,26 +96,15 @@ export async function describeRefusal(
 async function failingProgram(
   refusal: Refusal,
   { instruction, payer, signed }: SentInstruction,
-  connection: Connection,
+  rpc: Rpc,
 ): Promise<string | undefined> {
-  const message = new TransactionMessage({
-    payerKey: payer,
-    // The node replaces it.
-    recentBlockhash: PublicKey.default.toBase58(),
-    instructions: [...signed.map(ed25519Instruction), instruction],
-  }).compileToV0Message();
+  const instructions = [...signed.map(ed25519Instruction), instruction];
   // A failed simulation must not hide the refusal.
-  const answer = await connection
-    .simulateTransaction(new VersionedTransaction(message), {
-      commitment: 'confirmed',
-      sigVerify: false,
-      replaceRecentBlockhash: true,
-    })
-    .catch(() => undefined);
-  const { err = null, logs = null } = answer?.value ?? {};
-  if (err === null || refusalOf(err).name !== refusal.name) return undefined;
+  const asked = simulate(rpc, { payer, instructions, watched: [], commitment: 'confirmed' });
+  const answer = await asked.catch(() => undefined);
+  if (!answer?.err || refusalOf(answer.err).name !== refusal.name) return undefined;
   // The innermost program fails first.
-  return logs?.map((line) => FAILED.exec(line)?.[1]).find((program) => program !== undefined);
+  return answer.logs.map((line) => FAILED.exec(line)?.[1]).find((program) => program !== undefined);
 }
 
 /** The most expensive instruction, config_initialize, takes 26,000 when it searches its addresses. */
@@ -153,10 +143,10 @@ export function createSendCommand(): Command {
       const signer = signers[0]?.publicKey;
       const instruction = buildInstruction({ name, words, signer, programId });
       console.error(describeAccounts(name, instruction));
-      const answer = await withLedgerNode(options, ({ connection }) =>
+      const answer = await withLedgerNode(options, ({ rpc }) =>
         options.print
-          ? print([...signed.map(ed25519Instruction), instruction], connection)
-          : send({ name, instruction, signed }, connection, signers),
+          ? print([...signed.map(ed25519Instruction), instruction], rpc)
+          : send({ name, instruction, signed }, rpc, signers),
       );
       console.log(answer);
     });
@@ -165,7 +155,7 @@ export function createSendCommand(): Command {
 /** @returns the transaction's signature, once it is confirmed */
 async function send(
   { name, instruction, signed }: Omit<SentInstruction, 'payer'>,
-  connection: Connection,
+  rpc: Rpc,
   signers: readonly Keypair[],
 ): Promise<string> {
   const missing = missingSigners(instruction, signers);
@@ -175,7 +165,7 @@ async function send(
   }
   const sent = { name, instruction, signed, payer: payer.publicKey };
   return sendTransaction(
-    connection,
+    rpc,
     {
       payer,
       signers: others,
@@ -183,25 +173,21 @@ async function send(
       computeUnitLimit: COMPUTE_UNITS_MAX,
     },
     async (refusal) =>
-      (await describePayerShortage(refusal, payer.publicKey, connection)) ??
-      describeRefusal(refusal, sent, connection),
+      (await describePayerShortage(refusal, payer.publicKey, rpc)) ??
+      describeRefusal(refusal, sent, rpc),
   );
 }
 
 /** The multisig replaces the message's blockhash; the first signing account pays. */
-async function print(
-  instructions: TransactionInstruction[],
-  connection: Connection,
-): Promise<string> {
-  const payerKey = instructions.at(-1)?.keys.find(({ isSigner }) => isSigner)?.pubkey;
-  if (!payerKey) throw new CommandError('This instruction needs no signer: send it from any key.');
-  const { blockhash } = await connection.getLatestBlockhash();
-  const message = new TransactionMessage({
-    payerKey,
-    recentBlockhash: blockhash,
-    instructions,
-  });
-  return encodeBase58(message.compileToLegacyMessage().serialize());
+async function print(instructions: TransactionInstruction[], rpc: Rpc): Promise<string> {
+  const feePayer = instructions.at(-1)?.keys.find(({ isSigner }) => isSigner)?.pubkey;
+  if (!feePayer) throw new CommandError('This instruction needs no signer: send it from any key.');
+  const { value } = await getLatestBlockhash(rpc, { commitment: 'confirmed' });
+  const blockhash = base58.decode(value.blockhash);
+  const version = 'legacy';
+  return base58.encode(
+    encodeMessage(compileMessage({ version, instructions, feePayer, blockhash })),
+  );
 }
 
 /** Every account with its name, so that the caller sees the addresses that were filled in. */

@@ -37,14 +37,14 @@ export function createTokenAccountCommand(): Command {
 /** @returns its address, also where it was there already */
 async function makeTokenAccount(options: Options): Promise<string> {
   const { signer, stake, owner = signer.publicKey } = options;
-  return withLedgerNode(options, ({ connection, addresses }) =>
+  return withLedgerNode(options, ({ rpc, connection, addresses }) =>
     explained(async () => {
       const config = await readConfig(connection, addresses);
       const mint = stake ? config.stakeMint : config.creditMint;
       const { address, baseUnits } = await readPurse(connection, mint, owner);
       if (baseUnits === undefined) {
         const create = tokenAccountCreate({ payer: signer.publicKey, owner, mint });
-        await sendTogether(connection, signer, [create]);
+        await sendTogether(rpc, signer, [create]);
       }
       return address.toBase58();
     }),

@@ -97,7 +97,7 @@ async function gather(named: string, options: Options): Promise<Evidence> {
   const target = rpc ? { rpc, program, wallet: undefined } : await readStack();
   const programId = program ?? target.program;
   const ledger = { rpc: target.rpc, ...(programId && { program: programId }) };
-  return withLedgerNode(ledger, async ({ reader: connection, addresses }) => {
+  return withLedgerNode(ledger, async ({ connection, addresses }) => {
     const node = { connection, addresses };
     const locate = (owner?: PublicKey) => locateJob({ ...node, named, wallet: owner });
     const job = await locate(wallet)

@@ -1,4 +1,5 @@
-import { createHelius } from 'helius-sdk';
+import { fieldsOf, numberOf } from '../programs/client/rpc/answers.ts';
+import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
 
 /** What to pay so that a transaction which writes these accounts lands soon; micro-lamports. */
 type FeeEstimate = (accounts: readonly string[]) => Promise<number>;
@@ -10,14 +11,14 @@ type FeeEstimate = (accounts: readonly string[]) => Promise<number>;
  * @param url Helius's endpoint, where it is not the public one
  * @returns undefined without a key
  */
-export function createHeliusFee(apiKey: string | undefined, url?: string): FeeEstimate | undefined {
+export function createHeliusFee(
+  apiKey: string | undefined,
+  url = 'https://mainnet.helius-rpc.com/',
+): FeeEstimate | undefined {
   if (apiKey === undefined) return undefined;
-  const helius = createHelius({ apiKey, ...(url && { baseUrl: url }) });
-  return async (accounts) => {
-    const { priorityFeeEstimate } = await helius.getPriorityFeeEstimate({
-      accountKeys: [...accounts],
-      options: { recommended: true },
-    });
-    return priorityFeeEstimate ?? 0;
-  };
+  const rpc = connectRpc({ url: `${url}?api-key=${apiKey}` });
+  return (accountKeys) =>
+    rpc.ask('getPriorityFeeEstimate', [{ accountKeys, options: { recommended: true } }], (result) =>
+      numberOf(fieldsOf(result).priorityFeeEstimate ?? 0),
+    );
 }

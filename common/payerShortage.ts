@@ -1,4 +1,6 @@
-import { type Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import { LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import { getBalance } from '../programs/client/rpc/methods.ts';
+import type { LedgerNode } from '../programs/client/rpc/rpc.ts';
 
 /** One lamport is 10^-9 SOL. */
 const SOL_DECIMALS = 9;
@@ -13,12 +15,13 @@ const SOL_DECIMALS = 9;
 export async function describePayerShortage(
   { name }: { readonly name: string },
   payer: PublicKey,
-  connection: Connection,
+  rpc: LedgerNode,
 ): Promise<string | undefined> {
   const isShort = name === 'InsufficientFundsForFee' || name === 'InsufficientFundsForRent';
   if (!isShort && name !== 'AccountNotFound') return undefined;
   // A failed reading must not hide the refusal.
-  const lamports = await connection.getBalance(payer).catch(() => undefined);
+  const asked = getBalance(rpc, payer.toBase58(), { commitment: 'confirmed' });
+  const lamports = await asked.catch(() => undefined);
   const who = `The first signer, ${payer}, pays the fee and has`;
   if (lamports === 0) return `${who} no SOL.`;
   if (lamports === undefined || !isShort) return undefined;

@@ -1,14 +1,16 @@
-import { Connection } from '@solana/web3.js';
 import {
   databaseCheck,
   nodeChecks,
   portCheck,
   withCheckedDatabase,
 } from '../common/net/connectionChecks.ts';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { websocketUrlOf } from '../common/net/urls.ts';
 import type { StartCheck } from '../common/startChecks.ts';
 import { fetchConfig } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
+import { getBalance, getGenesisHash } from '../programs/client/rpc/methods.ts';
+import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import type { IndexerConfig } from './config.ts';
 import { assertSameLedger } from './mirror/bindLedger.ts';
 import { readMigrationState } from './sql/migrate.ts';
@@ -21,7 +23,8 @@ const CRANK_LAMPORTS_MIN = 5_000_000;
 /** What `--check` tries of an indexer's settings. */
 export function createStartChecks(config: IndexerConfig): StartCheck[] {
   const { SOLANA_RPC_URL: rpcUrl, DATABASE_URL: databaseUrl, SVC_PROGRAM_ID: programId } = config;
-  const connection = new Connection(rpcUrl, config.SVC_COMMITMENT);
+  const rpc = connectPooledRpc({ url: rpcUrl });
+  const commitment = config.SVC_COMMITMENT;
   const crank = config.SVC_CRANK_KEY.publicKey;
   return [
     databaseCheck(databaseUrl),
@@ -39,7 +42,7 @@ export function createStartChecks(config: IndexerConfig): StartCheck[] {
       what: 'program',
       run: async () => {
         const { config: address } = createAddresses(programId);
-        const account = await fetchConfig(connection, address, { programId });
+        const account = await fetchConfig(connectLedger(rpc, commitment), address, { programId });
         if (!account) throw new Error(`SVC_PROGRAM_ID ${programId} was never initialized here`);
         return programId.toBase58();
       },
@@ -53,7 +56,7 @@ export function createStartChecks(config: IndexerConfig): StartCheck[] {
           await database.query(`set search_path = ${MIRROR_SCHEMA}`);
           const bound = await selectLedger(database);
           if (!bound) return 'not begun';
-          const genesisHash = await connection.getGenesisHash();
+          const genesisHash = await getGenesisHash(rpc);
           assertSameLedger(bound, { genesisHash, programId: programId.toBase58() });
           return 'of this ledger and program';
         }),
@@ -61,7 +64,7 @@ export function createStartChecks(config: IndexerConfig): StartCheck[] {
     {
       what: 'crank',
       run: async () => {
-        const lamports = await connection.getBalance(crank);
+        const lamports = await getBalance(rpc, crank.toBase58(), { commitment });
         if (lamports < CRANK_LAMPORTS_MIN) {
           throw new Error(`SVC_CRANK_KEY ${crank} has ${lamports} lamports; refunds need SOL`);
         }

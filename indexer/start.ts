@@ -1,4 +1,3 @@
-import { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import { createHeliusFee } from '../common/heliusFee.ts';
 import type { Logger } from '../common/logger.ts';
@@ -13,18 +12,20 @@ import { delay, type Time } from '../common/wait.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
+import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { createAbuseWatch, rejectedDisputes, unpaidEndings } from './abuse/abuseWatch.ts';
 import { startBackgroundJobs } from './background/jobs.ts';
 import type { IndexerConfig } from './config.ts';
 import { createIndexer } from './indexer.ts';
 import { createKeepers } from './keeper/duties.ts';
 import { createProgress } from './mirror/progress.ts';
+import { ANSWER_MS_MAX as RECONCILE_ANSWER_MS_MAX } from './reconcile/readLedger.ts';
 import { reconcile } from './reconcile/reconcile.ts';
 import { createReconcileWatch, MIRROR_PATIENCE_MS } from './reconcile/reconcileWatch.ts';
 import { createStatusServer } from './server.ts';
 import type { FatalError } from './source/errors.ts';
 import { createHistorySource } from './source/heliusHistory.ts';
-import { createRpc } from './source/rpc.ts';
+import { connectNode } from './source/node.ts';
 import { createLedgerSource } from './source/source.ts';
 import { migrate } from './sql/migrate.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -83,19 +84,18 @@ export async function startIndexer(options: {
 
   const rpcUrl = config.SOLANA_RPC_URL;
   const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
-  const connection = new Connection(rpcUrl, { commitment, wsEndpoint: wsUrl });
-  const node = connectPooledRpc({ url: rpcUrl });
-  const clock = createLedgerClock({ rpc: node });
+  const rpc = connectPooledRpc({ url: rpcUrl });
+  const clock = createLedgerClock({ rpc });
   shutdown.add('ledger clock', clock.close);
   const addresses = createAddresses(programId);
   const sender = createSender({
-    rpc: node,
+    rpc,
     feePayers: [config.SVC_CRANK_KEY],
     commitment,
     logger,
     wsUrl,
     priorityFee: createPriorityFee({
-      rpc: node,
+      rpc,
       estimate: createHeliusFee(config.HELIUS_API_KEY),
       logger,
       writableAccounts: [addresses.treasury, addresses.vault],
@@ -136,7 +136,7 @@ export async function startIndexer(options: {
     reconcile: (signal) =>
       reconcile({
         database: reconcilePool,
-        connection,
+        connection: connectLedger(connectNode({ url: rpcUrl, timeoutMs: RECONCILE_ANSWER_MS_MAX })),
         addresses,
         signal,
         patienceMs: MIRROR_PATIENCE_MS,
@@ -168,13 +168,13 @@ export async function startIndexer(options: {
 
   // A node that is silent, or a long history, must not use up the time for ending.
   const ending = new AbortController();
-  const rpc = createRpc(rpcUrl, ending.signal);
+  const node = connectNode({ url: rpcUrl, ending: ending.signal });
   const source = createLedgerSource({
-    rpc,
+    node,
     programId,
     readsAtOnce: config.INDEXER_READS_AT_ONCE,
   });
-  const history = { source, rpc, programId: programId.toBase58(), logger };
+  const history = { source, node, programId: programId.toBase58(), logger };
 
   const indexer = createIndexer({
     pool,

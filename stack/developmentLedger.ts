@@ -5,6 +5,7 @@ import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
 import { encodeBase58 } from '../programs/client/keys.ts';
+import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
 import { createMint, exists, type Mints, mintTo, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
@@ -163,7 +164,7 @@ async function registerAt(
     stakeTokens: STAKE_TOKENS,
   });
   // An earlier start may have registered another port.
-  const worker = await fetchWorker(operator.connection, address, { commitment: 'confirmed' });
+  const worker = await fetchWorker(connectLedger(operator.rpc), address);
   if (!worker || workerEndpoint(worker) === endpoint) return;
   const update = workerUpdate({
     proofKey: proofKey.publicKey,

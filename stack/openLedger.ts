@@ -1,5 +1,6 @@
-import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { websocketUrlOf } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { type StackConfig, StackError } from './config.ts';
@@ -103,10 +104,7 @@ async function setUp(
   authority: Keypair,
   { WORKER_UPSTREAM_URL: upstreamUrl }: StackConfig,
 ): Promise<Deployment> {
-  const connection = new Connection(urls.rpcUrl, {
-    wsEndpoint: urls.wsUrl,
-    commitment: 'confirmed',
-  });
+  const rpc = connectPooledRpc({ url: urls.rpcUrl });
   const isBuiltin = upstreamUrl === undefined;
-  return { ...urls, ...(await setUpDevelopmentLedger({ connection, authority }, { isBuiltin })) };
+  return { ...urls, ...(await setUpDevelopmentLedger({ rpc, authority }, { isBuiltin })) };
 }

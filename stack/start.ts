@@ -1,6 +1,7 @@
-import { Connection } from '@solana/web3.js';
 import { isLoopbackHost } from '../common/net/addressGuard.ts';
+import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import type { Shutdown } from '../common/shutdown.ts';
+import { getGenesisHash } from '../programs/client/rpc/methods.ts';
 import { ensureKey } from './apiKey.ts';
 import { type Child, keepRunning, startChild, untilReady } from './child.ts';
 import { allowsLoopback, type StackConfig, StackError } from './config.ts';
@@ -142,7 +143,7 @@ export async function startStack(options: {
   // Without a data folder the ledger is temporary, and so is its mirror in an external database.
   const isLedgerKept = (config.SVC_DATA_DIR ?? config.SOLANA_RPC_URL) !== undefined;
   if (config.DATABASE_URL && !isLedgerKept) {
-    const genesisHash = await new Connection(rpcUrl).getGenesisHash();
+    const genesisHash = await getGenesisHash(connectPooledRpc({ url: rpcUrl }));
     await prepareLocalMirror({ databaseUrl, genesisHash });
   }
 

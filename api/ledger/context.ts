@@ -1,4 +1,4 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
 import {
@@ -12,6 +12,7 @@ import {
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { KeyHolder } from '../../programs/client/proof.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
@@ -27,7 +28,7 @@ const RETRY_PAUSE_MS = 500;
 
 /** What every instruction of the API needs to reach the ledger. */
 export interface LedgerContext {
-  connection: Connection;
+  connection: LedgerConnection;
   commitment: 'confirmed' | 'finalized';
   addresses: Addresses;
   /** The Gateway account: the controller of our jobs. */
@@ -187,7 +188,7 @@ interface LedgerSettings {
 /** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
 export function connectLedger(options: {
   config: LedgerSettings;
-  connection: Connection;
+  connection: LedgerConnection;
   rpc: Rpc;
   addresses: Addresses;
   logger: Logger;

@@ -1,10 +1,11 @@
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import { decodeAccount, gatewaySigners } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 
 /** What this process needs on the ledger before it can lock anything. */
 interface DeploymentOptions {
-  connection: Pick<Connection, 'getMultipleAccountsInfo'>;
+  connection: Pick<LedgerConnection, 'getMultipleAccountsInfoAndContext'>;
   commitment: 'confirmed' | 'finalized';
   addresses: Addresses;
   gateway: PublicKey;
@@ -35,10 +36,11 @@ const FEE_PAYER_LAMPORTS_MIN = 5_000_000;
 export async function findDeploymentFaults(options: DeploymentOptions): Promise<DeploymentFault[]> {
   const { connection, commitment, addresses, gateway, signer, feePayers } = options;
   const { programId } = addresses;
-  const [program, config, gatewayAccount, ...payers] = await connection.getMultipleAccountsInfo(
+  const { value } = await connection.getMultipleAccountsInfoAndContext(
     [programId, addresses.config, gateway, ...feePayers],
     { commitment },
   );
+  const [program, config, gatewayAccount, ...payers] = value;
   const faults: DeploymentFault[] = [];
   const misconfigured = (part: Part, message: string): void =>
     void faults.push({ part, message, isMisconfigured: true });

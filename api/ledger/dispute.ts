@@ -29,14 +29,14 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
           signers: [context.signer],
           key: wallet,
         });
-        if (outcome.status === 'rejected') {
+        if (outcome.status === 'failed') {
           if (outcome.slot >= (settlement_slot ?? 0n)) return refused(outcome);
           // To that node the job still runs, or is not there at all.
           await delay(PAUSE_MS, undefined, context.time);
           continue;
         }
         const found = await readJob(context, job, outcome);
-        if (outcome.status === 'confirmed' && found) {
+        if (outcome.status === 'landed' && found) {
           const arbitrationWindowSeconds = BigInt(found.arbitrationWindowSeconds);
           return { status: 'opened', signature: outcome.signature, arbitrationWindowSeconds };
         }
@@ -49,7 +49,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
   };
 }
 
-function refused({ error }: Extract<Outcome, { status: 'rejected' }>): DisputeEnd {
+function refused({ error }: Extract<Outcome, { status: 'failed' }>): DisputeEnd {
   switch (error.name) {
     case 'DisputeWindowClosed':
     // Only what is past its window can have been closed.

@@ -1,4 +1,4 @@
-import { type ConfirmedSignatureInfo, type Connection, PublicKey } from '@solana/web3.js';
+import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
 import type { Database } from '../../common/postgres.ts';
 import type { Time } from '../../common/wait.ts';
 import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
@@ -8,6 +8,7 @@ import type { Job } from '../../programs/client/generated/types.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { LookedUpStatus, SettlementRecord, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
@@ -103,7 +104,7 @@ async function readEvents(
 }
 
 export function createUnmirroredJobs(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   commitment: 'confirmed' | 'finalized';
   catalog: Catalog;

@@ -32,7 +32,7 @@ const SECONDS_PER_DAY = 86_400n;
 /** What a client is told of the program's refusal. */
 async function lockRefusal(
   context: LedgerContext,
-  { error, slot }: Extract<Outcome, { status: 'rejected' }>,
+  { error, slot }: Extract<Outcome, { status: 'failed' }>,
   { quoted, payer }: { quoted: Quote; payer: LockPayer },
 ): Promise<Error> {
   switch (error?.name) {
@@ -254,9 +254,9 @@ async function decide(
   request: LockRequest,
 ): Promise<LockedJob> {
   switch (outcome.status) {
-    case 'confirmed':
+    case 'landed':
       return lockedJob(context, request, outcome.signature);
-    case 'rejected':
+    case 'failed':
       throw await lockRefusal(context, outcome, request);
     case 'expired': {
       const landed = await readJob(context, request.draft.address, outcome);

@@ -78,7 +78,7 @@ async function exit(
       key: job.wallet,
     });
     const outcome = await sending.catch(unlessAway);
-    if (outcome?.status === 'confirmed') return { status: move.to, signature: outcome.signature };
+    if (outcome?.status === 'landed') return { status: move.to, signature: outcome.signature };
     const found = outcome && (await readJob(context, job.address, outcome).catch(unlessAway));
     if (found === undefined) {
       await delay(PAUSE_MS, undefined, context.time);

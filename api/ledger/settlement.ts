@@ -60,7 +60,7 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
       const instructions = () => [instruction()];
       acknowledgements.add({ instructions, signers: [signer], key: job.id }).then(
         (outcome) => {
-          mine.isConfirmed = outcome.status === 'confirmed';
+          mine.isConfirmed = outcome.status === 'landed';
         },
         (error: unknown) => {
           // The settlement carries it instead.
@@ -144,7 +144,7 @@ export async function settleJob(
       continue;
     }
     if (isEnded(found.status)) return found;
-    if (outcome.status !== 'rejected') continue;
+    if (outcome.status !== 'failed') continue;
     if (!isInTime()) break;
     if (outcome.error.name === 'WrongAddress') {
       const present = await readPayout(context, answer, outcome).catch(unlessAway);
@@ -181,7 +181,7 @@ async function readEnd(
   outcome: Outcome,
 ): Promise<JobEnd | undefined> {
   const { status, signature } = outcome;
-  if (status === 'confirmed') return { status: 'settled', signature };
+  if (status === 'landed') return { status: 'settled', signature };
   const found = await readJob(context, job.address, outcome).catch(unlessAway);
   if (found === undefined) return undefined;
   return { status: found ? found.status : 'settled', signature: null };

@@ -23,11 +23,11 @@ export function createStubbedSender(announce: (signature: string) => void): Send
       const sent = typeof instructions === 'function' ? instructions(feePayer) : instructions;
       const job = sent.at(-1)?.keys[SETTLED_JOB_INDEX]?.pubkey;
       if (lane !== 'settlements' || !job) {
-        return { status: 'confirmed', signature: SIGNATURE, slot: 1 };
+        return { status: 'landed', signature: SIGNATURE, slot: 1 };
       }
       const signature = signatureOf(spellingOf(job));
       announce(signature);
-      return { status: 'confirmed', signature, slot: 1 };
+      return { status: 'landed', signature, slot: 1 };
     },
     waitedMs: () => 0,
     close: () => undefined,

@@ -13,8 +13,12 @@ const CHANGES_PER_TRANSACTION = 12;
  * copies all accounts for each instruction of a transaction. So a transaction has one instruction, in
  * which a program makes all the calls, and no call creates an account.
  */
-export async function fillLedger({ operator, wallet }: Service, events: number): Promise<void> {
-  await deployHostileProgram(operator.connection);
+export async function fillLedger(
+  ledger: { rpcUrl: string },
+  { operator, wallet }: Service,
+  events: number,
+): Promise<void> {
+  await deployHostileProgram(ledger);
   for (let left = events; left > 0; left -= CHANGES_PER_TRANSACTION) {
     // A different spender each time, or the ledger would refuse a repeated transaction.
     const change = spenderSet({

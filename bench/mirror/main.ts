@@ -85,7 +85,7 @@ async function followLedger(bare: BareInsert): Promise<void> {
   console.log(lagTable(lagsMs, bare));
 
   const startMs = performance.now();
-  await fillLedger(service, events);
+  await fillLedger(ledger, service, events);
   const perSecond = (events * 1_000) / (performance.now() - startMs);
   console.log(`The local ledger made ${perSecond.toFixed(0)} events a second`);
   const history = { events: live + events, rpcUrl: ledger.rpcUrl };

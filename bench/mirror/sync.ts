@@ -6,7 +6,7 @@ import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
 import { compareJournal } from '../../indexer/reconcile/journal.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
@@ -115,6 +115,6 @@ await sync(
   databaseUrl,
   rpcUrl === undefined
     ? createSyntheticSource(Math.ceil(Number(events) / EVENTS_PER_TRANSACTION))
-    : createLedgerSource({ rpc: createRpc(rpcUrl), programId: PROGRAM_ID }),
+    : createLedgerSource({ node: connectNode({ url: rpcUrl }), programId: PROGRAM_ID }),
   Number(events),
 );

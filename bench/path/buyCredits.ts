@@ -1,25 +1,25 @@
-import { type Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { fetchConfig } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import { creditBuy } from '../../programs/client/instructions.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { submit } from '../../stack/operator.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 
 /** Buys credits for a wallet on a local ledger, with newly minted tokens. */
 export async function buyCredits(
-  connection: Connection,
+  rpcUrl: string,
   { wallet, credits }: { wallet: string; credits: bigint },
 ): Promise<void> {
-  const { rpcEndpoint } = connection;
-  const config = await fetchConfig(connection, createAddresses().config, {
-    commitment: 'confirmed',
-  });
+  const rpc = connectPooledRpc({ url: rpcUrl });
+  const config = await fetchConfig(connectLedger(rpc), createAddresses().config);
   if (!config) throw new Error('the program is not initialized');
   const authority = Keypair.generate();
   const buyer = authority.publicKey;
-  await callLedger(rpcEndpoint, 'localnet_fund', [buyer.toBase58(), LAMPORTS_PER_SOL]);
-  const tokens = await callLedger<string>(rpcEndpoint, 'localnet_mintTokens', [
+  await callLedger(rpcUrl, 'localnet_fund', [buyer.toBase58(), LAMPORTS_PER_SOL]);
+  const tokens = await callLedger<string>(rpcUrl, 'localnet_mintTokens', [
     config.creditMint.toBase58(),
     buyer.toBase58(),
     Number(credits * BASE_UNITS_PER_CREDIT),
@@ -30,5 +30,5 @@ export async function buyCredits(
     buyerTokenAccount: new PublicKey(tokens),
     wallet: new PublicKey(wallet),
   });
-  await submit({ connection, authority }, [buy]);
+  await submit({ rpc, authority }, [buy]);
 }

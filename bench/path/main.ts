@@ -99,7 +99,7 @@ async function run(): Promise<void> {
   const toFirstAnswer = (performance.now() - startedMs) / 1_000;
   console.log(`From the start to the first paid answer: ${toFirstAnswer.toFixed(1)} s.`);
   const jobsMax = 100_000 + 10 * Number(values.jobs);
-  await buyCredits(connection, {
+  await buyCredits(stack.rpcUrl, {
     wallet: stack.wallet,
     credits: BigInt(CREDITS_PER_JOB * jobsMax),
   });

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { type AccountInfo, type Connection, PublicKey } from '@solana/web3.js';
+import { type AccountInfo, PublicKey } from '@solana/web3.js';
 import { programAt } from '../../localnet/escrow.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
 import { type Account, RENT_EPOCH_NEVER } from '../../localnet/runtime/runtime.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
 
@@ -66,14 +67,14 @@ export function cloneAccounts(addresses: readonly PublicKey[], rpc: URL): Promis
 }
 
 async function fetchAll(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: readonly PublicKey[],
   rpc: URL,
 ): Promise<(readonly [PublicKey, AccountInfo<Buffer>])[]> {
   const found: (readonly [PublicKey, AccountInfo<Buffer>])[] = [];
   for (let from = 0; from < addresses.length; from += ACCOUNTS_MAX) {
     const part = addresses.slice(from, from + ACCOUNTS_MAX);
-    const infos = await connection.getMultipleAccountsInfo(part);
+    const { value: infos } = await connection.getMultipleAccountsInfoAndContext(part);
     for (const [index, address] of part.entries()) {
       const info = infos[index];
       if (!info) throw new CommandError(`--clone ${address}: ${rpc.host} has no such account.`);

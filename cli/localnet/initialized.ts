@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { Connection, type Keypair } from '@solana/web3.js';
+import type { Keypair } from '@solana/web3.js';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import type { Localnet } from '../../localnet/start.ts';
 import { fetchConfig, fetchWorker, workerEndpoint } from '../../programs/client/accounts.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import { deriveKeys, setUpDevelopmentLedger } from '../../stack/developmentLedger.ts';
 import { CommandError } from '../terminal/output.ts';
@@ -58,14 +60,15 @@ export async function initializeLedger(
   { rpcUrl, wsUrl, genesisHash }: Localnet,
   authority: Keypair,
 ): Promise<InitializedLedger> {
-  const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });
+  const rpc = connectPooledRpc({ url: rpcUrl });
+  const connection = connectLedger(rpc);
   const config = await fetchConfig(connection, addresses.config);
   if (config && !config.authority.equals(authority.publicKey)) {
     throw new CommandError(
       `The program on this ledger belongs to ${config.authority}. Name that key: --payer <file>`,
     );
   }
-  const deployment = await setUpDevelopmentLedger({ connection, authority }, { isBuiltin: true });
+  const deployment = await setUpDevelopmentLedger({ rpc, authority }, { isBuiltin: true });
   const keys = deriveKeys(authority);
   const workers = await Promise.all(
     keys.workers.map(async (worker, index) => {

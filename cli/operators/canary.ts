@@ -8,6 +8,7 @@ import { ApiError } from '../../api/http/contracts/errors.ts';
 import { PriceChangedError } from '../../api/jobs/job.ts';
 import { selectModels } from '../../api/sql/workers.ts';
 import { ConfigError } from '../../common/config.ts';
+import { getSlot } from '../../programs/client/rpc/methods.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
 import { COMPACT, CommandError } from '../terminal/output.ts';
@@ -117,7 +118,7 @@ async function run(options: Options): Promise<void> {
     // An unreachable database or node is reported here at once; the API's parts would wait for it.
     await withDatabase(async (pool) => void (await selectModels(pool)));
     const rpc = new URL(config.SOLANA_RPC_URL);
-    await withLedgerNode({ rpc }, ({ connection }) => connection.getSlot());
+    await withLedgerNode({ rpc }, (node) => getSlot(node.rpc, { commitment: 'confirmed' }));
     const report = await startCanary(config, {
       modelId: model,
       wallet,

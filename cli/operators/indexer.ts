@@ -1,7 +1,7 @@
-import { Connection } from '@solana/web3.js';
 import { Command } from 'commander';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
 import type { Behind } from '../../indexer/reconcile/behind.ts';
+import { ANSWER_MS_MAX } from '../../indexer/reconcile/readLedger.ts';
 import {
   checkLedger,
   isBreach,
@@ -9,9 +9,10 @@ import {
   type Reconciliation,
   reconcile,
 } from '../../indexer/reconcile/reconcile.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { renderRows } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
 import { explainNode, type LedgerChoice, locateLedger, withLedgerOption } from './ledgerChoice.ts';
@@ -45,7 +46,7 @@ async function rebuild(choice: LedgerChoice): Promise<void> {
     const { differing } = await explainNode(
       rebuildMirror({
         pool,
-        source: createLedgerSource({ rpc: createRpc(rpcUrl), programId }),
+        source: createLedgerSource({ node: connectNode({ url: rpcUrl }), programId }),
         addresses: createAddresses(programId),
         signal: new AbortController().signal,
         onFolded(folded) {
@@ -67,12 +68,11 @@ async function rebuild(choice: LedgerChoice): Promise<void> {
 
 async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
   const { rpcUrl, programId } = locateLedger(options);
-  const connection = new Connection(rpcUrl, 'confirmed');
-  await withDatabase(async (pool) => {
-    const addresses = createAddresses(programId);
-    const ledger = { database: pool, connection, addresses };
-    await explainNode(checkLedger(ledger));
-    const result = await explainNode(reconcile(ledger));
+  const node = connectNode({ url: rpcUrl, timeoutMs: ANSWER_MS_MAX });
+  await withDatabase(async (database) => {
+    const mirror = { database, addresses: createAddresses(programId) };
+    await explainNode(checkLedger({ ...mirror, node }));
+    const result = await explainNode(reconcile({ ...mirror, connection: connectLedger(node) }));
     if (!isClean(result)) process.exitCode = isBreach(result) ? 1 : EXIT_BEHIND;
     console.log(options.json ? renderJson(result) : renderText(result));
   });

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Command } from 'commander';
 import { BackupError, restoreBackup, writeBackup } from '../../indexer/backup/backup.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
 import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
 import type { BoundLedger } from '../../indexer/sql/progress.ts';
@@ -67,7 +67,7 @@ export function createRestoreCommand(): Command {
 async function readLedger(choice: LedgerChoice): Promise<BoundLedger> {
   try {
     const { rpcUrl, programId } = locateLedger(choice);
-    const source = createLedgerSource({ rpc: createRpc(rpcUrl), programId });
+    const source = createLedgerSource({ node: connectNode({ url: rpcUrl }), programId });
     const genesisHash = await explainNode(source.genesisHash());
     return { genesisHash, programId: programId.toBase58() };
   } catch (error) {

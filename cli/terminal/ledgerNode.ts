@@ -1,11 +1,11 @@
-import { Connection, PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Addresses, createAddresses } from '../../programs/client/addresses.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import {
-  connectLedger,
-  requestFrom,
-} from '../../programs/client/verify/connection/connectLedger.ts';
+import { UnreachableError } from '../../programs/client/rpc/answers.ts';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { CommandError } from './output.ts';
 
 /** The options of every command that reads only a ledger. */
@@ -27,10 +27,11 @@ export function addLedgerOptions(
     .option('--program <id>', 'another deployment of the program', parseAddress);
 }
 
-interface LedgerNode {
-  readonly connection: Connection;
-  /** Of this project, for verification: it reads every version of transactions. */
-  readonly reader: LedgerConnection;
+interface OpenedNode {
+  /** To send, and to ask. */
+  readonly rpc: Rpc;
+  /** To read accounts, and transactions of every version. */
+  readonly connection: LedgerConnection;
   readonly addresses: Addresses;
 }
 
@@ -40,38 +41,25 @@ interface LedgerNode {
  * @throws CommandError when the node cannot be reached or gives a wrong answer
  */
 export async function withLedgerNode<Result>(
-  { rpc, program }: LedgerOptions,
-  work: (ledger: LedgerNode) => Promise<Result>,
+  { rpc: { host, href }, program }: LedgerOptions,
+  work: (node: OpenedNode) => Promise<Result>,
 ): Promise<Result> {
-  // web3.js wraps the errors of its fetch.
-  let unreachable: CommandError | undefined;
-  async function ask(url: string, init: RequestInit): Promise<Response> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    try {
-      return await fetch(url, { ...init, signal });
-    } catch (cause) {
-      // Most commands never need it.
-      const { describeConnectionFault } = await import('../../common/net/connectionFault.ts');
-      unreachable = new CommandError(
-        `The ledger's node at ${rpc.host} cannot be reached: ${describeConnectionFault(cause)}.`,
-        { cause },
-      );
-      throw unreachable;
-    }
-  }
-  const connection = new Connection(rpc.href, { commitment: 'confirmed', fetch: ask as never });
-  const reader = connectLedger(requestFrom(rpc.href, { post: ask }));
+  const rpc = connectRpc({ url: href, timeoutMs: TIMEOUT_MS });
   try {
-    return await work({ connection, reader, addresses: createAddresses(program) });
+    return await work({ rpc, connection: connectLedger(rpc), addresses: createAddresses(program) });
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const { message } = error as Error;
-    throw (
-      unreachable ??
-      new CommandError(`The ledger's node at ${rpc.host} did not answer as it should: ${message}`, {
-        cause: error,
-      })
-    );
+    const { message, cause } = error as Error;
+    if (!(error instanceof UnreachableError)) {
+      const words = `The ledger's node at ${host} did not answer as it should: ${message}`;
+      throw new CommandError(words, { cause: error });
+    }
+    // Most commands never need it.
+    const { describeConnectionFault } = await import('../../common/net/connectionFault.ts');
+    const fault = describeConnectionFault(cause);
+    throw new CommandError(`The ledger's node at ${host} cannot be reached: ${fault}.`, {
+      cause: error,
+    });
   }
 }
 

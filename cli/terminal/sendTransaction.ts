@@ -1,4 +1,4 @@
-import type { Connection } from '@solana/web3.js';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { LedgerUnavailableError, type Refusal } from '../../programs/client/sender/index.ts';
 import { sendOnce } from '../../programs/client/sender/sendOnce.ts';
 import { CommandError } from './output.ts';
@@ -11,18 +11,18 @@ import { CommandError } from './output.ts';
  * @throws CommandError which says whether anything was changed, as far as that is known
  */
 export async function sendTransaction(
-  connection: Connection,
+  rpc: Rpc,
   sending: Parameters<typeof sendOnce>[1],
   describe: (refusal: Refusal) => Promise<string>,
 ): Promise<string> {
-  const outcome = await sendOnce(connection, sending).catch((error: unknown) => {
+  const outcome = await sendOnce(rpc, sending).catch((error: unknown) => {
     if (!(error instanceof LedgerUnavailableError)) throw error;
     const fate = error.signature && ` Look up ${error.signature} before sending it again.`;
     throw new CommandError(`${error.message}.${fate ?? ' Nothing was sent.'}`, { cause: error });
   });
-  if (outcome.status === 'confirmed') return outcome.signature;
+  if (outcome.status === 'landed') return outcome.signature;
   const why =
-    outcome.status === 'rejected'
+    outcome.status === 'failed'
       ? await describe(outcome.error)
       : 'It expired: the ledger dropped it.';
   throw new CommandError(`${why} Nothing was changed.`);

@@ -1,13 +1,8 @@
-import {
-  type Connection,
-  type Keypair,
-  PublicKey,
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { describePayerShortage } from '../../common/payerShortage.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Refusal, refusalOf } from '../../programs/client/sender/index.ts';
+import { simulate } from '../../programs/client/sender/simulate.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { CommandError } from '../terminal/output.ts';
 import { sendTransaction } from '../terminal/sendTransaction.ts';
@@ -32,44 +27,22 @@ const COMPUTE_UNITS_MAX = 100_000;
  */
 export async function carryOut(
   change: Change,
-  options: { readonly connection: Connection; readonly wallet: Keypair; readonly isSure: boolean },
+  options: { readonly rpc: Rpc; readonly wallet: Keypair; readonly isSure: boolean },
 ): Promise<string> {
-  const { connection, wallet, isSure } = options;
+  const { rpc, wallet, isSure } = options;
   const describe = async (refusal: Refusal): Promise<string> =>
-    (await describePayerShortage(refusal, wallet.publicKey, connection)) ??
+    (await describePayerShortage(refusal, wallet.publicKey, rpc)) ??
     `The ledger refuses it: ${refusal.name}.`;
 
-  const { err, accounts } = await simulate(connection, change, wallet.publicKey);
+  const { instructions, watched } = change;
+  const payer = wallet.publicKey;
+  const { err, accounts } = await simulate(rpc, {
+    ...{ payer, instructions, commitment: 'confirmed' },
+    watched: watched.map((address) => address.toBase58()),
+  });
   if (err) throw new CommandError(`${await describe(refusalOf(err))} Nothing was sent.`);
   for (const sentence of change.describe(accounts)) console.error(sentence);
   if (!isSure) await confirm('Send it?', 'Nothing was sent.');
-  return sendTransaction(
-    connection,
-    { payer: wallet, instructions: change.instructions, computeUnitLimit: COMPUTE_UNITS_MAX },
-    describe,
-  );
-}
-
-async function simulate(
-  connection: Connection,
-  { instructions, watched }: Change,
-  payerKey: PublicKey,
-) {
-  const message = new TransactionMessage({
-    payerKey,
-    // The node replaces it.
-    recentBlockhash: PublicKey.default.toBase58(),
-    instructions: [...instructions],
-  }).compileToV0Message();
-  const { value } = await connection.simulateTransaction(new VersionedTransaction(message), {
-    commitment: 'confirmed',
-    sigVerify: false,
-    replaceRecentBlockhash: true,
-    accounts: { encoding: 'base64', addresses: watched.map((address) => address.toBase58()) },
-  });
-  const accounts = watched.map((_, index) => {
-    const data = value.accounts?.[index]?.data;
-    return data?.[0] === undefined ? null : Uint8Array.from(Buffer.from(data[0], 'base64'));
-  });
-  return { err: value.err, accounts };
+  const sending = { payer: wallet, instructions, computeUnitLimit: COMPUTE_UNITS_MAX };
+  return sendTransaction(rpc, sending, describe);
 }

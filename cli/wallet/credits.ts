@@ -1,8 +1,10 @@
-import type { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { CREDITS_MAX, NO_LIMIT } from '../../programs/client/generated/constants.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { readConfig, readPurse } from '../../worker/setup/ledgerState.ts';
 import { explained } from '../terminal/explained.ts';
 import { keyOption } from '../terminal/keyOption.ts';
@@ -80,30 +82,26 @@ async function change(
   plan: (state: WalletState, gateway: PublicKey | undefined) => Change,
 ): Promise<void> {
   const { signer: wallet, yes: isSure = false } = options;
-  await withWallet(options, async (state, gateway, connection) =>
-    console.log(await carryOut(plan(state, gateway), { connection, wallet, isSure })),
+  await withWallet(options, async (state, gateway, rpc) =>
+    console.log(await carryOut(plan(state, gateway), { rpc, wallet, isSure })),
   );
 }
 
 /** Reads the wallet's state from the ledger that the options or the service name. */
 async function withWallet(
   options: Options,
-  work: (
-    state: WalletState,
-    gateway: PublicKey | undefined,
-    connection: Connection,
-  ) => Promise<void>,
+  work: (state: WalletState, gateway: PublicKey | undefined, rpc: Rpc) => Promise<void>,
 ): Promise<void> {
   const target = await findTarget(options);
   const gateway = options.gateway ?? target.gateway;
-  await withLedgerNode(target, async ({ connection, addresses }) => {
+  await withLedgerNode(target, async ({ rpc, connection, addresses }) => {
     const state = await readState(connection, addresses, options.signer.publicKey);
-    await work(state, gateway, connection);
+    await work(state, gateway, rpc);
   });
 }
 
 async function readState(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
   wallet: PublicKey,
 ): Promise<WalletState> {

@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool } from 'undici';
-import { createRpc, type Post, type Rpc } from '../../programs/client/rpc/rpc.ts';
+import { createRpc, type Post, type Rpc, type RpcOptions } from '../../programs/client/rpc/rpc.ts';
 
 /** So many requests at a time, each on a connection that is kept for the next. */
 const CONNECTIONS_MAX = 64;
@@ -7,12 +7,9 @@ const CONNECTIONS_MAX = 64;
 /**
  * A client of the node at this address, as `connectRpc` gives it, for those who ask often. Its
  * connections keep no process from ending.
- *
- * @param options.ending aborts when no answer is waited for any more; none is asked for then
  */
-export function connectPooledRpc(options: { url: string; ending?: AbortSignal | undefined }): Rpc {
-  const { url, ending } = options;
-  return createRpc({ post: createPost(url), later: setImmediate, ending });
+export function connectPooledRpc({ url, ...options }: RpcOptions & { url: string }): Rpc {
+  return createRpc({ ...options, post: createPost(url), later: setImmediate });
 }
 
 /**

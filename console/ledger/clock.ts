@@ -1,4 +1,4 @@
-import { connectLedger, PublicKey, requestFrom, unixSecondsOf } from '@svc-inference/client/wallet';
+import { connectLedger, connectRpc, PublicKey, unixSecondsOf } from '@svc-inference/client/wallet';
 import { serviceNow } from '../data/serviceTime.ts';
 
 const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
@@ -9,7 +9,7 @@ const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
  * @throws Error when the node does not say, in words for the page
  */
 export async function readLeadMs(rpcUrl: string): Promise<number> {
-  const ledger = connectLedger(requestFrom(rpcUrl));
+  const ledger = connectLedger(connectRpc({ url: rpcUrl }));
   const clock = await ledger
     .getAccountInfo(new PublicKey(CLOCK), 'confirmed')
     .catch((cause: unknown) => {

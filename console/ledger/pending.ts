@@ -1,3 +1,4 @@
+import type { Outcome } from '@svc-inference/client/wallet';
 import { createStore, useStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
 import { tellTabs } from '../data/tabs.ts';
@@ -13,15 +14,8 @@ export interface PendingTransaction {
   readonly wallet: string;
 }
 
-/** How it ended, for certain. */
-export type Ending =
-  /** In this slot of the ledger. */
-  | { readonly kind: 'confirmed'; readonly slot: number }
-  | { readonly kind: 'failed'; readonly error: object | string }
-  | { readonly kind: 'expired' };
-
 export interface EndedTransaction extends PendingTransaction {
-  readonly ending: Ending;
+  readonly outcome: Outcome;
 }
 
 const NAME = 'svc.pending';
@@ -69,9 +63,9 @@ export function dropPending({ signature }: PendingTransaction): void {
   write(latest().filter((one) => one.signature !== signature));
 }
 
-export function endPending(transaction: PendingTransaction, ending: Ending): void {
+export function endPending(transaction: PendingTransaction, outcome: Outcome): void {
   dropPending(transaction);
-  const news = { ...transaction, ending };
+  const news = { ...transaction, outcome };
   noteEnded(news);
   tellTabs({ kind: 'ended', transaction: news });
 }

@@ -1,4 +1,4 @@
-import { refusalOf } from '@svc-inference/client/wallet';
+import { followTransaction } from '@svc-inference/client/wallet';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useExplorer } from '../data/ledger.ts';
@@ -6,7 +6,6 @@ import { useRead } from '../data/queries.ts';
 import { TransactionLink } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Notice } from '../design/notice.tsx';
-import { followTransaction } from './follow.ts';
 import {
   dismissEnded,
   type EndedTransaction,
@@ -43,10 +42,9 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
   useEffect(() => {
     if (ledger === undefined) return;
     const abort = new AbortController();
-    const { signal } = abort;
-    void followTransaction(transaction, { rpc: ledger.rpc, signal }).then((ending) => {
-      if (ending === undefined) return;
-      endPending(transaction, ending);
+    void followTransaction(transaction, { ...ledger, signal: abort.signal }).then((outcome) => {
+      if (outcome === undefined) return;
+      endPending(transaction, outcome);
       void client.invalidateQueries();
     });
     return () => abort.abort();
@@ -80,16 +78,16 @@ function useMirrored(slot: number | undefined): boolean {
 }
 
 function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
-  const { title, signature, ending } = transaction;
+  const { title, signature, outcome } = transaction;
   const explorer = useExplorer();
-  const isShown = useMirrored(ending.kind === 'confirmed' ? ending.slot : undefined);
+  const isShown = useMirrored(outcome.status === 'landed' ? outcome.slot : undefined);
   const dismiss = (
     <Button size="small" onClick={() => dismissEnded(signature)}>
       Dismiss
     </Button>
   );
   const link = <TransactionLink signature={signature} href={explorer.transaction(signature)} />;
-  if (ending.kind === 'confirmed') {
+  if (outcome.status === 'landed') {
     return (
       <Notice tone="ok" action={dismiss}>
         <p>
@@ -103,9 +101,9 @@ function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
     <Notice tone="bad" action={dismiss}>
       <p>
         {title}:{' '}
-        {ending.kind === 'expired'
+        {outcome.status === 'expired'
           ? 'it expired and can never land.'
-          : refusalSentence(refusalOf(ending.error as never))}{' '}
+          : refusalSentence(outcome.error)}{' '}
         {link}
       </p>
       <p>Nothing moved but, if it failed on the ledger, its fee. You can try again.</p>

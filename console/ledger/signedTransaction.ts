@@ -1,13 +1,9 @@
 import { base58, hex } from '@scure/base';
 import {
   type CompiledInstruction,
-  type CompiledMessage,
   type DecodedTransaction,
   decodeTransaction,
-  encodeMessage,
-  encodeTransaction,
   PublicKey,
-  SIGNATURE_BYTES,
   verifySignature,
 } from '@svc-inference/client/wallet';
 
@@ -25,16 +21,10 @@ class WrongTransactionError extends Error {
   override name = 'WrongTransactionError';
 }
 
-/** The transaction as the ledger's network carries it, with empty places for the signatures. */
-export function draftOf(compiled: CompiledMessage): Uint8Array {
-  const places = compiled.signers.map(() => new Uint8Array(SIGNATURE_BYTES));
-  return encodeTransaction(compiled, encodeMessage(compiled), places);
-}
-
 /**
  * Holds what a wallet returned against what it was asked to sign.
  *
- * @param asked as `draftOf` makes it
+ * @param asked as `encodeDraft` makes it
  * @returns the transaction's signature, which is the wallet's
  * @throws WrongTransactionError for another transaction, or for one that the wallet did not sign
  */

@@ -2,6 +2,7 @@ import { base58, base64 } from '@scure/base';
 import type { TransactionInstruction } from '@solana/web3.js';
 import {
   compileMessage,
+  encodeDraft,
   encodeMessage,
   getLatestBlockhash,
   PublicKey,
@@ -11,11 +12,11 @@ import {
   RpcError,
   refusalOf,
   sendTransaction,
-  simulateTransaction,
+  simulate,
 } from '@svc-inference/client/wallet';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
 import { addPending, dropPending, isUnderWay, type PendingTransaction } from './pending.ts';
-import { draftOf, signatureOf } from './signedTransaction.ts';
+import { signatureOf } from './signedTransaction.ts';
 
 /** Something that a wallet is asked to sign. */
 export interface Plan {
@@ -65,15 +66,12 @@ type Preview =
  */
 export async function preview(plan: Plan, wallet: string, ledger: Ledger): Promise<Preview> {
   const { rpc, commitment } = ledger;
-  const { value } = await getLatestBlockhash(rpc, { commitment });
-  const wire = base64.encode(draftOf(compile(plan, wallet, value.blockhash)));
-  const { err, accounts } = await simulateTransaction(rpc, wire, {
-    commitment,
-    accounts: plan.watched,
-  });
+  const { instructions, watched } = plan;
+  const payer = new PublicKey(wallet);
+  const { err, accounts } = await simulate(rpc, { payer, instructions, watched, commitment });
   return err === null
     ? { accepted: true, effects: plan.describe(accounts) }
-    : { accepted: false, refusal: refusalOf(err as never) };
+    : { accepted: false, refusal: refusalOf(err) };
 }
 
 /** The node refused the transaction before it passed it on, so that it can never land. */
@@ -114,7 +112,7 @@ export async function signAndSend(
     async (lock) => {
       if (lock === null || isUnderWay(plan.title, wallet)) return false;
       const { slot, value } = await getLatestBlockhash(rpc, { commitment });
-      const asked = draftOf(compile(plan, wallet, value.blockhash));
+      const asked = encodeDraft(compile(plan, wallet, value.blockhash));
       const signed = await askWallet(connection, { asked, chain, signal });
       const pending = {
         ...signed,
@@ -172,6 +170,6 @@ async function send(
     // Whether it was passed on may not be known: then it is followed, and sent again.
     if (cause === undefined) return;
     dropPending(pending);
-    throw new RefusedError(refusalOf(cause as never));
+    throw new RefusedError(refusalOf(cause));
   }
 }

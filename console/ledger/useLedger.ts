@@ -1,4 +1,4 @@
-import { connectLedger, connectRpc, requestFrom } from '@svc-inference/client/wallet';
+import { connectLedger, connectRpc } from '@svc-inference/client/wallet';
 import { useMemo } from 'react';
 import { useConfig } from '../data/ledger.ts';
 
@@ -8,11 +8,7 @@ export function useLedger() {
   return useMemo(() => {
     if (!config?.rpc_url) return undefined;
     const { rpc_url, chain, commitment } = config;
-    return {
-      rpc: connectRpc({ url: rpc_url }),
-      connection: connectLedger(requestFrom(rpc_url)),
-      chain,
-      commitment,
-    };
+    const rpc = connectRpc({ url: rpc_url });
+    return { rpc, connection: connectLedger(rpc), chain, commitment };
   }, [config]);
 }

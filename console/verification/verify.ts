@@ -2,13 +2,14 @@ import {
   type Check,
   conclude,
   connectLedger,
+  connectRpc,
   createAddresses,
   gatherEvidence,
   JobNotLocatedError,
   type JobSummary,
   locateJob,
+  NoAnswerError,
   PublicKey,
-  requestFrom,
   type Verdict,
   verifyJob,
 } from '@svc-inference/client/verify';
@@ -37,6 +38,9 @@ export interface Verification {
   readonly durationMs: number;
 }
 
+/** Any node takes long to look through all accounts of a program. */
+const TIMEOUT_MS = 20_000;
+
 /** Nothing was verified; the message says why. */
 class NotVerifiedError extends Error {
   override name = 'NotVerifiedError';
@@ -51,10 +55,12 @@ export async function verify(request: Request): Promise<Verification> {
   const { rpcUrl, named, text, receipt } = request;
   const startedAtMs = performance.now();
   let reads = 0;
-  const ask = requestFrom(parseUrl(rpcUrl));
-  const connection = connectLedger((method, params) => {
-    reads += 1;
-    return ask(method, params);
+  const rpc = connectRpc({ url: parseUrl(rpcUrl), timeoutMs: TIMEOUT_MS });
+  const connection = connectLedger({
+    ask(...question) {
+      reads += 1;
+      return rpc.ask(...question);
+    },
   });
   try {
     const addresses = createAddresses(parseKey(request.programId, "The program's id"));
@@ -103,7 +109,7 @@ function parseKey(text: string, what: string): PublicKey {
 function explain(error: unknown): Error {
   if (error instanceof NotVerifiedError) return error;
   if (error instanceof JobNotLocatedError) return new NotVerifiedError(error.message);
-  if (error instanceof TypeError || (error as Error).name === 'TimeoutError') {
+  if (error instanceof NoAnswerError) {
     const words = 'The node does not answer this page. It may be away, or not allow other sites.';
     return new NotVerifiedError(words, { cause: error });
   }

@@ -105,7 +105,7 @@ export function createKeeper(options: {
   function conclude(address: string, outcome: Outcome): void {
     // What has expired is found again by the next round, if it is still due.
     if (outcome.status === 'expired') return;
-    const reason = outcome.status === 'rejected' ? outcome.error.name : undefined;
+    const reason = outcome.status === 'failed' ? outcome.error.name : undefined;
     const result = resultOf(reason);
     cooldowns.start(address, result === 'refused' ? duty.retryMs : COOLDOWN_DONE_MS);
     metrics.duty(duty.name, result);

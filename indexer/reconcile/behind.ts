@@ -1,6 +1,6 @@
-import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { selectCursor, selectStored } from '../sql/progress.ts';
 import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
@@ -54,7 +54,7 @@ const ACCOUNTS_ASKED_MAX = 200;
  */
 export async function separateBehind(options: {
   pool: pg.Pool;
-  connection: Connection;
+  connection: LedgerConnection;
   lacking: ReadonlyMap<string, ComparedRow | undefined>;
   newest: ListedTransaction;
 }): Promise<{ differences: Difference[]; behind: Behind | null }> {

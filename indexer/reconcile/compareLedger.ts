@@ -1,8 +1,8 @@
-import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
 import type { delay } from '../../common/wait.ts';
 import { type DecodedAccount, workerModels } from '../../programs/client/accounts.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { type Behind, lacks, selectSwept, separateBehind } from './behind.ts';
@@ -33,7 +33,7 @@ export type Rows = ReadonlyMap<string, ComparedRow>;
  */
 export async function compareLedger(options: {
   pool: pg.Pool;
-  connection: Connection;
+  connection: LedgerConnection;
   accounts: Accounts;
   newest: ListedTransaction | undefined;
   patienceMs: number;

@@ -1,4 +1,4 @@
-import { type AccountInfo, type Connection, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { type AccountInfo, PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import {
   type DecodedAccount,
@@ -7,6 +7,7 @@ import {
   unixSecondsOf,
 } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { decodeTokenAccount } from '../../programs/client/token/layout.ts';
 import { isBoughtSince } from '../../programs/client/verify/ledgerState.ts';
 import { RetryableError } from '../source/errors.ts';
@@ -31,7 +32,7 @@ interface Vaults {
 const ATTEMPTS_MAX = 10;
 const PAUSE_MS = 1_000;
 /** All accounts of a program take a node longer than a single one. */
-const ANSWER_MS_MAX = 60_000;
+export const ANSWER_MS_MAX = 60_000;
 /** The most that a node reads at once. */
 const ACCOUNTS_AT_ONCE = 100;
 const COMMITMENT = 'confirmed';
@@ -45,18 +46,16 @@ const COMMITMENT = 'confirmed';
  * @throws RetryableError when the node does not answer, or the signal aborts between two attempts
  */
 export async function readLedger(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
   { signal, wait = delay }: { signal?: AbortSignal; wait?: typeof delay } = {},
 ): Promise<LedgerState> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await readVaults(connection, addresses);
-    const owned = await answer(
-      connection.getProgramAccounts(addresses.programId, {
-        commitment: COMMITMENT,
-        withContext: true,
-      }),
-    );
+    const owned = await connection.getProgramAccounts(addresses.programId, {
+      commitment: COMMITMENT,
+      withContext: true,
+    });
     const after = await readVaults(connection, addresses);
     const isUnchanged =
       before.slot <= owned.context.slot &&
@@ -79,22 +78,20 @@ export async function readLedger(
 
 /** Reads those of the addresses where the program has an account. @throws RetryableError */
 export async function readAccounts(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: readonly string[],
 ): Promise<Map<string, DecodedAccount>> {
   const found = new Map<string, DecodedAccount>();
   for (let from = 0; from < addresses.length; from += ACCOUNTS_AT_ONCE) {
     const keys = addresses.slice(from, from + ACCOUNTS_AT_ONCE).flatMap(keyOf);
-    const accounts = await answer(connection.getMultipleAccountsInfo(keys, COMMITMENT));
+    const { value: accounts } = await connection.getMultipleAccountsInfoAndContext(
+      keys,
+      COMMITMENT,
+    );
     const entries = keys.map((key, index) => [key, accounts[index] ?? null] as const);
     for (const [address, account] of decodeAll(entries)) found.set(address, account);
   }
   return found;
-}
-
-/** What tells this ledger from every other. @throws RetryableError */
-export function readGenesisHash(connection: Connection): Promise<string> {
-  return answer(connection.getGenesisHash());
 }
 
 /** None for what only a damaged mirror takes for an address. */
@@ -118,14 +115,12 @@ function decodeAll(
 }
 
 async function readVaults(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
 ): Promise<Vaults & { slot: number; unixTime: bigint }> {
-  const { context, value } = await answer(
-    connection.getMultipleAccountsInfoAndContext(
-      [addresses.vault, addresses.stakeVault, SYSVAR_CLOCK_PUBKEY],
-      COMMITMENT,
-    ),
+  const { context, value } = await connection.getMultipleAccountsInfoAndContext(
+    [addresses.vault, addresses.stakeVault, SYSVAR_CLOCK_PUBKEY],
+    COMMITMENT,
   );
   const [vault, stakeVault, clock] = value;
   if (!clock) throw new RetryableError("The ledger's node shows no Clock");
@@ -142,19 +137,6 @@ function amountOf(account: AccountInfo<Buffer> | null | undefined): bigint {
   return account ? decodeTokenAccount(account.data).amount : 0n;
 }
 
-/** web3.js waits for ever, and names no code for what may pass. */
-async function answer<Answer>(request: Promise<Answer>): Promise<Answer> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('too late')), ANSWER_MS_MAX).unref();
-  try {
-    return await Promise.race([request, late.promise]);
-  } catch (cause) {
-    throw new RetryableError("The ledger's node did not answer", { cause });
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /**
  * The newest transaction that mentions an address. None where the node knows of none, and for what
  * only a damaged mirror takes for an address.
@@ -162,12 +144,12 @@ async function answer<Answer>(request: Promise<Answer>): Promise<Answer> {
  * @throws RetryableError
  */
 export async function readNewest(
-  connection: Connection,
+  connection: LedgerConnection,
   address: string,
 ): Promise<ListedTransaction | undefined> {
   const [key] = keyOf(address);
   if (!key) return undefined;
-  const [newest] = await answer(connection.getSignaturesForAddress(key, { limit: 1 }, COMMITMENT));
+  const [newest] = await connection.getSignaturesForAddress(key, { limit: 1 }, COMMITMENT);
   if (!newest) return undefined;
   const { signature, slot, err } = newest;
   return { signature, slot: BigInt(slot), failed: err !== null };

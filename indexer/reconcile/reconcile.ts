@@ -1,7 +1,9 @@
-import type { Connection } from '@solana/web3.js';
 import type pg from 'pg';
 import { delay } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import { getGenesisHash } from '../../programs/client/rpc/methods.ts';
+import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import {
   type Conservation,
   computeConservation,
@@ -12,7 +14,7 @@ import type { Behind } from './behind.ts';
 import { compareLedger } from './compareLedger.ts';
 import { type Difference, inSnapshot } from './difference.ts';
 import { compareJournal } from './journal.ts';
-import { readGenesisHash, readLedger, readNewest } from './readLedger.ts';
+import { readLedger, readNewest } from './readLedger.ts';
 import { compareUsage } from './usage.ts';
 
 /**
@@ -24,13 +26,13 @@ import { compareUsage } from './usage.ts';
  */
 export async function checkLedger(options: {
   database: pg.Pool;
-  connection: Connection;
+  node: LedgerNode;
   addresses: Addresses;
 }): Promise<void> {
-  const { database, connection, addresses } = options;
+  const { database, node, addresses } = options;
   const bound = await inSnapshot(database, selectLedger);
   if (!bound) return;
-  const genesisHash = await readGenesisHash(connection);
+  const genesisHash = await getGenesisHash(node);
   assertSameLedger(bound, { genesisHash, programId: addresses.programId.toBase58() });
 }
 
@@ -57,7 +59,7 @@ export interface Reconciliation {
  */
 export async function reconcile(options: {
   database: pg.Pool;
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   patienceMs?: number;
   signal?: AbortSignal;

@@ -4,9 +4,9 @@ import type {
 } from 'helius-sdk/types/types';
 import { Counter, type Registry } from 'prom-client';
 import type { Logger } from '../../common/logger.ts';
+import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import { FatalError, RetryableError } from './errors.ts';
 import { listPages, OVERLAP_SLOTS } from './listPages.ts';
-import type { Rpc } from './rpc.ts';
 import type { LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
 /** About ten minutes: for less, a page or two of the ordinary list cost less. */
@@ -16,7 +16,7 @@ const PAGE = 1_000;
 
 interface Options {
   readonly source: LedgerSource;
-  readonly rpc: Rpc;
+  readonly node: LedgerNode;
   readonly programId: string;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -97,7 +97,7 @@ function readRow({ signature, slot, err }: Row): ListedTransaction {
 }
 
 async function askPage(
-  { rpc, programId }: Options,
+  { node, programId }: Options,
   { slot, slotMax }: SlotRange,
   paginationToken: string | null,
 ): Promise<GetTransactionsForAddressResultSignatures> {
@@ -109,7 +109,7 @@ async function askPage(
     limit: PAGE,
     ...(paginationToken !== null && { paginationToken }),
   };
-  return rpc('getTransactionsForAddress', [programId, config]);
+  return node.ask('getTransactionsForAddress', [programId, config], (result) => result as never);
 }
 
 /** Of a test network Helius keeps a few weeks only, and shows what is left as if it were all. */

@@ -1,9 +1,17 @@
 import type { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import type { ExecutedTransaction } from '../../programs/client/events.ts';
+import {
+  getGenesisHash,
+  getSignatureStatuses,
+  getSignaturesForAddress,
+  getSlot,
+  getTransaction,
+} from '../../programs/client/rpc/methods.ts';
+import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import { decodeTransaction, type LedgerTransaction } from '../fold/event.ts';
 import { RetryableError } from './errors.ts';
-import { checkNodeSlot, type Rpc, untilReached } from './rpc.ts';
+import { checkNodeSlot, untilReached } from './node.ts';
 
 /** How sure the ledger is of what it tells. */
 export type Commitment = 'confirmed' | 'finalized';
@@ -65,40 +73,17 @@ const TRANSACTION_VERSION_MAX = 255;
 
 type ShownTransaction = ExecutedTransaction & { readonly slot: number };
 
-interface ListedRow {
-  readonly signature: string;
-  readonly slot: number;
-  readonly err: unknown;
-}
-
-interface SignatureStatus {
-  readonly slot: number;
-  readonly err: unknown;
-}
-
-interface SignatureStatuses {
-  readonly context: { readonly slot: number };
-  readonly value: readonly (SignatureStatus | null)[];
-}
-
 /**
  * @param options.readsAtOnce where the node allows fewer than are of use
  * @param options.wait how time passes while a node is behind
  */
 export function createLedgerSource(options: {
-  rpc: Rpc;
+  node: LedgerNode;
   programId: PublicKey;
   readsAtOnce?: number;
   wait?: typeof delay;
 }): LedgerSource {
-  const { rpc, programId, readsAtOnce, wait = delay } = options;
-
-  /** Only of a transaction a node knows nothing at times; of anything else it is unwell. */
-  async function ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result> {
-    const result = await rpc<Result | null>(method, parameters);
-    if (result === null) throw new RetryableError(`The ledger's node answered ${method} with null`);
-    return result;
-  }
+  const { node, programId, readsAtOnce, wait = delay } = options;
 
   return {
     ...(readsAtOnce !== undefined && { readsAtOnce }),
@@ -111,10 +96,7 @@ export function createLedgerSource(options: {
         // A node that has not come so far refuses to list anything.
         ...(nodeSlotMin !== undefined && { minContextSlot: Number(nodeSlotMin) }),
       };
-      const rows = await untilReached(
-        () => ask<ListedRow[]>('getSignaturesForAddress', [address, config]),
-        wait,
-      );
+      const rows = await untilReached(() => getSignaturesForAddress(node, address, config), wait);
       return rows.map(({ signature, slot, err }) => ({
         signature,
         slot: BigInt(slot),
@@ -123,14 +105,10 @@ export function createLedgerSource(options: {
     },
 
     async read({ signature, slot }) {
-      const executed = await rpc<ShownTransaction | null>('getTransaction', [
-        signature,
-        {
-          commitment: 'confirmed',
-          encoding: 'json',
-          maxSupportedTransactionVersion: TRANSACTION_VERSION_MAX,
-        },
-      ]);
+      const executed = (await getTransaction(node, signature, {
+        commitment: 'confirmed',
+        maxSupportedTransactionVersion: TRANSACTION_VERSION_MAX,
+      })) as ShownTransaction | null;
       // A node may list a transaction a moment before it can show it.
       if (!executed?.meta) throw new RetryableError(`The ledger does not show ${signature} yet`);
       // Another node may follow another fork, on which the same transaction did something else.
@@ -146,18 +124,16 @@ export function createLedgerSource(options: {
     },
 
     async slot(commitment) {
-      return BigInt(await ask<number>('getSlot', [{ commitment }]));
+      return BigInt(await getSlot(node, { commitment }));
     },
 
-    genesisHash: () => ask<string>('getGenesisHash', []),
+    genesisHash: () => getGenesisHash(node),
 
     async locate(signatures, nodeSlotMin) {
       const { value } = await untilReached(async () => {
-        const statuses = await ask<SignatureStatuses>('getSignatureStatuses', [
-          signatures,
-          { searchTransactionHistory: true },
-        ]);
-        checkNodeSlot(statuses.context, nodeSlotMin);
+        const history = { searchTransactionHistory: true };
+        const statuses = await getSignatureStatuses(node, signatures, history);
+        checkNodeSlot(statuses, nodeSlotMin);
         return statuses;
       }, wait);
       const slots = new Map<string, bigint>();

@@ -9,6 +9,7 @@ import { developmentMethods } from './methods/development.ts';
 import { tokenMethods } from './methods/tokens.ts';
 import { transactionMethods } from './methods/transactions.ts';
 import {
+  CallError,
   internalError,
   invalidParams,
   invalidRequest,
@@ -17,7 +18,6 @@ import {
   nodeUnhealthy,
   parseError,
   type RpcContext,
-  RpcError,
 } from './protocol/method.ts';
 
 /** Every method over HTTP, by name. */
@@ -44,7 +44,7 @@ export type OnFault = (error: Error) => void;
 /**
  * Answers a JSON-RPC body: one call, or a batch of them in their order.
  *
- * @param respond returns the result of a call @throws RpcError
+ * @param respond returns the result of a call @throws CallError
  * @returns JSON, or undefined when the body had only notifications
  */
 export async function answerBody(body: string, respond: Respond): Promise<string | undefined> {
@@ -79,12 +79,12 @@ async function answerCall(call: unknown, respond: Respond): Promise<string | und
     if (id === undefined) return undefined;
     return `{"jsonrpc":"2.0","result":${serialize(result)},"id":${JSON.stringify(id)}}`;
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
+    if (!(error instanceof CallError)) throw error;
     return id === undefined ? undefined : errorText(id, error);
   }
 }
 
-function errorText(id: unknown, { code, message, data }: RpcError): string {
+function errorText(id: unknown, { code, message, data }: CallError): string {
   const error = { code, message, ...(data !== undefined && { data }) };
   return JSON.stringify({ jsonrpc: '2.0', error, id });
 }
@@ -101,13 +101,13 @@ export function createResponder(context: RpcContext, onFault: OnFault): Respond 
     try {
       return await method.answer(context, params);
     } catch (error) {
-      throw toRpcError(error, onFault);
+      throw toCallError(error, onFault);
     }
   };
 }
 
-function toRpcError(error: unknown, onFault: OnFault): RpcError {
-  if (error instanceof RpcError) return error;
+function toCallError(error: unknown, onFault: OnFault): CallError {
+  if (error instanceof CallError) return error;
   if (error instanceof StorageFullError) return nodeUnhealthy(error.message);
   if (error instanceof AccountRefusedError) return invalidParams(error.message);
   if (error instanceof AirdropError) return internalError(error.message);

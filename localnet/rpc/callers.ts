@@ -15,7 +15,7 @@ const JSON_TYPE = /^application\/json *(;|$)/i;
  * machine. What runs outside of browsers sends no Origin.
  *
  * @param head of the request, or of the websocket's, which has no content type
- * @throws RpcError that says what is to be changed
+ * @throws CallError that says what is to be changed
  */
 export function assertOwnCaller(
   method: string,

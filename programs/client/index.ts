@@ -67,10 +67,12 @@ export {
   verifySignature,
   workerRequestMessage,
 } from './proof.ts';
+export { NoAnswerError, RpcError } from './rpc/answers.ts';
 export { connectRpc } from './rpc/connectRpc.ts';
-export { createRpc, type Post, type Rpc } from './rpc/rpc.ts';
+export { createRpc, type LedgerNode, type Post, type Rpc, type RpcOptions } from './rpc/rpc.ts';
 export * from './sender/index.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';
+export { connectLedger } from './verify/connection/connectLedger.ts';
 export type { ClientEvidence, Evidence } from './verify/job/evidence.ts';
 export { gatherEvidence } from './verify/job/gatherEvidence.ts';
 export { JobNotLocatedError, locateJob } from './verify/job/locateJob.ts';

@@ -1,5 +1,6 @@
 import { LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { accountSize } from '../../programs/client/codec.ts';
+import { getMinimumBalanceForRentExemption } from '../../programs/client/rpc/methods.ts';
 import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { exists, type Operator, submit } from '../operator.ts';
 import type { DeploymentKeys } from './keys.ts';
@@ -44,9 +45,7 @@ export async function readShares(
 ): Promise<Share[]> {
   const { keys, isDeployed, isInitialized, models, isTrial } = options;
   const rentOf = async (sizes: readonly number[]): Promise<number> => {
-    const rents = sizes.map((bytes) =>
-      operator.connection.getMinimumBalanceForRentExemption(bytes),
-    );
+    const rents = sizes.map((bytes) => getMinimumBalanceForRentExemption(operator.rpc, bytes));
     return (await Promise.all(rents)).reduce((sum, lamports) => sum + lamports, 0);
   };
   const tokenAccounts = Array(3).fill(TOKEN_ACCOUNT.bytes);

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type Connection, PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import { CommandError } from '../../cli/terminal/output.ts';
 import { fetchConfig } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import { getBalance } from '../../programs/client/rpc/methods.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { readExecutable } from '../../programs/client/verify/program/gatherProgram.ts';
-import { sendTogether } from '../../worker/setup/transactions.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from '../bootstrap.ts';
 import { StackError } from '../config.ts';
 import { addressesOf, createMint, exists, type Mints, type Operator } from '../operator.ts';
@@ -55,7 +57,7 @@ const SETTINGS_FILE = 'service.env';
  * @throws StackError, SetupError with what is wrong
  */
 export async function initializeDeployment(
-  connection: Connection,
+  { rpc, connection }: { rpc: Rpc; connection: LedgerConnection },
   options: DeploymentOptions,
   report: Report,
 ): Promise<void> {
@@ -65,12 +67,7 @@ export async function initializeDeployment(
   const authority = keys['upgrade-authority'];
   const isKnown = existsSync(join(dir, SETTINGS_FILE));
   const programId = await chooseProgram(connection, options, authority.publicKey);
-  const operator: Operator = {
-    connection,
-    authority,
-    programId,
-    send: (instructions, signers) => sendTogether(connection, authority, instructions, signers),
-  };
+  const operator: Operator = { rpc, authority, programId };
   const { config: configAddress, ...addresses } = addressesOf(operator);
   const config = await fetchConfig(connection, configAddress, { programId });
   const isDeployed = await requireOwnProgram(connection, {
@@ -117,7 +114,7 @@ export async function initializeDeployment(
  * published one, whose key is nowhere: there it belongs to this upgrade authority.
  */
 async function chooseProgram(
-  connection: Connection,
+  connection: LedgerConnection,
   { programId, dir }: DeploymentOptions,
   authority: PublicKey,
 ): Promise<PublicKey> {
@@ -137,7 +134,7 @@ async function chooseProgram(
  * @throws StackError where it is another's, who alone can initialize it
  */
 async function requireOwnProgram(
-  connection: Connection,
+  connection: LedgerConnection,
   { programId, authority, isKnown }: Ownership,
 ): Promise<boolean> {
   const found = await readExecutable(connection, programId);
@@ -181,14 +178,14 @@ async function chooseMints(operator: Operator, options: DeploymentOptions): Prom
 
 /** @returns undefined where the upgrade authority has what is needed */
 async function describeFunding(
-  { connection, authority }: Operator,
+  { rpc, authority }: Operator,
   shares: readonly Share[],
   dir: string,
 ): Promise<string | undefined> {
   const needed = shares.reduce((sum, { lamports }) => sum + lamports, 0);
-  const lamports = await connection.getBalance(authority.publicKey, 'confirmed');
+  const address = authority.publicKey.toBase58();
+  const lamports = await getBalance(rpc, address, { commitment: 'confirmed' });
   if (lamports >= needed) return undefined;
-  const address = authority.publicKey;
   const sol = inSol(needed - lamports);
   const parts = shares.map((share) => `  ${inSol(share.lamports).padStart(7)}  ${share.what}`);
   return `Send ${sol} SOL to ${keyPath(dir, 'upgrade-authority')}, which pays for all of this:

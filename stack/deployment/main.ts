@@ -62,8 +62,8 @@ async function run(options: Options): Promise<void> {
     ...(creditMint && stakeMint && { mints: { credit: creditMint, stake: stakeMint } }),
   };
   const report = (what: string, text: string): void => console.log(`${what.padEnd(COLUMN)}${text}`);
-  await withLedgerNode(options, ({ connection }) =>
-    initializeDeployment(connection, deployment, report).catch((error: unknown) => {
+  await withLedgerNode(options, (node) =>
+    initializeDeployment(node, deployment, report).catch((error: unknown) => {
       const isExplained = error instanceof StackError || error instanceof SetupError;
       throw isExplained ? new CommandError(error.message, { cause: error }) : error;
     }),

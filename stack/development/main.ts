@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Connection, Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ConfigError } from '../../common/config.ts';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { endOnError } from '../../common/shutdown.ts';
 import { API_ROLE, INDEXER_ROLE } from '../../indexer/sql/roles.ts';
 import { loadConfig } from '../config.ts';
@@ -64,7 +65,7 @@ async function setUpLedger(endpoint: string): Promise<void> {
   if (!rpcUrl || !authority) {
     throw new ConfigError('SOLANA_RPC_URL and SVC_AUTHORITY_KEY are required');
   }
-  const connection = new Connection(rpcUrl, { commitment: 'confirmed' });
-  const { workers } = await setUpDevelopmentLedger({ connection, authority }, { isBuiltin: true });
+  const rpc = connectPooledRpc({ url: rpcUrl });
+  const { workers } = await setUpDevelopmentLedger({ rpc, authority }, { isBuiltin: true });
   await workers[0]?.register(endpoint);
 }

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { addresses, createJobScene, type JobScene } from '../ledger/jobScene.ts';
@@ -22,7 +22,7 @@ const TOKEN_LIMIT = 2_000;
 export async function createScene(): Promise<Scene> {
   const jobs = await createJobScene();
   const { rpcUrl } = jobs.ledger;
-  const source = createLedgerSource({ rpc: createRpc(rpcUrl), programId: PROGRAM_ID });
+  const source = createLedgerSource({ node: connectNode({ url: rpcUrl }), programId: PROGRAM_ID });
   return {
     ...jobs,
     source,

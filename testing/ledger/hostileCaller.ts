@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import {
   type AccountInfo,
   type AccountMeta,
-  type Connection,
   Keypair,
   PublicKey,
   TransactionInstruction,
@@ -36,8 +35,8 @@ export const hostileProgram = (): AccountInfo<Uint8Array> => ({
 });
 
 /** Puts the hostile program on a local ledger. */
-export async function deployHostileProgram(connection: Connection): Promise<void> {
-  await writeAccount(connection.rpcEndpoint, HOSTILE_PROGRAM_ID, hostileProgram());
+export async function deployHostileProgram({ rpcUrl }: { rpcUrl: string }): Promise<void> {
+  await writeAccount(rpcUrl, HOSTILE_PROGRAM_ID, hostileProgram());
 }
 
 /**

@@ -3,6 +3,7 @@ import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { startLocalnet } from '../../localnet/start.ts';
 import { unixSecondsOf } from '../../programs/client/accounts.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   addModel,
@@ -55,7 +56,9 @@ export async function writeAccount(
 }
 
 /** A ledger's Clock, in Unix seconds. */
-export async function readClockSeconds(connection: Connection): Promise<bigint> {
+export async function readClockSeconds(
+  connection: Pick<LedgerConnection, 'getAccountInfo'>,
+): Promise<bigint> {
   const clock = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'confirmed');
   if (clock === null) throw new Error('the ledger has no Clock');
   return unixSecondsOf(clock);
@@ -153,10 +156,10 @@ export interface Service {
 
 /** Sets up the program, one Gateway, one model, one staked worker and one wallet that trusts the Gateway. */
 export async function openService(
-  ledger: Pick<TestLedger, 'connection' | 'payer'>,
+  { rpc, payer }: Pick<TestLedger, 'rpc' | 'payer'>,
   { credits = 10_000n }: { credits?: bigint } = {},
 ): Promise<Service> {
-  const operator: Operator = { connection: ledger.connection, authority: ledger.payer };
+  const operator: Operator = { rpc, authority: payer };
   const creditMint = Keypair.generate();
   const stakeMint = Keypair.generate();
   const arbiter = Keypair.generate();

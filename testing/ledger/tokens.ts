@@ -1,4 +1,5 @@
-import type { Commitment, Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { Commitment, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import {
   associatedTokenAddress,
   readonly,
@@ -9,11 +10,12 @@ import {
   writable,
 } from '../../programs/client/token/instructions.ts';
 import { decodeTokenAccount, type TokenAccount } from '../../programs/client/token/layout.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { type Operator, submit } from '../../stack/operator.ts';
 
 /** Reads a token account. @throws Error when it does not exist */
 export async function readTokenAccount(
-  connection: Connection,
+  connection: Pick<LedgerConnection, 'getAccountInfo'>,
   address: PublicKey,
   commitment: Commitment = 'confirmed',
 ): Promise<TokenAccount> {
@@ -63,7 +65,7 @@ export async function openTokens(
   operator: Operator,
   { owner, like }: { owner: PublicKey; like: PublicKey },
 ): Promise<PublicKey> {
-  const { mint } = await readTokenAccount(operator.connection, like);
+  const { mint } = await readTokenAccount(connectLedger(operator.rpc), like);
   const payer = operator.authority.publicKey;
   await submit(operator, [tokenAccountCreate({ payer, owner, mint })]);
   return associatedTokenAddress(mint, owner);

@@ -17,7 +17,7 @@ import {
 } from '../../programs/client/sender/index.ts';
 
 const LINGER_MS = 500;
-const CONFIRMED: Outcome = { status: 'confirmed', signature: 'sent', slot: 1 };
+const LANDED: Outcome = { status: 'landed', signature: 'sent', slot: 1 };
 const address = () => Keypair.generate().publicKey;
 const job = { id: 'job', address: address() } as LockedJob;
 const [worker, other] = [String(address()), String(address())];
@@ -64,7 +64,7 @@ async function linger(): Promise<void> {
 
 describe('the acknowledgement of a worker', () => {
   it('is on the ledger half a second later, and then not sent again with the settlement', async () => {
-    const { announce, collect, sent, acknowledging } = createScene(async () => CONFIRMED);
+    const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     await linger();
     expect(sent).toEqual([acknowledging(worker, 1)]);
@@ -72,7 +72,7 @@ describe('the acknowledgement of a worker', () => {
   });
 
   it('travels with a settlement that comes sooner, and is paid for once', async () => {
-    const { announce, collect, sent, acknowledging } = createScene(async () => CONFIRMED);
+    const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     expect(collect(job)).toEqual(acknowledging(worker, 1));
     await linger();
@@ -96,7 +96,7 @@ describe('the acknowledgement of a worker', () => {
   });
 
   it('is that of the last worker alone, once another has the job', async () => {
-    const { announce, collect, sent, acknowledging } = createScene(async () => CONFIRMED);
+    const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     announce(job, other, 2);
     expect(collect(job)).toEqual(acknowledging(other, 2));
@@ -105,7 +105,7 @@ describe('the acknowledgement of a worker', () => {
   });
 
   it('is neither sent nor kept once the job has ended', async () => {
-    const { announce, collect, forget, sent } = createScene(async () => CONFIRMED);
+    const { announce, collect, forget, sent } = createScene(async () => LANDED);
     announce(job, worker, 1);
     forget(job);
     await linger();

@@ -31,7 +31,7 @@ async function gatewayWith(signers: PublicKey[], stopped = false) {
 
 /** What is found where the ledger has these accounts, in the order in which they are read. */
 async function faultsOf(accounts: readonly unknown[]) {
-  const connection = { getMultipleAccountsInfo: async () => accounts };
+  const connection = { getMultipleAccountsInfoAndContext: async () => ({ value: accounts }) };
   const faults = await findDeploymentFaults({
     ...{ addresses, gateway, signer, feePayers, commitment: 'confirmed' },
     connection: connection as never,

@@ -14,7 +14,7 @@ afterEach(() => void jest.useRealTimers());
 /** Opens a dispute through a node that last saw this slot. @returns how it ended, and its tries */
 async function openAt(slot: bigint) {
   const add = jest.fn(async () => ({
-    status: 'rejected',
+    status: 'failed',
     slot,
     error: { name: 'WrongJobStatus', code: 6_000, instructionIndex: 0 },
   }));

@@ -25,12 +25,12 @@ const job = {
   ...{ address: Keypair.generate().publicKey, creditAccount: Keypair.generate().publicKey },
 } as LockedJob;
 
-const confirmed: Outcome = { status: 'confirmed', signature: 'an exit', slot: 6 };
+const landed: Outcome = { status: 'landed', signature: 'an exit', slot: 6 };
 const expired: Outcome = {
   ...{ status: 'expired', signature: 'an exit', lastValidBlockHeight: 1, slot: 7 },
 };
 const refused: Outcome = {
-  ...{ status: 'rejected', signature: null, slot: 5 },
+  ...{ status: 'failed', signature: null, slot: 5 },
   error: { name: 'WrongJobStatus', code: 6_000, instructionIndex: 0 },
 };
 const away = new LedgerUnavailableError('away', { signature: null });
@@ -103,7 +103,7 @@ describe('failing a job', () => {
     ['the ledger was out of reach', away],
     ['it expired and the job still runs', expired],
   ])('is sent again when %s', async (_why, first) => {
-    const { context, names } = createScene([first, confirmed]);
+    const { context, names } = createScene([first, landed]);
     const end = await ended(failJob(context, job, 'worker_error'));
     expect(end).toEqual({ status: 'failed', signature: 'an exit' });
     expect(names).toEqual(['job_fail', 'job_fail']);
@@ -120,7 +120,7 @@ describe('failing a job', () => {
   );
 
   it('carries the acknowledgement of the worker that had it, and goes alone once that is refused', async () => {
-    const { context, names } = createScene([refused, confirmed], 'processing');
+    const { context, names } = createScene([refused, landed], 'processing');
     const worker = Keypair.generate().publicKey;
     const about = { programId: addresses.programId, signer: worker, gateway: worker };
     const acknowledgement = jobAcknowledge({ ...about, job: job.address, worker, attempt: 1 });
@@ -130,7 +130,7 @@ describe('failing a job', () => {
   });
 
   it('sends a refund once anybody may refund', async () => {
-    const { context, names, at } = createScene([confirmed]);
+    const { context, names, at } = createScene([landed]);
     at(T_SECONDS);
     const end = await ended(failJob(context, job, 'worker_error'));
     expect(end).toEqual({ status: 'refunded', signature: 'an exit' });
@@ -138,7 +138,7 @@ describe('failing a job', () => {
   });
 
   it('turns into a refund when its deadline passes before it has landed', async () => {
-    const { context, names, at } = createScene([expired, confirmed]);
+    const { context, names, at } = createScene([expired, landed]);
     const ending = failJob(context, job, 'worker_error');
     at(T_SECONDS);
     expect(await ended(ending)).toEqual({ status: 'refunded', signature: 'an exit' });

@@ -33,7 +33,9 @@ describe('an API that starts while its node is unavailable', () => {
       },
     });
     const connection = {
-      getMultipleAccountsInfo: async (keys: unknown[]) => keys.map(() => null),
+      getMultipleAccountsInfoAndContext: async (keys: unknown[]) => ({
+        value: keys.map(() => null),
+      }),
     };
     const sender = { close: () => undefined };
     ledger = connectLedger({

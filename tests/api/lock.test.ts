@@ -92,7 +92,7 @@ function createScene(
 
 const refusedFor = (name: string): Promise<Outcome> =>
   Promise.resolve({
-    ...{ status: 'rejected', signature: null, slot: 5 },
+    ...{ status: 'failed', signature: null, slot: 5 },
     error: { name, code: 6_000, instructionIndex: 0 },
   });
 
@@ -104,8 +104,8 @@ const errorOf = (locking: Promise<unknown>) =>
 
 describe('a confirmed lock', () => {
   it('takes its earliest and latest time from the seconds around its confirmation', async () => {
-    const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
-    const { lock } = createScene(Promise.resolve(confirmed));
+    const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+    const { lock } = createScene(Promise.resolve(landed));
     expect(await lock()).toMatchObject({
       lockedAtLatest: NOW_SECONDS + 1n,
       deadlines: {
@@ -152,8 +152,8 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
   });
 
   it('is sent again when the balance suffices, since another lock shared its transaction', async () => {
-    const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
-    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
+    const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(landed)];
     const { lock } = createScene(sent, LOCK_CREDITS);
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
   });
@@ -165,7 +165,7 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
 });
 
 describe('a lock that is refused by a node behind the mirror', () => {
-  const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+  const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
   const behind = { sequence: SEEN_SEQUENCE - 1n };
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
@@ -177,14 +177,14 @@ describe('a lock that is refused by a node behind the mirror', () => {
   }
 
   it('is sent again once the node shows the purchase', async () => {
-    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(confirmed)];
+    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(landed)];
     const before = [{ ...behind, available_credits: 0n }];
     const { lock } = createScene(sent, LOCK_CREDITS, {}, before);
     expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
 
   it('is sent again once the node shows the new spender', async () => {
-    const sent = [refusedFor('SpenderNotSet'), Promise.resolve(confirmed)];
+    const sent = [refusedFor('SpenderNotSet'), Promise.resolve(landed)];
     const { lock } = createScene(sent, LOCK_CREDITS, { spender: gateway }, [behind]);
     expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
@@ -203,8 +203,8 @@ describe('a lock that is refused by a node behind the mirror', () => {
 });
 
 describe('a lock that the ledger refuses for the daily limit', () => {
-  const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
-  const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(confirmed)];
+  const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+  const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(landed)];
   const spent = { limit_per_day_credits: 10n, spent_day: TODAY, spent_today_credits: 3n };
 
   it("is refused when too little of the day's limit is left", async () => {
@@ -228,10 +228,10 @@ describe('a lock that the ledger refuses for the daily limit', () => {
 });
 
 describe('a lock behind more than the ledger takes', () => {
-  const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 6 };
+  const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
 
   it('is refused unsent once the first in the queue has waited 5 s, and not before', async () => {
-    const { lock, added, state } = createScene(Promise.resolve(confirmed));
+    const { lock, added, state } = createScene(Promise.resolve(landed));
     state.waitedMs = 5_000;
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
     expect(added).toEqual([]);

@@ -58,7 +58,7 @@ function createScene({
         triedAtMs.push(performance.now() - startMs);
         if (isAway()) throw new LedgerUnavailableError('away', { signature: null });
         sent.push(instructions as TransactionInstruction[]);
-        return { status: 'confirmed', signature: 'a settlement', slot: 1 };
+        return { status: 'landed', signature: 'a settlement', slot: 1 };
       },
     },
     time: systemTime,

@@ -50,7 +50,7 @@ let job: PublicKey;
 beforeAll(async () => {
   scene = await createJobScene();
   const { ledger, service } = scene;
-  await deployHostileProgram(ledger.connection);
+  await deployHostileProgram(ledger);
   await ledger.fundLamports(wallet, LAMPORTS);
   const payout = await mint(service.mints.credit);
   const stakes = await mint(service.mints.stake);

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { conclude } from '../../programs/client/verify/check.ts';
-import {
-  connectLedger,
-  requestFrom,
-} from '../../programs/client/verify/connection/connectLedger.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import { auditProgram } from '../../programs/client/verify/program/auditProgram.ts';
@@ -26,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.ledger.close());
 
-const connect = () => connectLedger(requestFrom(scene.ledger.rpcUrl));
+const connect = () => connectLedger(scene.ledger.rpc);
 
 async function lock(): Promise<PublicKey> {
   const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });

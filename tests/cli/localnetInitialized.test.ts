@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import {
   fetchConfig,
   fetchCreditAccount,
@@ -76,7 +77,7 @@ describe('svc localnet --initialized', () => {
       tokenLimit: 500,
       maxCredits: BigInt(model?.creditsPerRequest ?? 0),
     });
-    await submit({ connection, authority: feePayer }, [lock], [signer]);
+    await submit({ rpc: connectPooledRpc({ url: rpcUrl }), authority: feePayer }, [lock], [signer]);
     const job = await fetchJob(connection, address);
     expect(job?.status).toBe('pending');
     expect(await fetchCreditAccount(connection, creditAccount)).toMatchObject({

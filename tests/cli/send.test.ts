@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { describeRefusal } from '../../cli/send.ts';
 import { describePayerShortage } from '../../common/payerShortage.ts';
 import { creditOpen } from '../../programs/client/index.ts';
+import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -16,6 +17,8 @@ import {
 } from '../../testing/ledger/ledger.ts';
 
 const SPENDER = Keypair.generate();
+/** A node that cannot be reached. */
+const away = createRpc({ post: () => Promise.reject(new Error('away')) });
 
 let ledger: TestLedger;
 beforeAll(async () => {
@@ -51,14 +54,13 @@ describe('svc send with a first signer that cannot pay', () => {
 
   it("keeps the ledger's error when the balance contradicts it or cannot be read", async () => {
     const refusal = { name: 'AccountNotFound', code: null, instructionIndex: null };
-    const away = new Connection(ledger.rpcUrl, { fetch: () => Promise.reject(new Error('away')) });
     const { publicKey } = ledger.payer;
-    expect(await describePayerShortage(refusal, publicKey, ledger.connection)).toBeUndefined();
+    expect(await describePayerShortage(refusal, publicKey, ledger.rpc)).toBeUndefined();
     expect(await describePayerShortage(refusal, publicKey, away)).toBeUndefined();
     const other = { ...refusal, name: 'InsufficientFundsForRent of account 3' };
-    expect(
-      await describePayerShortage(other, Keypair.generate().publicKey, ledger.connection),
-    ).toBe(undefined);
+    expect(await describePayerShortage(other, Keypair.generate().publicKey, ledger.rpc)).toBe(
+      undefined,
+    );
   });
 });
 
@@ -116,13 +118,12 @@ describe('svc send with a refused instruction', () => {
     const { publicKey: spender } = SPENDER;
     const instruction = creditOpen({ payer, wallet, spender, ...UNLIMITED });
     let sent = { name: 'credit_open', instruction, payer, signed: [] };
-    const describe = (instructionIndex: number | null, name: string, connection: Connection) =>
-      describeRefusal({ name, code: null, instructionIndex }, sent, connection);
-    const { connection } = ledger;
-    const away = new Connection(ledger.rpcUrl, { fetch: () => Promise.reject(new Error('away')) });
+    const describe = (instructionIndex: number | null, name: string, rpc: Rpc) =>
+      describeRefusal({ name, code: null, instructionIndex }, sent, rpc);
+    const { rpc } = ledger;
     const unknown = 'The ledger refused credit_open: error 1 of a program that is not known.';
     // By now it would succeed, so that a simulation tells nothing.
-    expect(await describe(0, '{"Custom":1}', connection)).toBe(unknown);
+    expect(await describe(0, '{"Custom":1}', rpc)).toBe(unknown);
     expect(await describe(0, '{"Custom":1}', away)).toBe(unknown);
     // It would fail for want of the payer's lamports: another error than the one to be told.
     const poor = Keypair.generate().publicKey;
@@ -132,12 +133,12 @@ describe('svc send with a refused instruction', () => {
       instruction: creditOpen({ payer: poor, wallet, spender, ...UNLIMITED }),
       payer: poor,
     };
-    expect(await describe(0, '{"Custom":1}', connection)).toMatch(/^The system program, called by/);
-    expect(await describe(0, '{"Custom":4}', connection)).toBe(unknown.replace('1', '4'));
-    expect(await describe(1, 'InvalidInstructionData', connection)).toBe(
+    expect(await describe(0, '{"Custom":1}', rpc)).toMatch(/^The system program, called by/);
+    expect(await describe(0, '{"Custom":4}', rpc)).toBe(unknown.replace('1', '4'));
+    expect(await describe(1, 'InvalidInstructionData', rpc)).toBe(
       'The compute budget program refused the limits of credit_open: InvalidInstructionData.',
     );
-    expect(await describe(null, 'AccountNotFound', connection)).toBe(
+    expect(await describe(null, 'AccountNotFound', rpc)).toBe(
       'The ledger refused it: AccountNotFound.',
     );
   });

@@ -76,8 +76,8 @@ describe('the batcher', () => {
     const first = batch.add(item('first'));
     await Promise.resolve();
     const others = await Promise.all(['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))));
-    expect((await first).status).toBe('confirmed');
-    expect(others.map(({ status }) => status)).toEqual(Array(4).fill('confirmed'));
+    expect((await first).status).toBe('landed');
+    expect(others.map(({ status }) => status)).toEqual(Array(4).fill('landed'));
     expect(signatures(others).size).toBe(1);
     expect(signatures([await first, ...others]).size).toBe(2);
   });
@@ -101,10 +101,10 @@ describe('the batcher', () => {
       batch.add(item('bad', TOO_MUCH)),
       batch.add(item('also good')),
     ]);
-    expect(good.status).toBe('confirmed');
+    expect(good.status).toBe('landed');
     expect(alsoGood.signature).toBe(good.signature);
     expect(bad).toMatchObject({
-      status: 'rejected',
+      status: 'failed',
       error: { ...REFUSAL, instructionIndex: 1 },
     });
   });
@@ -115,8 +115,8 @@ describe('the batcher', () => {
       batch.add(item('poor', 1, Keypair.generate().publicKey)),
       ...['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))),
     ]);
-    expect(poor).toMatchObject({ status: 'rejected', error: { instructionIndex: null } });
-    expect(others.map(({ status }) => status)).toEqual(Array(4).fill('confirmed'));
+    expect(poor).toMatchObject({ status: 'failed', error: { instructionIndex: null } });
+    expect(others.map(({ status }) => status)).toEqual(Array(4).fill('landed'));
     const [apart, one, other] = await Promise.all(
       ['poor', 'e', 'f'].map((key) => batch.add(item(key))),
     );
@@ -130,7 +130,7 @@ describe('the batcher', () => {
       ['a', 'b', 'c'].map((key) => batch.add(item(key, TOO_MUCH))),
     );
     expect(outcomes).toMatchObject(
-      Array(3).fill({ status: 'rejected', error: { ...REFUSAL, instructionIndex: 1 } }),
+      Array(3).fill({ status: 'failed', error: { ...REFUSAL, instructionIndex: 1 } }),
     );
   });
 
@@ -140,7 +140,7 @@ describe('the batcher', () => {
     const addThree = async () => {
       const keys = ['breaker', 'one', 'other'];
       const outcomes = await Promise.all(keys.map((key) => batch.add(item(key))));
-      expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('confirmed'));
+      expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('landed'));
       return outcomes.map(({ signature }) => signature);
     };
     const [breaker, one, other] = await addThree();
@@ -161,17 +161,17 @@ describe('the batcher', () => {
         batch.add(item(`${index}`, 1e9, Keypair.generate().publicKey)),
       ),
     );
-    expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('confirmed'));
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('landed'));
     expect(signatures(outcomes).size).toBeGreaterThan(1);
   });
 
   it('sends alone an item that an earlier item may have made fail', async () => {
-    const confirmed: Outcome = { status: 'confirmed', signature: 'a signature', slot: 2 };
+    const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 2 };
     const error = { ...REFUSAL, instructionIndex: 2 };
-    const refused: Outcome = { status: 'rejected', signature: null, slot: 1, error };
-    const batch = batcher({ sender: answering((count) => (count > 2 ? refused : confirmed)) });
+    const refused: Outcome = { status: 'failed', signature: null, slot: 1, error };
+    const batch = batcher({ sender: answering((count) => (count > 2 ? refused : landed)) });
     const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
-    expect(outcomes).toEqual([confirmed, confirmed]);
+    expect(outcomes).toEqual([landed, landed]);
   });
 
   it.each(['AccountNotFound', 'WouldExceedMaxBlockCostLimit'])(
@@ -179,7 +179,7 @@ describe('the batcher', () => {
     async (name) => {
       let sent = 0;
       const error = { name, code: null, instructionIndex: null };
-      const refused: Outcome = { status: 'rejected', signature: null, slot: 1, error };
+      const refused: Outcome = { status: 'failed', signature: null, slot: 1, error };
       const sender = answering(() => {
         sent += 1;
         return refused;
@@ -199,7 +199,7 @@ describe('the batcher', () => {
     const kept = batch.add(item('kept'));
     expect(batch.take('taken')).toBe(true);
     expect(batch.take('taken')).toBe(false);
-    expect((await kept).status).toBe('confirmed');
+    expect((await kept).status).toBe('landed');
     expect(batch.take('kept')).toBe(false);
     expect(await Promise.race([taken, 'pending'])).toBe('pending');
   });
@@ -212,7 +212,7 @@ describe('the batcher', () => {
     const newcomer = Keypair.generate().publicKey;
     const kept = batch.add(item('kept', 1e9, newcomer));
     withdrawal.abort();
-    expect((await kept).status).toBe('confirmed');
+    expect((await kept).status).toBe('landed');
     await ended;
   });
 

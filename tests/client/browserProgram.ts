@@ -6,9 +6,9 @@ import {
   createAddresses,
   gatherEvidence,
   gatherProgram,
-  LedgerNodeError,
+  type LedgerNode,
   PublicKey,
-  type Request,
+  RpcError,
   verifyJob,
   verifySignature,
 } from '../../programs/client/verify/index.ts';
@@ -18,13 +18,13 @@ import {
 declare const host: (text: string) => Promise<string>;
 
 /** The test passes calls on to a ledger's node that may lie. */
-const requestFor =
-  (node: string): Request =>
-  async (method, params) => {
-    const answer = JSON.parse(await host(JSON.stringify({ node, method, params })));
-    if (answer.error) throw new LedgerNodeError(answer.error);
-    return answer.result;
-  };
+const nodeOf = (node: string): LedgerNode => ({
+  async ask(method, params, read) {
+    const { error, result } = JSON.parse(await host(JSON.stringify({ node, method, params })));
+    if (error) throw new RpcError(error.message, error);
+    return read(result);
+  },
+});
 
 /** Not the program's code: the audit must say so. */
 export const ARTIFACT = { code: Uint8Array.of(1, 2, 3) };
@@ -45,7 +45,7 @@ const latin1 = (text: string) => Uint8Array.from(text, (letter) => letter.charCo
 export async function verify(input: string): Promise<string> {
   const { node, job, output, receipt } = JSON.parse(input);
   const evidence = await gatherEvidence({
-    connection: connectLedger(requestFor(node)),
+    connection: connectLedger(nodeOf(node)),
     addresses: createAddresses(),
     job: new PublicKey(job),
     wait: async () => {},
@@ -58,7 +58,7 @@ export async function verify(input: string): Promise<string> {
 }
 
 export async function audit(node: string): Promise<string> {
-  const connection = connectLedger(requestFor(node));
+  const connection = connectLedger(nodeOf(node));
   const evidence = await gatherProgram({ connection, addresses: createAddresses() });
   return describeChecks(auditProgram(evidence, ARTIFACT));
 }

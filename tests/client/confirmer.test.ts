@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { type Confirmer, createConfirmer } from '../../programs/client/sender/confirmer.ts';
-import { createLedger } from '../../programs/client/sender/ledger.ts';
+import { followTransaction } from '../../programs/client/sender/followTransaction.ts';
 import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';
 import { type SignatureNode, startSignatureNode } from './signatureNode.ts';
 
 const SENT = { wire: 'AA==', signature: 'a signature', lastValidBlockHeight: 1_000 };
-const CONFIRMED = { status: 'confirmed', signature: SENT.signature, slot: 7 };
+const LANDED = { status: 'landed', signature: SENT.signature, slot: 7 };
 
 let node: RpcNode;
 let socketNode: SignatureNode;
@@ -22,8 +22,8 @@ beforeEach(async () => {
     const value = (params[0] as string[]).map(() => status);
     return { body: JSON.stringify({ id, result: { context: { slot: 9 }, value } }) };
   };
-  const ledger = createLedger(connectRpc({ url: node.url }));
-  confirmer = createConfirmer({ ledger, wsUrl: socketNode.url, commitment: 'confirmed' });
+  const rpc = connectRpc({ url: node.url });
+  confirmer = createConfirmer({ rpc, wsUrl: socketNode.url, commitment: 'confirmed' });
 });
 
 afterEach(async () => {
@@ -42,7 +42,7 @@ describe('the outcome of a transaction', () => {
     subscription.accept(3);
     subscription.notify(3, { slot: 7, err: null });
     await noticed;
-    expect(await confirmer.confirm(SENT)).toEqual(CONFIRMED);
+    expect(await confirmer.confirm(SENT)).toEqual(LANDED);
     expect(node.requests).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe('the outcome of a transaction', () => {
     const subscription = await socketNode.next();
     subscription.notify(3, { slot: 7, err: null });
     subscription.accept(3);
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
   });
 
   it('is a refusal when the notification contains an error', async () => {
@@ -62,7 +62,7 @@ describe('the outcome of a transaction', () => {
     subscription.accept(3);
     subscription.notify(3, { slot: 8, err: { InstructionError: [1, { Custom: 1 }] } });
     expect(await ended).toEqual({
-      status: 'rejected',
+      status: 'failed',
       signature: SENT.signature,
       slot: 8,
       error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
@@ -73,7 +73,7 @@ describe('the outcome of a transaction', () => {
     void confirmer.expect(SENT.signature);
     (await socketNode.next()).accept(3);
     status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
-    expect(await confirmer.confirm(SENT)).toEqual(CONFIRMED);
+    expect(await confirmer.confirm(SENT)).toEqual(LANDED);
     // The subscription is not left behind.
     expect(await socketNode.next()).toMatchObject({ method: 'signatureUnsubscribe', params: [3] });
   });
@@ -85,7 +85,7 @@ describe('the outcome of a transaction', () => {
     await node.reached();
     await node.reached();
     status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
     socketNode = await startSignatureNode();
   });
 
@@ -99,7 +99,7 @@ describe('the outcome of a transaction', () => {
     expect(again.params).toEqual(lost.params);
     again.accept(1);
     again.notify(1, { slot: 7, err: null });
-    expect(await ended).toEqual(CONFIRMED);
+    expect(await ended).toEqual(LANDED);
   });
 });
 
@@ -110,5 +110,85 @@ describe('a transaction that was not forwarded', () => {
     confirmer.forget(SENT.signature);
     subscription.accept(3);
     expect(await socketNode.next()).toMatchObject({ method: 'signatureUnsubscribe', params: [3] });
+  });
+});
+
+describe('a transaction that is followed', () => {
+  const REPEAT_MS = 50;
+  /** Heights by commitment. */
+  let heights: Record<string, number>;
+  let following: AbortController;
+
+  beforeEach(() => {
+    heights = { confirmed: 2_000, finalized: 1_000 };
+    following = new AbortController();
+    const { says } = node;
+    const answer = ({ id, method, params }: Asked): object => {
+      if (method === 'sendTransaction') return { id, result: SENT.signature };
+      if (method !== 'getEpochInfo') return JSON.parse(says({ id, method, params })?.body ?? '');
+      const [{ commitment }] = params as [{ commitment: string }];
+      return { id, result: { blockHeight: heights[commitment], absoluteSlot: 9 } };
+    };
+    node.says = (asked) => ({
+      body: JSON.stringify(Array.isArray(asked) ? asked.map(answer) : answer(asked)),
+    });
+  });
+  afterEach(() => following.abort());
+
+  const follow = () =>
+    followTransaction(SENT, {
+      rpc: connectRpc({ url: node.url }),
+      commitment: 'confirmed',
+      signal: following.signal,
+      repeatMs: REPEAT_MS,
+    });
+
+  /** Resolves once the node was asked for so many of a kind. */
+  async function untilAsked(method: string, count: number): Promise<void> {
+    const asked = () => node.requests.flat().filter((one) => one.method === method);
+    while (asked().length < count) await node.reached();
+  }
+
+  it('expired once the final chain has passed it, and not before', async () => {
+    const ended = follow();
+    let isOver = false;
+    void ended.finally(() => {
+      isOver = true;
+    });
+    await untilAsked('sendTransaction', 1);
+    await untilAsked('getSignatureStatuses', 3);
+    expect(isOver).toBe(false);
+    heights.finalized = SENT.lastValidBlockHeight + 1;
+    const { signature, lastValidBlockHeight } = SENT;
+    expect(await ended).toEqual({ status: 'expired', signature, lastValidBlockHeight, slot: 9 });
+  });
+
+  it('has landed although its last valid height is passed, where the history has it', async () => {
+    heights.finalized = SENT.lastValidBlockHeight + 1;
+    const { says } = node;
+    node.says = (asked) => {
+      if (JSON.stringify(asked).includes('"searchTransactionHistory":true')) {
+        status = { slot: 7, err: null, confirmationStatus: 'finalized' };
+      }
+      return says(asked);
+    };
+    expect(await follow()).toEqual(LANDED);
+  });
+
+  it('is asked for again where the node answers nonsense', async () => {
+    const { says } = node;
+    node.says = () => ({ status: 500, body: 'no node' });
+    const ended = follow();
+    await node.reached();
+    node.says = says;
+    status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
+    expect(await ended).toEqual(LANDED);
+  });
+
+  it('is left to itself at the signal', async () => {
+    const ended = follow();
+    await node.reached();
+    following.abort();
+    expect(await ended).toBeUndefined();
   });
 });

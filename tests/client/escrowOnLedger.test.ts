@@ -151,7 +151,7 @@ describe('a job on the ledger', () => {
   it('is locked, and its events and accounts can be read', async () => {
     const job = newJob();
     const outcome = await send([job.lock]);
-    expect(outcome.status).toBe('confirmed');
+    expect(outcome.status).toBe('landed');
     const [event, ...others] = await eventsOf(outcome);
     expect(others).toEqual([]);
     expect(event).toMatchObject({
@@ -192,7 +192,7 @@ describe('a job on the ledger', () => {
         countedTokens: 599,
       }),
     ]);
-    expect(outcome.status).toBe('confirmed');
+    expect(outcome.status).toBe('landed');
     const events = await eventsOf(outcome);
     expect(events.map(({ name, instructionIndex }) => [name, instructionIndex])).toEqual([
       ['JobAcknowledged', 0],
@@ -205,7 +205,7 @@ describe('a job on the ledger', () => {
   it('is refused by name, with the index of the refused instruction', async () => {
     const job = newJob({ maxCredits: LOCK_CREDITS - 1n });
     expect(await send([newJob().lock, job.lock])).toMatchObject({
-      status: 'rejected',
+      status: 'failed',
       signature: null,
       error: { name: 'PriceChanged', code: 6_020, instructionIndex: 1 },
     });
@@ -226,7 +226,7 @@ describe('a job on the ledger', () => {
         batcher.add({ instructions: [lock], signers: [hotSigner], key: `wallet ${index}` }),
       ),
     );
-    expect(outcomes.map(({ status }) => status)).toEqual(['confirmed', 'rejected', 'confirmed']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'failed', 'landed']);
     expect(outcomes[1]).toMatchObject({ error: { name: 'PriceChanged', instructionIndex: 0 } });
     expect(outcomes[0]?.signature).toBe(outcomes[2]?.signature);
     batcher.close();
@@ -240,7 +240,7 @@ describe('a job on the ledger', () => {
     const deadline = clock.nowSeconds() + 122n;
     await advanceSeconds(ledger.connection, 122);
     await clock.waitUntil(deadline);
-    expect((await send([refund])).status).toBe('confirmed');
+    expect((await send([refund])).status).toBe('landed');
     expect(await statusOf(job)).toBe('refunded');
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
-import { NoAnswerError, RpcError } from '../../programs/client/rpc/answers.ts';
+import { NoAnswerError, RpcError, UnreachableError } from '../../programs/client/rpc/answers.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { getSlot, sendTransaction } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
@@ -156,6 +156,17 @@ describe.each(Object.entries(CLIENTS))('%s', (_name, connect) => {
   });
 
   describe('a node that does not respond', () => {
+    it('times out after the time that its caller gives it', async () => {
+      node.says = () => undefined;
+      const hasty = connect({ url: node.url, timeoutMs: 20 });
+      await expect(ask(1, hasty)).rejects.toThrow('did not answer echo within 20 ms');
+    });
+
+    it('says why no connection to the node came about', async () => {
+      const nowhere = connect({ url: 'http://127.0.0.1:9/' });
+      await expect(ask(1, nowhere)).rejects.toThrow(UnreachableError);
+    });
+
     it('times out after ten seconds', async () => {
       holdTime();
       node.says = () => undefined;

@@ -8,6 +8,7 @@ import {
 } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { createDeferred } from '../../common/wait.ts';
+import { getLatestBlockhash, getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
@@ -16,7 +17,6 @@ import {
   TransactionTooLargeError,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
-import { createLedger } from '../../programs/client/sender/ledger.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
 import {
   advanceSeconds,
@@ -67,7 +67,7 @@ function send(instructions: TransactionInstruction[], by = sender): Promise<Outc
 describe('the sender', () => {
   it('confirms a transaction and returns its signature and slot', async () => {
     const outcome = await send([pay(1)]);
-    expect(outcome.status).toBe('confirmed');
+    expect(outcome.status).toBe('landed');
     const [status] = (await ledger.connection.getSignatureStatuses([String(outcome.signature)]))
       .value;
     expect(status).toMatchObject({ err: null, slot: outcome.slot });
@@ -143,7 +143,7 @@ describe('the sender', () => {
       const sending = sender.send({ ...unwanted, isWanted: () => false });
       await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
     }
-    expect((await send([pay(12)])).status).toBe('confirmed');
+    expect((await send([pay(12)])).status).toBe('landed');
   });
 
   it('adds a priority fee when one is set', async () => {
@@ -158,7 +158,7 @@ describe('the sender', () => {
   it('returns which instruction was refused, and why, without a fee', async () => {
     const before = await ledger.connection.getBalance(payers[0].publicKey);
     expect(await send([pay(9), pay(1e17)])).toEqual({
-      status: 'rejected',
+      status: 'failed',
       signature: null,
       error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
       slot: expect.any(Number),
@@ -169,7 +169,7 @@ describe('the sender', () => {
   it('names a fee payer without lamports as the cause', async () => {
     const poor = createSender({ ...options(ledger.rpc), feePayers: [Keypair.generate()] });
     expect(await send([pay(10)], poor)).toMatchObject({
-      status: 'rejected',
+      status: 'failed',
       error: { name: 'AccountNotFound', code: null, instructionIndex: null },
     });
     poor.close();
@@ -185,7 +185,7 @@ describe('the sender', () => {
       logger: createLogger({ name: 'test', level: 'error', into }),
     });
     for (const lamports of [40, 41, 42, 43]) {
-      expect((await send([pay(lamports)], mixed)).status).toBe('confirmed');
+      expect((await send([pay(lamports)], mixed)).status).toBe('landed');
     }
     expect(told).toEqual([feePayers[0]?.publicKey.toBase58()]);
     mixed.close();
@@ -204,7 +204,7 @@ describe('the sender', () => {
       signers: [],
       computeUnitLimit: 2_000,
     });
-    expect(outcome.status).toBe('confirmed');
+    expect(outcome.status).toBe('landed');
     expect(await ledger.connection.getBalance(poor.publicKey)).toBe(fees);
     mixed.close();
   });
@@ -217,12 +217,12 @@ describe('the sender', () => {
   it('continues after the ledger jumped in time', async () => {
     await send([pay(12)]);
     await advanceSeconds(ledger.connection, 86_400);
-    expect((await send([pay(13)])).status).toBe('confirmed');
+    expect((await send([pay(13)])).status).toBe('landed');
   });
 
   it('returns the outcome of one transaction to both of its callers', async () => {
     const outcomes = await Promise.all([send([pay(15)]), send([pay(15)])]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['confirmed', 'confirmed']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'landed']);
   });
 
   it('polls two hundred transactions in flight with shared calls', async () => {
@@ -234,7 +234,7 @@ describe('the sender', () => {
     const busy = createSender(options(counted));
     const payments = Array.from({ length: 200 }, (_, index) => send([pay(1_000 + index)], busy));
     const outcomes = await Promise.all(payments);
-    expect(outcomes.map(({ status }) => status)).toEqual(Array(200).fill('confirmed'));
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(200).fill('landed'));
     expect(questions).toBeLessThan(150);
     busy.close();
   });
@@ -260,7 +260,7 @@ describe('a sender that was given a clock', () => {
     expect(timed.waitedMs('')).toBe(5_000);
     opened.resolve();
     const outcomes = await Promise.all(sent);
-    expect(outcomes.map(({ status }) => status)).toEqual(['confirmed', 'confirmed']);
+    expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'landed']);
     timed.close();
   });
 });
@@ -284,7 +284,7 @@ describe('the sender on a ledger of slow slots', () => {
   async function questionsOf(slowSender: Sender): Promise<number> {
     const before = questions;
     lamports += 1;
-    expect((await send([pay(lamports)], slowSender)).status).toBe('confirmed');
+    expect((await send([pay(lamports)], slowSender)).status).toBe('landed');
     return questions - before;
   }
 
@@ -308,7 +308,7 @@ describe('the sender with an unreliable node', () => {
     });
     const outcome = await send([pay(1e17)], createSender(options(unchecked)));
     expect(outcome).toMatchObject({
-      status: 'rejected',
+      status: 'failed',
       error: { name: '{"Custom":1}', code: null, instructionIndex: 0 },
     });
     const [status] = (await ledger.connection.getSignatureStatuses([String(outcome.signature)]))
@@ -324,7 +324,7 @@ describe('the sender with an unreliable node', () => {
       lost += 1;
       throw new Error('The connection was reset');
     });
-    expect((await send([pay(20)], createSender(options(deaf)))).status).toBe('confirmed');
+    expect((await send([pay(20)], createSender(options(deaf)))).status).toBe('landed');
     expect(lost).toBeGreaterThan(0);
   });
 
@@ -335,7 +335,7 @@ describe('the sender with an unreliable node', () => {
       sendings += 1;
       return sendings === 1 ? accepted(request) : forward(request);
     });
-    expect((await send([pay(21)], createSender(options(dropping)))).status).toBe('confirmed');
+    expect((await send([pay(21)], createSender(options(dropping)))).status).toBe('landed');
     expect(sendings).toBeGreaterThan(1);
   });
 
@@ -373,7 +373,7 @@ describe('the sender with an unreliable node', () => {
       }
       return { ...answer, result: { ...result, value: signatures.map(() => null) } };
     });
-    expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('confirmed');
+    expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('landed');
   });
 
   it('gives up no transaction in the last block in which it may land', async () => {
@@ -388,7 +388,7 @@ describe('the sender with an unreliable node', () => {
       isLast = true;
       return { ...answer, result: { ...result, blockHeight: lastValid } };
     });
-    expect((await send([pay(28)], createSender(options(atTheEnd)))).status).toBe('confirmed');
+    expect((await send([pay(28)], createSender(options(atTheEnd)))).status).toBe('landed');
   });
 
   it('does not trust a node that is behind about an expired transaction', async () => {
@@ -410,7 +410,7 @@ describe('the sender with an unreliable node', () => {
       const context = { slot: heightSlot - 1 };
       return { ...answer, result: { context, value: signatures.map(() => null) } };
     });
-    expect((await send([pay(29)], createSender(options(behind)))).status).toBe('confirmed');
+    expect((await send([pay(29)], createSender(options(behind)))).status).toBe('landed');
     expect(asked).toBeGreaterThan(1);
   });
 
@@ -424,7 +424,7 @@ describe('the sender with an unreliable node', () => {
       const value = [{ ...failed, confirmationStatus: 'processed' }];
       return { ...answer, result: { ...result, value } };
     });
-    expect((await send([pay(35)], createSender(options(forked)))).status).toBe('confirmed');
+    expect((await send([pay(35)], createSender(options(forked)))).status).toBe('landed');
     expect(asked).toBeGreaterThan(3);
   });
 
@@ -441,7 +441,7 @@ describe('the sender with an unreliable node', () => {
     });
     const by = createSender(options(behind));
     const { slot } = await send([pay(36)], by);
-    expect((await send([pay(37)], by)).status).toBe('confirmed');
+    expect((await send([pay(37)], by)).status).toBe('landed');
     expect(checkedAt.flat()).toEqual([1, slot]);
   });
 
@@ -453,7 +453,7 @@ describe('the sender with an unreliable node', () => {
       if (method !== 'sendTransaction') return answer;
       return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'known', data: refusal } };
     });
-    expect((await send([pay(38)], createSender(options(known)))).status).toBe('confirmed');
+    expect((await send([pay(38)], createSender(options(known)))).status).toBe('landed');
   });
 
   it('sends a transaction that one node refuses and another accepts', async () => {
@@ -463,7 +463,7 @@ describe('the sender with an unreliable node', () => {
       if (method !== 'sendTransaction' || ++sendings > 1) return forward(request);
       return { jsonrpc: '2.0', id, error: { code: -32_005, message: 'Node is unhealthy' } };
     });
-    expect((await send([pay(39)], createSender(options(divided)))).status).toBe('confirmed');
+    expect((await send([pay(39)], createSender(options(divided)))).status).toBe('landed');
     expect(sendings).toBeGreaterThan(1);
   });
 
@@ -474,14 +474,15 @@ describe('the sender with an unreliable node', () => {
       return { jsonrpc: '2.0', id, result: { context: { slot: slots.shift() }, value } };
     });
     const signatures = Array.from({ length: 300 }, (_, index) => `signature ${index}`);
-    const { slot, values } = await createLedger(several).statuses(signatures, { history: true });
-    expect([slot, values.length]).toEqual([5, signatures.length]);
+    const history = { searchTransactionHistory: true };
+    const { slot, value } = await getSignatureStatuses(several, signatures, history);
+    expect([slot, value.length]).toEqual([5, signatures.length]);
   });
 
   it('waits at most 10 s for a node’s answer', async () => {
     jest.useFakeTimers();
     const silent = createRpc({ post: () => new Promise(() => undefined) });
-    const waiting = createLedger(silent).latestBlockhash();
+    const waiting = getLatestBlockhash(silent, { commitment: 'confirmed' });
     const ended = expect(waiting).rejects.toThrow(
       'did not answer getLatestBlockhash within 10000 ms',
     );
@@ -519,7 +520,7 @@ describe('the sender with an unreliable node', () => {
       stale ??= { ...answer, result: withBlockhash(answer, Keypair.generate().publicKey) };
       return first ? stale : answer;
     });
-    expect((await send([pay(24)], createSender(options(behind)))).status).toBe('confirmed');
+    expect((await send([pay(24)], createSender(options(behind)))).status).toBe('landed');
   });
 
   it("raises a transaction's limit of loaded data to the maximum when its accounts need that", async () => {
@@ -532,7 +533,7 @@ describe('the sender with an unreliable node', () => {
     });
     const patient = createSender(options(strict));
     const { status, signature } = await send([pay(77)], patient);
-    expect(status).toBe('confirmed');
+    expect(status).toBe('landed');
     const [, , bytes] = await instructionsOf(String(signature));
     // 64 MiB
     expect(bytes?.data).toBe('0400000004');

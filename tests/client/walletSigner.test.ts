@@ -61,12 +61,12 @@ function send(feePayer: Signer, signers: readonly Signer[] = []) {
 
 describe('a wallet as signer', () => {
   it('pays for a transaction and signs it', async () => {
-    expect(await send(walletOf(person))).toMatchObject({ status: 'confirmed' });
+    expect(await send(walletOf(person))).toMatchObject({ status: 'landed' });
   });
 
   it('signs beside a keypair, whichever of them pays', async () => {
-    expect(await send(person, [walletOf(other)])).toMatchObject({ status: 'confirmed' });
-    expect(await send(walletOf(other), [person])).toMatchObject({ status: 'confirmed' });
+    expect(await send(person, [walletOf(other)])).toMatchObject({ status: 'landed' });
+    expect(await send(walletOf(other), [person])).toMatchObject({ status: 'landed' });
   });
 
   it('ends the sending with its own error when its owner declines', async () => {

@@ -94,8 +94,8 @@ describe('the commands of docs/deploying.md and docs/operating.md', () => {
 
   it('deploy a program, hand it over, and run it', async () => {
     // given a deployed program, its mints, and the keys that the document names
-    const { connection, payer, rpcUrl } = ledger;
-    const operator = { connection, authority: payer };
+    const { connection, payer, rpc, rpcUrl } = ledger;
+    const operator = { rpc, authority: payer };
     const coldKey = (name: string): Keypair => {
       const made = Keypair.generate();
       keep(name, made);
@@ -202,7 +202,7 @@ describe('the commands of docs/deploying.md and docs/operating.md', () => {
     async function approve(message: string): Promise<void> {
       const proposed = Transaction.populate(Message.from(bs58.decode(message)));
       expect(proposed.feePayer).toEqual(vault.publicKey);
-      await submit({ connection, authority: vault }, proposed.instructions);
+      await submit({ rpc, authority: vault }, proposed.instructions);
     }
   });
 });

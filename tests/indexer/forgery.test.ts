@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { decodeTransaction } from '../../indexer/fold/event.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
 import { type ExecutedTransaction, PROGRAM_ID } from '../../programs/client/index.ts';
+import { getTransaction } from '../../programs/client/rpc/methods.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { landUnchecked } from './landUnchecked.ts';
 
@@ -16,10 +16,12 @@ beforeAll(async () => {
   scene = await createScene();
   await scene.lock();
   const [listed] = await scene.source.list({ commitment: 'confirmed', limit: 1 });
-  lock = await createRpc(scene.ledger.rpcUrl)('getTransaction', [
-    listed?.signature,
-    { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 },
-  ]);
+  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+  lock = (await getTransaction(
+    scene.ledger.rpc,
+    String(listed?.signature),
+    options,
+  )) as typeof lock;
   eventData = Buffer.from(bs58.decode(eventInstruction(lock).data));
 });
 

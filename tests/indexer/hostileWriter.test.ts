@@ -79,7 +79,7 @@ let ends: OpenEnds[];
 
 beforeAll(async () => {
   scene = await createScene();
-  await deployHostileProgram(scene.ledger.connection);
+  await deployHostileProgram(scene.ledger);
   mirror = await createMirrorDatabase();
   receiver = await startReceiver();
   await start();

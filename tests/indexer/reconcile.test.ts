@@ -78,8 +78,7 @@ describe('reconcile', () => {
   });
 
   it("is refused for another program or ledger than the mirror's, and allowed while it has none", async () => {
-    const { connection } = scene.ledger;
-    const own = { database: mirror.pool, connection, addresses };
+    const own = { database: mirror.pool, node: scene.ledger.rpc, addresses };
     const other = { ...own, addresses: createAddresses(SystemProgram.programId) };
     await checkLedger(other);
     await bindLedger({ database: mirror.pool, source: scene.source, addresses });

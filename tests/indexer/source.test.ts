@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { NodeBehindError, RetryableError } from '../../indexer/source/errors.ts';
-import type { Rpc } from '../../indexer/source/rpc.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
+import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 
 const PLACE = { signature: 'a signature', slot: 7n };
 
@@ -10,16 +10,20 @@ const PLACE = { signature: 'a signature', slot: 7n };
 function sourceOf(answers: Record<string, unknown>, behind = { times: 0 }) {
   const asked: { method: string; config: unknown }[] = [];
   const waitedMs: number[] = [];
-  const rpc: Rpc = async (method, [, config]) => {
+  const ask: LedgerNode['ask'] = async (method, [, config], read) => {
     asked.push({ method, config });
     if (method === 'getSignaturesForAddress' && behind.times > 0) {
       behind.times -= 1;
       throw new NodeBehindError('Minimum context slot has not been reached');
     }
-    return answers[method] as never;
+    return read(answers[method]);
   };
   const wait = async (ms: number) => void waitedMs.push(ms);
-  return { source: createLedgerSource({ rpc, programId: PROGRAM_ID, wait }), asked, waitedMs };
+  return {
+    source: createLedgerSource({ node: { ask }, programId: PROGRAM_ID, wait }),
+    asked,
+    waitedMs,
+  };
 }
 
 /** What a node shows of a transaction that only names the program. */

@@ -8,7 +8,7 @@ import { Keypair } from '@solana/web3.js';
 import { assertRights } from '../../api/sql/schema.ts';
 import { createPool } from '../../common/postgres.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
 import { readMigrationState } from '../../indexer/sql/migrate.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -222,7 +222,7 @@ describe('the user of the API', () => {
     const programId = createAddresses().programId;
     const { differing } = await rebuildMirror({
       pool,
-      source: createLedgerSource({ rpc: createRpc(service.ledger.rpcUrl), programId }),
+      source: createLedgerSource({ node: connectNode({ url: service.ledger.rpcUrl }), programId }),
       addresses: createAddresses(),
       signal: new AbortController().signal,
       onFolded: () => undefined,

@@ -240,8 +240,9 @@ describe('svc worker', () => {
     expect(output).toMatch(/^Endpoint .*: ready$/m);
 
     const steps: string[] = [];
+    const { rpc, connection } = service.ledger;
     const leaving = leaveService({
-      ...{ connection: service.ledger.connection, addresses: createAddresses() },
+      ...{ rpc, connection, addresses: createAddresses() },
       ...{ authority: authorityKey(), metricsPort: String(port + 1), time: service.time },
       report: (step) => steps.push(step),
     });

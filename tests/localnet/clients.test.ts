@@ -111,9 +111,9 @@ describe('the Connection of web3.js', () => {
   });
 
   it('reads parsed transactions and token accounts', async () => {
-    const { connection, payer } = scene;
+    const { connection, rpc, payer } = scene;
     const mint = Keypair.generate();
-    await createMint({ connection, authority: payer }, mint);
+    await createMint({ rpc, authority: payer }, mint);
     const owner = somebody();
     await scene.ask('localnet_mintTokens', mint.publicKey.toBase58(), owner.toBase58(), 1_500_000);
     const { value } = await connection.getParsedTokenAccountsByOwner(owner, {
@@ -223,7 +223,7 @@ describe('@solana/kit', () => {
 
 describe('Anchor’s provider', () => {
   it('sends an instruction of the escrow and reads its accounts', async () => {
-    const { connection } = scene;
+    const { connection, rpc } = scene;
     const provider = new anchor.AnchorProvider(connection, new anchor.Wallet(operator), {
       commitment: 'confirmed',
       preflightCommitment: 'confirmed',
@@ -231,7 +231,7 @@ describe('Anchor’s provider', () => {
     const program = new anchor.Program(IDL, provider);
     const [credit, stake] = [Keypair.generate(), Keypair.generate()];
     for (const mint of [credit, stake]) {
-      await createMint({ connection, authority: operator }, mint);
+      await createMint({ rpc, authority: operator }, mint);
     }
     const loader = new PublicKey(UPGRADEABLE_LOADER);
     const [programData] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], loader);

@@ -12,7 +12,7 @@ let mint: PublicKey;
 beforeAll(async () => {
   scene = await openLocalnet();
   const keypair = Keypair.generate();
-  await createMint({ connection: scene.connection, authority: scene.payer }, keypair);
+  await createMint({ rpc: scene.rpc, authority: scene.payer }, keypair);
   mint = keypair.publicKey;
 });
 afterAll(() => scene.close());

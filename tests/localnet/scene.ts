@@ -10,12 +10,15 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../localnet/start.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 
 /** A local ledger in this process, with somebody who has lamports on it. */
 export interface LocalnetScene extends Localnet {
   connection: Connection;
+  rpc: Rpc;
   /** Has 1,000 SOL. */
   payer: Keypair;
   /** A JSON-RPC call; the answer as it came. */
@@ -71,6 +74,7 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
   const scene: LocalnetScene = {
     ...localnet,
     connection,
+    rpc: connectPooledRpc({ url: localnet.rpcUrl }),
     payer,
     call,
     ask,

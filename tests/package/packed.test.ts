@@ -253,7 +253,7 @@ describe.each([...INSTALLABLE_LINES, 24])('the packages on Node %i', (line) => {
       verdict: 'holds',
       status: 'settled',
       instructions: 37,
-      outcome: 'confirmed',
+      outcome: 'landed',
       hasSocket: line !== 20,
     });
   });

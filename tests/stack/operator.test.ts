@@ -5,10 +5,10 @@ import { type Operator, submit } from '../../stack/operator.ts';
 import {
   accepted,
   type Forward,
-  interceptedConnection,
   type RpcRequest,
 } from '../../testing/ledger/interceptedConnection.ts';
 import { advanceSeconds, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { interceptedRpc } from '../client/interceptedRpc.ts';
 
 /** Longer than a blockhash lives. */
 const STANDSTILL_SECONDS = 10;
@@ -31,10 +31,10 @@ function acceptedAs(request: RpcRequest): object {
   return { ...accepted(request), result: bs58.encode(signature ?? new Uint8Array()) };
 }
 
-/** Pays somebody over this connection. @returns what the payee has then */
+/** Pays somebody through this node. @returns what the payee has then */
 async function pay(intercept: (request: RpcRequest, forward: Forward) => Promise<object>) {
-  const connection = interceptedConnection(ledger.rpcUrl, intercept);
-  const operator: Operator = { connection, authority: ledger.payer };
+  const rpc = interceptedRpc(ledger.rpcUrl, intercept);
+  const operator: Operator = { rpc, authority: ledger.payer };
   const { publicKey: toPubkey } = Keypair.generate();
   const fromPubkey = ledger.payer.publicKey;
   await submit(operator, [SystemProgram.transfer({ fromPubkey, toPubkey, lamports: LAMPORTS })]);
@@ -78,10 +78,19 @@ describe("an operator's transaction whose blockhash expires", () => {
 
   it('is given up when that happens again and again', async () => {
     const never = pay(async (request, forward) => {
+      if (request.method !== 'sendTransaction') return forward(request);
+      await stand();
+      return acceptedAs(request);
+    });
+    await expect(never).rejects.toThrow('The ledger dropped it 3 times. Try again.');
+  });
+
+  it('is given up when no node knows its blockhash', async () => {
+    const never = pay(async (request, forward) => {
       const answer = await forward(request);
       if (request.method === 'getLatestBlockhash') await stand();
       return answer;
     });
-    await expect(never).rejects.toThrow('3 transactions expired before they were confirmed');
+    await expect(never).rejects.toThrow('No node knows a fresh blockhash. Try again.');
   });
 });

@@ -103,7 +103,7 @@ describe('npm run operator:init where the program is deployed', () => {
     mkdirSync(join(folder, 'own'));
     const path = join(folder, 'own/upgrade-authority.json');
     writeFileSync(path, JSON.stringify([...ledger.payer.secretKey]), { mode: 0o600 });
-    const operator = { connection: ledger.connection, authority: ledger.payer };
+    const operator = { rpc: ledger.rpc, authority: ledger.payer };
     await Promise.all([createMint(operator, credit), createMint(operator, stake)]);
     const { code, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'own');
     expect(code).toBe(2);

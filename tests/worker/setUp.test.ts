@@ -34,7 +34,7 @@ describe('setting a worker up', () => {
     const dir = mkdtempSync(`${tmpdir()}/svc-worker-`);
     const { publicKey } = openKeys(folderAt(dir)).authority;
     const { ledger, service } = scene;
-    const { connection } = ledger;
+    const { rpc, connection } = ledger;
     await ledger.fundLamports(publicKey, LAMPORTS_PER_SOL);
     await scene.send(mintStake(publicKey, 2_000n).instructions, []);
     const upstream = await startUpstream();
@@ -43,7 +43,8 @@ describe('setting a worker up', () => {
       ...{ upstreamKey: undefined, model: new Map([[service.model.id, 'm']]) },
       ...{ endpoint: 'http://127.0.0.1:1024', slots: 1, allowsLoopback: true },
     };
-    const initialize = () => initializeWorker(options, { connection, addresses }, () => undefined);
+    const initialize = () =>
+      initializeWorker(options, { rpc, connection, addresses }, () => undefined);
     let another: Promise<void> | undefined;
     upstream.answerTrialsWith(async (reply, model) => {
       if (model === undefined) return reply.refuse(200, { data: [{ id: 'm' }] });
@@ -82,8 +83,9 @@ describe('a worker that leaves', () => {
       response.destroy();
     }).listen(0, '127.0.0.1');
     await once(process, 'listening');
+    const { rpc, connection } = scene.ledger;
     await leaveService({
-      ...{ connection: scene.ledger.connection, addresses, authority, report: () => undefined },
+      ...{ rpc, connection, addresses, authority, report: () => undefined },
       metricsPort: String((process.address() as AddressInfo).port),
     });
     expect(await readWorker(worker)).toMatchObject({

@@ -1,7 +1,8 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { JobSettled } from '../../programs/client/generated/types.ts';
 import { areKeysEqual } from '../../programs/client/keys.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import {
   createLedgerReader,
   type LedgerReader,
@@ -33,7 +34,7 @@ const DAY_CHARACTERS = 10;
  * @param range.jobsMax each job costs several requests to the node
  */
 export async function readEarnings(
-  { connection, addresses }: { connection: Connection; addresses: Addresses },
+  { connection, addresses }: { connection: LedgerConnection; addresses: Addresses },
   worker: PublicKey,
   range: { sinceSeconds: number; jobsMax: number },
 ): Promise<Earnings> {

@@ -1,9 +1,4 @@
-import {
-  type Connection,
-  LAMPORTS_PER_SOL,
-  type PublicKey,
-  type TransactionInstruction,
-} from '@solana/web3.js';
+import { LAMPORTS_PER_SOL, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { addressListSetting } from '../../common/ledgerSettings.ts';
 import { fetchGateway, workerEndpoint } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
@@ -15,6 +10,12 @@ import {
   workerUnhost,
   workerUpdate,
 } from '../../programs/client/instructions.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import {
+  getBalance,
+  getMinimumBalanceForRentExemption,
+} from '../../programs/client/rpc/methods.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
 import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { createUpstreamEngine } from '../engine/upstream.ts';
@@ -66,7 +67,7 @@ const RUN_AGAIN = 'Then run this command again.';
  */
 export async function initializeWorker(
   options: InitializeOptions,
-  { connection, addresses }: { connection: Connection; addresses: Addresses },
+  { rpc, connection, addresses }: { rpc: Rpc; connection: LedgerConnection; addresses: Addresses },
   report: Report,
 ): Promise<void> {
   const folder = folderAt(options.dir);
@@ -108,10 +109,10 @@ export async function initializeWorker(
     stake: await readPurse(connection, state.config.stakeMint, authority),
   };
   const setup = { state, purses, options, keys, endpoint };
-  await requireFunds({ ...setup, connection, report });
+  await requireFunds({ ...setup, rpc, report });
   const modelIds = [...models.keys()];
   for (const instructions of transactionsFor({ ...setup, addresses, modelIds })) {
-    await sendTogether(connection, keys.authority, instructions);
+    await sendTogether(rpc, keys.authority, instructions);
   }
   report(`Worker           ${state.address}: registered, staked, hosting ${modelIds.join(', ')}`);
   report(`Next             npx --no svc worker run --dir ${options.dir}`);
@@ -119,7 +120,7 @@ export async function initializeWorker(
 
 /** @throws SetupError when the worker cannot be set up any more, or not before its stake is withdrawn */
 async function readUsableState(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
   authority: PublicKey,
 ): Promise<WorkerState> {
@@ -193,17 +194,17 @@ function missingStake({ state, options }: Pick<Setup, 'state' | 'options'>): big
 
 /** @throws SetupError naming what has to be sent where */
 async function requireFunds({
-  connection,
+  rpc,
   report,
   ...setup
-}: Setup & { connection: Connection; report: Report }): Promise<void> {
+}: Setup & { rpc: Rpc; report: Report }): Promise<void> {
   const { state, purses, keys } = setup;
   const authority = keys.authority.publicKey;
-  const rentOf = (bytes: number) => connection.getMinimumBalanceForRentExemption(bytes);
+  const rentOf = (bytes: number) => getMinimumBalanceForRentExemption(rpc, bytes);
   const [workerRent, tokenRent, lamports] = await Promise.all([
     state.worker ? 0 : rentOf(accountSize('Worker')),
     rentOf(TOKEN_ACCOUNT.bytes),
-    connection.getBalance(authority),
+    getBalance(rpc, authority.toBase58(), { commitment: 'confirmed' }),
   ]);
   const newPurses = [purses.payout, purses.stake].filter(
     ({ baseUnits }) => baseUnits === undefined,
@@ -275,7 +276,7 @@ function transactionsFor(
 
 /** Another address, such as a wallet's, would leave the worker without jobs and without a reason. */
 async function requireGateways(
-  connection: Connection,
+  connection: LedgerConnection,
   { programId }: Addresses,
   text: string,
 ): Promise<void> {

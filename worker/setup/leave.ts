@@ -1,7 +1,9 @@
-import type { Connection, Keypair } from '@solana/web3.js';
+import type { Keypair } from '@solana/web3.js';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { stakeUnlock, stakeWithdraw, workerUnhost } from '../../programs/client/instructions.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
 import { readPurse, readWorkerState } from './ledgerState.ts';
 import { readJobsReport } from './processReports.ts';
@@ -24,14 +26,16 @@ const DRAIN_MS_MAX = 150_000;
  * @throws SetupError when there is no worker, or its jobs do not end
  */
 export async function leaveService(options: {
-  connection: Connection;
+  rpc: Rpc;
+  connection: LedgerConnection;
   addresses: Addresses;
   authority: Keypair;
   metricsPort: string | undefined;
   report: (line: string) => void;
   time?: Time;
 }): Promise<void> {
-  const { connection, addresses, authority: key, metricsPort, report, time = systemTime } = options;
+  const { rpc, connection, addresses, authority: key, metricsPort, report } = options;
+  const { time = systemTime } = options;
   const authority = key.publicKey;
   const { programId } = addresses;
   async function readState() {
@@ -44,7 +48,7 @@ export async function leaveService(options: {
 
   if (hosted.length > 0) {
     const unhosts = hosted.map((modelId) => workerUnhost({ programId, authority, modelId }));
-    await sendTogether(connection, key, unhosts);
+    await sendTogether(rpc, key, unhosts);
     report(`Unhosted ${hosted.join(', ')}. Gateways send no further jobs.`);
   }
   if (worker.stakeTokens > 0n) {
@@ -53,7 +57,7 @@ export async function leaveService(options: {
     // Minutes have passed, in which somebody may have staked more or a verdict slashed some.
     const drained = await readState();
     const tokens = drained.worker.stakeTokens;
-    await sendTogether(connection, key, [stakeUnlock({ programId, authority, tokens })]);
+    await sendTogether(rpc, key, [stakeUnlock({ programId, authority, tokens })]);
     const readyAt = drained.unixSeconds + BigInt(drained.worker.unstakeCooldownSeconds);
     report(`Unlocked ${tokens} tokens. Run this again after ${timeOf(readyAt)} to withdraw them.`);
     return;
@@ -69,7 +73,7 @@ export async function leaveService(options: {
     return;
   }
   const { address: destination } = await readPurse(connection, config.stakeMint, authority);
-  await sendTogether(connection, key, [
+  await sendTogether(rpc, key, [
     tokenAccountCreate({ payer: authority, owner: authority, mint: config.stakeMint }),
     stakeWithdraw({ programId, authority, destination }),
   ]);

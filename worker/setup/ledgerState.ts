@@ -1,4 +1,4 @@
-import { type Connection, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import {
   fetchAllModels,
   fetchConfig,
@@ -9,6 +9,7 @@ import {
 } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Config, Worker } from '../../programs/client/generated/types.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { decodeTokenAccount, TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { SetupError } from './setupError.ts';
@@ -30,7 +31,10 @@ export interface WorkerState {
 }
 
 /** @throws SetupError when the program has no configuration there */
-export async function readConfig(connection: Connection, addresses: Addresses): Promise<Config> {
+export async function readConfig(
+  connection: LedgerConnection,
+  addresses: Addresses,
+): Promise<Config> {
   const { programId } = addresses;
   const config = await fetchConfig(connection, addresses.config, { ...COMMITMENT, programId });
   if (!config) throw new SetupError(`The program ${programId} is not set up on this ledger.`);
@@ -39,7 +43,7 @@ export async function readConfig(connection: Connection, addresses: Addresses): 
 
 /** @throws SetupError when the program has no configuration there */
 export async function readWorkerState(
-  connection: Connection,
+  connection: LedgerConnection,
   addresses: Addresses,
   authority: PublicKey,
 ): Promise<WorkerState> {
@@ -78,7 +82,7 @@ export interface Purse {
 }
 
 export async function readPurse(
-  connection: Connection,
+  connection: LedgerConnection,
   mint: PublicKey,
   owner: PublicKey,
 ): Promise<Purse> {

@@ -1,8 +1,9 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { workerEndpoint } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import type { Config, Worker } from '../../programs/client/generated/types.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { type Earning, type Earnings, readEarnings } from './earnings.ts';
 import { readWorkerState } from './ledgerState.ts';
 import { plotBars } from './plot.ts';
@@ -20,7 +21,7 @@ const DAY_SECONDS = 86_400;
  * @throws SetupError when there is no such worker
  */
 export async function describeWorker(options: {
-  connection: Connection;
+  connection: LedgerConnection;
   addresses: Addresses;
   authority: PublicKey;
   metricsPort: string | undefined;

@@ -17,7 +17,7 @@ type Shape = Pick<AccountShape, 'encoding' | 'dataSlice'>;
 /**
  * An account in the form of clusters; null stays null.
  *
- * @throws RpcError when its data are too long for base58
+ * @throws CallError when its data are too long for base58
  */
 export function encodeAccount(
   runtime: Runtime,

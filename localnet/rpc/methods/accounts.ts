@@ -71,7 +71,7 @@ export const accountMethods = {
   ),
 };
 
-/** Whether an account passes all filters. @throws RpcError for an empty filter */
+/** Whether an account passes all filters. @throws CallError for an empty filter */
 export function filterOf(filters: readonly AccountFilter[]): (account: Account) => boolean {
   const tests = filters.map(testOf);
   return (account) => tests.every((test) => test(account));

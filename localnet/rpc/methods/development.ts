@@ -6,11 +6,11 @@ import { type Account, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
 import { mintWith, tokenAccountOf } from '../encode/tokenData.ts';
 import {
+  CallError,
   invalidParams,
   type Method,
   method,
   type RpcContext,
-  RpcError,
 } from '../protocol/method.ts';
 import { address, amount, optional } from '../protocol/parameters.ts';
 
@@ -101,7 +101,7 @@ export const developmentMethods: Record<string, Method> = Object.fromEntries(
     {
       answer(context: RpcContext, params: unknown) {
         if (context.isDevelopment) return answer(context, params);
-        throw new RpcError(
+        throw new CallError(
           -32601,
           `${name} is refused: this ledger was not started for development (--development)`,
         );

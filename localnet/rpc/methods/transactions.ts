@@ -159,7 +159,7 @@ export const transactionMethods = {
   ),
 };
 
-/** @throws RpcError for malformed bytes */
+/** @throws CallError for malformed bytes */
 function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): DecodedTransaction {
   if (text.length > WIRE_CHARACTERS_MAX) {
     throw invalidParams(`transaction: too large: ${text.length} characters, encoded`);
@@ -174,7 +174,7 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
   }
 }
 
-/** @throws RpcError unless the caller skipped the preflight */
+/** @throws CallError unless the caller skipped the preflight */
 function refuse({ execution }: Refused, isPreflighted: boolean): void {
   const { err, logs, computeUnits, returnData } = execution;
   if (err === null) return;

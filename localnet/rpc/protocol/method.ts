@@ -4,9 +4,9 @@ import type { Faucet } from '../../bank/faucet.ts';
 import type { Commitment } from '../../bank/recentBlocks.ts';
 import { explainIssue } from './parameters.ts';
 
-/** An error of JSON-RPC for the caller. */
-export class RpcError extends Error {
-  override name = 'RpcError';
+/** What a call is refused with, as JSON-RPC says it. */
+export class CallError extends Error {
+  override name = 'CallError';
   readonly code: number;
   readonly data: unknown;
 
@@ -19,31 +19,31 @@ export class RpcError extends Error {
 
 // The codes are those of clusters' nodes.
 
-export const parseError = () => new RpcError(-32700, 'Parse error: the body is no JSON');
+export const parseError = () => new CallError(-32700, 'Parse error: the body is no JSON');
 export const invalidRequest = (reason: string) =>
-  new RpcError(-32600, `Invalid request: ${reason}`);
+  new CallError(-32600, `Invalid request: ${reason}`);
 export const methodNotFound = (method: string) =>
-  new RpcError(-32601, `Method not found: ${method}`);
-export const invalidParams = (reason: string) => new RpcError(-32602, `Invalid params: ${reason}`);
-export const internalError = (message: string) => new RpcError(-32603, message);
+  new CallError(-32601, `Method not found: ${method}`);
+export const invalidParams = (reason: string) => new CallError(-32602, `Invalid params: ${reason}`);
+export const internalError = (message: string) => new CallError(-32603, message);
 export const tooManySubscriptions = () =>
   internalError('Internal Error: Subscription refused. Node subscription limit reached');
 export const preflightFailed = (message: string, data: object) =>
-  new RpcError(-32002, `Transaction simulation failed: ${message}`, data);
+  new CallError(-32002, `Transaction simulation failed: ${message}`, data);
 export const signatureFailed = () =>
-  new RpcError(-32003, 'Transaction signature verification failure');
-export const nodeUnhealthy = (reason: string) => new RpcError(-32005, reason);
+  new CallError(-32003, 'Transaction signature verification failure');
+export const nodeUnhealthy = (reason: string) => new CallError(-32005, reason);
 export const blockNotAvailable = (slot: number) =>
-  new RpcError(-32004, `Block not available for slot ${slot}`);
+  new CallError(-32004, `Block not available for slot ${slot}`);
 export const versionUnsupported = (version: number) =>
-  new RpcError(
+  new CallError(
     -32015,
     `Transaction version (${version}) is not supported by the requesting client. Please try the ` +
       'request again with the following configuration parameter: ' +
       `"maxSupportedTransactionVersion": ${version}`,
   );
 const minContextSlotNotReached = (contextSlot: number) =>
-  new RpcError(-32016, 'Minimum context slot has not been reached', { contextSlot });
+  new CallError(-32016, 'Minimum context slot has not been reached', { contextSlot });
 
 /** The context of every method. */
 export interface RpcContext {
@@ -55,7 +55,7 @@ export interface RpcContext {
 }
 
 export interface Method {
-  /** @throws RpcError */
+  /** @throws CallError */
   answer(context: RpcContext, params: unknown): unknown;
 }
 
@@ -107,7 +107,7 @@ interface Reading {
   readonly minContextSlot?: number | undefined;
 }
 
-/** The slot of the requested commitment. @throws RpcError when the context slot is not reached */
+/** The slot of the requested commitment. @throws CallError when the context slot is not reached */
 export function contextOf(
   { bank }: RpcContext,
   { commitment = 'finalized', minContextSlot = 0 }: Reading = {},

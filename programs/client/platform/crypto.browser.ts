@@ -1,11 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 as hash256, sha512 } from '@noble/hashes/sha2.js';
+import { base64 } from '@scure/base';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { areBytesEqual, concatBytes } from './bytes.ts';
 import type * as node from './crypto.node.ts';
 import { hasSmallOrder, readLittleEndian } from './curve.ts';
 
-/** Hashes, signatures and randomness in JavaScript, for browsers: see `crypto.node.ts`. */
+/** Hashes, signatures, randomness and base64 in JavaScript, for browsers: see `crypto.node.ts`. */
 
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -19,6 +20,10 @@ export function sha256(bytes: Uint8Array): Uint8Array {
 
 export function randomBytes(size: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(size));
+}
+
+export function decodeBase64(text: string): Uint8Array {
+  return base64.decode(text);
 }
 
 /** An ed25519 signature (64 bytes). */
@@ -60,4 +65,4 @@ function readPoint(bytes: Uint8Array): InstanceType<typeof Point> | undefined {
 }
 
 // Whatever Node's build offers, this one does too.
-({ sha256, randomBytes, sign, verifySignature }) satisfies typeof node;
+({ sha256, randomBytes, decodeBase64, sign, verifySignature }) satisfies typeof node;

@@ -18,6 +18,9 @@ export class NoAnswerError extends Error {
   override name = 'NoAnswerError';
 }
 
+/** No connection to the node came about, or it broke; the cause says why. */
+export class UnreachableError extends NoAnswerError {}
+
 /** What a node's answer looks like, checked as far as it is used: a wrong form throws TypeError. */
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,15 +1,10 @@
-import { createRpc, type Post, type Rpc } from './rpc.ts';
+import { createRpc, type Post, type Rpc, type RpcOptions } from './rpc.ts';
 
-/**
- * A client of the node at this address, by `fetch`, on Node and in browsers.
- *
- * @param options.ending aborts when no answer is waited for any more; none is asked for then
- */
-export function connectRpc(options: { url: string; ending?: AbortSignal | undefined }): Rpc {
-  const { url, ending } = options;
+/** A client of the node at this address, by `fetch`, on Node and in browsers. */
+export function connectRpc({ url, ...options }: RpcOptions & { url: string }): Rpc {
   // Node runs it behind all that this turn of the event loop asks; browsers have nothing like it.
   const later = globalThis.setImmediate as typeof setImmediate | undefined;
-  return createRpc({ post: createPost(url), ...(later && { later }), ending });
+  return createRpc({ ...options, post: createPost(url), ...(later && { later }) });
 }
 
 /** Time limits are the client's own. */

@@ -1,4 +1,4 @@
-import { base64 } from '@scure/base';
+import { decodeBase64 } from '#crypto';
 import {
   type AtSlot,
   atSlot,
@@ -9,16 +9,16 @@ import {
   type RpcError,
   textOf,
 } from './answers.ts';
-import type { Rpc } from './rpc.ts';
+import type { LedgerNode } from './rpc.ts';
 
 /** How sure a ledger is of what it tells. */
-type Commitment = 'processed' | 'confirmed' | 'finalized';
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 export interface Account {
   readonly lamports: number;
   /** The address of the program that may write it. */
   readonly owner: string;
-  readonly data: Buffer;
+  readonly data: Uint8Array;
   readonly executable: boolean;
 }
 
@@ -32,7 +32,7 @@ interface AccountOptions {
 
 /** An account; null where there is none. */
 export function getAccountInfo(
-  rpc: Rpc,
+  rpc: LedgerNode,
   address: string,
   options: AccountOptions,
 ): Promise<AtSlot<Account | null>> {
@@ -41,7 +41,7 @@ export function getAccountInfo(
 
 /** What an account holds, in lamports; 0 where there is none. */
 export async function getBalance(
-  rpc: Rpc,
+  rpc: LedgerNode,
   address: string,
   options: { readonly commitment: Commitment },
 ): Promise<number> {
@@ -51,7 +51,7 @@ export async function getBalance(
 
 /** Up to 100 accounts of one state, in the order of their addresses. */
 export function getMultipleAccounts(
-  rpc: Rpc,
+  rpc: LedgerNode,
   addresses: readonly string[],
   options: AccountOptions,
 ): Promise<AtSlot<(Account | null)[]>> {
@@ -61,7 +61,7 @@ export function getMultipleAccounts(
 
 /** Every account of a program that passes the filters, in no particular order. */
 export function getProgramAccounts(
-  rpc: Rpc,
+  rpc: LedgerNode,
   programId: string,
   options: AccountOptions & { readonly filters?: readonly object[] },
 ): Promise<AtSlot<{ address: string; account: Account }[]>> {
@@ -78,7 +78,7 @@ export function getProgramAccounts(
   );
 }
 
-const inBase64 = <Options extends object>(options: Options) => ({ ...options, encoding: 'base64' });
+const inBase64 = <Options extends object>(options: Options) => ({ encoding: 'base64', ...options });
 
 function accountOf(value: unknown): Account {
   const { lamports, owner, data, executable } = fieldsOf(value);
@@ -86,14 +86,19 @@ function accountOf(value: unknown): Account {
   return {
     lamports: numberOf(lamports),
     owner: textOf(owner),
-    data: Buffer.from(textOf(text), 'base64'),
+    data: decodeBase64(textOf(text)),
     executable: executable === true,
   };
 }
 
+/** What an account of so many bytes must hold for ever, in lamports. */
+export function getMinimumBalanceForRentExemption(rpc: LedgerNode, bytes: number): Promise<number> {
+  return rpc.ask('getMinimumBalanceForRentExemption', [bytes], numberOf);
+}
+
 /** The newest slot of that commitment. */
 export function getSlot(
-  rpc: Rpc,
+  rpc: LedgerNode,
   options: { readonly commitment: Commitment; readonly minContextSlot?: number },
 ): Promise<number> {
   return rpc.ask('getSlot', [options], numberOf);
@@ -101,7 +106,7 @@ export function getSlot(
 
 /** How many blocks there are, and the slot of the newest, of one state. */
 export function getBlockHeight(
-  rpc: Rpc,
+  rpc: LedgerNode,
   options: { readonly commitment: Commitment },
 ): Promise<{ height: number; slot: number }> {
   // The question of that name answers without a slot.
@@ -112,12 +117,12 @@ export function getBlockHeight(
 }
 
 /** The software that a node runs, by its names and versions. */
-export function getVersion(rpc: Rpc): Promise<object> {
+export function getVersion(rpc: LedgerNode): Promise<object> {
   return rpc.ask('getVersion', [], fieldsOf);
 }
 
 /** What tells this ledger from every other. */
-export function getGenesisHash(rpc: Rpc): Promise<string> {
+export function getGenesisHash(rpc: LedgerNode): Promise<string> {
   return rpc.ask('getGenesisHash', [], textOf);
 }
 
@@ -127,7 +132,7 @@ export function getGenesisHash(rpc: Rpc): Promise<string> {
  * @returns micro-lamports per compute unit
  */
 export function getRecentPrioritizationFees(
-  rpc: Rpc,
+  rpc: LedgerNode,
   writableAccounts: readonly string[],
 ): Promise<number[]> {
   return rpc.ask('getRecentPrioritizationFees', [writableAccounts], (result) =>
@@ -169,7 +174,7 @@ const PREFLIGHT_FAILURE = -32002;
  * @throws RpcError where the check fails, see `preflightErrorOf`
  */
 export function sendTransaction(
-  rpc: Rpc,
+  rpc: LedgerNode,
   wire: string,
   options:
     | { readonly skipPreflight: true }
@@ -197,7 +202,7 @@ interface Simulation {
  * @param options.accounts addresses of accounts to show as the transaction would leave them
  */
 export async function simulateTransaction(
-  rpc: Rpc,
+  rpc: LedgerNode,
   wire: string,
   options: { readonly commitment: Commitment; readonly accounts: readonly string[] },
 ): Promise<Simulation> {
@@ -218,7 +223,7 @@ function simulationOf(value: unknown): Simulation {
     logs: listOf(logs ?? [], textOf),
     accounts: listOf(
       accounts ?? [],
-      orNull((account) => base64.decode(listOf(fieldsOf(account).data, textOf)[0] ?? '')),
+      orNull((account) => accountOf(account).data),
     ),
   };
 }
@@ -229,18 +234,33 @@ export function preflightErrorOf({ code, data }: RpcError): TransactionError | u
   return errorOf((data as { err?: unknown }).err) ?? undefined;
 }
 
-/** Up to 256 statuses in the order of the signatures; null for what was not seen. */
-export function getSignatureStatuses(
-  rpc: Rpc,
+/** The most that a node takes in one question. */
+const STATUSES_MAX = 256;
+
+/**
+ * Statuses in the order of the signatures; null for what was not seen. Where several nodes answer for
+ * a part each, the slot is that of the one which has come least far.
+ */
+export async function getSignatureStatuses(
+  rpc: LedgerNode,
   signatures: readonly string[],
   options: { readonly searchTransactionHistory: boolean },
 ): Promise<AtSlot<(SignatureStatus | null)[]>> {
   const read = atSlot((value) => listOf(value, orNull(statusOf)));
-  return rpc.ask('getSignatureStatuses', [signatures, options], read);
+  const questions = [];
+  for (let from = 0; from < signatures.length; from += STATUSES_MAX) {
+    const part = signatures.slice(from, from + STATUSES_MAX);
+    questions.push(rpc.ask('getSignatureStatuses', [part, options], read));
+  }
+  const answers = await Promise.all(questions);
+  return {
+    slot: Math.min(...answers.map(({ slot }) => slot)),
+    value: answers.flatMap(({ value }) => value),
+  };
 }
 
 export function getLatestBlockhash(
-  rpc: Rpc,
+  rpc: LedgerNode,
   options: { readonly commitment: Commitment },
 ): Promise<AtSlot<Blockhash>> {
   const read = atSlot((value) => {
@@ -255,7 +275,7 @@ export function getLatestBlockhash(
 
 /** Up to 1,000 transactions that name the address, newest first. */
 export function getSignaturesForAddress(
-  rpc: Pick<Rpc, 'ask'>,
+  rpc: LedgerNode,
   address: string,
   options: {
     readonly commitment: Exclude<Commitment, 'processed'>;
@@ -274,14 +294,14 @@ export function getSignaturesForAddress(
 
 /** A transaction in the node's own words, of any version up to the one given; null where unknown. */
 export function getTransaction(
-  rpc: Rpc,
+  rpc: LedgerNode,
   signature: string,
   options: {
     readonly commitment: Exclude<Commitment, 'processed'>;
     readonly maxSupportedTransactionVersion: number;
   },
 ): Promise<object | null> {
-  return rpc.ask('getTransaction', [signature, { ...options, encoding: 'json' }], orNull(fieldsOf));
+  return rpc.ask('getTransaction', [signature, { encoding: 'json', ...options }], orNull(fieldsOf));
 }
 
 function statusOf(value: unknown): SignatureStatus {

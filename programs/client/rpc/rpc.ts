@@ -1,20 +1,32 @@
-import { byId, NoAnswerError, parse, type Reply, refusesBatches, resultOf } from './answers.ts';
+import {
+  byId,
+  NoAnswerError,
+  parse,
+  type Reply,
+  refusesBatches,
+  resultOf,
+  UnreachableError,
+} from './answers.ts';
 
 /** Carries one request to a node. Rejects when no answer comes, or when the signal aborts. */
 export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;
 
-/** Asks a ledger's node over JSON-RPC; questions that wait together share a request. */
-export interface Rpc {
+/** A ledger's node that can be asked over JSON-RPC: all that reading needs. */
+export interface LedgerNode {
   /**
    * @param read takes the result's form and throws where it has another
    * @throws RpcError when the node refuses the question
-   * @throws NoAnswerError when no answer comes within 10 s, or one of another form
+   * @throws NoAnswerError when no answer comes in time, or one of another form
    */
   ask<Result>(
     method: string,
     parameters: readonly unknown[],
     read: (result: unknown) => Result,
   ): Promise<Result>;
+}
+
+/** The client of a ledger's node; questions that wait together share a request. */
+export interface Rpc extends LedgerNode {
   /**
    * Calls `ask` as the next request for anything but sending is made up, so that what it asks at
    * once travels along; after `withinMs` at the latest.
@@ -49,7 +61,14 @@ interface Lane {
   linger: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Longer than any healthy node takes. */
+export interface RpcOptions {
+  /** Aborts when no answer is waited for any more; none is asked for then. */
+  readonly ending?: AbortSignal | undefined;
+  /** How long an answer may take: 10 s unless told. */
+  readonly timeoutMs?: number;
+}
+
+/** Longer than any healthy node takes to answer about a few accounts. */
 const TIMEOUT_MS = 10_000;
 /** More in one request than this some nodes refuse, and the first would wait for the last. */
 const BATCH_MAX = 50;
@@ -67,14 +86,13 @@ const ENDED = "The ledger's node is not asked any more";
  * A node that refuses several questions at once is asked one by one from then on.
  *
  * @param options.later runs work at the end of this turn of the event loop; by default behind microtasks
- * @param options.ending aborts when no answer is waited for any more; none is asked for then
  */
-export function createRpc(options: {
-  post: Post;
-  later?: (work: () => void) => void;
-  ending?: AbortSignal | undefined;
-}): Rpc {
-  const { post, later = soon, ending } = options;
+export function createRpc({
+  post,
+  later = soon,
+  ending,
+  timeoutMs = TIMEOUT_MS,
+}: RpcOptions & { post: Post; later?: (work: () => void) => void }): Rpc {
   const createLane = (): Lane => ({ waiting: [], inFlight: 0, isDue: false, linger: undefined });
   const [reads, sends] = [createLane(), createLane()];
   const companions = new Set<() => void>();
@@ -96,35 +114,27 @@ export function createRpc(options: {
   function pumpLater(lane: Lane): void {
     if (lane.isDue) return;
     lane.isDue = true;
-    later(() => pump(lane));
+    later(() => void pump(lane));
   }
 
-  function add(lane: Lane, question: Question): void {
-    lane.waiting.push(question);
-    if (lane.inFlight < GATHERS_FROM || batchMax === 1) pumpLater(lane);
-    else lane.linger ??= setTimeout(() => pump(lane), LINGER_MS);
-  }
-
-  function pump(lane: Lane): void {
+  /** Sends what waits, in as many requests as it takes. */
+  async function pump(lane: Lane): Promise<void> {
     clearTimeout(lane.linger);
     lane.linger = undefined;
     if (lane === reads && lane.waiting.length > 0) for (const ask of companions) ask();
     lane.waiting = lane.waiting.filter((question) => open.has(question));
-    while (lane.waiting.length > 0 && lane.inFlight < IN_FLIGHT_MAX) {
-      void exchange(lane, lane.waiting.splice(0, batchMax));
-    }
     lane.isDue = false;
-  }
-
-  async function exchange(lane: Lane, questions: readonly Question[]): Promise<void> {
+    if (lane.waiting.length === 0 || lane.inFlight >= IN_FLIGHT_MAX) return;
+    const questions = lane.waiting.splice(0, batchMax);
     const request = { abort: new AbortController(), open: questions.length };
     for (const question of questions) question.request = request;
     lane.inFlight += 1;
     try {
-      const reply = await post(bodyOf(questions), request.abort.signal);
-      settle(lane, questions, reply);
+      const reply = post(bodyOf(questions), request.abort.signal);
+      if (lane.waiting.length > 0) void pump(lane);
+      settle(lane, questions, await reply);
     } catch (cause) {
-      const error = new NoAnswerError("The ledger's node did not answer", { cause });
+      const error = new UnreachableError("The ledger's node did not answer", { cause });
       for (const { reject } of questions) reject(error);
     } finally {
       lane.inFlight -= 1;
@@ -156,8 +166,8 @@ export function createRpc(options: {
       if (ending?.aborted) return Promise.reject(new NoAnswerError(ENDED));
       return new Promise((resolve, reject) => {
         const late = (): void =>
-          giveUp(question, `The ledger's node did not answer ${method} within ${TIMEOUT_MS} ms`);
-        const timer = setTimeout(late, TIMEOUT_MS);
+          giveUp(question, `The ledger's node did not answer ${method} within ${timeoutMs} ms`);
+        const timer = setTimeout(late, timeoutMs);
         const close = (): void => {
           clearTimeout(timer);
           open.delete(question);
@@ -177,7 +187,10 @@ export function createRpc(options: {
           },
         };
         open.add(question);
-        add(method === 'sendTransaction' ? sends : reads, question);
+        const lane = method === 'sendTransaction' ? sends : reads;
+        lane.waiting.push(question);
+        if (lane.inFlight < GATHERS_FROM || batchMax === 1) pumpLater(lane);
+        else lane.linger ??= setTimeout(() => pump(lane), LINGER_MS);
       });
     },
     beforeNext(ask, withinMs) {

@@ -69,8 +69,7 @@ async function sendBatch(
     await sendHalves(travelled, context, true);
     return;
   }
-  const fault =
-    outcome.status === 'rejected' ? originOf(outcome.error.instructionIndex) : undefined;
+  const fault = outcome.status === 'failed' ? originOf(outcome.error.instructionIndex) : undefined;
   if (fault === undefined || more.length === 0) {
     if (first && isSuspect && isRefusedAsAWhole(outcome)) context.onFault(first);
     for (const item of travelled) item.end.resolve(outcome);
@@ -93,7 +92,7 @@ async function sendHalves(
 
 /** For no instruction of its own, and not for what has nothing to do with its items either. */
 function isRefusedAsAWhole(outcome: Outcome): boolean {
-  if (outcome.status !== 'rejected' || outcome.error.instructionIndex !== null) return false;
+  if (outcome.status !== 'failed' || outcome.error.instructionIndex !== null) return false;
   return !mayPass(outcome.error);
 }
 
@@ -126,7 +125,7 @@ function isWanted({ signal }: BatchItem): boolean {
 
 /** Its refusal by our program is its own; for anything else an earlier item may be to blame. */
 async function endFault({ item, position }: Fault, outcome: Outcome, context: BatchContext) {
-  if (outcome.status !== 'rejected' || outcome.error.code === null) {
+  if (outcome.status !== 'failed' || outcome.error.code === null) {
     await sendBatch([item], context);
     return;
   }

@@ -1,6 +1,13 @@
 import { createDeferred, type Deferred, delay } from '../../../common/wait.ts';
-import type { SignatureStatus, TransactionError } from '../rpc/methods.ts';
-import type { Ledger } from './ledger.ts';
+import {
+  getBlockHeight,
+  getSignatureStatuses,
+  type SignatureStatus,
+  sendTransaction,
+  type TransactionError,
+} from '../rpc/methods.ts';
+import type { LedgerNode } from '../rpc/rpc.ts';
+import { COMMITMENT } from './blockhashes.ts';
 import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
 import { createSignatureNotices, type Notice } from './signatureNotices.ts';
 
@@ -38,7 +45,7 @@ function createSlotPace(bounds: { minMs: number; maxMs: number }): SlotPace {
 export type SenderCommitment = 'confirmed' | 'finalized';
 
 /** A transaction that was passed on, or may have been. */
-interface SentTransaction {
+export interface SentTransaction {
   /** In base64. */
   readonly wire: string;
   readonly signature: string;
@@ -89,17 +96,22 @@ const CLOSED = 'The sender was closed';
  * come, about once a slot, and from the beginning while the socket is away.
  *
  * @param options.repeatMs after which a transaction without a status is sent once more
+ * @param options.pollMsMin the shortest pause between two questions for statuses
+ * @param options.heightCommitment of the chain whose height tells that a blockhash is dead
  */
 export function createConfirmer(options: {
-  ledger: Ledger;
+  rpc: LedgerNode;
   wsUrl: string | undefined;
   commitment: SenderCommitment;
   repeatMs?: number | undefined;
+  pollMsMin?: number;
+  heightCommitment?: SenderCommitment;
 }): Confirmer {
-  const { ledger, wsUrl, commitment, repeatMs = REPEAT_MS } = options;
+  const { rpc, wsUrl, commitment, repeatMs = REPEAT_MS, pollMsMin = POLL_MS_MIN } = options;
+  const { heightCommitment = COMMITMENT } = options;
   const flights = new Map<string, Flight>();
   const expected = new Map<string, Expected>();
-  const pace = createSlotPace({ minMs: POLL_MS_MIN, maxMs: POLL_MS_MAX });
+  const pace = createSlotPace({ minMs: pollMsMin, maxMs: POLL_MS_MAX });
   const notices =
     wsUrl === undefined ? undefined : createSignatureNotices({ wsUrl, commitment, onNotice });
   const closing = new AbortController();
@@ -144,10 +156,12 @@ export function createConfirmer(options: {
     settle(flight, outcomeOf(signature, status.slot, status.err));
   }
 
+  /** @param history whether all blocks are searched */
   async function read(watched: readonly Flight[], history: boolean) {
     const signatures = watched.map((flight) => flight.signature);
-    const { slot, values } = await ledger.statuses(signatures, { history });
-    return { slot, statuses: watched.map((flight, index) => ({ flight, status: values[index] })) };
+    const options = { searchTransactionHistory: history };
+    const { slot, value } = await getSignatureStatuses(rpc, signatures, options);
+    return { slot, statuses: watched.map((flight, index) => ({ flight, status: value[index] })) };
   }
 
   /** A blockhash dies by block height; then its transaction has landed or never will. */
@@ -170,7 +184,7 @@ export function createConfirmer(options: {
       if (performance.now() - flight.sentMs < repeatMs) continue;
       flight.sentMs = performance.now();
       // Whatever the node says to a repeat, the status decides.
-      ledger.repeat(flight.wire).catch(() => undefined);
+      sendTransaction(rpc, flight.wire, { skipPreflight: true }).catch(() => undefined);
     }
   }
 
@@ -181,7 +195,9 @@ export function createConfirmer(options: {
     pace.observe(slot, performance.now());
     for (const { flight, status } of statuses) judge(flight, status);
     if (flights.size === 0 || performance.now() - heightReadMs < repeatMs) return;
-    const { height, slot: heightSlot } = await ledger.blockHeight();
+    const { height, slot: heightSlot } = await getBlockHeight(rpc, {
+      commitment: heightCommitment,
+    });
     heightReadMs = performance.now();
     await expire(height, heightSlot);
     repeat(height);
@@ -247,8 +263,8 @@ export function createConfirmer(options: {
 
 function outcomeOf(signature: string, slot: number, err: TransactionError | null): Outcome {
   return err === null
-    ? { status: 'confirmed', signature, slot }
-    : { status: 'rejected', signature, error: refusalOf(err), slot };
+    ? { status: 'landed', signature, slot }
+    : { status: 'failed', signature, error: refusalOf(err), slot };
 }
 
 function reached(status: SignatureStatus, commitment: SenderCommitment): boolean {

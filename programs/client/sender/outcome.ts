@@ -14,7 +14,7 @@ export interface Refusal {
 /** How sending a transaction ended. */
 export type Outcome =
   /** It landed at `slot` or before: a notice tells the slot at which it was seen confirmed. */
-  | { readonly status: 'confirmed'; readonly signature: string; readonly slot: number }
+  | { readonly status: 'landed'; readonly signature: string; readonly slot: number }
   /**
    * Refused: as part of a block, or before it was passed on. It changed nothing.
    * `slot` is the state that refused it in a block. Before that, a node does not tell its state,
@@ -22,7 +22,7 @@ export type Outcome =
    * taken for newer than it is. It is at least that of the newest end this sender has seen.
    */
   | {
-      readonly status: 'rejected';
+      readonly status: 'failed';
       readonly signature: string | null;
       readonly error: Refusal;
       readonly slot: number;

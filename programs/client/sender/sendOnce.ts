@@ -1,5 +1,5 @@
-import type { Connection, Keypair, TransactionInstruction } from '@solana/web3.js';
-import { connectRpc } from '../rpc/connectRpc.ts';
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import type { Rpc } from '../rpc/rpc.ts';
 import type { Outcome } from './outcome.ts';
 import { createSender, type SenderLog } from './sender.ts';
 
@@ -7,14 +7,14 @@ import { createSender, type SenderLog } from './sender.ts';
 const SILENT: SenderLog = { warn: () => undefined, error: () => undefined };
 
 /**
- * Sends one transaction from a command, by a sender that lives no longer, and waits until it is
- * confirmed, refused or expired.
+ * Sends one transaction from a command, by a sender that lives no longer, and waits until it has
+ * landed, failed or expired.
  *
  * @param sending.payer signs, and pays the fee
  * @throws LedgerUnavailableError when its end is not known
  */
 export async function sendOnce(
-  connection: Connection,
+  rpc: Rpc,
   sending: {
     readonly payer: Keypair;
     readonly signers?: readonly Keypair[];
@@ -24,7 +24,7 @@ export async function sendOnce(
 ): Promise<Outcome> {
   const { payer, signers = [], instructions, computeUnitLimit } = sending;
   const sender = createSender({
-    rpc: connectRpc({ url: connection.rpcEndpoint }),
+    rpc,
     feePayers: [payer],
     commitment: 'confirmed',
     logger: SILENT,

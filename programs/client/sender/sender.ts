@@ -1,7 +1,9 @@
 import type { AddressLookupTableAccount, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { RpcError } from '../rpc/answers.ts';
+import { preflightErrorOf, sendTransaction, type TransactionError } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
+import { type Blockhash, COMMITMENT, createBlockhashes } from './blockhashes.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
-import { type Blockhash, createBlockhashes, createLedger, type Submission } from './ledger.ts';
 import {
   isTooLarge,
   isUnableToPay,
@@ -168,6 +170,13 @@ export interface Sender {
   close(): void;
 }
 
+const IN_FLIGHT = 'in flight' as const;
+/**
+ * Unless refused, a transaction may land; whether it was passed on is not certain. The state that
+ * refused it is of `slot` or later: nodes do not tell which it was.
+ */
+type Submission = typeof IN_FLIGHT | { readonly error: TransactionError; readonly slot: number };
+
 /** Waiting for its turn or in flight: more is sent than the ledger takes. */
 const PENDING_MAX = 4_096;
 const CLOSED = 'The sender was closed';
@@ -209,9 +218,8 @@ export function createSender(options: {
   const { rpc, commitment, logger, priorityFee } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
   const { nowMs = () => performance.now() } = options;
-  const ledger = createLedger(rpc);
-  const blockhashes = createBlockhashes(ledger);
-  const confirmer = createConfirmer({ ledger, commitment, wsUrl, repeatMs });
+  const blockhashes = createBlockhashes(rpc);
+  const confirmer = createConfirmer({ rpc, commitment, wsUrl, repeatMs });
   const turns = createTurns({ limit: submissionsMax, urgentLanes, nowMs });
   const feePayers = createFeePayers({ keys: options.feePayers, nowMs });
   let newestSlot = 0;
@@ -244,56 +252,32 @@ export function createSender(options: {
     });
   }
 
-  /** What a notice says before the answer to the sending counts as well. */
-  async function submit(signed: SignedTransaction, slot: number): Promise<Submission> {
-    const noticed = confirmer.expect(signed.signature);
-    const submission = await Promise.race([noticed, pass(signed, slot)]);
-    if (submission !== undefined && submission !== 'in flight') confirmer.forget(signed.signature);
-    return submission ?? 'in flight';
-  }
-
-  /** A node that fails to answer may have passed the transaction on before. */
-  async function pass({ wire, signature }: SignedTransaction, slot: number): Promise<Submission> {
-    try {
-      return await ledger.submit(wire, slot);
-    } catch (error) {
-      logger.warn({ msg: 'Got no answer about a sent transaction', signature, err: error });
-      return 'in flight';
-    }
-  }
-
-  /** Has another fee payer pay where one cannot; tells what the last one came to. */
-  async function send(sending: Sending): Promise<Outcome> {
-    const tried = new Set<Signer>();
-    let last: Outcome | undefined;
-    for (let payer = feePayers.next(tried); payer; payer = feePayers.next(tried)) {
-      tried.add(payer);
-      last = await sendAs(payer, sending);
-      const paysRent = typeof sending.instructions === 'function';
-      if (last.status !== 'rejected' || !isUnableToPay(last.error, paysRent)) return last;
-      if (!feePayers.passOver(payer)) continue;
-      logger.error({
-        msg: 'A fee payer could not pay',
-        fee_payer: payer.publicKey.toBase58(),
-        cause: last.error.name,
-      });
-    }
-    if (!last) throw new Error('The sender has no fee payer');
-    return last;
+  /**
+   * What a notice says before the answer to the sending counts as well. A node that fails to answer,
+   * or does not say why it refused, decides nothing: it may have passed the transaction on before.
+   */
+  async function submit({ wire, signature }: SignedTransaction, slot: number): Promise<Submission> {
+    const noticed = confirmer.expect(signature).then(() => IN_FLIGHT);
+    const options = { preflightCommitment: COMMITMENT, minContextSlot: slot } as const;
+    const passed = sendTransaction(rpc, wire, options).then(
+      () => IN_FLIGHT,
+      (error: unknown) => {
+        const cause = error instanceof RpcError ? preflightErrorOf(error) : undefined;
+        if (cause !== undefined) return { error: cause, slot };
+        logger.warn({ msg: 'Got no answer about a sent transaction', signature, err: error });
+        return IN_FLIGHT;
+      },
+    );
+    const submission = await Promise.race([noticed, passed]);
+    if (submission !== IN_FLIGHT) confirmer.forget(signature);
+    return submission;
   }
 
   /** A stranger's account, such as a payout that was closed and made anew, may have any size. */
-  async function sendAs(feePayer: Signer, sending: Sending): Promise<Outcome> {
-    const outcome = await sendLoading(LOADED_BYTES_USUAL, feePayer, sending);
-    return outcome.status === 'rejected' && isTooLarge(outcome.error)
-      ? sendLoading(LOADED_BYTES_MAX, feePayer, sending)
-      : outcome;
-  }
-
-  async function sendLoading(
-    loadedBytes: number,
+  async function sendAs(
     feePayer: Signer,
     sending: Sending,
+    loadedBytes = LOADED_BYTES_USUAL,
   ): Promise<Outcome> {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
@@ -303,33 +287,56 @@ export function createSender(options: {
         const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
         return { blockhash, signed, submission };
       });
-      if (submission === 'in flight' || submission.error === 'AlreadyProcessed') {
-        const { lastValidBlockHeight } = blockhash;
-        return confirmer.confirm({ ...signed, lastValidBlockHeight });
+      if (submission !== IN_FLIGHT && submission.error === 'BlockhashNotFound') {
+        blockhashes.forget(blockhash);
+        continue;
       }
-      if (submission.error !== 'BlockhashNotFound') {
-        const { error, slot } = submission;
-        return { status: 'rejected', signature: null, error: refusalOf(error), slot };
-      }
-      blockhashes.forget(blockhash);
+      const { lastValidBlockHeight } = blockhash;
+      const outcome: Outcome =
+        submission === IN_FLIGHT || submission.error === 'AlreadyProcessed'
+          ? await confirmer.confirm({ ...signed, lastValidBlockHeight })
+          : {
+              ...submission,
+              status: 'failed',
+              signature: null,
+              error: refusalOf(submission.error),
+            };
+      const isCut = outcome.status === 'failed' && isTooLarge(outcome.error);
+      if (!isCut || loadedBytes === LOADED_BYTES_MAX) return outcome;
+      return sendAs(feePayer, sending, LOADED_BYTES_MAX);
     }
     throw new LedgerUnavailableError('No node knows a fresh blockhash', { signature: null });
   }
 
   return {
+    /** Has another fee payer pay where one cannot; tells what the last one came to. */
     async send(sending) {
       if (closed || pending >= PENDING_MAX) {
         const message = closed ? CLOSED : 'Too much is being sent';
         throw new LedgerUnavailableError(message, { signature: null });
       }
+      const paysRent = typeof sending.instructions === 'function';
+      const tried = new Set<Signer>();
+      let last: Outcome | undefined;
       pending += 1;
       try {
-        const outcome = await send(sending);
-        newestSlot = Math.max(newestSlot, outcome.slot);
-        return outcome;
+        for (let payer = feePayers.next(tried); payer; payer = feePayers.next(tried)) {
+          tried.add(payer);
+          last = await sendAs(payer, sending);
+          if (last.status !== 'failed' || !isUnableToPay(last.error, paysRent)) break;
+          if (!feePayers.passOver(payer)) continue;
+          logger.error({
+            msg: 'A fee payer could not pay',
+            fee_payer: payer.publicKey.toBase58(),
+            cause: last.error.name,
+          });
+        }
       } finally {
         pending -= 1;
       }
+      if (!last) throw new Error('The sender has no fee payer');
+      newestSlot = Math.max(newestSlot, last.slot);
+      return last;
     },
     waitedMs: turns.waitedMs,
     close() {

@@ -9,13 +9,11 @@ export { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
 export { formatJobId, parseJobId } from '../jobId.ts';
 export type { LedgerConnection } from '../ledgerConnection.ts';
 export { verifySignature } from '../proof.ts';
+export { NoAnswerError, RpcError } from '../rpc/answers.ts';
+export { connectRpc } from '../rpc/connectRpc.ts';
+export type { LedgerNode } from '../rpc/rpc.ts';
 export { type Check, conclude, type Verdict } from './check.ts';
-export {
-  connectLedger,
-  LedgerNodeError,
-  type Request,
-  requestFrom,
-} from './connection/connectLedger.ts';
+export { connectLedger } from './connection/connectLedger.ts';
 export type { ClientEvidence, Evidence } from './job/evidence.ts';
 export { gatherEvidence } from './job/gatherEvidence.ts';
 export { JobNotLocatedError, locateJob } from './job/locateJob.ts';

@@ -33,26 +33,22 @@ export { NoAnswerError, RpcError } from '../rpc/answers.ts';
 export { connectRpc } from '../rpc/connectRpc.ts';
 export {
   getBalance,
-  getBlockHeight,
   getLatestBlockhash,
-  getSignatureStatuses,
   preflightErrorOf,
-  type SignatureStatus,
   sendTransaction,
-  simulateTransaction,
 } from '../rpc/methods.ts';
 export type { Rpc } from '../rpc/rpc.ts';
-export { type Refusal, refusalOf } from '../sender/outcome.ts';
+export { followTransaction } from '../sender/followTransaction.ts';
+export { type Outcome, type Refusal, refusalOf } from '../sender/outcome.ts';
+export { simulate } from '../sender/simulate.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
-export { connectLedger, requestFrom } from '../verify/connection/connectLedger.ts';
+export { connectLedger } from '../verify/connection/connectLedger.ts';
 export {
   type CompiledInstruction,
-  type CompiledMessage,
   compileMessage,
   type DecodedTransaction,
   decodeTransaction,
+  encodeDraft,
   encodeMessage,
-  encodeTransaction,
-  SIGNATURE_BYTES,
 } from '../wire/index.ts';

@@ -4,6 +4,7 @@ import {
   CONFIG_FIELDS,
   type Message,
   type MessageVersion,
+  SIGNATURE_BYTES,
   type TableLookup,
   type TransactionConfig,
   VERSION_FLAG,
@@ -168,6 +169,12 @@ export function encodeTransaction(
   return version === 1
     ? concatBytes(message, ...signatures)
     : concatBytes(countOf(signatures.length), ...signatures, message);
+}
+
+/** A transaction with empty places for the signatures. */
+export function encodeDraft(compiled: CompiledMessage): Uint8Array {
+  const places = compiled.signers.map(() => new Uint8Array(SIGNATURE_BYTES));
+  return encodeTransaction(compiled, encodeMessage(compiled), places);
 }
 
 function encodeCounted({

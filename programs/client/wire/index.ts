@@ -2,6 +2,7 @@ export { decodeMessage, decodeTransaction, isWritable } from './decode.ts';
 export {
   type CompiledMessage,
   compileMessage,
+  encodeDraft,
   encodeMessage,
   encodeTransaction,
 } from './encode.ts';

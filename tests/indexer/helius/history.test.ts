@@ -6,7 +6,7 @@ import { storeFinal } from '../../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../../indexer/mirror/progress.ts';
 import { applyMissing, fillGaps } from '../../../indexer/mirror/sweep.ts';
 import { createHistorySource } from '../../../indexer/source/heliusHistory.ts';
-import { createRpc } from '../../../indexer/source/rpc.ts';
+import { connectNode } from '../../../indexer/source/node.ts';
 
 import { clearMirror, digestTables } from '../../../indexer/sql/digest.ts';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
@@ -61,7 +61,7 @@ beforeEach(async () => {
         return scene.source.list(query);
       },
     },
-    rpc: createRpc(helius.origin),
+    node: connectNode({ url: helius.origin }),
     programId: PROGRAM_ID.toBase58(),
     logger: createLogger({ name: 'test', level: 'silent' }),
     registry,

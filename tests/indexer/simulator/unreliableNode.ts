@@ -10,7 +10,7 @@ import { type Landed, show } from './ledger/landed.ts';
 import type { SimulatedLedger } from './ledger/simulatedLedger.ts';
 import type { SimulatedClock } from './simulatedClock.ts';
 
-/** As in `source/rpc.ts`. */
+/** As in `source/node.ts`. */
 const TIMEOUT_MS = 10_000;
 const SLOW_MS_MAX = 4_000;
 /** What the mirror reads again on every sweep must cover how far nodes are behind each other. */

@@ -8,13 +8,12 @@ import {
   createAddresses,
   gatherEvidence,
   PublicKey,
-  requestFrom,
   verifyJob,
 } from '@svc-inference/client/verify';
 
 const [rpcUrl, wsUrl, job, payerSecret] = process.argv.slice(2);
 const payer = Keypair.fromSecretKey(Buffer.from(payerSecret, 'hex'));
-const connection = connectLedger(requestFrom(rpcUrl));
+const connection = connectLedger(connectRpc({ url: rpcUrl }));
 const address = new PublicKey(job);
 
 const evidence = await gatherEvidence({ connection, addresses: createAddresses(), job: address });

@@ -4,21 +4,23 @@ import {
   connectLedger,
   createAddresses,
   gatherEvidence,
-  LedgerNodeError,
   PublicKey,
+  RpcError,
   verifyJob,
 } from '@svc-inference/client/verify';
 
 /** The test carries calls to the ledger's node: the page has no network. */
-async function request(method, params) {
-  const { result, error } = JSON.parse(await host(JSON.stringify({ method, params })));
-  if (error) throw new LedgerNodeError(error);
-  return result;
-}
+const node = {
+  async ask(method, params, read) {
+    const { result, error } = JSON.parse(await host(JSON.stringify({ method, params })));
+    if (error) throw new RpcError(error.message, error);
+    return read(result);
+  },
+};
 
 export async function verify(job) {
   const evidence = await gatherEvidence({
-    connection: connectLedger(request),
+    connection: connectLedger(node),
     addresses: createAddresses(),
     job: new PublicKey(job),
   });

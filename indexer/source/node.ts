@@ -1,10 +1,8 @@
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import type { delay } from '../../common/wait.ts';
 import { RpcError } from '../../programs/client/rpc/answers.ts';
+import type { LedgerNode, RpcOptions } from '../../programs/client/rpc/rpc.ts';
 import { FatalError, NodeBehindError, RetryableError } from './errors.ts';
-
-/** Asks a ledger's node one question over JSON-RPC. */
-export type Rpc = <Result>(method: string, parameters: readonly unknown[]) => Promise<Result>;
 
 /**
  * JSON-RPC errors by which a node says that it does not understand the question. Asked again, it
@@ -20,25 +18,22 @@ const LASTING_CODES = new Set<unknown>([
 const BEHIND_CODE = -32016;
 
 /**
- * Questions that wait together share a request. web3.js is not used here, because it refuses
- * transactions of versions that it does not know, and a stranger's transaction must never stop the
- * mirror.
- *
- * @param ending aborts when no answer is waited for any more; none is asked for then
- * @returns a function that throws FatalError when the node does not understand the question,
- *   NodeBehindError when it is behind the slot in it, and RetryableError for every other answer that
- *   is none: a page of HTML, and any HTTP status
+ * The client of a node, whose errors say whether to ask again: `ask` throws FatalError when the node
+ * does not understand the question, NodeBehindError when it is behind the slot in it, and
+ * RetryableError for every other answer that is none.
  */
-export function createRpc(url: string, ending?: AbortSignal): Rpc {
-  const node = connectPooledRpc({ url, ending });
-  return async (method, parameters) => {
-    try {
-      return await node.ask(method, parameters, (result) => result as never);
-    } catch (error) {
-      const { message } = error as Error;
-      const Failure = error instanceof RpcError ? failureOf(error.code) : RetryableError;
-      throw new Failure(message, { cause: error });
-    }
+export function connectNode(options: RpcOptions & { url: string }): LedgerNode {
+  const rpc = connectPooledRpc(options);
+  return {
+    async ask(method, parameters, read) {
+      try {
+        return await rpc.ask(method, parameters, read);
+      } catch (error) {
+        const { message } = error as Error;
+        const Failure = error instanceof RpcError ? failureOf(error.code) : RetryableError;
+        throw new Failure(message, { cause: error });
+      }
+    },
   };
 }
 

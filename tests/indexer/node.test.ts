@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { FatalError, NodeBehindError, RetryableError } from '../../indexer/source/errors.ts';
-import { createRpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
+import { getSlot, getTransaction } from '../../programs/client/rpc/methods.ts';
 
 /** What the node does with a request. */
 let mood: 'answers' | 'is silent' | 'stops in mid-answer' = 'answers';
@@ -32,6 +33,8 @@ afterAll(() => {
   node.close();
 });
 
+const askSlot = (asked = connectNode({ url })) => getSlot(asked, { commitment: 'confirmed' });
+
 /** Time stands still until it is advanced; answers come as ever. */
 function holdTimeouts(): void {
   jest.useFakeTimers({
@@ -41,7 +44,7 @@ function holdTimeouts(): void {
 
 describe('a request to a node', () => {
   it('returns the answer', async () => {
-    expect(await createRpc(url)('getSlot', [])).toBe(42);
+    expect(await askSlot()).toBe(42);
   });
 
   for (const fault of ['is silent', 'stops in mid-answer'] as const) {
@@ -49,7 +52,7 @@ describe('a request to a node', () => {
       holdTimeouts();
       const reached = once(node, 'request');
       mood = fault;
-      const answered = createRpc(url)('getSlot', []);
+      const answered = askSlot();
       await reached;
       const given = new AbortController();
       const ended = answered.finally(() => given.abort());
@@ -60,7 +63,7 @@ describe('a request to a node', () => {
       await expect(ended).rejects.toThrow(RetryableError);
       jest.useRealTimers();
       mood = 'answers';
-      expect(await createRpc(url)('getSlot', [])).toBe(42);
+      expect(await askSlot()).toBe(42);
     });
   }
 
@@ -68,20 +71,20 @@ describe('a request to a node', () => {
     const ending = new AbortController();
     const reached = once(node, 'request');
     mood = 'is silent';
-    const rpc = createRpc(url, ending.signal);
-    const answered = rpc('getSlot', []);
+    const ended = connectNode({ url, ending: ending.signal });
+    const answered = askSlot(ended);
     await reached;
     ending.abort();
     await expect(answered).rejects.toThrow(RetryableError);
     mood = 'answers';
-    await expect(rpc('getSlot', [])).rejects.toThrow(RetryableError);
+    await expect(askSlot(ended)).rejects.toThrow(RetryableError);
   });
 
   it.each([400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503])(
     'can be retried after status %i from the node or a proxy',
     async (status) => {
       answer = { status, body: '<html>Sorry</html>' };
-      const refused = createRpc(url)('getSlot', []);
+      const refused = askSlot();
       await expect(refused).rejects.toThrow(RetryableError);
       await expect(refused).rejects.toThrow(`answered getSlot with status ${status}`);
     },
@@ -98,14 +101,14 @@ describe('a request to a node', () => {
     ['an error without a code', '{"error": {"message": "try later"}}'],
   ])('can be retried when the answer is %s', async (_name, body) => {
     answer = { status: 200, body };
-    await expect(createRpc(url)('getSlot', [])).rejects.toThrow(RetryableError);
+    await expect(askSlot()).rejects.toThrow(RetryableError);
   });
 
   it.each([
     -32000, -32004, -32005, -32011, -32014, -32016, -32019, -32600, -32603, -32700, 403, 429,
   ])('can be retried when the node refuses it with the code %i', async (code) => {
     answer = { status: 200, body: JSON.stringify({ error: { code, message: 'not now' } }) };
-    const refused = createRpc(url)('getSlot', []);
+    const refused = askSlot();
     await expect(refused).rejects.toThrow(RetryableError);
     await expect(refused).rejects.toThrow(`refused getSlot: not now (${code})`);
   });
@@ -113,7 +116,7 @@ describe('a request to a node', () => {
   it('reports a node that has not reached a slot as behind', async () => {
     const error = { code: -32016, message: 'Minimum context slot has not been reached' };
     answer = { status: 200, body: JSON.stringify({ error }) };
-    await expect(createRpc(url)('getSlot', [])).rejects.toThrow(NodeBehindError);
+    await expect(askSlot()).rejects.toThrow(NodeBehindError);
   });
 
   it.each([
@@ -125,12 +128,13 @@ describe('a request to a node', () => {
     'is not retried when the node does not understand it (%i, status %i)',
     async (code, status) => {
       answer = { status, body: JSON.stringify({ error: { code, message: 'what?' } }) };
-      await expect(createRpc(url)('getSlot', [])).rejects.toThrow(FatalError);
+      await expect(askSlot()).rejects.toThrow(FatalError);
     },
   );
 
   it('may return null', async () => {
     answer = { status: 200, body: '{"result": null, "error": null}' };
-    expect(await createRpc(url)('getTransaction', [])).toBeNull();
+    const asked = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+    expect(await getTransaction(connectNode({ url }), 'a signature', asked)).toBeNull();
   });
 });

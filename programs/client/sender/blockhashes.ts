@@ -1,0 +1,65 @@
+import { delay } from '../../../common/wait.ts';
+import { getLatestBlockhash } from '../rpc/methods.ts';
+import type { LedgerNode } from '../rpc/rpc.ts';
+import { LedgerUnavailableError } from './outcome.ts';
+
+export interface Blockhash {
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+  readonly slot: number;
+}
+
+/** New enough to build on, old enough not to be lost with a fork. */
+export const COMMITMENT = 'confirmed';
+
+/** Young blockhashes, fetched only while transactions are sent. */
+interface Blockhashes {
+  /** @throws LedgerUnavailableError when no node tells one */
+  current(): Promise<Blockhash>;
+  /** Says that the ledger does not know this blockhash (any more). */
+  forget(refused: Blockhash): void;
+}
+
+/** On the fastest ledger a blockhash lives for 3 s, and a transaction needs most of that. */
+const FRESH_MS = 1_000;
+const RETRY_DELAYS_MS = [100, 400];
+
+export function createBlockhashes(rpc: LedgerNode): Blockhashes {
+  let young: { value: Blockhash; untilMs: number } | undefined;
+  let fetching: Promise<Blockhash> | undefined;
+
+  async function fetch(): Promise<Blockhash> {
+    const { slot, value: latest } = await withRetries(() =>
+      getLatestBlockhash(rpc, { commitment: COMMITMENT }),
+    );
+    const value = { ...latest, slot };
+    young = { value, untilMs: performance.now() + FRESH_MS };
+    return value;
+  }
+
+  return {
+    async current() {
+      if (young !== undefined && performance.now() < young.untilMs) return young.value;
+      fetching ??= fetch().finally(() => {
+        fetching = undefined;
+      });
+      return fetching;
+    },
+    forget(refused) {
+      if (young?.value.blockhash === refused.blockhash) young = undefined;
+    },
+  };
+}
+
+async function withRetries<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (const delayMs of RETRY_DELAYS_MS) {
+    try {
+      return await ask();
+    } catch {
+      await delay(delayMs);
+    }
+  }
+  return ask().catch((cause: unknown) => {
+    throw new LedgerUnavailableError('No node tells a blockhash', { signature: null, cause });
+  });
+}

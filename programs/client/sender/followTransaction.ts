@@ -1,0 +1,41 @@
+import type { Rpc } from '../rpc/rpc.ts';
+import { createConfirmer, type SenderCommitment, type SentTransaction } from './confirmer.ts';
+import { LedgerUnavailableError, type Outcome } from './outcome.ts';
+
+/** Public nodes refuse whoever asks more often. */
+const POLL_MS = 400;
+const REPEAT_MS = 2_400;
+
+/**
+ * Follows a transaction that is signed already, by a wallet in most cases, until it is certain what
+ * became of it, and sends it again now and then. A node that does not answer is asked again: no time
+ * limit stands for certainty. It expired once the final chain is past its last valid height.
+ *
+ * @param options.commitment from which on it counts as landed
+ * @param options.signal ends the waiting
+ * @param options.repeatMs between two times of sending it, and of asking how far the chain is
+ * @returns undefined when the signal aborts before
+ */
+export async function followTransaction(
+  transaction: SentTransaction,
+  options: { rpc: Rpc; commitment: SenderCommitment; signal: AbortSignal; repeatMs?: number },
+): Promise<Outcome | undefined> {
+  const { rpc, commitment, signal, repeatMs = REPEAT_MS } = options;
+  const confirmer = createConfirmer({
+    rpc,
+    commitment,
+    heightCommitment: 'finalized',
+    wsUrl: undefined,
+    repeatMs,
+    pollMsMin: POLL_MS,
+  });
+  signal.addEventListener('abort', confirmer.close, { once: true });
+  while (!signal.aborted) {
+    try {
+      return await confirmer.confirm(transaction);
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailableError)) throw error;
+    }
+  }
+  return undefined;
+}
