@@ -41,7 +41,7 @@ import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
 import { assertMigrated, assertRights } from './sql/schema.ts';
 import { insertSightings, type WorkerSighting } from './sql/workerHours.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
-import { type ApiMetrics, createMetrics, observeSender } from './telemetry/metrics.ts';
+import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
 import { createObservationLog, createWorkerDirectory } from './workers/directory.ts';
 import { createHealthProbe } from './workers/health.ts';
@@ -115,7 +115,7 @@ export async function startApi(
     ...(queryTimeoutMs && { queryTimeoutMs }),
     time,
     createSender: (options) =>
-      observeSender((parts.createSender ?? createSender)(options), metrics),
+      (parts.createSender ?? createSender)({ ...options, observe: metrics.observeSend }),
   });
   const { pool, requestPool, connection, rpc, addresses, ledger, dispatcher, workers, tokens } =
     resources;

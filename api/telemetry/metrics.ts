@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Sender } from '../../programs/client/sender/sender.ts';
+import type { Outcome } from '../../programs/client/sender/outcome.ts';
 import type { StageName } from './tracing.ts';
 
 /** From what a mirror read takes to what a job may take. */
@@ -25,8 +25,8 @@ export interface ApiMetrics {
   stage(name: StageName, seconds: number): void;
   jobsInFlight(jobs: number): void;
   jobEnded(end: JobEnding): void;
-  sendStarted(lane: string): void;
-  sendEnded(lane: string, outcome: string, seconds: number): void;
+  /** Counts a transaction that is sent. @returns to be called at its end */
+  observeSend(lane: string): (outcome: Outcome['status'] | 'unknown') => void;
 }
 
 export function createMetrics(): ApiMetrics {
@@ -93,31 +93,13 @@ export function createMetrics(): ApiMetrics {
     stage: (stage, seconds) => stages.observe({ stage }, seconds),
     jobsInFlight: (count) => jobsInFlight.set(count),
     jobEnded: (end) => jobs.inc({ end }),
-    sendStarted: (lane) => sending.inc({ lane }),
-    sendEnded(lane, outcome, seconds) {
-      sending.dec({ lane });
-      sends.observe({ lane, outcome }, seconds);
+    observeSend(lane) {
+      const stop = sends.startTimer({ lane });
+      sending.inc({ lane });
+      return (outcome) => {
+        sending.dec({ lane });
+        stop({ outcome });
+      };
     },
-  };
-}
-
-/** Counts what goes through the sender, by lane and outcome. */
-export function observeSender(sender: Sender, metrics: ApiMetrics): Sender {
-  return {
-    async send(sending) {
-      const lane = sending.lane ?? 'none';
-      const startedMs = performance.now();
-      let outcome = 'unknown';
-      metrics.sendStarted(lane);
-      try {
-        const result = await sender.send(sending);
-        outcome = result.status;
-        return result;
-      } finally {
-        metrics.sendEnded(lane, outcome, (performance.now() - startedMs) / 1_000);
-      }
-    },
-    waitedMs: (lane) => sender.waitedMs(lane),
-    close: () => sender.close(),
   };
 }

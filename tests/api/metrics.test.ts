@@ -40,7 +40,7 @@ describe('the metrics of a running service', () => {
     expect(samples.get('svc_api_jobs_total{end="settled"}')).toBe(1);
     expect(samples.get('svc_api_jobs_in_flight')).toBe(0);
     for (const lane of ['locks', 'settlements']) {
-      const labels = `lane="${lane}",outcome="confirmed"`;
+      const labels = `lane="${lane}",outcome="landed"`;
       expect(samples.get(`svc_api_transaction_seconds_count{${labels}}`)).toBe(1);
       expect(samples.get(`svc_api_transactions_in_flight{lane="${lane}"}`)).toBe(0);
     }

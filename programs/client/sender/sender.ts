@@ -41,6 +41,8 @@ interface Waiting {
 
 /**
  * @param options.limit how many may run at a time
+ * @param options.observe called with the lane of what is sent, and what it returns with the outcome,
+ *   which stays unknown where the ledger is out of reach
  * @param options.nowMs a monotone clock in milliseconds
  */
 export function createTurns(options: {
@@ -213,9 +215,10 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
   repeatMs?: number;
+  observe?: (lane: string) => (outcome: Outcome['status'] | 'unknown') => void;
   nowMs?: () => number;
 }): Sender {
-  const { rpc, commitment, logger, priorityFee } = options;
+  const { rpc, commitment, logger, priorityFee, observe } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
   const { nowMs = () => performance.now() } = options;
   const blockhashes = createBlockhashes(rpc);
@@ -318,6 +321,8 @@ export function createSender(options: {
       const paysRent = typeof sending.instructions === 'function';
       const tried = new Set<Signer>();
       let last: Outcome | undefined;
+      let end: Outcome['status'] | undefined;
+      const observed = observe?.(sending.lane ?? 'none');
       pending += 1;
       try {
         for (let payer = feePayers.next(tried); payer; payer = feePayers.next(tried)) {
@@ -331,8 +336,10 @@ export function createSender(options: {
             cause: last.error.name,
           });
         }
+        end = last?.status;
       } finally {
         pending -= 1;
+        observed?.(end ?? 'unknown');
       }
       if (!last) throw new Error('The sender has no fee payer');
       newestSlot = Math.max(newestSlot, last.slot);
