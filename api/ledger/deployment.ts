@@ -1,6 +1,12 @@
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import {
+  type AccountInfo,
+  type Keypair,
+  type PublicKey,
+  SYSVAR_RENT_PUBKEY,
+} from '@solana/web3.js';
 import { decodeAccount, gatewaySigners } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { accountSize } from '../../programs/client/codec.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 
 /** What this process needs on the ledger before it can lock anything. */
@@ -24,8 +30,8 @@ export interface DeploymentFault {
   isMisconfigured: boolean;
 }
 
-/** A job's rent and the fees of all its transactions, with some room. */
-const FEE_PAYER_LAMPORTS_MIN = 5_000_000;
+/** The fees of a job's transactions: 40,000 lamports at most, and what they pay for priority. */
+const JOB_FEES_LAMPORTS = 1_000_000;
 
 /**
  * Reads all of it in one request.
@@ -37,10 +43,10 @@ export async function findDeploymentFaults(options: DeploymentOptions): Promise<
   const { connection, commitment, addresses, gateway, signer, feePayers } = options;
   const { programId } = addresses;
   const { value } = await connection.getMultipleAccountsInfoAndContext(
-    [programId, addresses.config, gateway, ...feePayers],
+    [SYSVAR_RENT_PUBKEY, programId, addresses.config, gateway, ...feePayers],
     { commitment },
   );
-  const [program, config, gatewayAccount, ...payers] = value;
+  const [rent, program, config, gatewayAccount, ...payers] = value;
   const faults: DeploymentFault[] = [];
   const misconfigured = (part: Part, message: string): void =>
     void faults.push({ part, message, isMisconfigured: true });
@@ -62,9 +68,25 @@ export async function findDeploymentFaults(options: DeploymentOptions): Promise<
     const message = `The Gateway ${gateway} is stopped by its operator`;
     faults.push({ part: 'gateway', message, isMisconfigured: false });
   }
-  if (!payers.some((payer) => (payer?.lamports ?? 0) >= FEE_PAYER_LAMPORTS_MIN)) {
-    const message = 'None of SVC_FEE_PAYER_KEYS can pay for a job: each has less than 0.005 SOL';
+  const needed = rentLamports(rent, accountSize('Job')) + JOB_FEES_LAMPORTS;
+  if (!payers.some((payer) => (payer?.lamports ?? 0) >= needed)) {
+    const message = `None of SVC_FEE_PAYER_KEYS can pay for a job: each has less than ${needed} lamports`;
     faults.push({ part: 'fee_payers', message, isMisconfigured: false });
   }
   return faults;
+}
+
+/** What every account costs besides its data. */
+const ACCOUNT_OVERHEAD_BYTES = 128;
+
+/**
+ * What the ledger asks for an account of so many bytes, by its Rent. Rate and threshold are
+ * multiplied, because ledgers differ in how they split the two.
+ */
+function rentLamports(rent: AccountInfo<Uint8Array> | null | undefined, dataBytes: number): number {
+  if (!rent) throw new Error(`The node knows no Rent at ${SYSVAR_RENT_PUBKEY}`);
+  const { buffer, byteOffset, byteLength } = rent.data;
+  const fields = new DataView(buffer, byteOffset, byteLength);
+  const perByte = Number(fields.getBigUint64(0, true)) * fields.getFloat64(8, true);
+  return (ACCOUNT_OVERHEAD_BYTES + dataBytes) * perByte;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey, SYSVAR_RENT_PUBKEY } from '@solana/web3.js';
 import { findDeploymentFaults } from '../../api/ledger/deployment.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -16,7 +16,9 @@ const feePayers = [Keypair.generate().publicKey, Keypair.generate().publicKey];
 const program = { executable: true, owner: Keypair.generate().publicKey, lamports: 1 };
 const config = { executable: false, owner: programId, lamports: 1 };
 const payer = { executable: false, owner: Keypair.generate().publicKey, lamports: 1_000_000_000 };
-const broke = { ...payer, lamports: 4_999_999 };
+/** A job's 375 bytes and the ledger's 128, at this rate, and the fees. */
+const neededAt = (lamportsPerByte: number) => 503 * lamportsPerByte + 1_000_000;
+const broke = { ...payer, lamports: neededAt(5_080) - 1 };
 
 async function gatewayWith(signers: PublicKey[], stopped = false) {
   const { forCoder } = randomStruct('Gateway', createRandom());
@@ -29,9 +31,21 @@ async function gatewayWith(signers: PublicKey[], stopped = false) {
   return { executable: false, owner: programId, lamports: 1, data };
 }
 
+/** What a ledger's Rent holds; before SIMD-0194 the threshold was two years. */
+function rentOf(rate: number, threshold: number) {
+  const data = Buffer.alloc(17);
+  data.writeBigUInt64LE(BigInt(rate), 0);
+  data.writeDoubleLE(threshold, 8);
+  return { ...payer, data };
+}
+
 /** What is found where the ledger has these accounts, in the order in which they are read. */
-async function faultsOf(accounts: readonly unknown[]) {
-  const connection = { getMultipleAccountsInfoAndContext: async () => ({ value: accounts }) };
+async function faultsOf(accounts: readonly unknown[], rent: unknown = rentOf(5_080, 1)) {
+  const connection = {
+    getMultipleAccountsInfoAndContext: async ([first]: PublicKey[]) => ({
+      value: first?.equals(SYSVAR_RENT_PUBKEY) ? [rent, ...accounts] : accounts,
+    }),
+  };
   const faults = await findDeploymentFaults({
     ...{ addresses, gateway, signer, feePayers, commitment: 'confirmed' },
     connection: connection as never,
@@ -88,5 +102,27 @@ describe("an API's deployment", () => {
     expect(await faultsOf([program, config, await listed(), broke, null])).toEqual([
       ['fee_payers', expect.stringContaining('SVC_FEE_PAYER_KEYS'), false],
     ]);
+  });
+
+  it.each([
+    [6_960, 'as a rate a year and two years', rentOf(3_480, 2)],
+    [5_080, 'as one rate', rentOf(5_080, 1)],
+    [696, 'as one rate', rentOf(696, 1)],
+  ])(
+    'asks of a fee payer the rent of the ledger: %i lamports a byte, %s',
+    async (rate, _, rent) => {
+      const gatewayAccount = await listed();
+      const faultsWith = (lamports: number) =>
+        faultsOf([program, config, gatewayAccount, { ...payer, lamports }], rent);
+
+      expect(await faultsWith(neededAt(rate))).toEqual([]);
+      expect(await faultsWith(neededAt(rate) - 1)).toMatchObject([
+        ['fee_payers', expect.stringContaining(`less than ${neededAt(rate)} lamports`), false],
+      ]);
+    },
+  );
+
+  it('cannot be judged by a node that knows no Rent', async () => {
+    await expect(faultsOf([program, config, await listed(), payer], null)).rejects.toThrow('Rent');
   });
 });

@@ -34,7 +34,7 @@ describe('an API that starts while its node is unavailable', () => {
     });
     const connection = {
       getMultipleAccountsInfoAndContext: async (keys: unknown[]) => ({
-        value: keys.map(() => null),
+        value: [{ data: Buffer.alloc(17) }, ...keys.slice(1).map(() => null)],
       }),
     };
     const sender = { close: () => undefined };
