@@ -8,7 +8,7 @@ import {
   TransactionInstruction,
   VersionedTransaction,
 } from '@solana/web3.js';
-import type { AddedAccount, ProgramTestContext, start as startChain } from 'solana-bankrun';
+import type { AddedAccount, ProgramTestContext, Rent, start as startChain } from 'solana-bankrun';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { signTransaction } from '../../programs/client/sender/transaction.ts';
@@ -102,7 +102,8 @@ export async function startBankrun(
     upgradeAuthority === undefined ? finalProgram() : upgradeableProgram(upgradeAuthority),
   );
   const programData = upgradeAuthority === undefined ? PROGRAM_ID : PROGRAM_DATA;
-  const chain = createChain(context, bankrun.Clock, programData);
+  const rent = await context.banksClient.getRent();
+  const chain = createChain(context, bankrun.Clock, rent, programData);
   await chain.setTime(FIRST_SECOND);
   chain.fund(LOCAL_AUTHORITY.publicKey);
   return chain;
@@ -143,6 +144,7 @@ function upgradeableProgram(authority: PublicKey | null): AddedAccount[] {
 function createChain(
   context: ProgramTestContext,
   Clock: Bankrun['Clock'],
+  rent: Rent,
   programData: PublicKey,
 ): Chain {
   const { banksClient: client, payer } = context;
@@ -152,7 +154,11 @@ function createChain(
   const setAccount: Chain['setAccount'] = (address, written) =>
     context.setAccount(address, written);
   return {
-    ...createAccountWriters({ account, setAccount }),
+    ...createAccountWriters({
+      account,
+      setAccount,
+      rentLamports: (dataBytes) => rent.minimumBalance(BigInt(dataBytes)),
+    }),
     payer,
     authority: LOCAL_AUTHORITY,
     programData,

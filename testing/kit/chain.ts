@@ -23,8 +23,8 @@ export interface TokenHolding {
   frozen?: boolean;
 }
 
-function tokenAccount({ mint, owner, baseUnits, frozen }: TokenHolding): AccountInfo<Uint8Array> {
-  const data = encodeTokenAccount({
+const encodeHolding = ({ mint, owner, baseUnits, frozen }: TokenHolding): Uint8Array =>
+  encodeTokenAccount({
     mint,
     owner,
     amount: baseUnits,
@@ -34,18 +34,6 @@ function tokenAccount({ mint, owner, baseUnits, frozen }: TokenHolding): Account
     nativeReserve: null,
     closeAuthority: null,
   });
-  return ofTokenProgram(data);
-}
-
-const LAMPORTS_PER_BYTE = 6_960;
-const ACCOUNT_OVERHEAD_BYTES = 128;
-
-const ofTokenProgram = (data: Uint8Array): AccountInfo<Uint8Array> => ({
-  lamports: (data.length + ACCOUNT_OVERHEAD_BYTES) * LAMPORTS_PER_BYTE,
-  data,
-  owner: TOKEN_PROGRAM,
-  executable: false,
-});
 
 /** The first time of every chain's Clock, in Unix seconds. */
 export const FIRST_SECOND = 1_800_000_000n;
@@ -105,11 +93,25 @@ const MINTED_BASE_UNITS = 2n ** 63n;
 /** More than any signer uses. */
 export const LAMPORTS_PER_SIGNER = 1_000_000_000_000;
 
-/** The functions of every chain that read and write whole accounts. */
+/**
+ * The functions of every chain that read and write whole accounts.
+ *
+ * @param ledger.rentLamports what the ledger asks for an account of so many bytes
+ */
 export function createAccountWriters({
   account,
   setAccount,
-}: Pick<Chain, 'account' | 'setAccount'>): Pick<Chain, 'fund' | 'setMint' | 'setToken' | 'tokens'> {
+  rentLamports,
+}: Pick<Chain, 'account' | 'setAccount'> & {
+  rentLamports(dataBytes: number): bigint;
+}): Pick<Chain, 'fund' | 'setMint' | 'setToken' | 'tokens'> {
+  const setOfTokenProgram = (address: PublicKey, data: Uint8Array): void =>
+    setAccount(address, {
+      lamports: Number(rentLamports(data.length)),
+      data,
+      owner: TOKEN_PROGRAM,
+      executable: false,
+    });
   return {
     fund: (address) =>
       setAccount(address, {
@@ -118,9 +120,8 @@ export function createAccountWriters({
         owner: SystemProgram.programId,
         executable: false,
       }),
-    setMint: (mint, decimals) =>
-      setAccount(mint, ofTokenProgram(encodeMint(decimals, MINTED_BASE_UNITS))),
-    setToken: (address, token) => setAccount(address, tokenAccount(token)),
+    setMint: (mint, decimals) => setOfTokenProgram(mint, encodeMint(decimals, MINTED_BASE_UNITS)),
+    setToken: (address, token) => setOfTokenProgram(address, encodeHolding(token)),
 
     async tokens(address) {
       const found = await account(address);

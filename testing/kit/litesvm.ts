@@ -126,7 +126,7 @@ function createChain(
 
   return {
     ...keys,
-    ...createAccountWriters({ account, setAccount }),
+    ...createAccountWriters({ account, setAccount, rentLamports: runtime.rentExemptLamports }),
     account,
     setAccount,
     now: async () => runtime.clock().unixSeconds,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type PublicKey, SYSVAR_RENT_PUBKEY, SystemProgram } from '@solana/web3.js';
 import { creditOpen, jobClose } from '../../programs/client/index.ts';
-import type { Chain } from '../../testing/chain.ts';
+import { type Chain, startChain } from '../../testing/chain.ts';
 import { pass } from './support/expectations.ts';
 import { composeLock, refund } from './support/jobs.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
@@ -24,19 +24,32 @@ const give = ({ chain }: World, address: PublicKey, lamports: number): void =>
     ...{ lamports, data: new Uint8Array(), owner: SystemProgram.programId, executable: false },
   });
 
+/** A ledger with another rent than the runtime begins with. */
+async function startWithRent(lamportsPerByte: number): Promise<Chain> {
+  const chain = await startChain();
+  const rent = await chain.account(SYSVAR_RENT_PUBKEY);
+  if (rent === null) throw new Error('The ledger has no Rent');
+  const data = Buffer.from(rent.data);
+  data.writeBigUInt64LE(BigInt(lamportsPerByte), 0);
+  data.writeDoubleLE(1, 8);
+  chain.setAccount(SYSVAR_RENT_PUBKEY, { ...rent, data });
+  return chain;
+}
+
 describe('the rent of an account', () => {
-  it('is the minimum for rent exemption', async () => {
-    const world = await createWorld();
+  it.each([6_960, 5_080, 696])('is the ledger’s: %i lamports a byte', async (lamportsPerByte) => {
+    const world = await createWorld({}, await startWithRent(lamportsPerByte));
     const { instruction, job } = await composeLock(world);
     await world.chain.send([instruction], [world.hotSigner]);
     const { config, treasury, vault, treasuryVault, stakeVault } = addresses;
     const { gateway, creditAccount, model, worker } = world;
-    const fixed = [config, treasury, vault, treasuryVault, stakeVault];
-    for (const address of [...fixed, gateway, creditAccount, model, worker, job]) {
+    const ofProgram = [config, treasury, vault, treasuryVault, stakeVault, gateway, creditAccount];
+    const ofTokens = [world.creditMint, world.stakeMint, world.walletTokens, world.payout];
+    for (const address of [...ofProgram, model, worker, job, ...ofTokens]) {
       const account = await world.chain.account(address);
       const bytes = account?.data.length ?? 0;
       expect(bytes).toBeGreaterThan(0);
-      expect(account?.lamports).toBe(await minimumLamports(world.chain, bytes));
+      expect(account?.lamports).toBe((ACCOUNT_OVERHEAD_BYTES + bytes) * lamportsPerByte);
     }
   });
 
