@@ -15,12 +15,10 @@ import {
   jobSettle,
 } from '../client/index.ts';
 import { computeBudget } from '../client/sender/transaction.ts';
+import { SIGNATURE_BYTES, TRANSACTION_BYTES_MAX } from '../client/wire/index.ts';
 
 /** What every cluster takes for a signature; one that the ed25519 program verifies counts as one. */
 const LAMPORTS_PER_SIGNATURE = 5_000;
-/** The largest packet that the network passes on. */
-const TRANSACTION_BYTES_MAX = 1_232;
-const SIGNATURE_BYTES = 64;
 
 const compile = (instructions: readonly TransactionInstruction[], feePayer: PublicKey) =>
   new Transaction({ feePayer, recentBlockhash: PublicKey.default.toBase58() })
@@ -33,7 +31,7 @@ function fits(instructions: readonly TransactionInstruction[], feePayer: PublicK
   const signatures = message.header.numRequiredSignatures;
   const lengthBytes = 1;
   const bytes = lengthBytes + signatures * SIGNATURE_BYTES + message.serialize().length;
-  return bytes <= TRANSACTION_BYTES_MAX;
+  return bytes <= TRANSACTION_BYTES_MAX.legacy;
 }
 
 /**
