@@ -23,7 +23,7 @@ const TRIAL_LAMPORTS = 1.1 * LAMPORTS_PER_SOL;
 
 /** Who gets SOL of the upgrade authority, unless it has some. */
 const PAYERS = [
-  { key: 'fee-payer', lamports: LAMPORTS_PER_SOL, what: 'fee payer, for 300 open jobs' },
+  { key: 'fee-payer', lamports: LAMPORTS_PER_SOL, what: 'fee payer' },
   { key: 'crank', lamports: LAMPORTS_PER_SOL / 10, what: 'crank' },
   { key: 'worker-authority', lamports: LAMPORTS_PER_SOL / 50, what: 'worker authority' },
 ] as const;
