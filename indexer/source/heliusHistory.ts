@@ -9,8 +9,8 @@ import { FatalError, RetryableError } from './errors.ts';
 import { listPages, OVERLAP_SLOTS } from './listPages.ts';
 import type { LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
-/** About ten minutes: for less, a page or two of the ordinary list cost less. */
-const HISTORY_SLOTS_MIN = 1_500n;
+/** About ten minutes of 200 ms each: for less, a page or two of the ordinary list cost less. */
+const HISTORY_SLOTS_MIN = 3_000n;
 /** The most that Helius lists at once. */
 const PAGE = 1_000;
 
@@ -103,6 +103,7 @@ async function askPage(
 ): Promise<GetTransactionsForAddressResultSignatures> {
   const config: GetTransactionsForAddressConfigSignatures = {
     commitment: 'finalized',
+    // So no answer depends on a transaction's version.
     transactionDetails: 'signatures',
     sortOrder: 'asc',
     filters: { slot: { gte: Math.max(0, Number(slot)), lte: Number(slotMax) } },
@@ -112,7 +113,7 @@ async function askPage(
   return node.ask('getTransactionsForAddress', [programId, config], (result) => result as never);
 }
 
-/** Of a test network Helius keeps a few weeks only, and shows what is left as if it were all. */
+/** Of devnet Helius keeps two weeks only, and shows what is left as if it were all. */
 async function checkBeginning(
   { source }: Options,
   range: SlotRange,

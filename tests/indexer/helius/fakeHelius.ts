@@ -79,6 +79,8 @@ export async function startFakeHelius(options: {
     fake.pagesAsked += 1;
     const { gte = 0, lte = Number.MAX_SAFE_INTEGER } = config.filters?.slot ?? {};
     if (config.sortOrder !== 'asc') throw new Error('asked for the newest first');
+    // Of whole transactions it refuses the versions that the question does not name.
+    if (config.transactionDetails !== 'signatures') throw new Error('asked for transactions');
     const all = await listAll(address, config.commitment as string);
     const rows = fake.show(all.filter(({ slot }) => slot >= gte && slot <= lte));
     const start = config.paginationToken ? Number(config.paginationToken.split(':')[1]) : 0;

@@ -127,7 +127,7 @@ describe('a Helius history, which lists the oldest transactions first', () => {
   });
 
   it('is not requested for a range that the ledger lists in one page', async () => {
-    for await (const page of source.listFinal({ slot: slotMax - 1_499n, slotMax })) {
+    for await (const page of source.listFinal({ slot: slotMax - 2_999n, slotMax })) {
       await applyMissing(context, page);
     }
     expect(helius.pagesAsked).toBe(0);
