@@ -42,7 +42,7 @@ function failureOf(code: unknown): typeof RetryableError | typeof FatalError {
   return LASTING_CODES.has(code) ? FatalError : RetryableError;
 }
 
-/** About a slot: nodes of one provider are seldom further apart. The waits add up to 2 s. */
+/** Two slots: nodes of one provider are seldom further apart. The waits add up to 2 s. */
 const RETRY_MS = 400;
 const RETRIES_MAX = 5;
 

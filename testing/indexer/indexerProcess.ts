@@ -60,7 +60,7 @@ async function environmentFor(
     SVC_CRANK_KEY: bs58.encode(crank.secretKey),
     SVC_SECRETS_KEY: SECRETS_KEY,
     INDEXER_PORT: '0',
-    // Half a minute, as `npm start` sets it: the local ledger's slots are eighty times shorter.
+    // Half a minute, as `npm start` sets it: the local ledger's slots are forty times shorter.
     INDEXER_LAG_SLOTS_MAX: '6000',
     LOG_LEVEL: 'fatal',
   };

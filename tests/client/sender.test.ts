@@ -26,7 +26,7 @@ import {
 } from '../../testing/ledger/ledger.ts';
 import { interceptedRpc } from './interceptedRpc.ts';
 
-/** Makes slots of 5 ms look like the 400 ms of a real cluster. */
+/** Makes slots of 5 ms look like the 400 ms of the slowest cluster. */
 const SLOW_FACTOR = 80;
 
 /** After it every blockhash given before has expired. */

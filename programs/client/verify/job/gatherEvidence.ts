@@ -128,7 +128,7 @@ function recordsIn(events: readonly PlacedEvent[], worker: PublicKey): WorkerRec
 
 /** A job that changes while it is read is read again, this often at most. */
 const ROUNDS_MAX = 5;
-/** About a slot: by then a node that was a little behind has caught up. */
+/** Two slots: by then a node that was a little behind has caught up. */
 const ROUND_MS = 400;
 
 /** A worker's authority signs little else, and a credit account's very next change tells mostly. */
