@@ -31,9 +31,9 @@ class WrongTransactionError extends Error {
 export function signatureOf(signed: Uint8Array, asked: Uint8Array, wallet: string): string {
   const given = tryDecode(signed);
   const wanted = decodeTransaction(asked);
-  if (given?.signatures.length !== wanted.signatures.length)
+  if (given && given.signatures.length !== wanted.signatures.length)
     throw new WrongTransactionError('The wallet returned a transaction of other signers.');
-  if (!isSame(given, wanted)) {
+  if (!given || !isSame(given, wanted)) {
     throw new WrongTransactionError('The wallet returned another transaction than this one.');
   }
   // A decoded transaction has at least one.

@@ -11,13 +11,22 @@ export { addresses };
 /** A ledger with jobs, as the indexer reads it. */
 export interface Scene extends Omit<JobScene, 'lock' | 'close'> {
   source: LedgerSource;
-  /** The whole history, oldest first, as the indexer reads it. */
   read(): Promise<LedgerTransaction[]>;
   lock(count?: number): Promise<PublicKey[]>;
   close(job: PublicKey): Promise<void>;
 }
 
 const TOKEN_LIMIT = 2_000;
+
+/** The whole history, oldest first, as the indexer reads it. */
+export async function readHistory(source: LedgerSource): Promise<LedgerTransaction[]> {
+  const read: LedgerTransaction[] = [];
+  for await (const page of listPages(source, { commitment: 'confirmed', slot: 0n })) {
+    const succeeded = page.filter(({ failed }) => !failed);
+    read.push(...(await Promise.all(succeeded.map(source.read))));
+  }
+  return read;
+}
 
 export async function createScene(): Promise<Scene> {
   const jobs = await createJobScene();
@@ -26,14 +35,7 @@ export async function createScene(): Promise<Scene> {
   return {
     ...jobs,
     source,
-    async read() {
-      const read: LedgerTransaction[] = [];
-      for await (const page of listPages(source, { commitment: 'confirmed', slot: 0n })) {
-        const succeeded = page.filter(({ failed }) => !failed);
-        read.push(...(await Promise.all(succeeded.map(source.read))));
-      }
-      return read;
-    },
+    read: () => readHistory(source),
     async lock(count = 1) {
       const locked = await jobs.lock({ count, tokenLimit: TOKEN_LIMIT });
       return locked.map(({ address }) => address);

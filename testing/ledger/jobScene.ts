@@ -45,6 +45,8 @@ import { sendVersionOne } from './versionOne.ts';
 
 export const addresses = createAddresses();
 
+/** Of the completion, unless a test says otherwise. */
+const TOKENS = 600;
 /** The answer to every job. */
 export const OUTPUT = 'the whole answer';
 const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
@@ -66,6 +68,8 @@ export interface JobScene {
   /** Locks several jobs in one transaction. */
   lock(terms: { count: number; tokenLimit: number }): Promise<LockedJob[]>;
   acknowledge(job: PublicKey, attempt?: number): Promise<void>;
+  /** Proof alone, as anybody may send it. */
+  prove(job: PublicKey): Promise<void>;
   /** Proof and settlement in one transaction; the controller counts one token less. */
   settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
   fail(job: PublicKey): Promise<void>;
@@ -98,6 +102,18 @@ export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}):
       ? sendVersionOne(ledger, instructions, [operator.authority, ...signers])
       : submit(operator, instructions, signers);
 
+  /** The worker's proof of the answer, and what records it. */
+  function proofOf(job: PublicKey, attempt: number, tokens: number): TransactionInstruction[] {
+    const proven = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
+    const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
+    const { publicKey } = service.proofKey;
+    const signature = sign(message, service.proofKey);
+    return [
+      ed25519Instruction({ publicKey, message, signature }),
+      jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
+    ];
+  }
+
   return {
     ledger,
     service,
@@ -125,15 +141,10 @@ export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}):
       return ids.map(({ address, bytes }) => ({ address, idBytes: bytes }));
     },
     acknowledge: (job, attempt = 1) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
-    async settle(job, { tokens = 600, attempt = 1 } = {}) {
-      const proven = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
-      const identity = { programId: PROGRAM_ID, job, worker, attempt };
-      const message = proofMessage({ ...identity, ...proven });
-      const { publicKey } = service.proofKey;
-      const signature = sign(message, service.proofKey);
-      await send([
-        ed25519Instruction({ publicKey, message, signature }),
-        jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
+    prove: (job) => send(proofOf(job, 1, TOKENS), []),
+    settle: (job, { tokens = TOKENS, attempt = 1 } = {}) =>
+      send([
+        ...proofOf(job, attempt, tokens),
         jobSettle({
           ...actor,
           job,
@@ -143,8 +154,7 @@ export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}):
           deliveredHash: OUTPUT_HASH,
           countedTokens: tokens - 1,
         }),
-      ]);
-    },
+      ]),
     fail: (job) =>
       send([
         jobFail({

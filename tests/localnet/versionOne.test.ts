@@ -10,6 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
+interface TransactionJson {
+  readonly transaction: { readonly message: { readonly transactionConfig: object } };
+}
+
 const CONFIG = {
   priorityFeeLamports: 77n,
   computeUnitLimit: 20_000,
@@ -65,6 +69,55 @@ describe('a transaction of version 1', () => {
     expect(result).toMatchObject({
       transaction: [Buffer.from(bytes).toString('base64'), 'base64'],
     });
+  });
+
+  it('has the fields of version 1 and no others, null for what its config leaves out', async () => {
+    const { priorityFeeLamports: _, ...asked } = { ...CONFIG, heapSize: 65_536 };
+    const { wire, signature } = await sign([transfer(5_000_000)], asked);
+    await send(wire);
+    const shape = { encoding: 'json', maxSupportedTransactionVersion: 1 };
+    const { result } = (await read(signature, shape)) as unknown as { result: TransactionJson };
+    const { message } = result.transaction;
+    const fields = [
+      'accountKeys',
+      'header',
+      'instructions',
+      'recentBlockhash',
+      'transactionConfig',
+    ];
+    expect(Object.keys(message).toSorted()).toEqual(fields);
+    expect(message.transactionConfig).toEqual({ ...asked, priorityFee: null });
+  });
+
+  it('is in every list, and in blocks for readers that know the version', async () => {
+    const { wire, signature } = await sign([transfer(5_000_000)]);
+    await send(wire);
+    const { result: listed } = await scene.call(
+      ...(['getSignaturesForAddress', scene.payer.publicKey.toBase58()] as const),
+      { commitment: 'confirmed', limit: 1 },
+    );
+    const [{ slot }] = listed as [{ slot: number }];
+    expect(listed).toMatchObject([{ signature, err: null }]);
+    const block = (shape: object) =>
+      scene.call('getBlock', slot, { commitment: 'confirmed', ...shape });
+    for (const transactionDetails of ['full', 'accounts']) {
+      for (const older of [{}, { maxSupportedTransactionVersion: 0 }]) {
+        const { error } = await block({ transactionDetails, ...older });
+        expect(error).toMatchObject({ code: -32015 });
+      }
+      const { result } = await block({ transactionDetails, maxSupportedTransactionVersion: 255 });
+      expect(result).toMatchObject({ transactions: [{ version: 1, meta: { err: null } }] });
+    }
+    expect((await block({ transactionDetails: 'signatures' })).result).toMatchObject({
+      signatures: [signature],
+    });
+  });
+
+  it('is refused to readers of a version that no byte holds', async () => {
+    const { wire, signature } = await sign([transfer(5_000_000)]);
+    await send(wire);
+    const { error } = await read(signature, { maxSupportedTransactionVersion: 256 });
+    expect(error).toMatchObject({ code: -32602 });
   });
 
   it('may be of more bytes than a packet, up to 4,096', async () => {

@@ -18,13 +18,9 @@ interface TransactionShape {
 
 /** A transaction with its `meta`, and with its version if the caller supports versions, as JSON. */
 export function encodeTransaction(stored: StoredTransaction, shape: TransactionShape): string {
-  const { encoding = 'json', maxSupportedTransactionVersion: versionMax } = shape;
+  const { encoding = 'json' } = shape;
   const decoded = decodeTransaction(stored.wire);
-  const { version } = decoded;
-  if (version !== 'legacy' && (versionMax === undefined || version > versionMax)) {
-    throw versionUnsupported(version);
-  }
-  const versionField = versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
+  const versionField = versionFieldOf(decoded, shape);
   if (encoding === 'jsonParsed') {
     const meta = parseExact(stored.meta) as KeptMeta;
     return `"meta":${JSON.stringify(parseMeta(meta, decoded))},"transaction":${JSON.stringify(
@@ -46,9 +42,21 @@ export function encodeConfirmed(
   );
 }
 
+/** A further field, if the caller supports versions. @throws RpcError for one that it does not */
+function versionFieldOf(
+  { version }: DecodedTransaction,
+  { maxSupportedTransactionVersion: versionMax }: TransactionShape,
+): string {
+  if (version !== 'legacy' && (versionMax === undefined || version > versionMax)) {
+    throw versionUnsupported(version);
+  }
+  return versionMax === undefined ? '' : `,"version":${JSON.stringify(version)}`;
+}
+
 /** Only its accounts and their balances. */
-export function encodeAccountsOnly(stored: StoredTransaction): object {
+export function encodeAccountsOnly(stored: StoredTransaction, shape: TransactionShape): string {
   const decoded = decodeTransaction(stored.wire);
+  const versionField = versionFieldOf(decoded, shape);
   const {
     err,
     fee,
@@ -59,13 +67,14 @@ export function encodeAccountsOnly(stored: StoredTransaction): object {
     status,
     ...rest
   } = parseExact(stored.meta) as KeptMeta;
-  return {
+  const text = JSON.stringify({
     meta: { err, fee, postBalances, postTokenBalances, preBalances, preTokenBalances, status },
     transaction: {
       accountKeys: parsedKeys(decoded, rest.loadedAddresses),
       signatures: decoded.signatures.map((bytes) => base58.encode(bytes)),
     },
-  };
+  });
+  return `${text.slice(1, -1)}${versionField}`;
 }
 
 function transactionText(decoded: DecodedTransaction, encoding: TransactionEncoding): string {

@@ -118,11 +118,8 @@ function transactionDetails(
   if (details === 'signatures') {
     return `,"signatures":${JSON.stringify(transactions.map(({ signature }) => base58.encode(signature)))}`;
   }
-  const texts = transactions.map((stored) =>
-    details === 'accounts'
-      ? JSON.stringify(encodeAccountsOnly(stored))
-      : `{${encodeTransaction(stored, config)}}`,
-  );
+  const encode = details === 'accounts' ? encodeAccountsOnly : encodeTransaction;
+  const texts = transactions.map((stored) => `{${encode(stored, config)}}`);
   return `,"transactions":[${texts.join()}]`;
 }
 

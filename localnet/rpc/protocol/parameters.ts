@@ -93,7 +93,8 @@ export const storedReading = config(
 const transactionShape = z.object({
   encoding: optional(transactionEncoding),
   commitment: optional(storedCommitment),
-  maxSupportedTransactionVersion: optional(count),
+  /** A byte, as clusters' nodes take it. */
+  maxSupportedTransactionVersion: optional(count.max(0xff)),
   transactionDetails: optional(z.enum(['full', 'accounts', 'signatures', 'none'])),
   rewards: optional(z.boolean()),
 });
