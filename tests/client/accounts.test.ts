@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import {
   ACCOUNT_VERSION,
   decodeAccount,
+  fetchAllJobs,
+  fetchJob,
   gatewaySigners,
   modelText,
   workerEndpoint,
@@ -10,6 +12,9 @@ import {
 import type { Value } from '../../programs/client/codec.ts';
 import type { Gateway, Model, Worker } from '../../programs/client/generated/types.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
+import { PROGRAM_ID } from '../../programs/client/index.ts';
+import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from './randomValue.ts';
@@ -67,4 +72,33 @@ describe(`accounts (seed ${random.seed})`, () => {
     const gateway = randomStruct('Gateway', random).data as unknown as Gateway;
     expect(gatewaySigners({ ...gateway, signersLen: 2 })).toEqual(gateway.signers.slice(0, 2));
   });
+});
+
+describe('a ledger that is read without web3.js', () => {
+  /** What a node without any account is asked. */
+  async function askedBy(read: (node: LedgerNode) => Promise<unknown>): Promise<unknown[]> {
+    const asked: unknown[] = [];
+    await read({
+      async ask(method, parameters, form) {
+        asked.push(parameters.at(-1));
+        return form({ context: { slot: 1 }, value: method === 'getProgramAccounts' ? [] : null });
+      },
+    });
+    return asked;
+  }
+
+  it.each([
+    ['confirmed', undefined, {}],
+    ['finalized', 'finalized', {}],
+    ['processed', 'finalized', { commitment: 'processed' }],
+  ] as const)(
+    'answers as of %s where %s is its own, and asked for %j',
+    async (as, own, options) => {
+      const asked = await askedBy(async (node) => {
+        await fetchJob(connectLedger(node, own), PROGRAM_ID, options);
+        await fetchAllJobs(connectLedger(node, own), options);
+      });
+      expect(asked).toMatchObject([{ commitment: as }, { commitment: as, withContext: true }]);
+    },
+  );
 });
