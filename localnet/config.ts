@@ -2,7 +2,12 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
 import { keypairSetting } from '../common/ledgerSettings.ts';
-import { SLOT_MS } from './start.ts';
+import { PROFILE_NAMES } from './profile.ts';
+
+export const profileSetting = z
+  .enum(PROFILE_NAMES)
+  .default('development')
+  .describe('of the local ledger; mainnet: time, rent, limits and finality as there');
 
 export const environmentSchema = z.object({
   LOCALNET_HOST: z
@@ -17,20 +22,21 @@ export const environmentSchema = z.object({
     .transform((path) => resolve(path))
     .optional()
     .describe('keeps the ledger between starts; npm start sets it by SVC_DATA_DIR'),
+  LOCALNET_PROFILE: profileSetting,
   LOCALNET_SLOT_MS: z.coerce
     .number()
     .int()
     .min(1)
     .max(10_000)
-    .default(SLOT_MS)
-    .describe('between two blocks; a cluster has 400'),
+    .optional()
+    .describe('between two blocks; default: 5, or 200 as on mainnet'),
   LOCALNET_CONFIRM_SLOTS: z.coerce
     .number()
     .int()
     .min(0)
     .max(31)
     .default(0)
-    .describe('after which a block is confirmed; 0: as soon as it is closed'),
+    .describe('in development, after which a block is confirmed; 0: as soon as it is closed'),
   LOCALNET_DEVELOPMENT: booleanSetting
     .default(false)
     .describe('allow methods that write accounts and move the Clock'),

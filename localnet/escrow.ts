@@ -56,6 +56,7 @@ export function startLocalnetWithEscrow(config: LocalnetConfig): Promise<Localne
     folder,
     host: config.LOCALNET_HOST,
     port: config.LOCALNET_PORT,
+    profile: config.LOCALNET_PROFILE,
     slotMs: config.LOCALNET_SLOT_MS,
     confirmSlots: config.LOCALNET_CONFIRM_SLOTS,
     isDevelopment: config.LOCALNET_DEVELOPMENT,

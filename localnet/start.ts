@@ -1,7 +1,8 @@
 import { createBank } from './bank/bank.ts';
 import { openFaucet } from './bank/faucet.ts';
-import { FINALITY_SLOTS } from './bank/recentBlocks.ts';
+import type { Lags } from './bank/recentBlocks.ts';
 import { createBlockhashes } from './bank/sysvars.ts';
+import { PROFILES, type Profile, type ProfileName } from './profile.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';
 import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
 import {
@@ -21,11 +22,14 @@ export interface LocalnetOptions {
   readonly port?: number;
   /** The folder that keeps the ledger between starts; without it the ledger is temporary. */
   readonly folder?: string | undefined;
-  readonly slotMs?: number;
-  /** How long a blockhash is valid at least; by default as long as on a cluster. */
-  readonly blockhashMs?: number;
-  /** How many slots after its own a block is confirmed; 0: as soon as it is closed. */
-  readonly confirmSlots?: number;
+  /** How it keeps time, what it charges and what its blocks take; `development` by default. */
+  readonly profile?: ProfileName | undefined;
+  /** Another slot time than the profile's. */
+  readonly slotMs?: number | undefined;
+  /** In development, how long a blockhash is valid at least: a minute by default. */
+  readonly blockhashMs?: number | undefined;
+  /** In development, how many slots after its own a block is confirmed; 0: as soon as it is closed. */
+  readonly confirmSlots?: number | undefined;
   /** Enables methods that no cluster has: they write accounts and move the Clock. */
   readonly isDevelopment?: boolean;
   /** Programs besides the system's and the token programs. */
@@ -48,11 +52,12 @@ export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
   close(): Promise<void>;
 }
 
-/** The shortest slot time without measurable cost: docs/localnet.md has the figures. */
-export const SLOT_MS = 5;
-
-/** As on a cluster, so that whoever signs by hand has the time to read. */
+/** Time to read for those who sign by hand. */
 const BLOCKHASH_MS = 60_000;
+/** Without Alpenglow a block is final after this many slots. */
+export const FINALITY_SLOTS = 32;
+/** Without Alpenglow a blockhash is valid for as many slots, and is older when a client gets it. */
+const BLOCKHASH_SLOTS = 150;
 
 /** Bound once, so that a test's mocked clock in the same process does not stop the ledger's. */
 const monotoneNowMs = performance.now.bind(performance);
@@ -65,13 +70,14 @@ const monotoneNowMs = performance.now.bind(performance);
  *   Error with the name of an occupied port
  */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
-  const { host = '127.0.0.1', port = 0, slotMs = SLOT_MS, confirmSlots = 0 } = options;
-  const { blockhashMs = BLOCKHASH_MS, programs = [], onFault = rethrow } = options;
+  const profile = PROFILES[options.profile ?? 'development'];
+  const { host = '127.0.0.1', port = 0, slotMs = profile.slotMs } = options;
+  const { programs = [], onFault = rethrow } = options;
   const store = openStore(options.folder);
   options.onStoreOpen?.(store);
   try {
     const isNew = store.anchors.length === 0;
-    const runtime = createRuntime();
+    const runtime = createRuntime(profile);
     if (!isNew) options.checkAccounts?.(store.accounts());
     for (const [address, account] of orderForLoading([...store.accounts()])) {
       runtime.setAccount(address, account);
@@ -84,8 +90,18 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       monotoneMs: monotoneNowMs,
     });
     store.storeAnchor(timeline.start);
-    const blockhashes = createBlockhashes(store.seed, { slotMs, blockhashMs });
-    const bank = createBank({ runtime, store, timeline, blockhashes, confirmSlots });
+    const blockhashes = createBlockhashes(store.seed, blockhashSlots(profile, slotMs, options));
+    const lagsMs = lagsOf(profile, slotMs, options);
+    const { limits, takesUnpaid } = profile;
+    const bank = createBank({
+      runtime,
+      store,
+      timeline,
+      blockhashes,
+      lagsMs,
+      limits,
+      takesUnpaid,
+    });
     /** A block that no slot has to pass for, however long the slots are. */
     const atOnce = <Result>(written: Promise<Result>): Promise<Result> => {
       bank.skipSlots(2);
@@ -103,8 +119,9 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     bank.skipSlots(FINALITY_SLOTS + 1);
     const genesisHash = blockhashes.textAt(0);
     const isDevelopment = options.isDevelopment ?? false;
+    const isAlpenglow = profile.finalMs !== undefined;
     const server = await startRpcServer(
-      { bank, faucet, genesisHash, isDevelopment },
+      { bank, faucet, genesisHash, isDevelopment, isAlpenglow },
       { host, port, onFault },
     );
     return {
@@ -122,6 +139,22 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     store.close();
     throw error;
   }
+}
+
+function lagsOf({ finalMs }: Profile, slotMs: number, { confirmSlots = 0 }: LocalnetOptions): Lags {
+  if (finalMs !== undefined) return { confirmed: finalMs, finalized: finalMs };
+  const confirmed = confirmSlots * slotMs;
+  return { confirmed, finalized: Math.max(confirmed, FINALITY_SLOTS * slotMs) };
+}
+
+/** The slots after its own for which a blockhash is valid. */
+function blockhashSlots(
+  profile: Profile,
+  slotMs: number,
+  { blockhashMs = BLOCKHASH_MS }: LocalnetOptions,
+): number {
+  if (profile.blockhashSlots !== undefined) return profile.blockhashSlots;
+  return Math.max(BLOCKHASH_SLOTS, Math.ceil(blockhashMs / slotMs)) + FINALITY_SLOTS;
 }
 
 /** LiteSVM loads a program when its account appears, so its binary must come first. */

@@ -164,8 +164,11 @@ export async function reachLedger(context: LedgerContext): Promise<DeploymentFau
 const LOCKS_MAX = 6;
 const ACKNOWLEDGEMENTS_MAX = 12;
 const EXITS_MAX = 12;
-/** While a lock is in flight the next ones gather, but nobody waits for the others for long. */
-const LOCK_LINGER_MS = 250;
+/**
+ * While a lock is in flight the next ones gather, and for no longer than this: a cluster's lock is
+ * in flight for a slot and more, and one that waited for it would wait for two.
+ */
+const LOCK_LINGER_MS = 20;
 /** Nobody waits for an exit but an error message. */
 const EXIT_LINGER_MS = 500;
 
@@ -177,7 +180,6 @@ const EXIT_LINGER_MS = 500;
 const URGENT_LANES = ['settlements', 'exits'];
 
 interface LedgerSettings {
-  SVC_COMMITMENT: 'confirmed' | 'finalized';
   SVC_FEE_PAYER_KEYS: readonly KeyHolder[];
   SVC_SIGNER_KEY: KeyHolder;
   SVC_GATEWAY: PublicKey;
@@ -190,6 +192,7 @@ interface LedgerSettings {
 /** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
 export function connectLedger(options: {
   config: LedgerSettings;
+  commitment: 'confirmed' | 'finalized';
   connection: LedgerConnection;
   rpc: Rpc;
   addresses: Addresses;
@@ -197,8 +200,7 @@ export function connectLedger(options: {
   createSender: typeof createSender;
   time?: Time;
 }): { context: LedgerContext; close(): void } {
-  const { config, connection, rpc, addresses, logger, time = systemTime } = options;
-  const commitment = config.SVC_COMMITMENT;
+  const { config, commitment, connection, rpc, addresses, logger, time = systemTime } = options;
   const clock = createLedgerClock({ rpc });
   const sender = options.createSender({
     rpc,

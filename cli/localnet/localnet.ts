@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { endWithParent } from '../../common/shutdown.ts';
+import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../localnet/profile.ts';
 import type { Localnet } from '../../localnet/start.ts';
 import { writeSecret } from '../../stack/stackFile.ts';
 import { keyOption } from '../terminal/keyOption.ts';
@@ -15,7 +16,8 @@ interface LocalnetCommandOptions {
   readonly host: string;
   readonly port: number;
   readonly dataDir?: string;
-  readonly slotMs: number;
+  readonly profile: ProfileName;
+  readonly slotMs?: number;
   readonly confirmSlots: number;
   readonly development?: true;
   readonly payer?: Keypair;
@@ -33,7 +35,6 @@ const PAYER_FILE = 'payer.json';
 const PORT = 8899;
 /** The websocket uses the next port. */
 const PORT_MAX = 65_534;
-const SLOT_MS = 5;
 const SLOT_MS_MAX = 10_000;
 /** Below the 32 slots after which a block is final. */
 const CONFIRM_SLOTS_MAX = 31;
@@ -50,15 +51,19 @@ export function createLocalnetCommand(): Command {
       PORT,
     )
     .option('--data-dir <folder>', 'the folder that keeps the ledger between starts')
+    .addOption(
+      new Option('--profile <name>', 'mainnet: time, rent, limits and finality as there')
+        .choices(PROFILE_NAMES)
+        .default('development'),
+    )
     .option(
       '--slot-ms <ms>',
-      'the time between two blocks; a cluster has 400',
+      `the time between two blocks; by default ${PROFILES.development.slotMs}, or ${PROFILES.mainnet.slotMs} as on mainnet`,
       within(1, SLOT_MS_MAX),
-      SLOT_MS,
     )
     .option(
       '--confirm-slots <n>',
-      'the slots after which a block is confirmed; 0: at once',
+      'in development, the slots after which a block is confirmed; 0: at once',
       within(0, CONFIRM_SLOTS_MAX),
       0,
     )
@@ -153,6 +158,7 @@ async function start(options: LocalnetCommandOptions, payer: PublicKey): Promise
       folder,
       host: options.host,
       port: options.port,
+      profile: options.profile,
       slotMs: options.slotMs,
       confirmSlots: options.confirmSlots,
       isDevelopment: options.development === true,

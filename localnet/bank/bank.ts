@@ -4,14 +4,15 @@ import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
 import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
 import type { Timeline } from '../runtime/timeline.ts';
 import type { Store } from '../store/store.ts';
-import { executeTransaction, isExecuted, type Refused } from './execute.ts';
+import { type BlockLimits, createBlockSpace } from './blockSpace.ts';
+import { executeTransaction, isExecuted, type Refused, writtenBy } from './execute.ts';
 import { LOOKUP_TABLE_PROGRAM, memoOf } from './meta.ts';
 import {
   type Block,
   type Commitment,
   createBlock,
   createRecentBlocks,
-  FINALITY_SLOTS,
+  type Lags,
   type LandedTransaction,
   recordChange,
 } from './recentBlocks.ts';
@@ -23,8 +24,8 @@ import {
   slotHashesSysvar,
 } from './sysvars.ts';
 
-/** The result of a submitted transaction. */
-export type Submission = LandedTransaction | Refused;
+/** The result of a submitted transaction: one that waits lands in a later block, or expires. */
+export type Submission = LandedTransaction | Refused | { readonly isWaiting: true };
 
 type AccountEntry = readonly [address: Uint8Array, account: Account];
 
@@ -32,8 +33,7 @@ type AccountEntry = readonly [address: Uint8Array, account: Account];
  * The ledger. It executes transactions in order, collects them in blocks, stores each block before it
  * announces it, and has every account as of each commitment.
  *
- * It is one node without forks. A block is confirmed when it is closed, or `confirmSlots` slots later.
- * It is final 32 slots after its own.
+ * It is one node without forks. A block is confirmed when it is closed, or as its lag says.
  */
 export interface Bank {
   readonly runtime: Runtime;
@@ -46,7 +46,8 @@ export interface Bank {
   account(address: Uint8Array, commitment: Commitment): Account | null;
   accountsOf(programId: Uint8Array, commitment: Commitment): AccountEntry[];
   /**
-   * Executes a transaction. If blocks are confirmed at once, resolves when its block is stored.
+   * Executes a transaction. If blocks are confirmed at once, resolves when its block is stored. One
+   * that the open block has no room for waits for the next.
    *
    * @param isPreflighted whether a failed transaction has no effect
    * @throws StorageFullError when the block cannot be stored, and is rolled back
@@ -77,31 +78,42 @@ const CLOCK = nameOfBytes(CLOCK_SYSVAR);
 const SLOT_HASHES = nameOfBytes(SLOT_HASHES_SYSVAR);
 const READS_SLOT_HASHES = new Set([SLOT_HASHES, nameOfBytes(LOOKUP_TABLE_PROGRAM)]);
 
-/** @param options.confirmSlots 0: a block is closed once the transactions of one turn are executed */
+/**
+ * @param options.lagsMs confirmed by 0: a block is closed once the transactions of one turn are
+ *   executed
+ * @param options.limits what a block takes; none: everything
+ * @param options.takesUnpaid whether a block may hold a transaction whose payer cannot pay
+ */
 export function createBank(options: {
   runtime: Runtime;
   store: Store;
   timeline: Timeline;
   blockhashes: Blockhashes;
-  confirmSlots: number;
+  lagsMs: Lags;
+  limits?: BlockLimits | undefined;
+  takesUnpaid: boolean;
 }): Bank {
-  const { runtime, store, timeline, blockhashes, confirmSlots } = options;
-  const lags = { confirmed: confirmSlots, finalized: Math.max(confirmSlots, FINALITY_SLOTS) };
+  const { runtime, store, timeline, blockhashes, lagsMs, limits, takesUnpaid } = options;
+  const closesAtOnce = lagsMs.confirmed === 0;
   const processedListeners = new Set<(block: Block) => void>();
   let open: OpenBlock | undefined;
   let closing: NodeJS.Timeout | undefined;
   let lastClosedSlot = store.lastSlot;
   let position = store.lastPosition;
   let clockKey = '';
+  let space = limits && createBlockSpace(limits);
+  /** Those that no block had room for yet, the first first. */
+  let waiting: DecodedTransaction[] = [];
 
   function slot(commitment: Commitment): number {
     if (commitment === 'processed' && open) return open.slot;
     // No further transaction can enter this slot.
     const closed = open ? open.slot - 1 : Math.max(lastClosedSlot, timeline.slotNow() - 1);
-    return commitment === 'processed' ? closed : closed - lags[commitment];
+    const lagMs = commitment === 'processed' ? 0 : lagsMs[commitment];
+    return lagMs === 0 ? closed : Math.min(closed, timeline.slotNow(lagMs) - 1);
   }
   const announcedSlot = store.lastSlot;
-  const recentBlocks = createRecentBlocks({ timeline, slot, confirmSlots, announcedSlot });
+  const recentBlocks = createRecentBlocks({ timeline, slot, lagsMs, announcedSlot });
 
   const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
 
@@ -111,7 +123,7 @@ export function createBank(options: {
     open = {
       ...createBlock(next, Math.floor(timeline.clockMs())),
       stored: Promise.withResolvers(),
-      dueSlot: confirmSlots === 0 ? next : next + 1,
+      dueSlot: closesAtOnce ? next : next + 1,
     };
     // A rejection without a waiting caller is not an unhandled one.
     open.stored.promise.catch(() => undefined);
@@ -124,12 +136,39 @@ export function createBank(options: {
     if (!open) return;
     const leftMs = timeline.msUntil(open.dueSlot);
     if (leftMs > 0) closing = setTimeout(closeWhenDue, Math.ceil(leftMs));
-    else closeBlock(open);
+    else {
+      closeBlock(open);
+      landWaiting();
+    }
+  }
+
+  /** The next block takes first what the last ones had no room for. */
+  function landWaiting(): void {
+    const earlier = waiting;
+    waiting = [];
+    for (const transaction of earlier) {
+      if (hasRoom(transaction)) land(transaction, false);
+      else waiting.push(transaction);
+    }
+  }
+
+  const hasRoom = (transaction: DecodedTransaction): boolean =>
+    space === undefined || space.fits(transaction, writtenBy(runtime, transaction));
+
+  /** A node has passed it on by then, so that its preflight was a simulation. */
+  function defer(transaction: DecodedTransaction, isPreflighted: boolean): Submission {
+    if (isPreflighted) {
+      const execution = simulate(transaction, { verifiesSignatures: true });
+      if (execution.err !== null) return { execution };
+    }
+    waiting.push(transaction);
+    return { isWaiting: true };
   }
 
   /** Stores the block. On a full disk it is rolled back, since it was not announced yet. */
   function closeBlock(block: OpenBlock): void {
     open = undefined;
+    space = limits && createBlockSpace(limits);
     const { changes, transactions } = block;
     try {
       store.append({
@@ -180,10 +219,11 @@ export function createBank(options: {
     const signature = transaction.signatures[0] as Uint8Array;
     const signatureText = base58.encode(signature);
     if (recent(signatureText) || store.locate(signature)) return refuse('AlreadyProcessed');
-    const executed = executeTransaction(runtime, transaction, isPreflighted);
+    const executed = executeTransaction(runtime, transaction, { isPreflighted, takesUnpaid });
     if (!isExecuted(executed)) return executed;
     const { execution, keys, changes, meta } = executed;
     const block = openBlock(next);
+    space?.take(transaction, writtenBy(runtime, transaction), execution.computeUnits);
     position += 1;
     const landed: LandedTransaction = {
       position,
@@ -213,9 +253,39 @@ export function createBank(options: {
     const key = nameOfBytes(address);
     if (key === CLOCK) return clockSysvar(runtime, slot(commitment), timeline);
     if (key === SLOT_HASHES) return slotHashesSysvar(runtime, slot(commitment), blockhashes);
-    if (commitment === 'processed') return runtime.account(address);
-    const change = recentBlocks.changeAfter(slot(commitment), key) ?? open?.changes.get(key);
+    const change = commitment === 'processed' ? undefined : changeSince(commitment, key);
     return change ? change.before : runtime.account(address);
+  }
+
+  const changeSince = (commitment: Commitment, key: string) =>
+    recentBlocks.changeAfter(slot(commitment), key) ?? open?.changes.get(key);
+
+  function simulate(
+    transaction: DecodedTransaction,
+    { verifiesSignatures }: { verifiesSignatures: boolean },
+  ): Simulation {
+    const refused = prepare(transaction, nextSlot());
+    if (refused) return { ...refused.execution, after: new Map() };
+    const isLegacy = transaction.version === 'legacy';
+    return runtime.simulate(transaction.wire, { isLegacy, verifiesSignatures });
+  }
+
+  /**
+   * Whether a preflight lets a transaction pass that fails now: it sees what is confirmed. Where that
+   * is the newest state, the execution was the preflight.
+   */
+  function hadPassed(transaction: DecodedTransaction): boolean {
+    const changed = writtenBy(runtime, transaction).flatMap((address) => {
+      const change = changeSince('confirmed', nameOfBytes(address));
+      return change ? [{ address, before: change.before, now: runtime.account(address) }] : [];
+    });
+    if (closesAtOnce || changed.length === 0) return false;
+    for (const { address, before } of changed) runtime.setAccount(address, before);
+    try {
+      return simulate(transaction, { verifiesSignatures: true }).err === null;
+    } finally {
+      for (const { address, now } of changed) runtime.setAccount(address, now);
+    }
   }
 
   return {
@@ -244,8 +314,12 @@ export function createBank(options: {
     },
 
     async submit(transaction, isPreflighted) {
+      if (!hasRoom(transaction)) return defer(transaction, isPreflighted);
       const submission = land(transaction, isPreflighted);
-      if ('position' in submission && confirmSlots === 0) await open?.stored.promise;
+      if ('execution' in submission && isPreflighted && hadPassed(transaction)) {
+        return land(transaction, false);
+      }
+      if ('position' in submission && closesAtOnce) await open?.stored.promise;
       return submission;
     },
 
@@ -259,12 +333,7 @@ export function createBank(options: {
       await block.stored.promise;
     },
 
-    simulate(transaction, { verifiesSignatures }) {
-      const refused = prepare(transaction, nextSlot());
-      if (refused) return { ...refused.execution, after: new Map() };
-      const isLegacy = transaction.version === 'legacy';
-      return runtime.simulate(transaction.wire, { isLegacy, verifiesSignatures });
-    },
+    simulate,
 
     onBlock(commitment, listener) {
       if (commitment !== 'processed') return recentBlocks.onBlock(commitment, listener);

@@ -1,6 +1,7 @@
 import { type DecodedTransaction, isWritable } from '../../programs/client/wire/index.ts';
 import type { Account, Execution, Runtime } from '../runtime/runtime.ts';
-import { feeOf } from './fees.ts';
+import type { TransactionError } from '../runtime/transactionError.ts';
+import { budgetOf, feeOf } from './fees.ts';
 import { loadAddresses, metaOf } from './meta.ts';
 import { tokenBalances } from './tokenBalances.ts';
 
@@ -33,29 +34,44 @@ const CHARGED_UNEXECUTED = new Set([
   'MaxLoadedAccountsDataSizeExceeded',
 ]);
 
+/** What is the matter with a payer that cannot pay the fee. */
+const UNPAID = new Set<TransactionError>([
+  'AccountNotFound',
+  'InsufficientFundsForFee',
+  'InvalidAccountForFee',
+]);
+
 /**
  * Runs a transaction and returns its changes.
  *
- * @param isPreflighted whether a failure has no effect. A cluster's node simulates first; here one
- *   run serves both purposes
+ * @param options.isPreflighted whether a failure has no effect. A cluster's node simulates first;
+ *   here one run serves both purposes
+ * @param options.takesUnpaid whether a block may hold a transaction whose payer cannot pay
  */
 export function executeTransaction(
   runtime: Runtime,
   transaction: DecodedTransaction,
-  isPreflighted: boolean,
+  options: { readonly isPreflighted: boolean; readonly takesUnpaid: boolean },
 ): Executed | Refused {
+  const { isPreflighted, takesUnpaid } = options;
   const loaded = loadAddresses(runtime, transaction) ?? { writable: [], readonly: [] };
   const keys = [...transaction.keys, ...loaded.writable, ...loaded.readonly];
   const payer = keys[0] as Uint8Array;
-  const fee = feeOf(transaction);
   const before = takeSnapshot(runtime, transaction, keys);
-  const execution = runtime.execute(transaction.wire, transaction.version === 'legacy');
+  let fee = feeOf(transaction);
+  let execution = runtime.execute(transaction.wire, transaction.version === 'legacy');
   if (execution.err !== null) {
     chargeUnexecuted(runtime, payer, { execution, fee });
-    // Every transaction in a block pays a fee, so one without a fee is in none.
     const hasPaid = runtime.lamports(payer) !== before.lamports[0];
     if (isPreflighted && hasPaid) runtime.setAccount(payer, before.writable.get(0) ?? null);
-    if (isPreflighted || !hasPaid) return { execution };
+    if (isPreflighted || !(hasPaid || (takesUnpaid && isUnpaid(execution.err)))) {
+      return { execution };
+    }
+    if (!hasPaid) {
+      fee = 0n;
+      // It did not run, and counts as if it had used all that it asked for.
+      execution = { ...execution, logs: [], computeUnits: budgetOf(transaction).computeUnits };
+    }
   }
   const after = takeSnapshot(runtime, transaction, keys);
   const meta = metaOf(execution, {
@@ -65,6 +81,18 @@ export function executeTransaction(
     tokens: [before.tokens, after.tokens],
   });
   return { execution, keys, changes: changesOf(keys, before, after), meta: JSON.stringify(meta) };
+}
+
+/** A payer that would keep less than its rent is unable, too. */
+function isUnpaid(error: TransactionError): boolean {
+  if (typeof error === 'string') return UNPAID.has(error);
+  return 'InsufficientFundsForRent' in error && error.InsufficientFundsForRent.account_index === 0;
+}
+
+/** The accounts that it may change. */
+export function writtenBy(runtime: Runtime, transaction: DecodedTransaction): Uint8Array[] {
+  const loaded = loadAddresses(runtime, transaction)?.writable ?? [];
+  return [...transaction.keys.filter((_, index) => isWritable(transaction, index)), ...loaded];
 }
 
 export function isExecuted(result: Executed | Refused): result is Executed {

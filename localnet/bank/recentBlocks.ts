@@ -6,8 +6,8 @@ import type { Change } from './execute.ts';
 /** The commitment levels of a slot. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
-/** A block is final after this many slots, as on clusters. */
-export const FINALITY_SLOTS = 32;
+/** After its end a block reaches a commitment so many milliseconds later. */
+export type Lags = Readonly<Record<Exclude<Commitment, 'processed'>, number>>;
 
 /** A transaction in a block. */
 export interface LandedTransaction extends StoredTransaction {
@@ -57,26 +57,21 @@ interface RecentBlocks {
 
 /**
  * @param options.slot the newest slot of a commitment
- * @param options.confirmSlots how many slots after its own a block is confirmed
  * @param options.announcedSlot blocks up to this slot are not announced
  */
 export function createRecentBlocks(options: {
   timeline: Timeline;
   slot: (commitment: Commitment) => number;
-  confirmSlots: number;
+  lagsMs: Lags;
   announcedSlot: number;
 }): RecentBlocks {
-  const { timeline, slot, confirmSlots, announcedSlot } = options;
+  const { timeline, slot, lagsMs, announcedSlot } = options;
   const transactions = new Map<string, LandedTransaction>();
-  const stages = [
-    { commitment: 'confirmed', lag: confirmSlots, announcedSlot, listeners: new Set<Listener>() },
-    {
-      commitment: 'finalized',
-      lag: Math.max(confirmSlots, FINALITY_SLOTS),
-      announcedSlot,
-      listeners: new Set<Listener>(),
-    },
-  ] as const;
+  const stages = (['confirmed', 'finalized'] as const).map((commitment) => ({
+    commitment,
+    announcedSlot,
+    listeners: new Set<Listener>(),
+  }));
   const blocks: Block[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -91,10 +86,10 @@ export function createRecentBlocks(options: {
         if (block.slot > reached) {
           if (stage.listeners.size === 0) break;
           // A slot is over when the next one begins.
-          nextMs = Math.min(nextMs, timeline.msUntil(block.slot + stage.lag + 1));
+          nextMs = Math.min(nextMs, timeline.msUntil(block.slot + 1, lagsMs[stage.commitment]));
           break;
         }
-        (stage as { announcedSlot: number }).announcedSlot = block.slot;
+        stage.announcedSlot = block.slot;
         for (const listener of stage.listeners) listener(block);
       }
     }

@@ -21,22 +21,11 @@ export interface Blockhashes {
   slotOf(blockhash: Uint8Array, slot: number): number | undefined;
 }
 
-/** A cluster's window. */
-const WINDOW_SLOTS_MIN = 150;
-/** A finalized blockhash is older by this many slots when a client gets it. */
-const FINALITY_SLOTS = 32;
-
 /**
  * Blockhashes are derived from the ledger's seed and the slot. So none is stored, idle slots need no
  * block, and blockhashes stay valid over a restart.
- *
- * @param options.blockhashMs the shortest life of a blockhash, for ledgers with short slots
  */
-export function createBlockhashes(
-  seed: Uint8Array,
-  { slotMs, blockhashMs }: { readonly slotMs: number; readonly blockhashMs: number },
-): Blockhashes {
-  const windowSlots = Math.max(WINDOW_SLOTS_MIN, Math.ceil(blockhashMs / slotMs)) + FINALITY_SLOTS;
+export function createBlockhashes(seed: Uint8Array, windowSlots: number): Blockhashes {
   const slots = new Map<string, number>();
   let computedTo = -1;
 

@@ -113,9 +113,18 @@ export const SLOTS_PER_EPOCH = 432_000n;
 /** Clusters truncate a transaction's log at this length. */
 const LOG_BYTES_MAX = 10_000n;
 
-/** A runtime with only the system's and the token programs. */
-export function createRuntime(): Runtime {
+/**
+ * A runtime with only the system's and the token programs.
+ *
+ * @param options.rentLamportsPerByte what an account needs for each of its bytes to be rent-exempt
+ */
+export function createRuntime(options: { rentLamportsPerByte?: bigint | undefined } = {}): Runtime {
   const svm = new binding.LiteSvm();
+  if (options.rentLamportsPerByte !== undefined) {
+    const rent = svm.getRent();
+    rent.lamportsPerByteYear = options.rentLamportsPerByte;
+    svm.setRent(rent);
+  }
   // The bank checks blockhashes and repeats: LiteSVM knows only one blockhash.
   svm.setBlockhashCheck(false);
   svm.setTransactionHistory(0n);

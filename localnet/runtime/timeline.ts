@@ -15,10 +15,10 @@ export interface TimeAnchor {
  */
 export interface Timeline {
   readonly slotMs: number;
-  /** The current slot. */
-  slotNow(): number;
-  /** Milliseconds until a slot begins; 0 when it has begun. */
-  msUntil(slot: number): number;
+  /** The current slot, or the one of so many milliseconds ago. */
+  slotNow(agoMs?: number): number;
+  /** Milliseconds until a slot has begun, and `afterMs` more; 0 when that is over. */
+  msUntil(slot: number, afterMs?: number): number;
   /** The Clock's time, in Unix milliseconds. */
   clockMs(): number;
   readonly isClockRunning: boolean;
@@ -76,7 +76,7 @@ export function createTimeline(options: {
     };
   }
 
-  const slotNow = (): number => Math.floor((monotoneMs() - zeroMs) / slotMs);
+  const slotNow = (agoMs = 0): number => Math.floor((monotoneMs() - agoMs - zeroMs) / slotMs);
   const clockMs = (): number => (isRunning ? wallMs() + offsetMs : stoppedMs);
 
   /** Takes effect from the next slot. */
@@ -97,7 +97,7 @@ export function createTimeline(options: {
     start,
     slotNow,
     clockMs,
-    msUntil: (slot) => Math.max(0, zeroMs + slot * slotMs - monotoneMs()),
+    msUntil: (slot, afterMs = 0) => Math.max(0, zeroMs + slot * slotMs + afterMs - monotoneMs()),
     get isClockRunning() {
       return isRunning;
     },

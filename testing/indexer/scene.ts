@@ -3,6 +3,7 @@ import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
 import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
+import type { ProfileName } from '../../localnet/profile.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { addresses, createJobScene, type JobScene } from '../ledger/jobScene.ts';
 
@@ -18,6 +19,7 @@ export interface Scene extends Omit<JobScene, 'lock' | 'close'> {
 
 const TOKEN_LIMIT = 2_000;
 
+<<<<<<< HEAD
 /** The whole history, oldest first, as the indexer reads it. */
 export async function readHistory(source: LedgerSource): Promise<LedgerTransaction[]> {
   const read: LedgerTransaction[] = [];
@@ -30,6 +32,11 @@ export async function readHistory(source: LedgerSource): Promise<LedgerTransacti
 
 export async function createScene(): Promise<Scene> {
   const jobs = await createJobScene();
+=======
+/** @param options.profile the ledger's */
+export async function createScene(options: { profile?: ProfileName } = {}): Promise<Scene> {
+  const jobs = await createJobScene(options);
+>>>>>>> profile
   const { rpcUrl } = jobs.ledger;
   const source = createLedgerSource({ node: connectNode({ url: rpcUrl }), programId: PROGRAM_ID });
   return {

@@ -52,6 +52,13 @@ describe('svc localnet', () => {
     await callLedger(second.rpcUrl, 'localnet_fund', [to, 1]);
   });
 
+  it('keeps time, charges and confirms as mainnet does on request', async () => {
+    const { rpcUrl } = await startLocalnet('--profile', 'mainnet');
+    const connection = new Connection(rpcUrl, 'confirmed');
+    expect(await connection.getMinimumBalanceForRentExemption(0)).toBe(128 * 5_080);
+    expect(await callLedger(rpcUrl, 'getAgGenesisCert', [])).toMatchObject({ block: { slot: 0 } });
+  });
+
   it('names an occupied port in one line', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -73,6 +80,7 @@ describe('svc localnet', () => {
     ['--slot-ms', '0', 'from 1 to 10000'],
     ['--slot-ms', 'fast', 'from 1 to 10000'],
     ['--confirm-slots', '32', 'from 0 to 31'],
+    ['--profile', 'testnet', 'development, mainnet'],
   ])('refuses %s %s', async (option, value, words) => {
     const { error, code } = await runCli(['localnet', option, value]);
     expect(error).toContain(words);

@@ -45,6 +45,12 @@ describe("the local ledger's process", () => {
     expect(await connection.getBalance(payer.publicKey)).toBe(100_000e9);
   });
 
+  it('has the profile that its setting names', async () => {
+    const { url } = await readyLine(run(withPayer({ LOCALNET_PROFILE: 'mainnet' }).settings));
+    const connection = new Connection(url, 'confirmed');
+    expect(await connection.getMinimumBalanceForRentExemption(0)).toBe(128 * 5_080);
+  });
+
   it('ends with its parent process, however that ends', async () => {
     const parent = spawn('sleep', ['600']);
     started.push(parent);

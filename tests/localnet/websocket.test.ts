@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import WebSocket from 'ws';
-import { FINALITY_SLOTS } from '../../localnet/bank/recentBlocks.ts';
+import { FINALITY_SLOTS } from '../../localnet/start.ts';
 import { until } from '../../testing/until.ts';
 import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from './scene.ts';
 

@@ -26,6 +26,8 @@ const REWARDS_MAX = 1_024;
 /** 4,096 bytes have 5,464 characters in base64. */
 const MESSAGE_CHARACTERS_MAX = 6_000;
 const MS_PER_SECOND = 1_000;
+/** Of a certificate of Alpenglow's genesis; here it has no signers. */
+const CERTIFICATE_SIGNATURE_BYTES = 192;
 
 const leading = configuration(z.object({ identity: optional(address) }));
 
@@ -33,6 +35,18 @@ const leading = configuration(z.object({ identity: optional(address) }));
 export const clusterMethods = {
   getHealth: method({}, () => 'ok'),
   getGenesisHash: method({}, ({ genesisHash }) => genesisHash),
+  /** Slot 0 has the genesis, as on a cluster that began with Alpenglow. */
+  getAgGenesisCert: method({}, ({ bank, isAlpenglow }) =>
+    isAlpenglow
+      ? {
+          block: { slot: 0, blockId: [...bank.blockhashes.at(0)] },
+          signature: {
+            signature: Array.from({ length: CERTIFICATE_SIGNATURE_BYTES }, () => 0),
+            bitmap: [1],
+          },
+        }
+      : null,
+  ),
   getIdentity: method({}, ({ faucet }) => ({ identity: addressText(faucet.address) })),
   getVersion: method({}, () => ({
     'feature-set': 0,

@@ -52,6 +52,8 @@ export interface RpcContext {
   readonly genesisHash: string;
   /** Enables the development methods, which write accounts and move the Clock. */
   readonly isDevelopment: boolean;
+  /** Whether blocks are final as by Alpenglow; before, a cluster needs 32 more slots. */
+  readonly isAlpenglow: boolean;
 }
 
 export interface Method {

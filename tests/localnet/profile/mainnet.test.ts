@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { delay } from '../../../common/wait.ts';
+import { createBank } from '../../../localnet/bank/bank.ts';
+import { createBlockhashes } from '../../../localnet/bank/sysvars.ts';
+import { withEscrow } from '../../../localnet/escrow.ts';
+import { PROFILES } from '../../../localnet/profile.ts';
+import { createRuntime } from '../../../localnet/runtime/runtime.ts';
+import { createTimeline } from '../../../localnet/runtime/timeline.ts';
+import { openStore } from '../../../localnet/store/store.ts';
+import { until } from '../../../testing/until.ts';
+import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from '../scene.ts';
+
+const FINAL_MS = 150;
+const SYSTEM_ACCOUNT_BYTES = 128;
+const SENT = { encoding: 'base64', preflightCommitment: 'confirmed' };
+const somebody = () => Keypair.generate().publicKey;
+
+/** Its slots pass only where a test skips them. */
+let held: LocalnetScene;
+beforeAll(async () => {
+  const payer = somebody();
+  held = await openLocalnet({ profile: 'mainnet', slotMs: HELD_SLOT_MS, ...withEscrow({ payer }) });
+});
+afterAll(() => held.close());
+
+/** Ends the open block. */
+async function endSlot(): Promise<void> {
+  await held.ask('localnet_skipSlots', 1);
+  await delay(FINAL_MS);
+}
+
+interface Status {
+  readonly slot: number;
+  readonly err: unknown;
+  readonly confirmationStatus: string;
+}
+
+async function statusesOf(signatures: readonly string[]): Promise<(Status | null)[]> {
+  const { value } = await held.ask<{ value: (Status | null)[] }>(
+    'getSignatureStatuses',
+    signatures,
+  );
+  return value;
+}
+
+describe("mainnet's time", () => {
+  it('has slots of 200 ms, and confirms and finalizes a block together', async () => {
+    const scene = await openLocalnet({ profile: 'mainnet' });
+    const signature = await scene.transfer(somebody(), 5_000_000);
+    const notices: string[] = [];
+    for (const commitment of ['confirmed', 'finalized'] as const) {
+      scene.connection.onSignature(signature, () => notices.push(commitment), commitment);
+    }
+    await until(() => notices.length === 2);
+    const [confirmed, finalized] = await Promise.all([
+      scene.connection.getSlot('confirmed'),
+      scene.connection.getSlot('finalized'),
+    ]);
+    expect(finalized).toBeGreaterThanOrEqual(confirmed);
+    await scene.close();
+  });
+
+  it('has a block final 150 ms after its end, and no sooner', async () => {
+    let nowMs = 0;
+    const store = openStore(undefined);
+    const { slotMs, finalMs = 0, takesUnpaid } = PROFILES.mainnet;
+    const timeline = createTimeline({
+      ...{ slotMs, anchors: [], slotFloor: 0, wallMs: () => nowMs, monotoneMs: () => nowMs },
+    });
+    const bank = createBank({
+      ...{ runtime: createRuntime(), store, timeline, takesUnpaid },
+      blockhashes: createBlockhashes(store.seed, 150),
+      lagsMs: { confirmed: finalMs, finalized: finalMs },
+    });
+    const slot = bank.slot('processed') + 1;
+    const written = bank.writeAccounts([]);
+    nowMs = slotMs;
+    bank.skipSlots(0);
+    await written;
+    expect(bank.slot('processed')).toBe(slot);
+    nowMs = slotMs + FINAL_MS - 1;
+    expect([bank.slot('confirmed'), bank.slot('finalized')]).toEqual([slot - 1, slot - 1]);
+    nowMs += 1;
+    expect([bank.slot('confirmed'), bank.slot('finalized')]).toEqual([slot, slot]);
+    await bank.close();
+    store.close();
+  });
+
+  it('has blockhashes of 150 blocks, at every commitment', async () => {
+    for (const commitment of ['processed', 'confirmed', 'finalized'] as const) {
+      const { context, value } = await held.connection.getLatestBlockhashAndContext(commitment);
+      expect(value.lastValidBlockHeight - context.slot).toBe(150);
+    }
+    const { wire } = await held.sign([transfer(1_000_000)]);
+    await held.ask('localnet_skipSlots', 151);
+    const { error } = await held.call('sendTransaction', wire.toString('base64'), SENT);
+    expect(error?.data?.err).toBe('BlockhashNotFound');
+  });
+
+  it('has a certificate of Alpenglow, which development has not', async () => {
+    const { block, signature } = await held.ask<{
+      block: { slot: number; blockId: number[] };
+      signature: { signature: number[]; bitmap: number[] };
+    }>('getAgGenesisCert');
+    expect(block).toMatchObject({ slot: 0, blockId: { length: 32 } });
+    expect(signature).toMatchObject({ signature: { length: 192 }, bitmap: [1] });
+    const development = await openLocalnet();
+    expect(await development.ask('getAgGenesisCert')).toBeNull();
+    await development.close();
+  });
+});
+
+it('has the rent of mainnet, which the runtime holds transactions to', async () => {
+  const rent = await held.connection.getMinimumBalanceForRentExemption(0);
+  expect(rent).toBe(5_080 * SYSTEM_ACCOUNT_BYTES);
+  const short = await held.sign([transfer(rent - 1)]);
+  const { error } = await held.call('sendTransaction', short.wire.toString('base64'), SENT);
+  expect(error?.data?.err).toEqual({ InsufficientFundsForRent: { account_index: 1 } });
+  await held.transfer(somebody(), rent);
+});
+
+describe("a block's limits", () => {
+  /** A transfer that does not limit what it loads counts some 17,700 units of 20,000,000. */
+  const MORE_THAN_FIT = 1_200;
+
+  /** @param from writes one account of its own in each */
+  async function sendMany(from: Keypair, count: number): Promise<string[]> {
+    const { blockhash } = await held.connection.getLatestBlockhash('confirmed');
+    const signatures: string[] = [];
+    for (let sent = 0; sent < count; sent += 400) {
+      const batch = Array.from({ length: Math.min(400, count - sent) }, (_, index) => ({
+        ...{ jsonrpc: '2.0', id: index, method: 'sendTransaction' },
+        params: [
+          encoded([transfer(1 + sent + index, from.publicKey, from)], from, blockhash),
+          SENT,
+        ],
+      }));
+      const response = await fetch(held.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(batch),
+      });
+      const answers = (await response.json()) as { result: string }[];
+      signatures.push(...answers.map(({ result }) => result));
+    }
+    return signatures;
+  }
+
+  it('leave what exceeds them to the next block', async () => {
+    await endSlot();
+    const signatures = await sendMany(held.payer, MORE_THAN_FIT);
+    // Its accounts have been written by no other transaction, and the block has room.
+    const other = Keypair.generate();
+    await held.ask('localnet_fund', other.publicKey.toBase58(), 1_000_000_000);
+    const [fitting = ''] = await sendMany(other, 1);
+    const parts = [signatures.slice(0, 200), signatures.slice(-50), [fitting]];
+    const [first, last, others] = await Promise.all(parts.map(statusesOf));
+    const slot = first?.[0]?.slot as number;
+    expect(first?.every((one) => one?.slot === slot)).toBe(true);
+    expect(last?.every((one) => one === null)).toBe(true);
+    expect(others?.[0]?.slot).toBe(slot);
+    await endSlot();
+    const landed = await statusesOf(signatures.slice(-50));
+    expect(new Set(landed.map((one) => one?.slot))).toEqual(new Set([slot + 1]));
+    expect(landed.every((one) => one?.err === null)).toBe(true);
+  });
+
+  it('have a preflight refuse what would wait in vain', async () => {
+    await endSlot();
+    await sendMany(held.payer, MORE_THAN_FIT);
+    const poor = await held.sign([transfer(2 ** 50)]);
+    const { error } = await held.call('sendTransaction', poor.wire.toString('base64'), SENT);
+    expect(error?.data?.err).toMatchObject({ InstructionError: [0, { Custom: 1 }] });
+    await endSlot();
+    expect(await statusesOf([poor.signature])).toEqual([null]);
+  });
+});
+
+it('has a preflight see what is confirmed: what fails only since then fails in its block', async () => {
+  const spender = Keypair.generate();
+  await held.ask('localnet_fund', spender.publicKey.toBase58(), 10_000_000);
+  await endSlot();
+  const spend = async (lamports: number) => {
+    const signers = [spender];
+    const { wire } = await held.sign([transfer(lamports, somebody(), spender)], { signers });
+    return held.call('sendTransaction', wire.toString('base64'), SENT);
+  };
+  await spend(8_000_000);
+  const { result } = await spend(9_000_000);
+  await endSlot();
+  const failure = { InstructionError: [0, { Custom: 1 }] };
+  expect(await statusesOf([result as string])).toMatchObject([{ err: failure }]);
+  expect((await spend(9_000_000)).error?.data?.err).toEqual(failure);
+});
+
+describe('a transaction whose payer cannot pay', () => {
+  async function send(from: Keypair, config: object): Promise<string | undefined> {
+    const { blockhash } = await held.connection.getLatestBlockhash('confirmed');
+    const wire = encoded([transfer(1, somebody(), from)], from, blockhash);
+    const { result } = await held.call('sendTransaction', wire, { ...SENT, ...config });
+    return result as string | undefined;
+  }
+
+  it('is in a block without a fee, a log or an effect', async () => {
+    const signature = (await send(Keypair.generate(), { skipPreflight: true })) as string;
+    await endSlot();
+    expect(await statusesOf([signature])).toMatchObject([{ err: 'AccountNotFound' }]);
+    const found = await held.connection.getTransaction(signature, {
+      ...{ commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    });
+    expect(found?.meta).toMatchObject({
+      ...{ err: 'AccountNotFound', fee: 0, logMessages: [], innerInstructions: [] },
+      ...{ preBalances: [0, 0, 1], postBalances: [0, 0, 1], computeUnitsConsumed: 3_000 },
+    });
+  });
+
+  it('is refused by a preflight all the same', async () => {
+    expect(await send(Keypair.generate(), {})).toBeUndefined();
+  });
+});
+
+function transfer(
+  lamports: number,
+  toPubkey = somebody(),
+  from = held.payer,
+): TransactionInstruction {
+  return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey, lamports });
+}
+
+function encoded(
+  instructions: TransactionInstruction[],
+  payer: Keypair,
+  recentBlockhash: string,
+): string {
+  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash });
+  transaction.add(...instructions).sign(payer);
+  return transaction.serialize().toString('base64');
+}
