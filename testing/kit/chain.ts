@@ -1,11 +1,5 @@
-import {
-  type AccountInfo,
-  type Keypair,
-  type PublicKey,
-  SystemProgram,
-  type TransactionInstruction,
-} from '@solana/web3.js';
-import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { type DecodedEvent, EscrowErrorCode } from '../../programs/client/index.ts';
 import {
   decodeTokenAccount,
@@ -15,6 +9,14 @@ import {
   INITIALIZED,
 } from '../../programs/client/token/layout.ts';
 
+/** What an address holds, in one form for every version of web3.js. */
+export interface ChainAccount {
+  lamports: number;
+  data: Uint8Array;
+  owner: PublicKey;
+  executable: boolean;
+}
+
 /** The content of a token account. */
 export interface TokenHolding {
   mint: PublicKey;
@@ -23,7 +25,7 @@ export interface TokenHolding {
   frozen?: boolean;
 }
 
-function tokenAccount({ mint, owner, baseUnits, frozen }: TokenHolding): AccountInfo<Uint8Array> {
+function tokenAccount({ mint, owner, baseUnits, frozen }: TokenHolding): ChainAccount {
   const data = encodeTokenAccount({
     mint,
     owner,
@@ -40,7 +42,7 @@ function tokenAccount({ mint, owner, baseUnits, frozen }: TokenHolding): Account
 const LAMPORTS_PER_BYTE = 6_960;
 const ACCOUNT_OVERHEAD_BYTES = 128;
 
-const ofTokenProgram = (data: Uint8Array): AccountInfo<Uint8Array> => ({
+const ofTokenProgram = (data: Uint8Array): ChainAccount => ({
   lamports: (data.length + ACCOUNT_OVERHEAD_BYTES) * LAMPORTS_PER_BYTE,
   data,
   owner: TOKEN_PROGRAM,
@@ -67,8 +69,8 @@ export interface Chain {
    * @throws Refusal when it fails
    */
   send(instructions: TransactionInstruction[], signers?: Keypair[]): Promise<number>;
-  account(address: PublicKey): Promise<AccountInfo<Uint8Array> | null>;
-  setAccount(address: PublicKey, account: AccountInfo<Uint8Array>): void;
+  account(address: PublicKey): Promise<ChainAccount | null>;
+  setAccount(address: PublicKey, account: ChainAccount): void;
   /** Gives a key lamports to pay rent with. */
   fund(address: PublicKey): void;
   /** Writes a mint without a mint authority: tests write balances directly. */
@@ -115,7 +117,7 @@ export function createAccountWriters({
       setAccount(address, {
         lamports: LAMPORTS_PER_SIGNER,
         data: new Uint8Array(),
-        owner: SystemProgram.programId,
+        owner: SYSTEM_PROGRAM,
         executable: false,
       }),
     setMint: (mint, decimals) =>
