@@ -43,6 +43,8 @@ export function packagesPage({ packagesFolder, publicUrl }: Packages): Page {
 <p>The code of this release, for use without a checkout. Install a package by its address. The names are on no registry yet, so never install them by name.</p>
 <pre><code>npm install "$(curl -fsS ${publicUrl}${PATH}cli)"
 npx --no -- svc --help</code></pre>
+<p>The client and the tests also need web3.js, by its version: a plain <code>npm install @solana/web3.js</code> brings 2.0.0, beside which npm refuses them.</p>
+<pre><code>npm install "$(curl -fsS ${publicUrl}${PATH}client)" @solana/web3.js@1.99</code></pre>
 <p>The first line asks for the address of the newest file, which holds a hash of the content. <code>npm</code> writes its sha512 into <code>package-lock.json</code>, and holds every later install against it. <code>npx --no</code> runs what is installed and downloads nothing.</p>
 <h2 id="check">Check what you install</h2>
 <p>Who does not trust this service builds the packages from the repository: <code>npm ci &amp;&amp; npm run build</code> prints the same lines, byte for byte. Or compare with the list of the release. This page proves nothing against the service that wrote it.</p>`,

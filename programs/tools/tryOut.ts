@@ -11,8 +11,8 @@ import { configInitialize, createAddresses, creditOpen, decodeAccount } from '..
  * @throws Refusal when the build was not made for that address
  */
 export async function tryOut(artifact: Uint8Array, programId: PublicKey): Promise<void> {
-  const { chain, authority, arbiter, creditMint, stakeMint, wallets } = createCast(
-    startLiteSvm({ programId, elf: artifact }),
+  const { chain, authority, arbiter, creditMint, stakeMint, wallets } = await createCast(
+    await startLiteSvm({ programId, elf: artifact }),
     { wallets: 1, workers: 1 },
   );
   const initialize = configInitialize({

@@ -19,7 +19,6 @@ export interface Scene extends Omit<JobScene, 'lock' | 'close'> {
 
 const TOKEN_LIMIT = 2_000;
 
-<<<<<<< HEAD
 /** The whole history, oldest first, as the indexer reads it. */
 export async function readHistory(source: LedgerSource): Promise<LedgerTransaction[]> {
   const read: LedgerTransaction[] = [];
@@ -30,13 +29,9 @@ export async function readHistory(source: LedgerSource): Promise<LedgerTransacti
   return read;
 }
 
-export async function createScene(): Promise<Scene> {
-  const jobs = await createJobScene();
-=======
 /** @param options.profile the ledger's */
 export async function createScene(options: { profile?: ProfileName } = {}): Promise<Scene> {
   const jobs = await createJobScene(options);
->>>>>>> profile
   const { rpcUrl } = jobs.ledger;
   const source = createLedgerSource({ node: connectNode({ url: rpcUrl }), programId: PROGRAM_ID });
   return {

@@ -9,7 +9,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import type { AddedAccount, ProgramTestContext, Rent, start as startChain } from 'solana-bankrun';
-import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
+import { findAddress, TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { signTransaction } from '../../programs/client/sender/transaction.ts';
 import {
@@ -69,18 +69,19 @@ async function refusalToCall(
 const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v0.so');
 const OLD_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
-const [PROGRAM_DATA] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
+const PROGRAM_DATA = findAddress([PROGRAM_ID.toBytes()], UPGRADEABLE_LOADER);
 const ATTEMPTS_MAX = 5;
 
 /**
  * The only key that may initialize the program under the old loader, which solana-bankrun uses. It is
  * public: see `LOCAL_AUTHORITY` in programs/escrow/src/loader.rs.
  */
-export const LOCAL_AUTHORITY = Keypair.fromSeed(
-  createHash('sha256')
-    .update('svc-inference local authority: public and worthless, for solana-bankrun only')
-    .digest(),
-);
+export const localAuthority = async (): Promise<Keypair> =>
+  Keypair.fromSeed(
+    createHash('sha256')
+      .update('svc-inference local authority: public and worthless, for solana-bankrun only')
+      .digest(),
+  );
 
 /**
  * Starts a chain in solana-bankrun, inside this process. It runs every rule of the program, with two
@@ -88,7 +89,7 @@ export const LOCAL_AUTHORITY = Keypair.fromSeed(
  * no events.
  *
  * @param options.upgradeAuthority deploys the program with the upgradeable loader, as on clusters;
- *   without it the old loader is used, and `LOCAL_AUTHORITY` initializes the program
+ *   without it the old loader is used, and `localAuthority` initializes the program
  */
 export async function startBankrun(
   options: { upgradeAuthority?: PublicKey | null } = {},
@@ -102,10 +103,15 @@ export async function startBankrun(
     upgradeAuthority === undefined ? finalProgram() : upgradeableProgram(upgradeAuthority),
   );
   const programData = upgradeAuthority === undefined ? PROGRAM_ID : PROGRAM_DATA;
-  const rent = await context.banksClient.getRent();
-  const chain = createChain(context, bankrun.Clock, rent, programData);
+  const [authority, payer, rent] = await Promise.all([
+    localAuthority(),
+    // It brings a web3.js of its own, whose keys are of another class than those here may be.
+    Keypair.fromSecretKey(context.payer.secretKey),
+    context.banksClient.getRent(),
+  ]);
+  const chain = createChain(context, bankrun.Clock, rent, { authority, payer, programData });
   await chain.setTime(FIRST_SECOND);
-  chain.fund(LOCAL_AUTHORITY.publicKey);
+  chain.fund(authority.publicKey);
   return chain;
 }
 
@@ -145,12 +151,16 @@ function createChain(
   context: ProgramTestContext,
   Clock: Bankrun['Clock'],
   rent: Rent,
-  programData: PublicKey,
+  keys: Pick<Chain, 'authority' | 'payer' | 'programData'>,
 ): Chain {
-  const { banksClient: client, payer } = context;
+  const { banksClient: client } = context;
+  const { payer } = keys;
   let nonce = 0;
 
-  const account: Chain['account'] = (address) => client.getAccount(address);
+  const account: Chain['account'] = async (address) => {
+    const found = await client.getAccount(address);
+    return found && { ...found, owner: new PublicKey(found.owner.toBytes()) };
+  };
   const setAccount: Chain['setAccount'] = (address, written) =>
     context.setAccount(address, written);
   return {
@@ -159,9 +169,7 @@ function createChain(
       setAccount,
       rentLamports: (dataBytes) => rent.minimumBalance(BigInt(dataBytes)),
     }),
-    payer,
-    authority: LOCAL_AUTHORITY,
-    programData,
+    ...keys,
     setAccount,
     account,
     now: async () => (await client.getClock()).unixTimestamp,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { CREDIT_MINT_DECIMALS } from '../../programs/client/generated/constants.ts';
 import {
   type AccountName,
@@ -59,7 +59,7 @@ export interface Cast {
   /** Reads an account of the program. */
   read<Name extends AccountName>(name: Name, address: PublicKey): Promise<Accounts[Name]>;
   /** Makes a funded key. */
-  person(): Keypair;
+  person(): Promise<Keypair>;
   /** Makes a token account. */
   token(mint: PublicKey, owner: PublicKey, baseUnits?: bigint): PublicKey;
 }
@@ -73,57 +73,63 @@ export const hashOf = (text: string): Uint8Array =>
  *
  * @param count the number of wallets and workers, at least one each
  */
-export function createCast(chain: Chain, count: { wallets: number; workers: number }): Cast {
+export async function createCast(
+  chain: Chain,
+  count: { wallets: number; workers: number },
+): Promise<Cast> {
   let keys = 0;
   // The same keys in every run, because an address with a lower bump costs more compute units.
-  const newKey = (): Keypair => {
+  const nextBytes = (): Uint8Array => {
     keys += 1;
-    return Keypair.fromSeed(hashOf(`key ${keys}`));
+    return hashOf(`key ${keys}`);
   };
-  const person = (): Keypair => {
-    const key = newKey();
+  const newKey = async (): Promise<Keypair> => Keypair.fromSeed(nextBytes());
+  const person = async (): Promise<Keypair> => {
+    const key = await newKey();
     chain.fund(key.publicKey);
     return key;
   };
   const token = (mint: PublicKey, owner: PublicKey, baseUnits = 0n): PublicKey => {
-    const address = newKey().publicKey;
+    const address = new PublicKey(nextBytes());
     chain.setToken(address, { mint, owner, baseUnits });
     return address;
   };
   const mint = (decimals: number): PublicKey => {
-    const address = newKey().publicKey;
+    const address = new PublicKey(nextBytes());
     chain.setMint(address, decimals);
     return address;
   };
   const creditMint = mint(CREDIT_MINT_DECIMALS);
   const stakeMint = mint(STAKE_DECIMALS);
-  const operator = person();
-  const walletKeys = Array.from({ length: count.wallets }, person);
-  const workerKeys = Array.from({ length: count.workers }, person);
+  const operator = await person();
+  const walletKeys = await Promise.all(Array.from({ length: count.wallets }, person));
+  const workerKeys = await Promise.all(Array.from({ length: count.workers }, person));
   return {
     chain,
     person,
     token,
     authority: chain.authority,
-    arbiter: person(),
+    arbiter: await person(),
     creditMint,
     stakeMint,
     operator,
     gateway: addresses.gateway(operator.publicKey),
-    hotSigner: person(),
+    hotSigner: await person(),
     wallets: walletKeys.map((keypair) => ({
       keypair,
       creditAccount: addresses.creditAccount(keypair.publicKey),
       tokens: token(creditMint, keypair.publicKey, WALLET_BASE_UNITS),
     })) as [TestWallet, ...TestWallet[]],
-    workers: workerKeys.map((authority) => ({
-      authority,
-      proofKey: newKey(),
-      address: addresses.worker(authority.publicKey),
-      payout: token(creditMint, authority.publicKey),
-      stakeTokens: token(stakeMint, authority.publicKey, WORKER_STAKE_BASE_UNITS),
-    })) as [TestWorker, ...TestWorker[]],
-    stranger: person(),
+    workers: (await Promise.all(
+      workerKeys.map(async (authority) => ({
+        authority,
+        proofKey: await newKey(),
+        address: addresses.worker(authority.publicKey),
+        payout: token(creditMint, authority.publicKey),
+        stakeTokens: token(stakeMint, authority.publicKey, WORKER_STAKE_BASE_UNITS),
+      })),
+    )) as [TestWorker, ...TestWorker[]],
+    stranger: await person(),
     async read(name, address) {
       const account = await chain.account(address);
       if (account === null) throw new Error(`no ${name} at ${address}`);

@@ -1,11 +1,5 @@
-import {
-  type AccountInfo,
-  type Keypair,
-  type PublicKey,
-  SystemProgram,
-  type TransactionInstruction,
-} from '@solana/web3.js';
-import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { type DecodedEvent, EscrowErrorCode } from '../../programs/client/index.ts';
 import {
   decodeTokenAccount,
@@ -14,6 +8,14 @@ import {
   FROZEN,
   INITIALIZED,
 } from '../../programs/client/token/layout.ts';
+
+/** What an address holds, in one form for every version of web3.js. */
+export interface ChainAccount {
+  lamports: number;
+  data: Uint8Array;
+  owner: PublicKey;
+  executable: boolean;
+}
 
 /** The content of a token account. */
 export interface TokenHolding {
@@ -55,8 +57,8 @@ export interface Chain {
    * @throws Refusal when it fails
    */
   send(instructions: TransactionInstruction[], signers?: Keypair[]): Promise<number>;
-  account(address: PublicKey): Promise<AccountInfo<Uint8Array> | null>;
-  setAccount(address: PublicKey, account: AccountInfo<Uint8Array>): void;
+  account(address: PublicKey): Promise<ChainAccount | null>;
+  setAccount(address: PublicKey, account: ChainAccount): void;
   /** Gives a key lamports to pay rent with. */
   fund(address: PublicKey): void;
   /** Writes a mint without a mint authority: tests write balances directly. */
@@ -117,7 +119,7 @@ export function createAccountWriters({
       setAccount(address, {
         lamports: LAMPORTS_PER_SIGNER,
         data: new Uint8Array(),
-        owner: SystemProgram.programId,
+        owner: SYSTEM_PROGRAM,
         executable: false,
       }),
     setMint: (mint, decimals) => setOfTokenProgram(mint, encodeMint(decimals, MINTED_BASE_UNITS)),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { deployProgram, UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
 import {
   createRuntime,
@@ -10,9 +10,11 @@ import {
   type Runtime,
 } from '../../localnet/runtime/runtime.ts';
 import type { TransactionError } from '../../localnet/runtime/transactionError.ts';
+import { findAddress } from '../../programs/client/addresses.ts';
 import { type DecodedEvent, decodeEvents, PROGRAM_ID } from '../../programs/client/index.ts';
 import { encodeBase58 } from '../../programs/client/keys.ts';
 import { signTransaction } from '../../programs/client/sender/transaction.ts';
+import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { type Chain, createAccountWriters, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
 
 /**
@@ -61,14 +63,14 @@ const BLOCKHASH = PublicKey.default.toBase58();
 const FIRST_SLOT = 1n;
 
 /** The same keys in every run, because the cost of an instruction depends on its derived addresses. */
-const keyNamed = (name: string): Keypair =>
+const keyNamed = async (name: string): Promise<Keypair> =>
   Keypair.fromSeed(createHash('sha256').update(`svc-inference tests: ${name}`).digest());
 
 /** Every chain's authority. Its key is public. */
-export const AUTHORITY = keyNamed('authority');
+export const authorityKey = (): Promise<Keypair> => keyNamed('authority');
 
 interface LiteSvmOptions {
-  /** The key that may upgrade and initialize the program; null: none. By default AUTHORITY. */
+  /** The key that may upgrade and initialize the program; null: none. By default `authorityKey`. */
   readonly upgradeAuthority?: PublicKey | null;
   /** The program's address; by default the published one. */
   readonly programId?: PublicKey;
@@ -81,14 +83,14 @@ interface LiteSvmOptions {
  * verifies every signature, including those of the ed25519 precompile, and returns events. Its Clock
  * stays where it is set. It has no blocks: each transaction is executed when it is sent, also repeats.
  */
-export function startLiteSvm(options: LiteSvmOptions = {}): Chain {
-  const payer = keyNamed('payer');
+export async function startLiteSvm(options: LiteSvmOptions = {}): Promise<Chain> {
+  const [payer, authority] = await Promise.all([keyNamed('payer'), authorityKey()]);
   const {
-    upgradeAuthority = AUTHORITY.publicKey,
+    upgradeAuthority = authority.publicKey,
     programId = PROGRAM_ID,
     elf = readFileSync(ARTIFACT),
   } = options;
-  const [programData] = PublicKey.findProgramAddressSync([programId.toBytes()], LOADER);
+  const programData = findAddress([programId.toBytes()], LOADER);
   const runtime = createRuntime();
   runtime.setClock({ slot: FIRST_SLOT, unixSeconds: FIRST_SECOND });
   deployProgram(runtime, {
@@ -97,8 +99,8 @@ export function startLiteSvm(options: LiteSvmOptions = {}): Chain {
     elf,
     upgradeAuthority: upgradeAuthority?.toBytes() ?? null,
   });
-  const chain = createChain(runtime, { payer, authority: AUTHORITY, programData });
-  for (const key of [payer, AUTHORITY]) chain.fund(key.publicKey);
+  const chain = createChain(runtime, { payer, authority, programData });
+  for (const key of [payer, authority]) chain.fund(key.publicKey);
   return chain;
 }
 
@@ -143,8 +145,11 @@ function createChain(
       const execution = runtime.execute(bytes, true);
       // Decoded on demand.
       readEvents = () => {
-        const { message } = VersionedTransaction.deserialize(bytes);
-        return executedEvents(execution, message.staticAccountKeys);
+        const { keys } = decodeTransaction(bytes);
+        return executedEvents(
+          execution,
+          keys.map((key) => new PublicKey(key)),
+        );
       };
       if (execution.err === null) return execution.computeUnits;
       throw new Refusal(nameFailure(refusalText(execution.err)), { cause: execution.logs });

@@ -46,7 +46,7 @@ export async function openEscrow(
     workers = [{}],
   }: Omit<EscrowOptions, 'ledger'> = {},
 ): Promise<Escrow> {
-  const cast = createCast(chain, { wallets: wallets.length, workers: workers.length });
+  const cast = await createCast(chain, { wallets: wallets.length, workers: workers.length });
   await openProgram(cast, { settings, models });
   for (const [index, wallet] of cast.wallets.entries()) {
     await openWallet(cast, wallet, wallets[index]?.credits ?? CREDITS);

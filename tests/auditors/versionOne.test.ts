@@ -50,9 +50,25 @@ describe('a job whose transactions are of version 1', () => {
     expect(await runCli(['verify', job.toBase58(), ...rpc])).toMatchObject({ code: 0 });
   });
 
-  it('cannot be checked over a web3.js that does not know the version', async () => {
+  it('holds over web3.js too', async () => {
     const { connection } = scene.ledger;
-    expect(await verify(await settle(), connection)).toMatchObject({ result: 'not_checkable' });
+    expect(await verify(await settle(), connection)).toEqual({ result: 'holds', open: [] });
+  });
+
+  it('cannot be checked over a library that takes the message for one of another version', async () => {
+    const connection = connect();
+    const read = connection.getTransaction.bind(connection);
+    const getTransaction = async (...asked: Parameters<typeof read>) => {
+      const response = await read(...asked);
+      if (response) Object.assign(response.transaction.message, { version: 'legacy' });
+      return response;
+    };
+    const { result, open } = await verify(
+      await settle(),
+      Object.assign(connection, { getTransaction }),
+    );
+    expect(result).toBe('not_checkable');
+    expect(open.filter(([, verdict]) => verdict === 'fails')).toEqual([]);
   });
 
   it.each<[string, () => Promise<PublicKey>]>([

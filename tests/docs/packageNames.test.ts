@@ -36,6 +36,19 @@ describe('the packages', () => {
     expect(matchesIn(files, /npm install "\$\(curl -fsS [^)]+\/packages\/\w+\)"/g)).not.toEqual([]);
   });
 
+  it('come with a version of web3.js where they need it', () => {
+    const installs = matchesIn(
+      files,
+      /npm install (?:--save-dev )?"\$\(curl [^)]+[/}](?:client|testing)\)".*/g,
+    );
+    expect(installs.length).toBeGreaterThan(3);
+    expect(installs.filter((line) => !line.includes(' @solana/web3.js@1.99'))).toEqual([]);
+    // Plain, it is a version that npm refuses beside them.
+    const warned = matchesIn(files, /plain (?:`|<code>)npm install @solana\/web3\.js(?!@)/g);
+    const plain = matchesIn(files, /npm install (?:.* )?@solana\/web3\.js(?!@)/g);
+    expect(plain).toHaveLength(warned.length);
+  });
+
   it('have the scope that one file states', () => {
     const names = Object.keys(PACKAGES).join('|');
     const pattern = new RegExp(`@svc[\\w-]*/(?:${names})\\b`, 'g');

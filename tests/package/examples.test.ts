@@ -2,41 +2,15 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { PRINTED, withoutId } from './printedExamples.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** What each example prints, to the character except for a job's id. */
-const printed: Record<string, string> = {
-  'settleJob.ts': `job_…: 12 credits locked, 88 available
-proven: true
-charged: 9 credits for 2090 tokens
-paid to the worker: 76500 base units
-available again: 91 credits
-`,
-  'refundJob.ts': `after 120 s: DeadlineNotReached
-after 121 s: refunded
-available: 100 credits
-`,
-  'disputeJob.ts': `outcome: upheld_worker
-stake left: 500 tokens
-owed: 8 credits
-still owed: 7 credits
-`,
-  'readEvents.ts': `1 JobLocked: 12 (standard)
-2 JobAcknowledged
-3 JobProven
-4 JobSettled: 9 charged
-`,
-  'verifyProof.ts': `"Hello from a worker." is proven: true, receipted: true
-"Hello from a worker!" is proven: false, receipted: false
-`,
-};
-
 describe('the examples', () => {
-  it.each(Object.keys(printed))('%s runs as a process and prints its result', async (file) => {
+  it.each(Object.keys(PRINTED))('%s runs as a process and prints its result', async (file) => {
     const options = { cwd: checkout, timeout: 100_000 };
     const { stdout } = await run(process.execPath, [`examples/${file}`], options);
-    expect(stdout.replace(/job_[0-9a-f]{32}/, 'job_…')).toBe(printed[file]);
+    expect(withoutId(stdout)).toBe(PRINTED[file]);
   });
 });

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { checkout, nameOf, PACKAGE_KEYS, type PackageKey, type Packed, run } from './packing.ts';
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
-const COMPILER_OPTIONS = {
+export const COMPILER_OPTIONS = {
   target: 'es2023',
   module: 'nodenext',
   types: ['node'],

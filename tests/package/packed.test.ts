@@ -64,8 +64,8 @@ const SVC_BYTES_MAX = 60_000_000;
 /** What a project that begins with one package has besides it. */
 const PROJECTS: Readonly<Record<PackageKey, { source?: string; peers?: string[] }>> = {
   webhooks: { source: 'webhooks.mjs' },
-  client: { source: 'client.mjs' },
-  testing: { source: 'testing.mjs', peers: ['litesvm@1.5.0'] },
+  client: { source: 'client.mjs', peers: ['@solana/web3.js@1.99'] },
+  testing: { source: 'testing.mjs', peers: ['litesvm@1.5.0', '@solana/web3.js@1.99'] },
   cli: {},
 };
 

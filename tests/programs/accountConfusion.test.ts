@@ -84,8 +84,8 @@ async function undone<Result>(
   return result;
 }
 
-function startWithHostileProgram(): Chain {
-  const chain = startChain();
+async function startWithHostileProgram(): Promise<Chain> {
+  const chain = await startChain();
   chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
   return chain;
 }

@@ -9,8 +9,8 @@ import {
 } from '@solana/web3.js';
 import { ACCOUNT_VERSION, configInitialize, PROGRAM_ID } from '../../programs/client/index.ts';
 import { artifactPath } from '../../programs/tools/artifacts.ts';
-import { AUTHORITY, startChain } from '../../testing/chain.ts';
-import { LOCAL_AUTHORITY } from '../../testing/kit/bankrun.ts';
+import { authorityKey, startChain } from '../../testing/chain.ts';
+import { localAuthority } from '../../testing/kit/bankrun.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
@@ -22,6 +22,8 @@ import {
   STAKE_DECIMALS,
   type World,
 } from './support/world.ts';
+
+const [AUTHORITY, LOCAL_AUTHORITY] = await Promise.all([authorityKey(), localAuthority()]);
 
 /** Config, Treasury and the three vaults. */
 const CREATED = [
@@ -160,7 +162,7 @@ describe('the key that may initialize', () => {
 
   it('is only the upgrade authority under the upgradeable loader', async () => {
     const upgrader = Keypair.generate();
-    const world = await createBareWorld(startChain({ upgradeAuthority: upgrader.publicKey }));
+    const world = await createBareWorld(await startChain({ upgradeAuthority: upgrader.publicKey }));
     world.chain.fund(upgrader.publicKey);
     for (const signer of [AUTHORITY, world.stranger]) {
       await expectRefusal(world, 'Unauthorized', onCluster(world, signer), [signer]);
@@ -178,13 +180,13 @@ describe('the key that may initialize', () => {
   });
 
   it('does not exist once the program can no longer be upgraded', async () => {
-    const world = await createBareWorld(startChain({ upgradeAuthority: null }));
+    const world = await createBareWorld(await startChain({ upgradeAuthority: null }));
     await expectRefusal(world, 'Unauthorized', onCluster(world, AUTHORITY), [AUTHORITY]);
   });
 
   it('cannot be taken from a forged ProgramData account', async () => {
     const upgrader = Keypair.generate();
-    const world = await createBareWorld(startChain({ upgradeAuthority: upgrader.publicKey }));
+    const world = await createBareWorld(await startChain({ upgradeAuthority: upgrader.publicKey }));
     const { chain, stranger } = world;
     const forged = Buffer.alloc(45);
     forged.writeUInt32LE(3);

@@ -18,7 +18,7 @@ beforeEach(async () => {
 describe('credit_open', () => {
   it("opens an account without a spender and with limits of zero, once and at any payer's cost", async () => {
     const { chain, stranger, wallet } = world;
-    const owner = world.person().publicKey;
+    const owner = (await world.person()).publicKey;
     const creditAccount = addresses.creditAccount(owner);
     await expectEvent(
       world,
@@ -48,7 +48,7 @@ describe('credit_open', () => {
 
   it('requires the wallet’s signature to name a spender', async () => {
     const { stranger, gateway } = world;
-    const owner = world.person();
+    const owner = await world.person();
     const open = creditOpen({
       payer: stranger.publicKey,
       wallet: owner.publicKey,
@@ -72,7 +72,7 @@ describe('credit_open', () => {
 
   it('refuses limits without a spender', async () => {
     const { stranger } = world;
-    const owner = world.person();
+    const owner = await world.person();
     for (const limits of [{ limitPerJobCredits: 1n }, { limitPerDayCredits: 1n }]) {
       const open = generated.creditOpen({
         payer: stranger.publicKey,
@@ -85,7 +85,7 @@ describe('credit_open', () => {
 
   it('refuses another wallet’s address', async () => {
     const { stranger } = world;
-    const [one, other] = [world.person().publicKey, world.person().publicKey];
+    const [one, other] = [(await world.person()).publicKey, (await world.person()).publicKey];
     const open = creditOpen({ payer: stranger.publicKey, wallet: one });
     const elsewhere = withAccount(open, 'credit_account', addresses.creditAccount(other));
     await expectRefusal(world, 'WrongAddress', elsewhere, [stranger]);
@@ -95,7 +95,7 @@ describe('credit_open', () => {
     'works when its address already holds %i lamports',
     async (lamports) => {
       const { chain, stranger } = world;
-      const owner = world.person().publicKey;
+      const owner = (await world.person()).publicKey;
       const address = addresses.creditAccount(owner);
       const data = new Uint8Array();
       const empty = { lamports, data, owner: SystemProgram.programId, executable: false };

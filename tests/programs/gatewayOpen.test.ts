@@ -40,7 +40,7 @@ describe('gateway_open', () => {
   it('can be paid for by any key, but requires the operator’s signature', async () => {
     const { stranger, wallet } = world;
     await world.chain.send([open(stranger, keys(1), wallet)], [stranger, wallet]);
-    const unsigned = open(world.person(), keys(1), wallet);
+    const unsigned = open(await world.person(), keys(1), wallet);
     for (const key of unsigned.keys.slice(1, 2)) key.isSigner = false;
     await expectRefusal(world, 'MissingSigner', unsigned, [wallet]);
   });
@@ -69,7 +69,7 @@ describe('gateway_open', () => {
 
   it('refuses another operator’s address', async () => {
     const { stranger } = world;
-    const other = addresses.gateway(world.person().publicKey);
+    const other = addresses.gateway((await world.person()).publicKey);
     const elsewhere = withAccount(open(stranger, keys(1)), 'gateway', other);
     await expectRefusal(world, 'WrongAddress', elsewhere, [stranger]);
   });

@@ -57,12 +57,12 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
     people = {
       ...{ wallet, operator, gatewaySigner: hotSigner, stranger: world.stranger },
       ...{ workerAuthority: world.workerAuthority, proofKey: world.proofKey },
-      ...{ arbiter: world.arbiter, authority: world.authority, spenderKey: world.person() },
-      ...{ otherWallet: world.person(), revokedSigner: world.person() },
-      otherGatewaysSigner: world.person(),
+      ...{ arbiter: world.arbiter, authority: world.authority, spenderKey: await world.person() },
+      ...{ otherWallet: await world.person(), revokedSigner: await world.person() },
+      otherGatewaysSigner: await world.person(),
     };
     const { otherWallet, otherGatewaysSigner, revokedSigner } = people;
-    const otherOperator = world.person();
+    const otherOperator = await world.person();
     otherGateway = addresses.gateway(otherOperator.publicKey);
     const by = { payer: otherOperator.publicKey, operator: otherOperator.publicKey };
     const open = creditOpen({ payer: otherWallet.publicKey, wallet: otherWallet.publicKey });

@@ -38,7 +38,7 @@ describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
     const { chain, hotSigner, stranger } = world;
     const minimum = (await chain.account(world.creditAccount))?.lamports ?? 0;
     for (const lamports of [1, minimum - 1, minimum, minimum + 1]) {
-      const payer = world.person();
+      const payer = await world.person();
       const wallet = payer.publicKey;
       const owner = SystemProgram.programId;
       const given = { lamports, data: new Uint8Array(), owner, executable: false };

@@ -60,7 +60,7 @@ describe('the rent of an account', () => {
       (await world.chain.account(world.creditAccount))?.data.length ?? 0,
     );
     for (const sent of [1, minimum - 1, minimum, minimum + 1]) {
-      const payer = world.person();
+      const payer = await world.person();
       const creditAccount = addresses.creditAccount(payer.publicKey);
       give(world, creditAccount, sent);
       const before = await lamportsOf(world, payer.publicKey);
@@ -75,7 +75,7 @@ describe('the rent of an account', () => {
   it('is returned in full when a job is closed, with lamports from others', async () => {
     const world = await createWorld();
     const { chain, hotSigner, stranger } = world;
-    const rentPayer = world.person();
+    const rentPayer = await world.person();
     const { instruction, job } = await composeLock(world);
     for (const key of instruction.keys) {
       if (key.pubkey.equals(chain.payer.publicKey)) key.pubkey = rentPayer.publicKey;

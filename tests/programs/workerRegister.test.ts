@@ -76,7 +76,7 @@ describe('worker_register', () => {
   });
 
   it('refuses another authority’s address', async () => {
-    const other = addresses.worker(world.person().publicKey);
+    const other = addresses.worker((await world.person()).publicKey);
     const elsewhere = withAccount(register(), 'worker', other);
     await expectRefusal(world, 'WrongAddress', elsewhere, [world.stranger]);
   });

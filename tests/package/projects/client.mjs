@@ -1,5 +1,6 @@
-// A client of the program: packed.test.ts runs this in a project that has only @svc-inference/client. It
-// verifies a job, and opens a credit account.
+// A client of the program: packed.test.ts and emptyProjects.test.ts run this in projects that have
+// only @svc-inference/client, with one web3.js or the other. It verifies a job, and opens a credit
+// account, for which a key and a wallet sign.
 import { Keypair } from '@solana/web3.js';
 import { connectRpc, createSender, creditOpen, fetchJob, IDL } from '@svc-inference/client';
 import {
@@ -12,7 +13,7 @@ import {
 } from '@svc-inference/client/verify';
 
 const [rpcUrl, wsUrl, job, payerSecret] = process.argv.slice(2);
-const payer = Keypair.fromSecretKey(Buffer.from(payerSecret, 'hex'));
+const payer = await Keypair.fromSecretKey(Buffer.from(payerSecret, 'hex'));
 const connection = connectLedger(connectRpc({ url: rpcUrl }));
 const address = new PublicKey(job);
 
@@ -28,10 +29,19 @@ const sender = createSender({
   logger: console,
   ...(hasSocket && { wsUrl }),
 });
-const wallet = Keypair.generate().publicKey;
+const key = await Keypair.generate();
+const wallet = {
+  publicKey: key.publicKey,
+  async signTransaction(transaction) {
+    await transaction.sign([key]);
+    return transaction;
+  },
+};
+const limits = { limitPerJobCredits: 0n, limitPerDayCredits: 0n };
+const [payerKey, walletKey] = [payer.publicKey, wallet.publicKey];
 const outcome = await sender.send({
-  instructions: [creditOpen({ payer: payer.publicKey, wallet })],
-  signers: [],
+  instructions: [creditOpen({ payer: payerKey, wallet: walletKey, spender: payerKey, ...limits })],
+  signers: [wallet],
   computeUnitLimit: 50_000,
 });
 sender.close();

@@ -6,8 +6,8 @@ const WALLET_BASE_UNITS = 1_000_000_000_000n;
 const STAKE_BASE_UNITS = WALLET_BASE_UNITS * 10n ** 6n;
 
 /** Somebody with stablecoin who has no credit account yet. */
-export function composeWallet(world: World): TestWallet {
-  const keypair = world.person();
+export async function composeWallet(world: World): Promise<TestWallet> {
+  const keypair = await world.person();
   return {
     keypair,
     creditAccount: addresses.creditAccount(keypair.publicKey),
@@ -16,11 +16,11 @@ export function composeWallet(world: World): TestWallet {
 }
 
 /** Somebody with stake tokens who is not registered yet. */
-export function composeWorker(world: World): TestWorker {
-  const authority = world.person();
+export async function composeWorker(world: World): Promise<TestWorker> {
+  const authority = await world.person();
   return {
     authority,
-    proofKey: world.person(),
+    proofKey: await world.person(),
     address: addresses.worker(authority.publicKey),
     payout: world.token(world.creditMint, authority.publicKey),
     stakeTokens: world.token(world.stakeMint, authority.publicKey, STAKE_BASE_UNITS),
@@ -29,14 +29,14 @@ export function composeWorker(world: World): TestWorker {
 
 /** Another wallet with credits that trusts the world's gateway. */
 export async function addWallet(world: World, credits = CREDITS): Promise<TestWallet> {
-  const wallet = composeWallet(world);
+  const wallet = await composeWallet(world);
   await openWallet(world, wallet, credits);
   return wallet;
 }
 
 /** Another worker that is staked and hosts the world's model. */
 export async function addWorker(world: World): Promise<TestWorker> {
-  const worker = composeWorker(world);
+  const worker = await composeWorker(world);
   await openWorker(world, worker, { stakeTokens: STAKE_TOKENS, modelIds: [MODEL.id] });
   return worker;
 }

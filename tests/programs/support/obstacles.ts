@@ -147,7 +147,7 @@ export const obstacles: Record<string, Obstacle> = {
   },
   'authority and arbiter changed': {
     async raise({ chain, authority, stranger, person }) {
-      const arbiter = person();
+      const arbiter = await person();
       const terms = { ...SETTINGS, openDisputesMax: 9, arbiter: arbiter.publicKey };
       const pendingAuthority = stranger.publicKey;
       await chain.send(

@@ -14,12 +14,12 @@ export interface Others {
 
 /** @param name the step's instruction: before the program is initialized there are no accounts */
 export async function openOthers(world: World, name: string): Promise<Others> {
-  const outsider = world.person();
+  const outsider = await world.person();
   if (name === 'config_initialize') return { outsider, accounts: {} };
   const { chain, authority } = world;
   const wallet = await addWallet(world);
   const worker = await addWorker(world);
-  const operator = world.person();
+  const operator = await world.person();
   const openGateway = gatewayOpen({
     payer: operator.publicKey,
     operator: operator.publicKey,

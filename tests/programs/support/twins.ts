@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { type AccountInfo, PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { LOCAL_AUTHORITY, startBankrun } from '../../../testing/kit/bankrun.ts';
+import { localAuthority, startBankrun } from '../../../testing/kit/bankrun.ts';
 import type { Chain } from '../../../testing/kit/chain.ts';
 import { startLiteSvm } from '../../../testing/kit/litesvm.ts';
 
@@ -16,10 +16,11 @@ export interface Twins extends Chain {
  * same reason, or with the same bytes and lamports in every account that it could write.
  */
 export async function startTwins(): Promise<Twins> {
-  const upgradeAuthority = LOCAL_AUTHORITY.publicKey;
+  const authority = await localAuthority();
+  const upgradeAuthority = authority.publicKey;
   const bankrun = await startBankrun({ upgradeAuthority });
-  const litesvm = startLiteSvm({ upgradeAuthority });
-  for (const key of [bankrun.payer, LOCAL_AUTHORITY]) litesvm.fund(key.publicKey);
+  const litesvm = await startLiteSvm({ upgradeAuthority });
+  for (const key of [bankrun.payer, authority]) litesvm.fund(key.publicKey);
   /** Fees are each chain's own. */
   const payers = new Set(
     [bankrun.payer, litesvm.payer].map(({ publicKey }) => publicKey.toBase58()),
@@ -43,7 +44,7 @@ export async function startTwins(): Promise<Twins> {
   return {
     ...litesvm,
     payer: bankrun.payer,
-    authority: LOCAL_AUTHORITY,
+    authority,
     compared: () => compared,
     setAccount: (address, account) => onBoth((chain) => chain.setAccount(address, account)),
     fund: (address) => onBoth((chain) => chain.fund(address)),

@@ -68,7 +68,7 @@ type Take = (
  */
 export async function walkThrough(
   visit: (step: Step) => Promise<void>,
-  start: () => Chain | Promise<Chain> = startChain,
+  start: () => Promise<Chain> = startChain,
 ): Promise<void> {
   const takeOn =
     (world: World): Take =>

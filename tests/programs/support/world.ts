@@ -34,7 +34,7 @@ export interface World extends Cast {
 
 /** A chain with two mints and keys, on which the program is not initialized yet. */
 export async function createBareWorld(given?: Chain): Promise<World> {
-  return worldOf(createCast(given ?? startChain(), { wallets: 1, workers: 1 }));
+  return worldOf(await createCast(given ?? (await startChain()), { wallets: 1, workers: 1 }));
 }
 
 /**
@@ -45,7 +45,7 @@ export async function createWorld(
   settings: Partial<ConfigSettings> = {},
   given?: Chain,
 ): Promise<World> {
-  return worldOf(await openEscrow(given ?? startChain(), { settings }));
+  return worldOf(await openEscrow(given ?? (await startChain()), { settings }));
 }
 
 function worldOf(cast: Cast): World {

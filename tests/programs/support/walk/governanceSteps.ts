@@ -119,7 +119,7 @@ export const claimTreasury: Step = async (walk) => {
 const openGateway: Step = async (walk) => {
   const { world } = walk;
   const isNew = rarely(walk, 2);
-  const operator = isNew ? world.person() : world.operator;
+  const operator = isNew ? await world.person() : world.operator;
   const by = { payer: operator.publicKey, operator: operator.publicKey };
   const instruction = gatewayOpen({ ...by, signers: [world.hotSigner.publicKey] });
   await attempt(walk, isNew, [instruction], [operator]);

@@ -26,7 +26,7 @@ const open: Step = async (walk) => {
   const { world, books } = walk;
   const known = pick(walk, books.wallets);
   const isNew = books.wallets.length < WALLETS_MAX || known === undefined;
-  const party = isNew ? composeWallet(world) : known.party;
+  const party = isNew ? await composeWallet(world) : known.party;
   const trustsGateway = rarely(walk, 2);
   const wallet = party.keypair.publicKey;
   const named = trustsGateway ? { spender: world.gateway, ...UNLIMITED } : {};

@@ -33,7 +33,7 @@ export async function update(walk: Walk, worker: WorkerBook): Promise<void> {
   const isMoving = rarely(walk, 3);
   const payee = isMoving ? walk.world.token(creditMint, authority.publicKey) : payout;
   const isRotating = rarely(walk, 3);
-  const proofKey = isRotating ? walk.world.person() : worker.party.proofKey;
+  const proofKey = isRotating ? await walk.world.person() : worker.party.proofKey;
   const party = { ...worker.party, payout: payee, proofKey };
   const { now } = walk.books;
   const changedAt = worker.proofKeyChangedAt;

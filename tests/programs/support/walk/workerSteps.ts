@@ -34,7 +34,7 @@ const register: Step = async (walk) => {
   const inService = books.workers.filter(({ status }) => status !== 'deregistered');
   const known = pick(walk, books.workers);
   const isNew = inService.length < IN_SERVICE_MAX || known === undefined;
-  const party = isNew ? composeWorker(world) : known.party;
+  const party = isNew ? await composeWorker(world) : known.party;
   const instruction = workerRegister(describeWorker(party));
   if (await attempt(walk, isNew, [instruction], [party.authority])) {
     books.workers.push(registerBook(party));
