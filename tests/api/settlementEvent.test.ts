@@ -28,7 +28,7 @@ describe('the event of a settlement', () => {
       jobId: formatJobId(locked.idBytes),
     };
     const [, settlement] = await connection.getSignaturesForAddress(locked.address);
-    expect(await readSettlement(context as LedgerContext, job, null)).toEqual({
+    expect(await readSettlement(context as unknown as LedgerContext, job, null)).toEqual({
       settlement_tx: settlement?.signature,
       available_credits: 9_997n,
     });

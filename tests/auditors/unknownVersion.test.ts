@@ -7,7 +7,12 @@ import { addresses } from '../../testing/ledger/jobScene.ts';
 import { findingsOf } from './findings.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES, type JobName } from './forgedScene.ts';
 import { ENDING_FORGERIES } from './forgeries/ending.ts';
-import { eventInstructions, flipByte, ofUnknownVersion } from './forgeries/forge.ts';
+import {
+  eventInstructions,
+  flipByte,
+  inTransactionOf,
+  ofUnknownVersion,
+} from './forgeries/forge.ts';
 import { LOCK_FORGERIES } from './forgeries/lock.ts';
 import type { TransactionJson } from './forgeries/node.ts';
 import { PROOF_FORGERIES } from './forgeries/proof.ts';
@@ -74,13 +79,11 @@ describe('a transaction of an unknown version', () => {
   });
 
   it('still has to bear its name', async () => {
-    const forgery = ofUnknownVersion(['JobRefunded'], {
-      transaction(transaction) {
-        const [first = '', ...rest] = transaction.transaction.signatures;
-        transaction.transaction.signatures = [flipByte(first, 0), ...rest];
-        return transaction;
-      },
+    const renamed = inTransactionOf('JobRefunded', ({ transaction }) => {
+      const [first = '', ...rest] = transaction.signatures;
+      transaction.signatures = [flipByte(first, 0), ...rest];
     });
+    const forgery = ofUnknownVersion(['JobRefunded'], renamed);
     expect((await verify('refunded', forgery)).fails).toEqual(['history.signatures']);
   });
 
@@ -212,7 +215,9 @@ describe('a connection that puts a version into the form of another', () => {
   it('is no reason to accuse a signer', async () => {
     const job: PublicKey = scene.jobs.settled;
     const connection = misread(scene.node.reader({}));
-    const { fails, unchecked } = findingsOf(await gatherEvidence({ connection, addresses, job }));
+    const wait = async () => {};
+    const evidence = await gatherEvidence({ connection, addresses, job, wait });
+    const { fails, unchecked } = findingsOf(evidence);
     expect({ fails, unchecked }).toEqual({
       fails: [],
       unchecked: ['history.signatures', 'settlement.signer'],

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isClean, reconcile } from '../../indexer/reconcile/reconcile.ts';
-import { createRpc, type Rpc } from '../../indexer/source/rpc.ts';
+import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
+import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { readHistory } from '../../testing/indexer/scene.ts';
 import { makeHistory } from '../../testing/ledger/history.ts';
@@ -32,23 +33,27 @@ interface Shown {
 }
 
 /** A node that says of every transaction that it is of version 7, and shows of it what `change` leaves. */
-function nodeOf(change: (shown: Shown) => void): Rpc {
-  const rpc = createRpc(scene.ledger.rpcUrl);
-  return async (method, parameters) => {
-    const result = await rpc(method, parameters);
-    if (method !== 'getTransaction') return result as never;
-    const { maxSupportedTransactionVersion } = parameters[1] as Record<string, number>;
-    expect(maxSupportedTransactionVersion).toBeGreaterThanOrEqual(7);
-    const shown = structuredClone(result) as Shown;
-    change(shown);
-    return { ...shown, version: 7 } as never;
+function nodeOf(change: (shown: Shown) => void): LedgerNode {
+  const node = honestNode();
+  return {
+    ask: (method, parameters, read) =>
+      node.ask(method, parameters, (result) => {
+        if (method !== 'getTransaction') return read(result);
+        const { maxSupportedTransactionVersion } = parameters[1] as Record<string, number>;
+        expect(maxSupportedTransactionVersion).toBeGreaterThanOrEqual(7);
+        const shown = structuredClone(result) as Shown;
+        change(shown);
+        return read({ ...shown, version: 7 });
+      }),
   };
 }
 
-async function mirrorOf(rpc: Rpc): Promise<MirrorDatabase> {
+const honestNode = () => connectNode({ url: scene.ledger.rpcUrl });
+
+async function mirrorOf(node: LedgerNode): Promise<MirrorDatabase> {
   const mirror = await createMirrorDatabase();
   mirrors.push(mirror);
-  await mirror.apply(await readHistory(createLedgerSource({ rpc, programId: PROGRAM_ID })));
+  await mirror.apply(await readHistory(createLedgerSource({ node, programId: PROGRAM_ID })));
   return mirror;
 }
 
@@ -65,10 +70,7 @@ function onlyAccounts({ transaction }: Shown): void {
 
 describe('the mirror', () => {
   it('is the same, and agrees with the accounts, in version 1 and in one that is not known', async () => {
-    const [first, seventh] = [
-      await mirrorOf(createRpc(scene.ledger.rpcUrl)),
-      await mirrorOf(nodeOf(onlyAccounts)),
-    ];
+    const [first, seventh] = [await mirrorOf(honestNode()), await mirrorOf(nodeOf(onlyAccounts))];
     expect(await digestTables(seventh.pool)).toEqual(await digestTables(first.pool));
     const { rows } = await first.pool.query('select status from jobs order by status');
     expect(rows.map(({ status }) => status)).toEqual(['refunded', 'settled', 'settled']);

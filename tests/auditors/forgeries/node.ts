@@ -79,11 +79,13 @@ export function createForgingNode(rpcUrl: string): ForgingNode {
         return { ...(await ask(forgery, request, forward)), id: request.id };
       }),
     reader: (forgery) =>
-      connectLedger(async (method, params) => {
-        const request = { jsonrpc: '2.0', id: '1', method, params: [...params] };
-        const { result, error } = await ask(forgery, request, forwardTo(rpcUrl));
-        if (error) throw Object.assign(new Error(error.message), { code: error.code });
-        return result;
+      connectLedger({
+        async ask(method, params, read) {
+          const request = { jsonrpc: '2.0', id: '1', method, params: [...params] };
+          const { result, error } = await ask(forgery, request, forwardTo(rpcUrl));
+          if (error) throw Object.assign(new Error(error.message), { code: error.code });
+          return read(result);
+        },
       }),
   };
 }
