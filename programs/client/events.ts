@@ -28,7 +28,8 @@ export interface ExecutedTransaction {
   readonly transaction: {
     readonly message:
       | { readonly staticAccountKeys: readonly Key[] }
-      | { readonly accountKeys: readonly Key[] };
+      /** Missing in a version of a form that is not known. */
+      | { readonly accountKeys?: readonly Key[] };
   };
   readonly meta: {
     readonly err: unknown;
@@ -71,10 +72,15 @@ export function decodeEvents(
   const { message } = transaction;
   const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
   const ownKeys = 'staticAccountKeys' in message ? message.staticAccountKeys : message.accountKeys;
+  const calls = meta.innerInstructions ?? [];
+  if (!ownKeys) {
+    if (!calls.some(({ instructions }) => instructions.some(isTagged))) return [];
+    throw new Error('A transaction without its accounts made a call that may be an event');
+  }
   const keys = [...ownKeys, ...writable, ...readonly].map(String);
   const self = keys.indexOf(addresses.programId.toBase58());
   const authority = keys.indexOf(addresses.eventAuthority.toBase58());
-  return (meta.innerInstructions ?? []).flatMap(({ index, instructions }) =>
+  return calls.flatMap(({ index, instructions }) =>
     instructions.flatMap(({ programIdIndex, accounts, data }, innerIndex) => {
       if (programIdIndex !== self || accounts.length !== 1 || accounts[0] !== authority) return [];
       const bytes = decodeBase58(data);
@@ -83,6 +89,9 @@ export function decodeEvents(
     }),
   );
 }
+
+const isTagged = ({ data }: { readonly data: string }): boolean =>
+  startsWithBytes(decodeBase58(data), EVENT_TAG);
 
 /**
  * Reads the data of one call that carries an event, Anchor's tag included.

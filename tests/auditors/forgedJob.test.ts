@@ -12,15 +12,13 @@ const FORGERIES = [
   ...ENDING_FORGERIES,
 ];
 
-let scene: ForgedScene;
+describe.each([0, 1] as const)('a forging node, with transactions of version %s,', (version) => {
+  let scene: ForgedScene;
+  beforeAll(async () => {
+    scene = await createForgedScene({ version });
+  });
+  afterAll(() => scene?.ledger.close());
 
-beforeAll(async () => {
-  scene = await createForgedScene();
-});
-
-afterAll(() => scene?.ledger.close());
-
-describe('a forging node', () => {
   it.each(FORGERIES)('is detected: $what', async ({ job, forgery, fails, unchecked = [] }) => {
     const found = await scene.verify(scene.jobs[job], forgery(scene.jobs));
     expect({ fails: found.fails, unchecked: found.unchecked.toSorted() }).toEqual({

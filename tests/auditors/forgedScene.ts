@@ -1,8 +1,8 @@
-import type { Connection, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
 import { type Findings, findingsOf } from './findings.ts';
-import { createForgingNode, type Forgery } from './forgeries/node.ts';
+import { createForgingNode, type Forgery, type ForgingNode } from './forgeries/node.ts';
 
 export const JOB_NAMES = [
   'settled',
@@ -24,13 +24,16 @@ const atOnce = async () => {};
 /** Jobs that ended in every way, and a node that lies about them. */
 export interface ForgedScene extends JobScene {
   readonly jobs: ForgedJobs;
-  node(forgery: Forgery): Connection;
+  readonly node: ForgingNode;
   /** What becomes of a job's checks when it is seen through a forging node. */
   verify(job: PublicKey, forgery: Forgery): Promise<Findings>;
 }
 
-export async function createForgedScene(): Promise<ForgedScene> {
-  const scene = await createJobScene();
+/** @param options.version of all transactions of the jobs */
+export async function createForgedScene(
+  options: Parameters<typeof createJobScene>[0] = {},
+): Promise<ForgedScene> {
+  const scene = await createJobScene(options);
   const locked = [
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
@@ -67,7 +70,7 @@ export async function createForgedScene(): Promise<ForgedScene> {
     jobs,
     node,
     async verify(job, forgery) {
-      const connection = node(forgery);
+      const connection = node.reader(forgery);
       return findingsOf(await gatherEvidence({ connection, addresses, job, wait: atOnce }));
     },
   };

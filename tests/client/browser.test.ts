@@ -7,12 +7,13 @@ import {
   sign,
   verifyJob,
 } from '../../programs/client/index.ts';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { findChromium } from '../../testing/browser.ts';
 import { addresses, OUTPUT } from '../../testing/ledger/jobScene.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES } from '../auditors/forgedScene.ts';
 import { ENDING_FORGERIES } from '../auditors/forgeries/ending.ts';
-import type { ForgeryCase } from '../auditors/forgeries/forge.ts';
+import { type ForgeryCase, ofUnknownVersion } from '../auditors/forgeries/forge.ts';
 import { LOCK_FORGERIES } from '../auditors/forgeries/lock.ts';
 import type { Forgery, TransactionJson } from '../auditors/forgeries/node.ts';
 import { PROOF_FORGERIES } from '../auditors/forgeries/proof.ts';
@@ -123,7 +124,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
   });
 
   async function verifyOnNode(
-    connection: Connection,
+    connection: LedgerConnection,
     job: PublicKey,
     client: { output?: string; receipt?: string } = {},
   ) {
@@ -151,7 +152,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
   it.each(FORGERIES)(
     'judges a node that forges $what as Node does',
     async ({ job, forgery, fails }) => {
-      const connection = scene.node(forgeOnce(forgery(scene.jobs)));
+      const connection = scene.node.connection(forgeOnce(forgery(scene.jobs)));
       const onNode = await verifyOnNode(connection, scene.jobs[job]);
       const inBrowser = await verifyInBrowser(register(connection), scene.jobs[job]);
       expect(JSON.parse(inBrowser)).toEqual(JSON.parse(onNode));
@@ -160,7 +161,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
   );
 
   it.each(JOB_NAMES)('judges an honest node as Node does: %s', async (name) => {
-    const connection = scene.node({});
+    const connection = scene.node.connection({});
     const onNode = await verifyOnNode(connection, scene.jobs[name]);
     const inBrowser = await verifyInBrowser(register(connection), scene.jobs[name]);
     expect(JSON.parse(inBrowser)).toEqual(JSON.parse(onNode));
@@ -168,7 +169,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
   });
 
   it("judges the client's evidence as Node does", async () => {
-    const connection = scene.node({});
+    const connection = scene.node.connection({});
     const node = register(connection);
     const job = scene.jobs.settled;
     const receipt = scene.receipt(job);
@@ -192,11 +193,25 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
   it('judges a node that hides a transaction as Node does', async () => {
     const refusal = () => ({ code: -32_015, message: 'Transaction version (1) is not supported' });
     for (const forgery of [{ refusal }, { transaction: () => null }]) {
-      const connection = scene.node(forgery);
+      const connection = scene.node.connection(forgery);
       const onNode = await verifyOnNode(connection, scene.jobs.settled);
       const inBrowser = await verifyInBrowser(register(connection), scene.jobs.settled);
       expect(JSON.parse(inBrowser)).toEqual(JSON.parse(onNode));
       expect(JSON.parse(inBrowser).result).toBe('not_checkable');
+    }
+  });
+
+  it('judges a transaction of an unknown version as Node does', async () => {
+    const job = scene.jobs.closed;
+    for (const [event, result] of [
+      ['JobClosed', 'holds'],
+      ['JobSettled', 'not_checkable'],
+    ] as const) {
+      const forgery = ofUnknownVersion([event]);
+      const onNode = await verifyOnNode(scene.node.reader(forgery), job);
+      const inBrowser = await verifyInBrowser(register(scene.node.connection(forgery)), job);
+      expect(JSON.parse(inBrowser)).toEqual(JSON.parse(onNode));
+      expect(JSON.parse(inBrowser).result).toBe(result);
     }
   });
 
@@ -205,7 +220,7 @@ describe.each(runtimes)(`verification in %s (seed ${random.seed})`, () => {
     const { createAddresses, ...bundled } = runHere<Verification>(code);
     const lock = LOCK_FORGERIES[0] as ForgeryCase;
     for (const forgery of [{}, forgeOnce(lock.forgery(scene.jobs))]) {
-      const [connection, job] = [scene.node(forgery), scene.jobs[lock.job]];
+      const [connection, job] = [scene.node.connection(forgery), scene.jobs[lock.job]];
       const own = createAddresses(addresses.programId);
       const evidence = await bundled.gatherEvidence({ connection, addresses: own, job });
       expect(evidence.job.constructor).not.toBe(own.config.constructor);

@@ -56,6 +56,8 @@ export const KEY_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
 /** Set in the first byte of every message but a legacy one, whose first byte counts its signers. */
 export const VERSION_FLAG = 0x80;
+/** The highest that a message can state beside the flag: a node that is asked for it shows all versions. */
+export const VERSION_MAX = VERSION_FLAG - 1;
 /** What the ledger takes: a packet, or since version 1 (SIMD-0385) more than three. */
 export const TRANSACTION_BYTES_MAX = { legacy: 1_232, 0: 1_232, 1: 4_096 } as const;
 

@@ -71,6 +71,26 @@ export function decodeEvent({ data }: InstructionJson) {
   return coder.events.decode(Buffer.from(bs58.decode(data)).subarray(TAG_BYTES).toString('base64'));
 }
 
+/** A version that does not exist. */
+const UNKNOWN_VERSION = 7;
+
+/**
+ * Says of transactions that they are of an unknown version, after whatever else it says.
+ *
+ * @param names of which events; by default of all transactions
+ */
+export function ofUnknownVersion(names?: readonly string[], forgery: Forgery = {}): Forgery {
+  return {
+    ...forgery,
+    transaction(transaction) {
+      const isMeant =
+        !names || names.some((name) => eventInstructions(transaction, name).length > 0);
+      const forged = forgery.transaction ? forgery.transaction(transaction) : transaction;
+      return isMeant && forged ? { ...forged, version: UNKNOWN_VERSION } : forged;
+    },
+  };
+}
+
 /** Forges only the transaction that has an event of this name. */
 export function inTransactionOf(
   name: string,

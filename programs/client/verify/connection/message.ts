@@ -2,6 +2,11 @@ import { PublicKey } from '#publicKey';
 import { decodeBase58 } from '../../keys.ts';
 import { encodeMessage, type MessageVersion } from '../../wire/index.ts';
 
+/** A message that shows not even its accounts, in a version whose form is not known. */
+export class UnknownFormError extends Error {
+  override name = 'UnknownFormError';
+}
+
 /** A transaction's message as a node's JSON has it. */
 export interface MessageJson {
   readonly header: {
@@ -35,19 +40,29 @@ interface LoadedKeys {
   readonly readonly: readonly PublicKey[];
 }
 
-/** A message with the parts of web3.js's VersionedMessage that verification reads. */
+/**
+ * A message with the parts of web3.js's VersionedMessage that verification reads. In a version that
+ * is not known its instructions may have any form: only its accounts must be there.
+ *
+ * @throws UnknownFormError
+ */
 export function createMessage(json: MessageJson, version: 'legacy' | number) {
-  const staticAccountKeys = json.accountKeys.map((text) => new PublicKey(text));
+  const isKnown = VERSIONS.includes(version);
+  const keys = () => json.accountKeys.map((text) => new PublicKey(text));
+  const instructions = () =>
+    json.instructions.map(({ programIdIndex, accounts, data }) => ({
+      programIdIndex,
+      accountKeyIndexes: [...accounts],
+      data: decodeBase58(data),
+    }));
+  const staticAccountKeys = isKnown ? keys() : tryRead(keys);
+  if (!staticAccountKeys) throw new UnknownFormError(`A message of version ${version}`);
   return {
     version,
     header: json.header,
     staticAccountKeys,
     recentBlockhash: json.recentBlockhash,
-    compiledInstructions: json.instructions.map(({ programIdIndex, accounts, data }) => ({
-      programIdIndex,
-      accountKeyIndexes: accounts,
-      data: decodeBase58(data),
-    })),
+    compiledInstructions: isKnown ? instructions() : (tryRead(instructions) ?? []),
     addressTableLookups: json.addressTableLookups?.map(({ accountKey, ...indexes }) => ({
       accountKey: new PublicKey(accountKey),
       ...indexes,
@@ -63,6 +78,15 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
   };
 }
 
+/** @returns undefined where it has another form */
+function tryRead<Part>(read: () => Part): Part | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 const VERSIONS: readonly unknown[] = ['legacy', 0, 1] satisfies MessageVersion[];
 
 /** As `createMessage` gives it, or web3.js, whose own `serialize` does not know version 1. */
@@ -70,15 +94,13 @@ type ReadMessage = Omit<ReturnType<typeof createMessage>, 'getAccountKeys' | 'tr
   Pick<MessageJson, 'transactionConfig'>;
 
 /**
- * The bytes that were signed.
+ * The bytes that were signed; undefined for a version whose bytes are not known.
  *
- * @throws Error for a version whose bytes are not known; RangeError for a number that no byte holds
+ * @throws RangeError for a number that no byte holds
  */
-export function signedBytes(message: ReadMessage): Uint8Array {
+export function signedBytes(message: ReadMessage): Uint8Array | undefined {
   const { version, header, staticAccountKeys, recentBlockhash } = message;
-  if (!VERSIONS.includes(version)) {
-    throw new Error(`A transaction is of version ${version}, which this client does not read`);
-  }
+  if (!VERSIONS.includes(version)) return undefined;
   const { priorityFee = null, ...limits } = message.transactionConfig ?? {};
   return encodeMessage({
     version: version as MessageVersion,

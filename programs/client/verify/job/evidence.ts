@@ -28,8 +28,9 @@ interface Change {
 
 /** A successful transaction with everything that the ledger keeps of it. */
 export interface LedgerTransaction extends Place {
-  /** The bytes that were signed. */
-  readonly message: Uint8Array;
+  /** The bytes that were signed; undefined in a version whose bytes this client does not know. */
+  readonly message: Uint8Array | undefined;
+  /** Without those bytes, by the node's word alone. */
   readonly signers: readonly PublicKey[];
   /** In the order of `signers`; the first one names the transaction. */
   readonly signatures: readonly Uint8Array[];
@@ -61,24 +62,31 @@ export function readTransaction(
   const addresses = keys.map(String);
   const address = (index: number) => addresses[index] ?? '';
   const inner = new Map(meta.innerInstructions?.map((item) => [item.index, item.instructions]));
+  // web3.js 3 puts what it does not know into the form of a legacy message.
+  const isOfItsForm = (response.version ?? message.version) === message.version;
+  const bytes = isOfItsForm ? signedBytes(message) : undefined;
+  const signerCount = bytes ? message.header.numRequiredSignatures : signatures.length;
+  // What a version that is not known says itself may be missing: what it called is there.
+  const count = Math.max(message.compiledInstructions.length, ...[...inner.keys()].map(next));
   return {
     signature,
     slot: BigInt(response.slot),
-    message: signedBytes(message),
-    signers: addresses.slice(0, message.header.numRequiredSignatures).map(publicKeyOf),
+    message: bytes,
+    signers: addresses.slice(0, signerCount).map(publicKeyOf),
     signatures: signatures.map((text) => decodeBase58(text)),
-    instructions: message.compiledInstructions.map(
-      ({ programIdIndex, accountKeyIndexes, data }, index) => ({
-        programId: address(programIdIndex),
-        accounts: accountKeyIndexes.map(address),
-        data,
+    instructions: Array.from({ length: count }, (_, index) => {
+      const outer = message.compiledInstructions[index];
+      return {
+        programId: outer ? address(outer.programIdIndex) : '',
+        accounts: (outer?.accountKeyIndexes ?? []).map(address),
+        data: outer?.data ?? new Uint8Array(),
         inner: (inner.get(index) ?? []).map((called) => ({
           programId: address(called.programIdIndex),
           accounts: called.accounts.map(address),
           data: decodeBase58(called.data),
         })),
-      }),
-    ),
+      };
+    }),
     lamports: new Map(
       addresses.map((key, index) => [
         key,
@@ -93,6 +101,8 @@ export function readTransaction(
     events: decodeEvents(response, programId),
   };
 }
+
+const next = (index: number): number => index + 1;
 
 /** A token account that a transaction opens or closes is listed on one side only. */
 function readTokens(

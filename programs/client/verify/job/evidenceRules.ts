@@ -4,7 +4,7 @@ import { proofMessage, receiptMessage, verifySignature } from '../../proof.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import { type PlacedEvent, readSignedMessage, workersInForce } from './evidence.ts';
 import type { JobRecord } from './record.ts';
-import { type Rule, rule } from './rule.ts';
+import { NODE_SAYS_WHO_SIGNED, NOT_SHOWN, type Rule, rule } from './rule.ts';
 
 type SignedMessage = NonNullable<ReturnType<typeof readSignedMessage>>;
 
@@ -24,7 +24,11 @@ export const evidence: Rule = rule(
       );
     }
     const signed = readEvidence(DisputeResolved, verdict === 'upheld_worker' ? 2 : 1);
-    if (signed === undefined) return fails('The signed messages are not where they have to be.');
+    if (signed === undefined) {
+      return DisputeResolved.transaction.message
+        ? fails('The signed messages are not where they have to be.')
+        : notCheckable(NOT_SHOWN);
+    }
     const forged = signed.find((one) => !verifySignature(one));
     if (forged) return fails(`A signature is not ${forged.publicKey}'s.`);
     const hash = sha256(concatBytes(...signed.map(({ message }) => message)));
@@ -107,8 +111,9 @@ export const amended: Rule = rule(
   ['JobLocked', 'JobDisputed', 'DisputeAmended'],
   ({ JobLocked, JobDisputed, DisputeAmended }) => {
     const { wallet } = JobLocked.data;
-    const { signers } = DisputeAmended.transaction;
+    const { signers, message } = DisputeAmended.transaction;
     if (JobDisputed.data.disputedByWallet) return fails('The wallet itself had disputed the job.');
+    if (!message) return notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
     if (!signers.some((signer) => signer.equals(wallet))) {
       return notCheckable(
         'A program signed for the wallet, in a call that no list of signers shows.',

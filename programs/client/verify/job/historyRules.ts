@@ -9,31 +9,53 @@ import {
   findLookalikes,
   isPossible,
   type JobEvent,
+  type JobEventName,
   type JobRecord,
   statusAfter,
 } from './record.ts';
-import { historyRule } from './rule.ts';
+import { historyRule, NODE_SAYS_WHO_SIGNED } from './rule.ts';
+
+/**
+ * What anybody may do. A node that lies about it can sign a transaction that asks for it with a key of
+ * its own, so that the sender's signature proves nothing.
+ */
+const OPEN_TO_ANYBODY: readonly JobEventName[] = [
+  'JobProven',
+  'JobRefunded',
+  'DisputeExpired',
+  'JobClosed',
+];
 
 /** A node cannot make up or alter what the signers of a transaction asked for. */
 export const signatures = historyRule('history.signatures', (record) => {
   const transactions = changingTransactions(record);
   const unsigned = transactions.filter((transaction) => !isSigned(transaction));
-  return unsigned.length > 0
-    ? fails(
-        `Not what its signers signed: ${unsigned.map(({ signature }) => signature).join(', ')}.`,
-      )
-    : holds(`All signers signed what is shown. Transactions: ${transactions.length}.`);
+  if (unsigned.length > 0) return fails(`Not what its signers signed: ${namesOf(unsigned)}.`);
+  const unknown = transactions.filter(({ message }) => message === undefined);
+  const byRole = unknown.filter((one) =>
+    record.events.some(
+      ({ name, transaction }) => transaction === one && !OPEN_TO_ANYBODY.includes(name),
+    ),
+  );
+  if (byRole.length > 0) return notCheckable(`${NODE_SAYS_WHO_SIGNED}: ${namesOf(byRole)}.`);
+  const signed = `All signers signed what is shown. Transactions: ${transactions.length - unknown.length}.`;
+  const others = ` By anybody, in a version whose signed bytes are not known: ${unknown.length}.`;
+  return holds(unknown.length > 0 ? signed + others : signed);
 });
 
+const namesOf = (transactions: readonly LedgerTransaction[]): string =>
+  transactions.map(({ signature }) => signature).join(', ');
+
+/** Where the signed bytes are not known, this is so of the name alone. */
 function isSigned({ signature, signatures, signers, message }: LedgerTransaction): boolean {
   const [first] = signatures;
+  if (first === undefined || encodeBase58(first) !== signature) return false;
   return (
-    first !== undefined &&
-    encodeBase58(first) === signature &&
-    signatures.length === signers.length &&
-    signatures.every((one, index) =>
-      verifySignature({ publicKey: signers[index] as PublicKey, message, signature: one }),
-    )
+    message === undefined ||
+    (signatures.length === signers.length &&
+      signatures.every((one, index) =>
+        verifySignature({ publicKey: signers[index] as PublicKey, message, signature: one }),
+      ))
   );
 }
 

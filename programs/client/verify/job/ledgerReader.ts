@@ -4,7 +4,8 @@ import type { Addresses } from '../../addresses.ts';
 import { SYSTEM_PROGRAM } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
-import type { MessageVersion } from '../../wire/index.ts';
+import { VERSION_MAX } from '../../wire/index.ts';
+import { UnknownFormError } from '../connection/message.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import {
   type JobAccount,
@@ -66,16 +67,14 @@ export function createLedgerReader(
   };
 }
 
-/** The newest version of which the signed bytes are known. */
-const VERSION_MAX = 1 satisfies MessageVersion;
-
 /** How JSON-RPC says that a transaction is of a newer version than the caller reads. */
 const UNSUPPORTED_TRANSACTION_VERSION = -32_015;
 
 function isOfUnknownVersion(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof UnknownFormError) return true;
   const isRefused = 'code' in error && error.code === UNSUPPORTED_TRANSACTION_VERSION;
-  // So a web3.js before 1.99 ends an answer of another version than it knows.
+  // So web3.js 1 ends an answer of another version than it knows.
   return isRefused || error.name === 'StructError';
 }
 

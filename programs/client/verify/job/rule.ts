@@ -19,6 +19,14 @@ import {
 /** Judges one thing about a job. */
 export type Rule = (record: JobRecord) => Check;
 
+/** Of a transaction whose signed bytes are not known; a sentence without its end. */
+export const NODE_SAYS_WHO_SIGNED =
+  'In a version that this client does not know, only the node says who signed';
+
+/** Of the instructions of such a transaction. */
+export const NOT_SHOWN =
+  'In a version that this client does not know, the node does not show the signed messages.';
+
 /** A job ends in one of these ways. */
 const ENDINGS: readonly JobEventName[] = ['JobSettled', 'JobFailed', 'JobRefunded'];
 

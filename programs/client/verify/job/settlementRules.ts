@@ -10,7 +10,7 @@ import {
   workersInForce,
 } from './evidence.ts';
 import type { JobRecord } from './record.ts';
-import { judgeBalances, rule } from './rule.ts';
+import { judgeBalances, NODE_SAYS_WHO_SIGNED, rule } from './rule.ts';
 
 /**
  * The key that the settlement names, and that delivery receipts bear, did sign it. No key signs for
@@ -19,6 +19,7 @@ import { judgeBalances, rule } from './rule.ts';
 export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled }, { addresses }) => {
   const { data, transaction, instructionIndex } = JobSettled;
   const { settledBy } = data;
+  if (!transaction.message) return notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
   if (transaction.signers.some((one) => one.equals(settledBy))) {
     return holds(`Settled by ${settledBy.toBase58()}.`);
   }

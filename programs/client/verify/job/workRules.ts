@@ -10,7 +10,7 @@ import {
   workersInForce,
 } from './evidence.ts';
 import { eventsNamed, type JobRecord } from './record.ts';
-import { judgeBalances, type Rule, rule } from './rule.ts';
+import { judgeBalances, NOT_SHOWN, type Rule, rule } from './rule.ts';
 
 /** The job is where only this wallet's job of this id can be. */
 export const address = rule('lock.address', ['JobLocked'], ({ JobLocked }, { addresses, job }) => {
@@ -78,7 +78,11 @@ export const assignment = rule(
 /** The precompile verified the worker's signature, and so does this check, of exactly this proof. */
 export const signature = rule('proof.signature', ['JobProven'], ({ JobProven }, record) => {
   const signed = findSigned(JobProven, record);
-  if (!signed) return fails('No ed25519 instruction of the transaction verifies this proof.');
+  if (!signed) {
+    return JobProven.transaction.message
+      ? fails('No ed25519 instruction of the transaction verifies this proof.')
+      : notCheckable(NOT_SHOWN);
+  }
   const key = signed.publicKey.toBase58();
   return verifySignature(signed)
     ? holds(`${key} signed the ${signed.message.length} bytes of the proof.`)
