@@ -9,6 +9,7 @@ import {
   getTransaction,
 } from '../../programs/client/rpc/methods.ts';
 import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
+import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import { decodeTransaction, type LedgerTransaction } from '../fold/event.ts';
 import { RetryableError } from './errors.ts';
 import { checkNodeSlot, untilReached } from './node.ts';
@@ -68,9 +69,6 @@ export interface LedgerSource {
   locate(signatures: readonly string[], nodeSlotMin: bigint): Promise<ReadonlyMap<string, bigint>>;
 }
 
-/** The highest number that a node accepts: whatever version a stranger uses, it is read. */
-const TRANSACTION_VERSION_MAX = 255;
-
 type ShownTransaction = ExecutedTransaction & { readonly slot: number };
 
 /**
@@ -107,7 +105,8 @@ export function createLedgerSource(options: {
     async read({ signature, slot }) {
       const executed = (await getTransaction(node, signature, {
         commitment: 'confirmed',
-        maxSupportedTransactionVersion: TRANSACTION_VERSION_MAX,
+        // Strangers may use any.
+        maxSupportedTransactionVersion: VERSION_MAX,
       })) as ShownTransaction | null;
       // A node may list a transaction a moment before it can show it.
       if (!executed?.meta) throw new RetryableError(`The ledger does not show ${signature} yet`);

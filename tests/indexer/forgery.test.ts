@@ -82,6 +82,15 @@ describe('an event', () => {
     expect(decode(forged)).toEqual([]);
   });
 
+  it('is not missed in a message whose form is not known', () => {
+    const transaction = { message: {} };
+    const tagged = structuredClone({ ...lock, transaction });
+    expect(() => decode(tagged)).toThrow('without its accounts');
+    const untagged = structuredClone(tagged);
+    Object.assign(eventInstruction(untagged), { data: bs58.encode(Buffer.from('no event')) });
+    expect(decode(untagged)).toEqual([]);
+  });
+
   it('is not decoded from a failed transaction', () => {
     const failed = { ...lock, meta: { ...lock.meta, err: { InstructionError: [0, 'Custom'] } } };
     expect(decode(failed)).toEqual([]);

@@ -70,7 +70,7 @@ describe('a transaction', () => {
     expect(asked).toEqual([
       {
         method: 'getTransaction',
-        config: expect.objectContaining({ maxSupportedTransactionVersion: 255 }),
+        config: expect.objectContaining({ maxSupportedTransactionVersion: 127 }),
       },
     ]);
   });
