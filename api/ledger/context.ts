@@ -29,6 +29,8 @@ const RETRY_PAUSE_MS = 500;
 /** What every instruction of the API needs to reach the ledger. */
 export interface LedgerContext {
   connection: LedgerConnection;
+  /** For transactions of every version, as the node shows them. */
+  rpc: Rpc;
   commitment: 'confirmed' | 'finalized';
   addresses: Addresses;
   /** The Gateway account: the controller of our jobs. */
@@ -217,6 +219,7 @@ export function connectLedger(options: {
   });
   const context: LedgerContext = {
     connection,
+    rpc,
     commitment,
     addresses,
     gateway: config.SVC_GATEWAY,

@@ -3,12 +3,18 @@ import type { Database } from '../../common/postgres.ts';
 import type { Time } from '../../common/wait.ts';
 import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import { type DecodedEvent, decodeEvents } from '../../programs/client/events.ts';
+import {
+  type DecodedEvent,
+  decodeEvents,
+  type ExecutedTransaction,
+} from '../../programs/client/events.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import { getTransaction } from '../../programs/client/rpc/methods.ts';
+import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import type { LookedUpStatus, SettlementRecord, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
@@ -92,15 +98,16 @@ export async function readSettlement(
 
 /** @throws while the node does not show what it lists */
 async function readEvents(
-  { connection, commitment, addresses }: LedgerContext,
+  { rpc, commitment, addresses }: LedgerContext,
   signature: string,
 ): Promise<DecodedEvent[]> {
-  const options = { commitment, maxSupportedTransactionVersion: 0 };
-  const transaction = await connection.getTransaction(signature, options);
-  if (!transaction?.meta?.innerInstructions) {
+  // Anybody can name the job in a transaction of any version.
+  const options = { commitment, maxSupportedTransactionVersion: VERSION_MAX };
+  const transaction = await getTransaction(rpc, signature, options);
+  if (!(transaction as ExecutedTransaction | null)?.meta?.innerInstructions) {
     throw new Error('The node does not show what a transaction did');
   }
-  return decodeEvents(transaction, addresses.programId);
+  return decodeEvents(transaction as ExecutedTransaction, addresses.programId);
 }
 
 export function createUnmirroredJobs(options: {

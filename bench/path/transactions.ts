@@ -1,5 +1,9 @@
-import type { Connection, VersionedTransactionResponse } from '@solana/web3.js';
+import type { Connection } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { getTransaction } from '../../programs/client/rpc/methods.ts';
+import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 
 /** All transactions with the same instructions of the program, and their total cost. */
@@ -11,6 +15,17 @@ export interface TransactionCosts {
   jobs: number;
   computeUnits: number;
   feeLamports: number;
+}
+
+/** A transaction of any version, as far as it is read here. */
+interface TransactionJson {
+  readonly transaction: {
+    readonly message: {
+      readonly accountKeys: readonly string[];
+      readonly instructions: readonly { readonly programIdIndex: number; readonly data: string }[];
+    };
+  };
+  readonly meta: { readonly computeUnitsConsumed: number; readonly fee: number } | null;
 }
 
 const PAGE = 1_000;
@@ -38,15 +53,16 @@ export async function readCosts(
   );
   const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
   const byInstructions = new Map<string, TransactionCosts>();
+  const rpc = connectRpc({ url: connection.rpcEndpoint });
   while (signatures.length > 0) {
     const read = signatures.splice(0, AT_ONCE).map((signature) =>
-      connection.getTransaction(signature, {
+      getTransaction(rpc, signature, {
         commitment: 'confirmed',
-        maxSupportedTransactionVersion: 0,
+        maxSupportedTransactionVersion: VERSION_MAX,
       }),
     );
     for (const transaction of await Promise.all(read)) {
-      if (transaction) add(byInstructions, transaction);
+      if (transaction) add(byInstructions, transaction as TransactionJson);
     }
   }
   return [...byInstructions.values()];
@@ -54,13 +70,12 @@ export async function readCosts(
 
 function add(
   byInstructions: Map<string, TransactionCosts>,
-  { transaction, meta }: VersionedTransactionResponse,
+  { transaction: { message }, meta }: TransactionJson,
 ): void {
-  const names = transaction.message.compiledInstructions
-    .filter(({ programIdIndex }) =>
-      transaction.message.staticAccountKeys[programIdIndex]?.equals(PROGRAM_ID),
-    )
-    .map(({ data }) => coder.instruction.decode(Buffer.from(data))?.name ?? 'unknown');
+  const programId = PROGRAM_ID.toBase58();
+  const names = message.instructions
+    .filter(({ programIdIndex }) => message.accountKeys[programIdIndex] === programId)
+    .map(({ data }) => coder.instruction.decode(Buffer.from(bs58.decode(data)))?.name ?? 'unknown');
   const instructions = [...new Set(names)].join(' + ');
   const costs = byInstructions.get(instructions) ?? {
     instructions,

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { LedgerContext } from '../../api/ledger/context.ts';
+import { readSettlement } from '../../api/ledger/jobLookup.ts';
+import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
+import { systemTime } from '../../common/wait.ts';
+import { formatJobId } from '../../programs/client/jobId.ts';
+import { mention } from '../../testing/ledger/history.ts';
+import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
+
+let scene: JobScene;
+beforeAll(async () => {
+  scene = await createJobScene({ version: 1 });
+});
+afterAll(() => scene?.ledger.close());
+
+describe('the event of a settlement', () => {
+  it("is found behind a stranger's transaction of a later version", async () => {
+    const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+    if (!locked) throw new Error('one was locked');
+    await scene.acknowledge(locked.address);
+    await scene.settle(locked.address);
+    await mention(scene, locked.address);
+    const { rpcUrl, connection } = scene.ledger;
+    const rpc = connectPooledRpc({ url: rpcUrl });
+    const context = { connection, rpc, addresses, commitment: 'confirmed', time: systemTime };
+    const job = {
+      wallet: scene.service.wallet.publicKey.toBase58(),
+      jobId: formatJobId(locked.idBytes),
+    };
+    const [, settlement] = await connection.getSignaturesForAddress(locked.address);
+    expect(await readSettlement(context as unknown as LedgerContext, job, null)).toEqual({
+      settlement_tx: settlement?.signature,
+      available_credits: 9_997n,
+    });
+  });
+});
