@@ -202,11 +202,13 @@ describe('a node that says that transactions are of an unknown version', () => {
 });
 
 describe('a connection that puts a version into the form of another', () => {
-  /** As web3.js 3.0.0-rc.2 does with every version above 0. */
+  /** web3.js 3.0.0-rc.2 makes a legacy message of every version above 0. */
   function misread(reader: LedgerConnection): LedgerConnection {
     const getTransaction = async (signature: string, config: never) => {
       const shown = await reader.getTransaction(signature, config);
-      if (shown) Object.assign(shown.transaction.message, { version: 'legacy' });
+      const message: { version: unknown } | undefined = shown?.transaction.message;
+      const version = message?.version === 0 ? 'legacy' : 0;
+      if (message) Object.assign(message, { version });
       return shown;
     };
     return Object.assign(Object.create(reader), { getTransaction });

@@ -270,10 +270,13 @@ export async function getSignatureStatuses(
 ): Promise<AtSlot<(SignatureStatus | null)[]>> {
   const read = atSlot((value) => listOf(value, orNull(statusOf)));
   const questions = [];
-  for (let from = 0; from < signatures.length; from += STATUSES_MAX) {
+  let from = 0;
+  // Of none, the node still says how far it has come.
+  do {
     const part = signatures.slice(from, from + STATUSES_MAX);
     questions.push(rpc.ask('getSignatureStatuses', [part, options], read));
-  }
+    from += STATUSES_MAX;
+  } while (from < signatures.length);
   const answers = await Promise.all(questions);
   return {
     slot: Math.min(...answers.map(({ slot }) => slot)),

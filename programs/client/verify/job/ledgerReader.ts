@@ -78,8 +78,6 @@ function isOfUnknownVersion(error: unknown): boolean {
   return isRefused || error.name === 'StructError';
 }
 
-const UNKNOWN_VERSION = 'A transaction is of a version that this client does not read';
-
 async function readOne(
   connection: LedgerConnection,
   programId: PublicKey,
@@ -92,16 +90,11 @@ async function readOne(
       maxSupportedTransactionVersion: VERSION_MAX,
     });
     if (!response?.meta) return unread('The node lists a transaction and does not show it');
-    const { version, transaction } = response;
-    // The Connection of web3.js 3.0.0-rc.2 makes a legacy message of one of version 1.
-    if (version !== undefined && version !== transaction.message.version) {
-      return unread(UNKNOWN_VERSION);
-    }
     return { transaction: readTransaction(signature, response, programId) };
   } catch (error) {
     // Anybody can mention a job in a transaction of a newer version.
     if (!isOfUnknownVersion(error)) throw error;
-    return unread(UNKNOWN_VERSION);
+    return unread('A transaction is of a version that this client does not read');
   }
 }
 
