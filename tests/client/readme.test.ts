@@ -63,7 +63,7 @@ describe("the client's README", () => {
 
     const [printed = ''] = await run(sending);
 
-    expect(printed).toMatch(/^confirmed [1-9A-HJ-NP-Za-km-z]{80,90}$/);
+    expect(printed).toMatch(/^landed [1-9A-HJ-NP-Za-km-z]{80,90}$/);
     const address = addresses.creditAccount(wallet.publicKey);
     const account = await fetchCreditAccount(scene.ledger.connection, address);
     expect(account?.wallet).toEqual(wallet.publicKey);
