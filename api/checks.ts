@@ -21,9 +21,10 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
   let reading: Promise<DeploymentFault[]> | undefined;
 
   function readFaults(): Promise<DeploymentFault[]> {
+    const { SVC_COMMITMENT: commitment = 'confirmed' } = config;
     reading ??= findDeploymentFaults({
       connection: connectLedger(connectPooledRpc({ url: rpcUrl })),
-      commitment: config.SVC_COMMITMENT,
+      commitment,
       addresses: createAddresses(config.SVC_PROGRAM_ID),
       gateway: config.SVC_GATEWAY,
       signer: config.SVC_SIGNER_KEY,

@@ -8,6 +8,7 @@ import {
 import {
   addressListSetting,
   addressSetting,
+  commitmentSetting,
   signerListSetting,
   signerSetting,
 } from '../common/ledgerSettings.ts';
@@ -128,10 +129,7 @@ export const environmentSchema = z.object({
   SVC_PROGRAM_ID: addressSetting
     .optional()
     .describe('the program; default: the id in the published interface'),
-  SVC_COMMITMENT: z
-    .enum(['confirmed', 'finalized'])
-    .default('confirmed')
-    .describe('confirmed or finalized: from when on the ledger is believed'),
+  SVC_COMMITMENT: commitmentSetting,
   SVC_GATEWAY: addressSetting.describe('address of the Gateway account'),
   SVC_SIGNER_KEY: signerSetting.describe(
     'hot signer listed in it; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',

@@ -2,11 +2,12 @@ import type pg from 'pg';
 import type { Dispatcher } from 'undici';
 import type { Logger } from '../common/logger.ts';
 import { createGuardedDispatcher } from '../common/net/addressGuard.ts';
+import { chooseCommitment } from '../common/net/commitment.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { createPool } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import { createTokenCounts, type TokenCounts } from '../common/tokenizers/tokenCounts.ts';
-import type { Time } from '../common/wait.ts';
+import { systemTime, type Time } from '../common/wait.ts';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
 import type { LedgerConnection } from '../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
@@ -73,16 +74,20 @@ export async function openResources(options: {
   const ending = new AbortController();
   const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL, ending: ending.signal });
   shutdown.add('ledger node', () => ending.abort());
-  const connection = connectReader(rpc, config.SVC_COMMITMENT);
+  const { time = systemTime } = options;
+  const chosen = config.SVC_COMMITMENT;
+  const commitment = await chooseCommitment({ chosen, rpc, logger, time });
+  const connection = connectReader(rpc, commitment);
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
   const ledger = connectLedger({
     config,
+    commitment,
     connection,
     rpc,
     addresses,
     logger,
     createSender: options.createSender,
-    ...(options.time && { time: options.time }),
+    time,
   });
   shutdown.add('ledger', ledger.close);
   shutdown.add('late locks', ledger.context.lateLocks.drain);

@@ -236,7 +236,7 @@ export async function startApi(
     connection,
     addresses,
     catalog,
-    commitment: config.SVC_COMMITMENT,
+    commitment: ledger.commitment,
     time,
   });
   const disputes = createDisputes({
@@ -309,7 +309,7 @@ export async function startApi(
         rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
         program_id: programId.toBase58(),
         gateway,
-        commitment: config.SVC_COMMITMENT,
+        commitment: ledger.commitment,
         loopback_allowed: allowLoopback,
         development_wallet_url: config.SVC_CONSOLE_DEVELOPMENT_WALLET_URL ?? null,
       },

@@ -15,6 +15,14 @@ export const addressSetting = z.string().transform((text, context) => {
   }
 });
 
+/** How sure the ledger has to be of what a process acts on. */
+export const commitmentSetting = z
+  .enum(['confirmed', 'finalized'])
+  .optional()
+  .describe(
+    'confirmed or finalized: from when on the ledger is believed; default: finalized on a ledger with Alpenglow, else confirmed',
+  );
+
 const BASE58_KEY = /^[1-9A-HJ-NP-Za-km-z]{80,90}$/;
 const KEY_NUMBERS = 64;
 const NOT_OWNER = 0o077;

@@ -24,7 +24,7 @@ const CRANK_LAMPORTS_MIN = 5_000_000;
 export function createStartChecks(config: IndexerConfig): StartCheck[] {
   const { SOLANA_RPC_URL: rpcUrl, DATABASE_URL: databaseUrl, SVC_PROGRAM_ID: programId } = config;
   const rpc = connectPooledRpc({ url: rpcUrl });
-  const commitment = config.SVC_COMMITMENT;
+  const { SVC_COMMITMENT: commitment = 'confirmed' } = config;
   const crank = config.SVC_CRANK_KEY.publicKey;
   return [
     databaseCheck(databaseUrl),

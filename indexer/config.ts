@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
-import { addressSetting, signerSetting } from '../common/ledgerSettings.ts';
+import { addressSetting, commitmentSetting, signerSetting } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { databaseUrlSetting, fetchedUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealing.ts';
@@ -22,10 +22,7 @@ export const environmentSchema = z.object({
   SVC_PROGRAM_ID: addressSetting
     .default(PROGRAM_ID)
     .describe('the program; default: the id in the published interface'),
-  SVC_COMMITMENT: z
-    .enum(['confirmed', 'finalized'])
-    .default('confirmed')
-    .describe('confirmed or finalized: from when on the ledger is believed'),
+  SVC_COMMITMENT: commitmentSetting,
   SVC_CRANK_KEY: signerSetting.describe(
     'pays for refunds, expiries, closings and claims; a key as SVC_SIGNER_KEY is',
   ),

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { createHeliusFee } from '../common/heliusFee.ts';
 import type { Logger } from '../common/logger.ts';
+import { chooseCommitment } from '../common/net/commitment.ts';
 import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { hostInUrl, listenAt, websocketUrlOf } from '../common/net/urls.ts';
@@ -56,7 +57,7 @@ export async function startIndexer(options: {
 }): Promise<{ url: string }> {
   const { config, logger, shutdown, onFatal, time } = options;
   const limits = { ...TIME_LIMITS, ...options.limits };
-  const { SVC_PROGRAM_ID: programId, SVC_COMMITMENT: commitment } = config;
+  const { SVC_PROGRAM_ID: programId } = config;
 
   function openPool(bounds: { max?: number; queryTimeoutMs?: number }): pg.Pool {
     const { DATABASE_URL: databaseUrl } = config;
@@ -85,6 +86,8 @@ export async function startIndexer(options: {
   const rpcUrl = config.SOLANA_RPC_URL;
   const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
   const rpc = connectPooledRpc({ url: rpcUrl });
+  const chosen = config.SVC_COMMITMENT;
+  const commitment = await chooseCommitment({ chosen, rpc, logger, ...(time && { time }) });
   const clock = createLedgerClock({ rpc });
   shutdown.add('ledger clock', clock.close);
   const addresses = createAddresses(programId);

@@ -4,6 +4,11 @@ import { booleanSetting, parseEnvironment, portSetting } from '../common/config.
 import { keypairSetting } from '../common/ledgerSettings.ts';
 import { PROFILE_NAMES } from './profile.ts';
 
+export const profileSetting = z
+  .enum(PROFILE_NAMES)
+  .default('development')
+  .describe('of the local ledger; mainnet: time, rent, limits and finality as there');
+
 export const environmentSchema = z.object({
   LOCALNET_HOST: z
     .string()
@@ -17,10 +22,7 @@ export const environmentSchema = z.object({
     .transform((path) => resolve(path))
     .optional()
     .describe('keeps the ledger between starts; npm start sets it by SVC_DATA_DIR'),
-  LOCALNET_PROFILE: z
-    .enum(PROFILE_NAMES)
-    .default('development')
-    .describe('mainnet: time, rent, limits and finality as there'),
+  LOCALNET_PROFILE: profileSetting,
   LOCALNET_SLOT_MS: z.coerce
     .number()
     .int()

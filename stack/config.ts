@@ -4,6 +4,7 @@ import { booleanSetting, parseEnvironment, portSetting } from '../common/config.
 import { addressSetting, keypairSetting } from '../common/ledgerSettings.ts';
 import { isLoopbackHost } from '../common/net/addressGuard.ts';
 import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
+import { profileSetting } from '../localnet/config.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 
 /** An error that the caller of `npm start` can correct; the message says how. */
@@ -22,6 +23,7 @@ export const environmentSchema = z.object({
   DATABASE_URL: databaseUrlSetting
     .optional()
     .describe('a PostgreSQL server instead of the embedded one'),
+  LOCALNET_PROFILE: profileSetting,
   SOLANA_RPC_URL: httpUrlSetting.optional().describe('a cluster instead of the local ledger'),
   SOLANA_WS_URL: websocketUrlSetting
     .optional()

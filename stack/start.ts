@@ -153,8 +153,8 @@ export async function startStack(options: {
   const indexerUrl = await start('indexer', {
     ...shared,
     INDEXER_PORT: '0',
-    // Half a minute: the local ledger's slots are eighty times shorter than a cluster's.
-    ...(!config.SOLANA_RPC_URL && { INDEXER_LAG_SLOTS_MAX: '6000' }),
+    // Half a minute: in development the local ledger's slots are forty times shorter than a cluster's.
+    ...(hasShortSlots(config) && { INDEXER_LAG_SLOTS_MAX: '6000' }),
     ...deployment.indexerEnvironment,
   });
   // The API starts only when the mirror shows everything that was set up.
@@ -202,6 +202,11 @@ export async function startStack(options: {
   await writeStackFile(folder, stack);
   return { stack, workerUrls };
 }
+
+const hasShortSlots = ({
+  SOLANA_RPC_URL: rpcUrl,
+  LOCALNET_PROFILE: profile,
+}: StackConfig): boolean => rpcUrl === undefined && profile === 'development';
 
 /** What the end of database or ledger means for the data, and what to do. */
 function describeLoss({ SVC_DATA_DIR, SOLANA_RPC_URL, DATABASE_URL }: StackConfig): string {

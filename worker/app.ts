@@ -2,6 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../common/logger.ts';
+import type { Commitment } from '../common/net/commitment.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { KeyHolder } from '../programs/client/proof.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
@@ -62,6 +63,8 @@ const BODY_BYTES_MAX = 5 * 1024 * 1024;
 export function createWorker(options: {
   identity: WorkerIdentity;
   rpc: Rpc;
+  /** How sure the ledger has to be of a lock. */
+  commitment?: Commitment | Promise<Commitment>;
   engine: Engine;
   logger: Logger;
   signProof?: SignProof;
@@ -74,7 +77,8 @@ export function createWorker(options: {
   const { identity, rpc, engine, logger, metrics, now = Date.now, wait } = options;
   const { programId, proofKey, capacity, terms } = identity;
   const address = createAddresses(programId).worker(identity.authority);
-  const ledger = createWorkerLedger({ rpc, programId, worker: address });
+  const { commitment = 'confirmed' } = options;
+  const ledger = createWorkerLedger({ rpc, programId, worker: address, commitment });
   const authenticate = createAuthentication(address, now);
   const readStart = createLedgerStart(ledger, wait);
   const own = { programId, worker: address, proofKey: proofKey.publicKey, terms };

@@ -13,7 +13,10 @@ export function createStartChecks(config: WorkerConfig): StartCheck[] {
   const { SVC_PROGRAM_ID: programId, WORKER_GATEWAYS: gateways } = config;
   const worker = createAddresses(programId).worker(config.WORKER_AUTHORITY);
   const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL });
-  const ledger = createWorkerLedger({ rpc, programId, worker });
+  const ledger = createWorkerLedger({
+    ...{ rpc, programId, worker },
+    commitment: config.SVC_COMMITMENT ?? 'confirmed',
+  });
   const own = { proofKey: config.WORKER_PROOF_KEY.publicKey, terms: termsOf(config) };
   return [
     {

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../common/config.ts';
-import { addressListSetting, addressSetting, signerSetting } from '../common/ledgerSettings.ts';
+import {
+  addressListSetting,
+  addressSetting,
+  commitmentSetting,
+  signerSetting,
+} from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { fetchedUrlSetting } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
@@ -87,6 +92,7 @@ export const environmentSchema = z.object({
   SVC_PROGRAM_ID: addressSetting
     .default(PROGRAM_ID)
     .describe('the program; default: the id in the published interface'),
+  SVC_COMMITMENT: commitmentSetting,
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { createLogger } from '../common/logger.ts';
+import { chooseCommitment } from '../common/net/commitment.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { hostInUrl, listenAt } from '../common/net/urls.ts';
@@ -37,6 +38,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   const engine = createEngine(config);
   const { WORKER_METRICS_HOST, WORKER_METRICS_PORT } = config;
   const metrics = WORKER_METRICS_PORT === undefined ? undefined : createWorkerMetrics();
+  const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL });
   const worker = createWorker({
     identity: {
       programId: config.SVC_PROGRAM_ID,
@@ -45,7 +47,9 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       capacity: config.WORKER_SLOTS,
       terms: termsOf(config),
     },
-    rpc: connectPooledRpc({ url: config.SOLANA_RPC_URL }),
+    rpc,
+    // It listens without having heard of its ledger.
+    commitment: chooseCommitment({ chosen: config.SVC_COMMITMENT, rpc, logger }),
     engine,
     logger,
     metrics,

@@ -175,7 +175,6 @@ const EXIT_LINGER_MS = 500;
 const URGENT_LANES = ['settlements', 'exits'];
 
 interface LedgerSettings {
-  SVC_COMMITMENT: 'confirmed' | 'finalized';
   SVC_FEE_PAYER_KEYS: readonly KeyHolder[];
   SVC_SIGNER_KEY: KeyHolder;
   SVC_GATEWAY: PublicKey;
@@ -188,6 +187,7 @@ interface LedgerSettings {
 /** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
 export function connectLedger(options: {
   config: LedgerSettings;
+  commitment: 'confirmed' | 'finalized';
   connection: LedgerConnection;
   rpc: Rpc;
   addresses: Addresses;
@@ -195,8 +195,7 @@ export function connectLedger(options: {
   createSender: typeof createSender;
   time?: Time;
 }): { context: LedgerContext; close(): void } {
-  const { config, connection, rpc, addresses, logger, time = systemTime } = options;
-  const commitment = config.SVC_COMMITMENT;
+  const { config, commitment, connection, rpc, addresses, logger, time = systemTime } = options;
   const clock = createLedgerClock({ rpc });
   const sender = options.createSender({
     rpc,

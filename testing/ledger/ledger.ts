@@ -1,6 +1,7 @@
 import { Connection, Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { withEscrow } from '../../localnet/escrow.ts';
+import { PROFILE_NAMES, type ProfileName } from '../../localnet/profile.ts';
 import { startLocalnet } from '../../localnet/start.ts';
 import { unixSecondsOf } from '../../programs/client/accounts.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
@@ -90,6 +91,9 @@ export const BLOCKHASH_MS = 3_000;
 /** As on a cluster: for tests whose transactions have to land, on a busy machine as well. */
 export const LONG_BLOCKHASH_MS = 60_000;
 
+/** `npm run test:mainnet-profile` sets it. */
+export const PROFILE = PROFILE_NAMES.find((name) => name === process.env.LEDGER_PROFILE);
+
 /** A ledger for one test file, with only the program deployed. */
 export interface TestLedger {
   rpcUrl: string;
@@ -106,7 +110,8 @@ export interface TestLedger {
 /**
  * Starts a local ledger in this process.
  *
- * @param options.slotMs the time between two blocks; by default the shortest that works
+ * @param options.profile how it keeps time, and what it charges; by default that of `LEDGER_PROFILE`
+ * @param options.slotMs the time between two blocks; by default the profile's
  * @param options.confirmSlots the slots after which a block is confirmed; by default at once
  * @param options.blockhashMs how long a transaction may take to land; by default BLOCKHASH_MS
  * @param options.elf another release of the program; by default the committed one
@@ -115,6 +120,7 @@ export async function startLedger({
   elf,
   ...options
 }: {
+  profile?: ProfileName;
   slotMs?: number;
   confirmSlots?: number;
   blockhashMs?: number;
@@ -124,6 +130,7 @@ export async function startLedger({
   const escrow = withEscrow({ payer: payer.publicKey });
   const { rpcUrl, wsUrl, close } = await startLocalnet({
     blockhashMs: BLOCKHASH_MS,
+    profile: PROFILE,
     ...options,
     ...escrow,
     ...(elf && { programs: escrow.programs?.map((program) => ({ ...program, elf })) ?? [] }),

@@ -13,6 +13,7 @@ import { createPool } from '../../common/postgres.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import { delay } from '../../common/wait.ts';
 import type { TimeLimits } from '../../indexer/timeLimits.ts';
+import type { ProfileName } from '../../localnet/profile.ts';
 import {
   fetchAllCreditAccounts,
   fetchAllJobs,
@@ -33,6 +34,7 @@ import {
   advanceSeconds,
   LONG_BLOCKHASH_MS,
   openService,
+  PROFILE,
   startLedger,
   type TestLedger,
 } from '../ledger/ledger.ts';
@@ -132,6 +134,7 @@ export async function startRunningService({
   apiSettings = {},
   queryTimeoutMs,
   blockhashMs = LONG_BLOCKHASH_MS,
+  profile = PROFILE,
   indexer: indexerKind = 'inside',
   indexerSettings = {},
   indexerLimits = {},
@@ -144,6 +147,8 @@ export async function startRunningService({
   queryTimeoutMs?: number;
   /** How long a transaction may take to land: shorter where a test waits until one has expired. */
   blockhashMs?: number;
+  /** The ledger's; by default that of `LEDGER_PROFILE`. */
+  profile?: ProfileName | undefined;
   /** An own process can be killed, and takes a second more to start. */
   indexer?: 'inside' | 'process';
   /** Further settings of the indexer, or a function that derives them from the shared ones. */
@@ -154,7 +159,7 @@ export async function startRunningService({
   indexerLimits?: Partial<TimeLimits>;
 } = {}): Promise<RunningService> {
   const [ledger, database] = await Promise.all([
-    startLedger({ blockhashMs }),
+    startLedger({ blockhashMs, ...(profile && { profile }) }),
     createTestDatabase(),
   ]);
   const { connection, rpc } = ledger;

@@ -40,12 +40,11 @@ describe('an API that starts while its node is unavailable', () => {
     const sender = { close: () => undefined };
     ledger = connectLedger({
       config: {
-        SVC_COMMITMENT: 'confirmed',
         SVC_GATEWAY: Keypair.generate().publicKey,
         SVC_SIGNER_KEY: Keypair.generate(),
         SVC_FEE_PAYER_KEYS: [Keypair.generate()],
       },
-      ...{ connection, rpc },
+      ...{ connection, rpc, commitment: 'confirmed' },
       addresses: createAddresses(),
       logger: pino(lines),
       createSender: () => sender,

@@ -20,6 +20,8 @@ import {
 } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
 
+const commitment = 'confirmed';
+
 const READ_TIMEOUT_MS = 2_000;
 /** Questions of one turn wait so long for each other. */
 const LINGER_MS = 5;
@@ -90,7 +92,7 @@ describe('a job is refused when the ledger', () => {
       return answer;
     });
     const { worker } = scene;
-    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });
+    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker, commitment });
     expect(await ledger.readJob(address)).toMatchObject({ job: undefined, worker: {}, config: {} });
     expect(await ledger.readGateway(address)).toBeUndefined();
     expect(read).toBeLessThan(10_000);
@@ -127,7 +129,12 @@ describe('a job runs when the ledger', () => {
 
   it('and gives it time for a proof until five seconds before its refund', async () => {
     const { worker, gateway, keys } = scene;
-    const ledger = createWorkerLedger({ rpc: scene.ledger.rpc, programId: PROGRAM_ID, worker });
+    const ledger = createWorkerLedger({
+      rpc: scene.ledger.rpc,
+      programId: PROGRAM_ID,
+      worker,
+      commitment,
+    });
     const terms = { gateways: [gateway], shareMinBasisPoints: 0 };
     const own = { programId: PROGRAM_ID, worker, proofKey: keys.proof.publicKey, terms };
     const lookup = createJobLookup(ledger, 1);
@@ -257,7 +264,12 @@ describe('a ledger that leaves a question unanswered', () => {
       asked += 1;
       return asked === 1 ? new Promise(() => {}) : forward(request);
     });
-    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker: scene.worker });
+    const ledger = createWorkerLedger({
+      rpc,
+      programId: PROGRAM_ID,
+      worker: scene.worker,
+      commitment,
+    });
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] });
     const reading = ledger.readJob(address);
     await jest.advanceTimersByTimeAsync(READ_TIMEOUT_MS - 1);
@@ -273,7 +285,7 @@ describe('an unreachable ledger', () => {
   it('is distinguished from a missing job', async () => {
     const rpc = connectRpc({ url: 'http://127.0.0.1:9' });
     const worker = createAddresses().worker(freshAddress());
-    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker });
+    const ledger = createWorkerLedger({ rpc, programId: PROGRAM_ID, worker, commitment });
     const terms = { gateways: 'any' as const, shareMinBasisPoints: 0 };
     const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress(), terms };
     const jobLookup = createJobLookup(ledger, 1);

@@ -1,4 +1,5 @@
 import { type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import type { Commitment } from '../../common/net/commitment.ts';
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import { delay, within } from '../../common/wait.ts';
 import {
@@ -53,29 +54,33 @@ export interface WorkerLedger {
   readHosting(): Promise<Hosting>;
 }
 
-/** A lock that is not confirmed may be dropped, and its work would not be paid. */
-const COMMITMENT = 'confirmed';
 /** The RPC client itself has a longer time-out. */
 const READ_TIMEOUT_MS = 2_000;
 /** A lost request, or a moment in which this machine stood still, costs no job. */
 const JOB_TRIES = 2;
 /** Requests may name any account, so each is read only up to the size of our largest one. */
 const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => accountSize(name)));
-const READING = { commitment: COMMITMENT, dataSlice: { offset: 0, length: BYTES_MAX } } as const;
+const DATA_SLICE = { offset: 0, length: BYTES_MAX };
 
-/** @param worker the address of this worker's account */
+/**
+ * @param options.worker the address of this worker's account
+ * @param options.commitment how sure the ledger has to be: a lock that is not confirmed may be
+ *   dropped, and its work would not be paid
+ */
 export function createWorkerLedger(options: {
   rpc: Rpc;
   programId: PublicKey;
   worker: PublicKey;
+  commitment: Commitment | Promise<Commitment>;
 }): WorkerLedger {
-  const { rpc, programId, worker } = options;
+  const { rpc, programId, worker, commitment } = options;
   const { config } = createAddresses(programId);
 
   async function read(addresses: PublicKey[], tries = 1): Promise<(Account | null)[]> {
+    const how = { commitment: await commitment, dataSlice: DATA_SLICE };
     try {
       for (let asked = 0; asked < tries; asked += 1) {
-        const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), READING);
+        const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), how);
         const answer = await within(READ_TIMEOUT_MS, reading);
         if (answer) return answer.value;
       }

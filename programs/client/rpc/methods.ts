@@ -116,6 +116,17 @@ export function getBlockHeight(
   });
 }
 
+/**
+ * The slot with which a ledger went over to Alpenglow; null before it has.
+ *
+ * @throws RpcError by a node that does not know the question, as all did before Agave 4.3
+ */
+export function getAlpenglowSlot(rpc: LedgerNode): Promise<number | null> {
+  const slotOf = (certificate: unknown): number =>
+    numberOf(fieldsOf(fieldsOf(certificate).block).slot);
+  return rpc.ask('getAgGenesisCert', [], orNull(slotOf));
+}
+
 /** The software that a node runs, by its names and versions. */
 export function getVersion(rpc: LedgerNode): Promise<object> {
   return rpc.ask('getVersion', [], fieldsOf);

@@ -63,7 +63,7 @@ describe("mainnet's time", () => {
 
   it('has a block final 150 ms after its end, and no sooner', async () => {
     let nowMs = 0;
-    const store = openStore();
+    const store = openStore(undefined);
     const { slotMs, finalMs = 0, takesUnpaid } = PROFILES.mainnet;
     const timeline = createTimeline({
       ...{ slotMs, anchors: [], slotFloor: 0, wallMs: () => nowMs, monotoneMs: () => nowMs },

@@ -1,0 +1,66 @@
+import { RpcError } from '../../programs/client/rpc/answers.ts';
+import { getAlpenglowSlot } from '../../programs/client/rpc/methods.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import type { Logger } from '../logger.ts';
+import { delay, systemTime, type Time, within } from '../wait.ts';
+
+/** How sure the ledger has to be of what a process acts on. */
+export type Commitment = 'confirmed' | 'finalized';
+
+/** A node that is away is asked again, and for no longer than this. */
+const WAIT_MS = 3_000;
+const RETRY_MS = 100;
+
+/**
+ * How sure the ledger has to be: as SVC_COMMITMENT says. Without it, a ledger with Alpenglow is
+ * believed once it is final, which is when it confirms. Any other is believed once it confirms, since
+ * it is final only 32 slots later. The log says in one line which it is, and why.
+ *
+ * All processes of a ledger come to the same, whichever node they ask: the one without an answer or
+ * with an older node acts on the same blocks by the older word.
+ */
+export async function chooseCommitment(options: {
+  chosen: Commitment | undefined;
+  rpc: Rpc;
+  logger: Pick<Logger, 'info'>;
+  time?: Time;
+}): Promise<Commitment> {
+  const { chosen, rpc, logger, time = systemTime } = options;
+  const [commitment, because] =
+    chosen === undefined
+      ? await askLedger(rpc, time)
+      : ([chosen, 'SVC_COMMITMENT says so'] as const);
+  logger.info({ msg: 'Chose how sure the ledger has to be', commitment, because });
+  return commitment;
+}
+
+async function askLedger(rpc: Rpc, time: Time): Promise<readonly [Commitment, string]> {
+  const ending = new AbortController();
+  try {
+    const slot = await within(WAIT_MS, askUntilAnswered(rpc, ending.signal, time), time);
+    if (slot === undefined) return ['confirmed', 'the node did not say whether it has Alpenglow'];
+    if (slot === null) return ['confirmed', 'the ledger does not have Alpenglow yet'];
+    return ['finalized', `the ledger has had Alpenglow since slot ${slot}`];
+  } catch {
+    return ['confirmed', 'the node does not know of Alpenglow'];
+  } finally {
+    ending.abort();
+  }
+}
+
+/** @throws RpcError when the node refuses the question */
+async function askUntilAnswered(
+  rpc: Rpc,
+  signal: AbortSignal,
+  time: Time,
+): Promise<number | null | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await getAlpenglowSlot(rpc);
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      await delay(RETRY_MS, signal, time);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { type Commitment, chooseCommitment } from '../../../common/net/commitment.ts';
+import { connectRpc } from '../../../programs/client/rpc/connectRpc.ts';
+import { createMovableTime } from '../../../testing/movableTime.ts';
+import {
+  type RunningService,
+  startRunningService,
+} from '../../../testing/service/runningService.ts';
+import { createScriptedEngine } from '../../../testing/workers/engines.ts';
+import { startRpcNode } from '../../client/rpcNode.ts';
+import { type LocalnetScene, openLocalnet } from '../scene.ts';
+
+/** The lines of a log, and what writes them. */
+function openLog() {
+  const lines: { msg: string; commitment?: string; because?: string }[] = [];
+  const write = (line: string) => lines.push(JSON.parse(line));
+  return { lines, logger: pino({ level: 'info' }, { write }) };
+}
+
+async function chosenAt(url: string, chosen?: Commitment) {
+  const { lines, logger } = openLog();
+  const time = createMovableTime();
+  const rpc = connectRpc({ url });
+  const commitment = await time.advanceUntil(chooseCommitment({ chosen, rpc, logger, time }));
+  expect(lines).toMatchObject([{ msg: 'Chose how sure the ledger has to be', commitment }]);
+  return [commitment, lines[0]?.because];
+}
+
+describe('without SVC_COMMITMENT', () => {
+  const ledgers: LocalnetScene[] = [];
+  afterAll(() => Promise.all(ledgers.map((ledger) => ledger.close())));
+  async function open(profile: 'development' | 'mainnet'): Promise<string> {
+    const ledger = await openLocalnet({ profile });
+    ledgers.push(ledger);
+    return ledger.rpcUrl;
+  }
+
+  it('a ledger with Alpenglow is believed once it is final', async () => {
+    const url = await open('mainnet');
+    expect(await chosenAt(url)).toEqual(['finalized', 'the ledger has had Alpenglow since slot 0']);
+    expect(await chosenAt(url, 'confirmed')).toEqual(['confirmed', 'SVC_COMMITMENT says so']);
+  });
+
+  it('a ledger before Alpenglow is believed once it confirms', async () => {
+    const url = await open('development');
+    expect(await chosenAt(url)).toEqual(['confirmed', 'the ledger does not have Alpenglow yet']);
+    expect(await chosenAt(url, 'finalized')).toEqual(['finalized', 'SVC_COMMITMENT says so']);
+  });
+
+  it('so is one whose node is older than the question, and one whose node is away', async () => {
+    const node = await startRpcNode();
+    node.says = (asked) => {
+      const { id } = asked as { id: number };
+      const error = { code: -32601, message: 'Method not found' };
+      return { body: JSON.stringify({ jsonrpc: '2.0', id, error }) };
+    };
+    expect(await chosenAt(node.url)).toEqual(['confirmed', 'the node does not know of Alpenglow']);
+    await node.close();
+    expect(await chosenAt(node.url)).toEqual([
+      'confirmed',
+      'the node did not say whether it has Alpenglow',
+    ]);
+  });
+});
+
+describe('a service on a ledger with Alpenglow', () => {
+  let service: RunningService;
+  const { lines, logger } = openLog();
+  beforeAll(async () => {
+    service = await startRunningService({
+      profile: 'mainnet',
+      workers: [createScriptedEngine()],
+    });
+    await service.startInstance({}, logger);
+  });
+  afterAll(() => service?.close());
+
+  it('says at its start that it acts on what is final, and answers by that', async () => {
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        msg: 'Chose how sure the ledger has to be',
+        commitment: 'finalized',
+      }),
+    );
+    const answer = await service.openai().chat.completions.create({
+      model: service.model.id,
+      messages: [{ role: 'user', content: 'Hello.' }],
+    });
+    expect(answer.choices[0]?.finish_reason).toBe('stop');
+    await service.untilJobs(([job]) => job?.data.status === 'settled');
+    await service.expectConserved();
+  });
+});
