@@ -5,7 +5,8 @@ import { useExplorer } from '../data/ledger.ts';
 import { useRead } from '../data/queries.ts';
 import { TransactionLink } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
-import { Notice } from '../design/notice.tsx';
+import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { useConnection } from '../wallet/wallets.ts';
 import {
   dismissEnded,
   type EndedTransaction,
@@ -15,6 +16,7 @@ import {
   usePending,
 } from './pending.ts';
 import { refusalSentence } from './refusals.ts';
+import { NOTHING_MOVED, planOf, readable, signAndSend } from './transaction.ts';
 import { useLedger } from './useLedger.ts';
 
 const EVERY_MS = 1_000;
@@ -63,6 +65,43 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
   );
 }
 
+/** One click has the wallet sign the same with a new blockhash. */
+function SignAgain({
+  transaction: { signature, wallet },
+}: {
+  readonly transaction: EndedTransaction;
+}) {
+  const ledger = useLedger();
+  const connection = useConnection();
+  const [isSigning, setSigning] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const plan = planOf(signature);
+  const isAble = ledger !== undefined && connection?.account.address === wallet;
+  if (plan === undefined || !isAble) return null;
+  const sign = async () => {
+    setSigning(true);
+    try {
+      await signAndSend(plan, connection, { ledger, signal: new AbortController().signal });
+      dismissEnded(signature);
+    } catch (thrown) {
+      setError(readable(thrown, plan));
+      setSigning(false);
+    }
+  };
+  return (
+    <>
+      <Button
+        size="small"
+        pending={isSigning && 'Confirm in the wallet…'}
+        onClick={() => void sign()}
+      >
+        Sign again
+      </Button>
+      {error !== undefined && <ErrorNotice error={error} money={NOTHING_MOVED} />}
+    </>
+  );
+}
+
 /** The pages read the mirror, which follows the ledger: once it has this slot, they are read again. */
 function useMirrored(slot: number | undefined): boolean {
   const client = useQueryClient();
@@ -107,6 +146,7 @@ function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
         {link}
       </p>
       <p>Nothing moved but, if it failed on the ledger, its fee. You can try again.</p>
+      {outcome.status === 'expired' && <SignAgain transaction={transaction} />}
     </Notice>
   );
 }

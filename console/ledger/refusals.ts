@@ -43,7 +43,7 @@ export function refusalSentence({ name }: Refusal, creditMint?: string): string 
     return `The wallet holds too little of the ${stablecoin}, or too little SOL for the rent of a new account.`;
   }
   if (name === 'BlockhashNotFound') {
-    return 'It was signed too late: the ledger waits about a minute. Sign it once more.';
+    return 'It was signed too late: the ledger waits for half a minute. Sign it again.';
   }
   return `The ledger refuses it: ${name}.`;
 }

@@ -5,6 +5,7 @@ import {
   encodeDraft,
   encodeMessage,
   getLatestBlockhash,
+  NoAnswerError,
   PublicKey,
   preflightErrorOf,
   type Refusal,
@@ -16,6 +17,7 @@ import {
 } from '@svc-inference/client/wallet';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
 import { addPending, dropPending, isUnderWay, type PendingTransaction } from './pending.ts';
+import { refusalSentence } from './refusals.ts';
 import { signatureOf } from './signedTransaction.ts';
 
 /** Something that a wallet is asked to sign. */
@@ -85,6 +87,12 @@ export class RefusedError extends Error {
   }
 }
 
+/** What this page has sent, by signatures, so that it can be signed again once it has expired. */
+const sentPlans = new Map<string, Plan>();
+
+/** What a transaction was to do; undefined where another page, or this one before a reload, sent it. */
+export const planOf = (signature: string): Plan | undefined => sentPlans.get(signature);
+
 /** Nothing was signed, or what was signed is not sent. */
 class NotSignedError extends Error {
   override name = 'NotSignedError';
@@ -121,11 +129,24 @@ export async function signAndSend(
         wallet,
       };
       await send(pending, slot, ledger);
+      sentPlans.set(signed.signature, plan);
       return true;
     },
   );
   if (!isSent) throw new NotSignedError('The same is on its way, or being signed, already.');
 }
+
+export const NOTHING_MOVED = 'Nothing was sent and nothing moved.';
+
+/** An error of `signAndSend` in a sentence for the owner. */
+export function readable(error: unknown, { creditMint }: Plan): unknown {
+  if (error instanceof RefusedError) return new Error(refusalSentence(error.refusal, creditMint));
+  if (error instanceof NoAnswerError || error instanceof RpcError) return unreachable(error);
+  return error;
+}
+
+export const unreachable = (cause: unknown) =>
+  new Error("The ledger's node does not answer.", { cause });
 
 async function askWallet(
   connection: Connection,

@@ -1,4 +1,3 @@
-import { NoAnswerError, RpcError } from '@svc-inference/client/wallet';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useConfig } from '../data/ledger.ts';
@@ -13,11 +12,18 @@ import { useConnection } from '../wallet/wallets.ts';
 import { usePending } from './pending.ts';
 import { refusalSentence } from './refusals.ts';
 import { SigningObstacle, useCanSign } from './signingObstacle.tsx';
-import { messageOf, type Plan, preview, RefusedError, signAndSend } from './transaction.ts';
+import {
+  messageOf,
+  NOTHING_MOVED,
+  type Plan,
+  preview,
+  RefusedError,
+  readable,
+  signAndSend,
+  unreachable,
+} from './transaction.ts';
 import styles from './transactionDialog.module.css';
 import { useLedger } from './useLedger.ts';
-
-const NOTHING_MOVED = 'Nothing was sent and nothing moved.';
 
 /** Says what a transaction would do, has the wallet sign it, and sends it. */
 export function TransactionDialog({
@@ -73,6 +79,7 @@ export function TransactionDialog({
     enabled: ledger !== undefined && isOther,
     gcTime: 0,
   });
+  const isLate = error instanceof RefusedError && error.refusal.name === 'BlockhashNotFound';
   const canSign = simulated.data?.accepted === true && isAble && !isOther && !isSame;
   return (
     <Dialog
@@ -88,7 +95,7 @@ export function TransactionDialog({
               pending={isSigning && 'Confirm in the wallet…'}
               onClick={() => void sign()}
             >
-              Sign and send
+              {isLate ? 'Sign again' : 'Sign and send'}
             </Button>
           )}
         </>
@@ -132,11 +139,3 @@ export function TransactionDialog({
     </Dialog>
   );
 }
-
-function readable(error: unknown, { creditMint }: Plan): unknown {
-  if (error instanceof RefusedError) return new Error(refusalSentence(error.refusal, creditMint));
-  if (error instanceof NoAnswerError || error instanceof RpcError) return unreachable(error);
-  return error;
-}
-
-const unreachable = (cause: unknown) => new Error("The ledger's node does not answer.", { cause });
