@@ -9,7 +9,11 @@ import { Command } from 'commander';
 import { describePayerShortage } from '../common/payerShortage.ts';
 import { PROGRAM_ID, TOKEN_PROGRAM } from '../programs/client/addresses.ts';
 import { ed25519Instruction, type SignedMessage } from '../programs/client/instructions.ts';
-import { getLatestBlockhash } from '../programs/client/rpc/methods.ts';
+import {
+  getBlockHeight,
+  getLatestBlockhash,
+  getSlotSeconds,
+} from '../programs/client/rpc/methods.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import { type Refusal, refusalOf } from '../programs/client/sender/index.ts';
 import { simulate } from '../programs/client/sender/simulate.ts';
@@ -183,10 +187,25 @@ async function print(instructions: TransactionInstruction[], rpc: Rpc): Promise<
   const feePayer = instructions.at(-1)?.keys.find(({ isSigner }) => isSigner)?.pubkey;
   if (!feePayer) throw new CommandError('This instruction needs no signer: send it from any key.');
   const { value } = await getLatestBlockhash(rpc, { commitment: 'confirmed' });
+  console.error(await describeLife(value.lastValidBlockHeight, rpc));
   const blockhash = base58.decode(value.blockhash);
   const version = 'legacy';
   return base58.encode(
     encodeMessage(compileMessage({ version, instructions, feePayer, blockhash })),
+  );
+}
+
+/** For how long the printed message may be signed as it is, by the ledger's own pace. */
+async function describeLife(lastValidBlockHeight: number, rpc: Rpc): Promise<string> {
+  const [{ height }, slotSeconds] = await Promise.all([
+    getBlockHeight(rpc, { commitment: 'confirmed' }),
+    getSlotSeconds(rpc),
+  ]);
+  const seconds = slotSeconds && Math.floor((lastValidBlockHeight - height) * slotSeconds);
+  return (
+    `Its blockhash lives until block ${lastValidBlockHeight}` +
+    `${seconds ? `, for about ${seconds} s` : ''}. A later signature needs another one, which a ` +
+    "multisig's transaction builder puts in."
   );
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, Message } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { describeRefusal } from '../../cli/send.ts';
 import { describePayerShortage } from '../../common/payerShortage.ts';
 import { creditOpen } from '../../programs/client/index.ts';
@@ -61,6 +62,29 @@ describe('svc send with a first signer that cannot pay', () => {
     expect(await describePayerShortage(other, Keypair.generate().publicKey, ledger.rpc)).toBe(
       undefined,
     );
+  });
+});
+
+describe('svc send --print', () => {
+  it('prints the message and, beside it, for how long its blockhash lives', async () => {
+    const { publicKey } = Keypair.generate();
+    const { output, error, code } = await runCli([
+      ...['send', 'credit_open', `wallet=${publicKey}`, `payer=${publicKey}`],
+      `spender=${SPENDER.publicKey}`,
+      ...['limit_per_job_credits=100', 'limit_per_day_credits=1000'],
+      ...['--rpc', ledger.rpcUrl, '--print'],
+    ]);
+    expect(code).toBe(0);
+    const message = Message.from(bs58.decode(output.trim()));
+    const { value: isAlive } = await ledger.connection.isBlockhashValid(message.recentBlockhash);
+    expect(isAlive).toBe(true);
+    const [, block, seconds] =
+      /^Its blockhash lives until block (\d+), for about (\d+) s\. A later signature/m.exec(
+        error,
+      ) ?? [];
+    expect(Number(block)).toBeGreaterThan(await ledger.connection.getBlockHeight());
+    expect(Number(seconds)).toBeGreaterThanOrEqual(50);
+    expect(Number(seconds)).toBeLessThanOrEqual(LONG_BLOCKHASH_MS / 1_000);
   });
 });
 

@@ -127,6 +127,17 @@ export function getAlpenglowSlot(rpc: LedgerNode): Promise<number | null> {
   return rpc.ask('getAgGenesisCert', [], orNull(slotOf));
 }
 
+/** How long a slot took lately, in seconds; undefined where the node does not know. */
+export function getSlotSeconds(rpc: LedgerNode): Promise<number | undefined> {
+  return rpc.ask('getRecentPerformanceSamples', [1], (result) => {
+    const [seconds] = listOf(result, (sample) => {
+      const { samplePeriodSecs, numSlots } = fieldsOf(sample);
+      return numberOf(samplePeriodSecs) / numberOf(numSlots);
+    });
+    return seconds;
+  });
+}
+
 /** The software that a node runs, by its names and versions. */
 export function getVersion(rpc: LedgerNode): Promise<object> {
   return rpc.ask('getVersion', [], fieldsOf);
