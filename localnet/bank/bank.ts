@@ -219,12 +219,11 @@ export function createBank(options: {
     const signature = transaction.signatures[0] as Uint8Array;
     const signatureText = base58.encode(signature);
     if (recent(signatureText) || store.locate(signature)) return refuse('AlreadyProcessed');
-    const written = writtenBy(runtime, transaction);
     const executed = executeTransaction(runtime, transaction, { isPreflighted, takesUnpaid });
     if (!isExecuted(executed)) return executed;
     const { execution, keys, changes, meta } = executed;
     const block = openBlock(next);
-    space?.take(transaction, written, execution.computeUnits);
+    space?.take(transaction, writtenBy(runtime, transaction), execution.computeUnits);
     position += 1;
     const landed: LandedTransaction = {
       position,
@@ -254,10 +253,12 @@ export function createBank(options: {
     const key = nameOfBytes(address);
     if (key === CLOCK) return clockSysvar(runtime, slot(commitment), timeline);
     if (key === SLOT_HASHES) return slotHashesSysvar(runtime, slot(commitment), blockhashes);
-    if (commitment === 'processed') return runtime.account(address);
-    const change = recentBlocks.changeAfter(slot(commitment), key) ?? open?.changes.get(key);
+    const change = commitment === 'processed' ? undefined : changeSince(commitment, key);
     return change ? change.before : runtime.account(address);
   }
+
+  const changeSince = (commitment: Commitment, key: string) =>
+    recentBlocks.changeAfter(slot(commitment), key) ?? open?.changes.get(key);
 
   function simulate(
     transaction: DecodedTransaction,
@@ -267,6 +268,24 @@ export function createBank(options: {
     if (refused) return { ...refused.execution, after: new Map() };
     const isLegacy = transaction.version === 'legacy';
     return runtime.simulate(transaction.wire, { isLegacy, verifiesSignatures });
+  }
+
+  /**
+   * Whether a preflight lets a transaction pass that fails now: it sees what is confirmed. Where that
+   * is the newest state, the execution was the preflight.
+   */
+  function hadPassed(transaction: DecodedTransaction): boolean {
+    const changed = writtenBy(runtime, transaction).flatMap((address) => {
+      const change = changeSince('confirmed', nameOfBytes(address));
+      return change ? [{ address, before: change.before, now: runtime.account(address) }] : [];
+    });
+    if (closesAtOnce || changed.length === 0) return false;
+    for (const { address, before } of changed) runtime.setAccount(address, before);
+    try {
+      return simulate(transaction, { verifiesSignatures: true }).err === null;
+    } finally {
+      for (const { address, now } of changed) runtime.setAccount(address, now);
+    }
   }
 
   return {
@@ -297,6 +316,9 @@ export function createBank(options: {
     async submit(transaction, isPreflighted) {
       if (!hasRoom(transaction)) return defer(transaction, isPreflighted);
       const submission = land(transaction, isPreflighted);
+      if ('execution' in submission && isPreflighted && hadPassed(transaction)) {
+        return land(transaction, false);
+      }
       if ('position' in submission && closesAtOnce) await open?.stored.promise;
       return submission;
     },

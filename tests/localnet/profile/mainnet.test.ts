@@ -177,6 +177,23 @@ describe("a block's limits", () => {
   });
 });
 
+it('has a preflight see what is confirmed: what fails only since then fails in its block', async () => {
+  const spender = Keypair.generate();
+  await held.ask('localnet_fund', spender.publicKey.toBase58(), 10_000_000);
+  await endSlot();
+  const spend = async (lamports: number) => {
+    const signers = [spender];
+    const { wire } = await held.sign([transfer(lamports, somebody(), spender)], { signers });
+    return held.call('sendTransaction', wire.toString('base64'), SENT);
+  };
+  await spend(8_000_000);
+  const { result } = await spend(9_000_000);
+  await endSlot();
+  const failure = { InstructionError: [0, { Custom: 1 }] };
+  expect(await statusesOf([result as string])).toMatchObject([{ err: failure }]);
+  expect((await spend(9_000_000)).error?.data?.err).toEqual(failure);
+});
+
 describe('a transaction whose payer cannot pay', () => {
   async function send(from: Keypair, config: object): Promise<string | undefined> {
     const { blockhash } = await held.connection.getLatestBlockhash('confirmed');
