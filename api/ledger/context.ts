@@ -162,8 +162,11 @@ export async function reachLedger(context: LedgerContext): Promise<DeploymentFau
 const LOCKS_MAX = 6;
 const ACKNOWLEDGEMENTS_MAX = 12;
 const EXITS_MAX = 12;
-/** While a lock is in flight the next ones gather, but nobody waits for the others for long. */
-const LOCK_LINGER_MS = 250;
+/**
+ * While a lock is in flight the next ones gather, and for no longer than this: a cluster's lock is
+ * in flight for a slot and more, and one that waited for it would wait for two.
+ */
+const LOCK_LINGER_MS = 20;
 /** Nobody waits for an exit but an error message. */
 const EXIT_LINGER_MS = 500;
 
