@@ -3,6 +3,7 @@ import type { LedgerTransaction } from '../../indexer/fold/event.ts';
 import { listPages } from '../../indexer/source/listPages.ts';
 import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
+import type { ProfileName } from '../../localnet/profile.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { addresses, createJobScene, type JobScene } from '../ledger/jobScene.ts';
 
@@ -19,8 +20,9 @@ export interface Scene extends Omit<JobScene, 'lock' | 'close'> {
 
 const TOKEN_LIMIT = 2_000;
 
-export async function createScene(): Promise<Scene> {
-  const jobs = await createJobScene();
+/** @param options.profile the ledger's */
+export async function createScene(options: { profile?: ProfileName } = {}): Promise<Scene> {
+  const jobs = await createJobScene(options);
   const { rpcUrl } = jobs.ledger;
   const source = createLedgerSource({ node: connectNode({ url: rpcUrl }), programId: PROGRAM_ID });
   return {

@@ -6,6 +6,7 @@ import {
   SYSVAR_CLOCK_PUBKEY,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import type { ProfileName } from '../../localnet/profile.ts';
 import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import {
   createAddresses,
@@ -83,9 +84,18 @@ export interface JobScene {
   receipt(job: PublicKey): string;
 }
 
-/** @param options.version of all its transactions after the service was opened */
-export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}): Promise<JobScene> {
-  const ledger = await startLedger();
+/**
+ * @param options.version of all its transactions after the service was opened
+ * @param options.profile the ledger's
+ */
+export async function createJobScene({
+  version = 0,
+  ...options
+}: {
+  version?: 0 | 1;
+  profile?: ProfileName;
+} = {}): Promise<JobScene> {
+  const ledger = await startLedger(options);
   const { connection } = ledger;
   const service = await openService(ledger);
   const { operator, hotSigner, gateway, creditAccount, worker, arbiter } = service;

@@ -58,6 +58,7 @@ export class WithdrawnError extends Error {
 /** What the ledger says of a fee payer that cannot pay the fee, or not without falling below rent. */
 const UNABLE_TO_PAY = new Set([
   'AccountNotFound',
+  'InvalidAccountForFee',
   'InsufficientFundsForFee',
   'InsufficientFundsForRent',
 ]);

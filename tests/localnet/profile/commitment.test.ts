@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
 import { pino } from 'pino';
 import { type Commitment, chooseCommitment } from '../../../common/net/commitment.ts';
+import { PROGRAM_ID } from '../../../programs/client/addresses.ts';
 import { connectRpc } from '../../../programs/client/rpc/connectRpc.ts';
+import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
 import { createMovableTime } from '../../../testing/movableTime.ts';
 import {
   type RunningService,
   startRunningService,
 } from '../../../testing/service/runningService.ts';
 import { createScriptedEngine } from '../../../testing/workers/engines.ts';
+import { createWorkerLedger } from '../../../worker/ledger/ledger.ts';
 import { startRpcNode } from '../../client/rpcNode.ts';
 import { type LocalnetScene, openLocalnet } from '../scene.ts';
 
@@ -62,6 +66,25 @@ describe('without SVC_COMMITMENT', () => {
       'the node did not say whether it has Alpenglow',
     ]);
   });
+});
+
+it("a worker's reads wait for what it has chosen, and go by that", async () => {
+  const asked: unknown[] = [];
+  const rpc = {
+    ask(_method: string, [, config]: readonly unknown[]) {
+      asked.push(config);
+      return Promise.reject(new Error('enough'));
+    },
+  } as unknown as Rpc;
+  const chosen = Promise.withResolvers<Commitment>();
+  const worker = Keypair.generate().publicKey;
+  const ledger = createWorkerLedger({
+    ...{ rpc, worker, programId: PROGRAM_ID, commitment: chosen.promise },
+  });
+  const reading = expect(ledger.readOwn()).rejects.toThrow('The ledger did not answer');
+  chosen.resolve('finalized');
+  await reading;
+  expect(asked).toMatchObject([{ commitment: 'finalized' }]);
 });
 
 describe('a service on a ledger with Alpenglow', () => {
