@@ -20,10 +20,12 @@ import { newestSignature, readCosts } from './transactions.ts';
 // answers at once. Everything is real, on the local ledger and this machine.
 
 /** Requests until V8 has compiled the hot code. */
-const WARM_UP = { clients: 16, requests: 3_000 };
+const WARM_UP_REQUESTS = 3_000;
 /** A job costs 2 credits and locks no more. */
 const CREDITS_PER_JOB = 2;
 const REQUESTS_MIN = 300;
+/** A request takes thirty times as long where slots do. */
+const REQUESTS_MIN_MAINNET = 60;
 const REQUESTS_PER_CLIENT = 30;
 /** The bare upstream is so fast that it needs more requests for a stable figure. */
 const BARE_FACTOR = 5;
@@ -33,6 +35,8 @@ const MANY_CLIENTS = 64;
 const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '1,16,64' },
+    // How the ledger keeps time: development or mainnet.
+    profile: { type: 'string', default: 'development' },
     // This many more jobs, then the first round again, to find a slowdown.
     jobs: { type: 'string', default: '0' },
     // This many idle seconds, then the first round again.
@@ -41,6 +45,7 @@ const { values } = parseArgs({
 });
 const rounds = values.clients.split(',').map(Number);
 const [first = 1] = rounds;
+const isMainnet = values.profile === 'mainnet';
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
 // The database's own user must have access.
@@ -75,6 +80,7 @@ async function run(): Promise<void> {
     ...process.env,
     PORT: '0',
     LOG_LEVEL: 'warn',
+    LOCALNET_PROFILE: values.profile,
     WORKER_UPSTREAM_URL: upstreamUrl,
     SVC_DATA_DIR: join(folder, 'data'),
   };
@@ -94,7 +100,8 @@ async function run(): Promise<void> {
   const service: Target = { url: `${stack.baseUrl}/v1`, apiKey, model };
   const connection = new Connection(stack.rpcUrl, { wsEndpoint: stack.wsUrl });
 
-  console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
+  const machine = `${availableParallelism()} processors, ${process.platform}`;
+  console.log(`Node ${process.version}, ${machine}, the ledger as in ${values.profile}`);
   await putUnderLoad(service, { clients: 1, requests: 1, stream: false });
   const toFirstAnswer = (performance.now() - startedMs) / 1_000;
   console.log(`From the start to the first paid answer: ${toFirstAnswer.toFixed(1)} s.`);
@@ -103,11 +110,15 @@ async function run(): Promise<void> {
     wallet: stack.wallet,
     credits: BigInt(CREDITS_PER_JOB * jobsMax),
   });
-  await putUnderLoad(service, { ...WARM_UP, stream: false });
+  const warmUp = { clients: isMainnet ? MANY_CLIENTS : 16, requests: WARM_UP_REQUESTS };
+  await putUnderLoad(service, { ...warmUp, stream: false });
   await measureIdle();
 
   async function measureRound(clients: number) {
-    const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
+    const requests = Math.max(
+      isMainnet ? REQUESTS_MIN_MAINNET : REQUESTS_MIN,
+      clients * REQUESTS_PER_CLIENT,
+    );
     const measure = (target: Target, stream: boolean, factor = 1) =>
       putUnderLoad(target, { clients, requests: requests * factor, stream });
     const before = await newestSignature(connection);
