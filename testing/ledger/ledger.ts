@@ -15,6 +15,7 @@ import {
 } from '../../stack/bootstrap.ts';
 import { createMint, type Mints, type Operator } from '../../stack/operator.ts';
 import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
+import { until } from '../until.ts';
 
 /**
  * Calls a ledger's node.
@@ -39,7 +40,7 @@ export async function callLedger<Result>(
   return result;
 }
 
-/** Writes an account of a local ledger; omitted fields stay as they are. */
+/** Writes an account of a local ledger, and waits until it is confirmed; omitted fields stay. */
 export async function writeAccount(
   rpcUrl: string,
   address: PublicKey,
@@ -54,6 +55,9 @@ export async function writeAccount(
       ...(owner && { owner: owner.toBase58() }),
     },
   ]);
+  const slotOf = (commitment: string) => callLedger<number>(rpcUrl, 'getSlot', [{ commitment }]);
+  const written = await slotOf('processed');
+  await until(async () => (await slotOf('confirmed')) >= written);
 }
 
 /** A ledger's Clock, in Unix seconds. */
