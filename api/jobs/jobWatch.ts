@@ -6,7 +6,7 @@ import { gather } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { spellingOf } from '../../programs/client/keys.ts';
-import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
+import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
 import type { JobEnd, LockedJob } from './job.ts';
 
 /** Waits until the mirror shows what the ledger has already confirmed. */
@@ -67,9 +67,12 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
 
   function wake(payload: string): void {
     const nowMs = time.nowMs();
-    lastWordAtMs = nowMs;
-    isMirrorAway = false;
-    const addresses = payload.split(',');
+    const isTimed = payload.startsWith(TIMED);
+    if (!isTimed) {
+      lastWordAtMs = nowMs;
+      isMirrorAway = false;
+    }
+    const addresses = payload.slice(isTimed ? TIMED.length : 0).split(',');
     for (const listener of listeners) listener(addresses);
     for (const address of addresses) {
       notifiedAtMs.set(address, nowMs);

@@ -177,6 +177,8 @@ export interface JobTiming {
   settlementMs: number | undefined;
 }
 
+/** What a notification of timings begins with: the mirror has no part in it. */
+export const TIMED = 'timed:';
 /** So many addresses fit into one notification. */
 const JOBS_PER_NOTIFICATION = 100;
 
@@ -199,7 +201,7 @@ export async function insertTimings(
       ), placed as (
         select job, row_number() over () / ${JOBS_PER_NOTIFICATION} as part from written
       )
-      select pg_notify('mirror_jobs', string_agg(job, ',')) from placed group by part`,
+      select pg_notify('mirror_jobs', '${TIMED}' || string_agg(job, ',')) from placed group by part`,
     values: [
       column('job'),
       column('wallet'),

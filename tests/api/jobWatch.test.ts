@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJobWatch, type JobWatch } from '../../api/jobs/jobWatch.ts';
-import type { JobProgress } from '../../api/sql/jobs.ts';
+import { insertTimings, type JobProgress } from '../../api/sql/jobs.ts';
 import { createLogger } from '../../common/logger.ts';
 import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
 import { createMovableTime } from '../../testing/movableTime.ts';
@@ -9,6 +9,10 @@ import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDat
 
 const WALLET = 'wallet';
 const FAR_MS = 60_000;
+const TIMING = {
+  ...{ job: 'timed job', wallet: WALLET, modelId: 'model', lockMs: 1, firstTokenMs: undefined },
+  ...{ workerMs: 2, settlementMs: 3 },
+};
 let database: KeyedDatabase;
 let watch: JobWatch;
 let made = 0;
@@ -133,10 +137,21 @@ describe('the watch over jobs in the mirror', () => {
     expect(first.tookMs).toBeLessThan(5_000);
     expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
 
-    const { promise: told, resolve } = Promise.withResolvers<void>();
-    timed.onChanges(() => resolve());
+    const changed = () =>
+      new Promise<readonly string[]>((resolve) => {
+        const stop = timed.onChanges((addresses) => {
+          stop();
+          resolve(addresses);
+        });
+      });
+    const timing = changed();
+    await insertTimings(database.pool, [TIMING]);
+    expect(await timing).toEqual([TIMING.job]);
+    // The timing is the word of an API, and not of the mirror.
+    expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
+    const word = changed();
     await tell('another job');
-    await told;
+    await word;
     const waiting = wait();
     await settle(address);
     await tell(address);
