@@ -66,8 +66,9 @@ describe('a job that is missing in the mirror', () => {
 
   it('is replayed with the balance of its own event, not the one before its charge', async () => {
     const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
-    const first = await service.time.advanceUntil(requestCompletion(service, asking));
-    const again = await service.time.advanceUntil(requestCompletion(service, asking));
+    // By steps that leave the ledger time to settle and to show the event before the answer's wait ends.
+    const first = await service.time.advanceUntil(requestCompletion(service, asking), 25);
+    const again = await requestCompletion(service, asking);
     const { availableCredits } = await service.account();
     expect(again.headers).toMatchObject({
       'x-svc-replayed': 'true',
