@@ -1,5 +1,6 @@
 import { createBank } from './bank/bank.ts';
 import { openFaucet } from './bank/faucet.ts';
+import { createUnreliableMood, RELIABLE } from './bank/mood.ts';
 import { FINALITY_SLOTS } from './bank/recentBlocks.ts';
 import { createBlockhashes } from './bank/sysvars.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';
@@ -26,6 +27,8 @@ export interface LocalnetOptions {
   readonly blockhashMs?: number;
   /** How many slots after its own a block is confirmed; 0: as soon as it is closed. */
   readonly confirmSlots?: number;
+  /** Does what clusters may do, drawn by this seed: slots pass without blocks, sends are lost. */
+  readonly unreliable?: number | undefined;
   /** Enables methods that no cluster has: they write accounts and move the Clock. */
   readonly isDevelopment?: boolean;
   /** Programs besides the system's and the token programs. */
@@ -84,8 +87,10 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       monotoneMs: monotoneNowMs,
     });
     store.storeAnchor(timeline.start);
-    const blockhashes = createBlockhashes(store.seed, { slotMs, blockhashMs });
-    const bank = createBank({ runtime, store, timeline, blockhashes, confirmSlots });
+    const { unreliable: seed } = options;
+    const mood = seed === undefined ? RELIABLE : createUnreliableMood(seed);
+    const blockhashes = createBlockhashes(store.seed, { slotMs, blockhashMs }, mood.heightOf);
+    const bank = createBank({ runtime, store, timeline, blockhashes, confirmSlots, mood });
     /** A block that no slot has to pass for, however long the slots are. */
     const atOnce = <Result>(written: Promise<Result>): Promise<Result> => {
       bank.skipSlots(2);

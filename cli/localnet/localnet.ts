@@ -17,6 +17,7 @@ interface LocalnetCommandOptions {
   readonly dataDir?: string;
   readonly slotMs: number;
   readonly confirmSlots: number;
+  readonly unreliable?: number;
   readonly development?: true;
   readonly payer?: Keypair;
   /** A file for the addresses and keys; true: standard output. */
@@ -37,6 +38,7 @@ const SLOT_MS = 5;
 const SLOT_MS_MAX = 10_000;
 /** Below the 32 slots after which a block is final. */
 const CONFIRM_SLOTS_MAX = 31;
+const SEED_MAX = 999_999_999;
 
 /** `svc localnet`: runs a local ledger in the foreground. */
 export function createLocalnetCommand(): Command {
@@ -61,6 +63,11 @@ export function createLocalnetCommand(): Command {
       'the slots after which a block is confirmed; 0: at once',
       within(0, CONFIRM_SLOTS_MAX),
       0,
+    )
+    .option(
+      '--unreliable <seed>',
+      'lose and double what is sent, skip slots, and change the order of lists, by this seed',
+      within(0, SEED_MAX),
     )
     .option('--development', 'allow methods that write accounts and move the Clock')
     .option(
@@ -112,6 +119,7 @@ websocket     ${localnet.wsUrl}
 genesis hash  ${localnet.genesisHash}
 payer         ${options.payer || initialized ? payer.publicKey : 'none: see --payer'}
 set up        ${initialized ? `addresses and keys in ${file ?? 'the JSON'}` : 'no: see --initialized'}
+reliable      ${options.unreliable === undefined ? 'yes' : `no: --unreliable ${options.unreliable}`}
 kept          ${options.dataDir ?? 'nowhere: see --data-dir'}
 
 Ctrl-C ends it.`);
@@ -155,6 +163,7 @@ async function start(options: LocalnetCommandOptions, payer: PublicKey): Promise
       port: options.port,
       slotMs: options.slotMs,
       confirmSlots: options.confirmSlots,
+      unreliable: options.unreliable,
       isDevelopment: options.development === true,
       onFault: endWith,
     }),

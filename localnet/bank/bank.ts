@@ -6,6 +6,7 @@ import type { Timeline } from '../runtime/timeline.ts';
 import type { Store } from '../store/store.ts';
 import { executeTransaction, isExecuted, type Refused } from './execute.ts';
 import { LOOKUP_TABLE_PROGRAM, memoOf } from './meta.ts';
+import { type Mood, producedSlot } from './mood.ts';
 import {
   type Block,
   type Commitment,
@@ -40,6 +41,7 @@ export interface Bank {
   readonly store: Store;
   readonly timeline: Timeline;
   readonly blockhashes: Blockhashes;
+  readonly mood: Mood;
   /** The newest slot of a commitment. From `confirmed` on, its content no longer changes. */
   slot(commitment: Commitment): number;
   /** An account as of a commitment. */
@@ -52,6 +54,8 @@ export interface Bank {
    * @throws StorageFullError when the block cannot be stored, and is rolled back
    */
   submit(transaction: DecodedTransaction, isPreflighted: boolean): Promise<Submission>;
+  /** Executes a transaction later, without telling what came of it. */
+  executeIn(delayMs: number, transaction: DecodedTransaction): void;
   /** Writes accounts without a transaction. @throws StorageFullError as `submit` does */
   writeAccounts(accounts: Iterable<readonly [Uint8Array, Account | null]>): Promise<void>;
   /** Runs a transaction without any effect. */
@@ -84,17 +88,22 @@ export function createBank(options: {
   timeline: Timeline;
   blockhashes: Blockhashes;
   confirmSlots: number;
+  mood: Mood;
 }): Bank {
-  const { runtime, store, timeline, blockhashes, confirmSlots } = options;
+  const { runtime, store, timeline, blockhashes, confirmSlots, mood } = options;
   const lags = { confirmed: confirmSlots, finalized: Math.max(confirmSlots, FINALITY_SLOTS) };
   const processedListeners = new Set<(block: Block) => void>();
+  /** Of transactions that are executed later. */
+  const delays = new Set<NodeJS.Timeout>();
   let open: OpenBlock | undefined;
   let closing: NodeJS.Timeout | undefined;
   let lastClosedSlot = store.lastSlot;
   let position = store.lastPosition;
   let clockKey = '';
 
-  function slot(commitment: Commitment): number {
+  const slot = (commitment: Commitment): number => producedSlot(mood, passedSlot(commitment));
+
+  function passedSlot(commitment: Commitment): number {
     if (commitment === 'processed' && open) return open.slot;
     // No further transaction can enter this slot.
     const closed = open ? open.slot - 1 : Math.max(lastClosedSlot, timeline.slotNow() - 1);
@@ -103,7 +112,11 @@ export function createBank(options: {
   const announcedSlot = store.lastSlot;
   const recentBlocks = createRecentBlocks({ timeline, slot, confirmSlots, announcedSlot });
 
-  const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
+  function nextSlot(): number {
+    if (open) return open.slot;
+    const next = Math.max(timeline.slotNow(), lastClosedSlot + 1);
+    return mood.isSkipped(next) ? next + 1 : next;
+  }
 
   /** @param next the slot in which a transaction was executed */
   function openBlock(next: number): OpenBlock {
@@ -159,8 +172,12 @@ export function createBank(options: {
 
   /** @returns why the transaction cannot be executed in this slot */
   function prepare(transaction: DecodedTransaction, at: number): Refused | undefined {
-    const { recentBlockhash, keys, lookups } = transaction;
+    const { recentBlockhash, keys, lookups, signatures } = transaction;
     if (blockhashes.slotOf(recentBlockhash, at) === undefined) return refuse('BlockhashNotFound');
+    const signature = signatures[0] as Uint8Array;
+    if (recent(base58.encode(signature)) || store.locate(signature)) {
+      return refuse('AlreadyProcessed');
+    }
     setClock(at);
     if (lookups.length > 0 || keys.some((key) => READS_SLOT_HASHES.has(nameOfBytes(key)))) {
       runtime.setAccount(SLOT_HASHES_SYSVAR, slotHashesSysvar(runtime, at - 1, blockhashes));
@@ -179,7 +196,6 @@ export function createBank(options: {
     if (refused) return refused;
     const signature = transaction.signatures[0] as Uint8Array;
     const signatureText = base58.encode(signature);
-    if (recent(signatureText) || store.locate(signature)) return refuse('AlreadyProcessed');
     const executed = executeTransaction(runtime, transaction, isPreflighted);
     if (!isExecuted(executed)) return executed;
     const { execution, keys, changes, meta } = executed;
@@ -223,6 +239,7 @@ export function createBank(options: {
     store,
     timeline,
     blockhashes,
+    mood,
     slot,
     account,
     recent,
@@ -247,6 +264,14 @@ export function createBank(options: {
       const submission = land(transaction, isPreflighted);
       if ('position' in submission && confirmSlots === 0) await open?.stored.promise;
       return submission;
+    },
+
+    executeIn(delayMs, transaction) {
+      const delay = setTimeout(() => {
+        delays.delete(delay);
+        land(transaction, false);
+      }, delayMs);
+      delays.add(delay);
     },
 
     async writeAccounts(accounts) {
@@ -282,6 +307,7 @@ export function createBank(options: {
 
     async close() {
       clearTimeout(closing);
+      for (const delay of delays) clearTimeout(delay);
       // Later notifications are dropped.
       if (open) closeBlock(open);
       recentBlocks.close();

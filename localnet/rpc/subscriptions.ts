@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
+import { producedSlot } from '../bank/mood.ts';
 import type { Block, Commitment } from '../bank/recentBlocks.ts';
 import { addressText } from '../wire/text.ts';
 import { encodeNotified } from './encode/account.ts';
@@ -162,7 +163,8 @@ export function createSubscriptions(
     slot: method({}, () =>
       subscribe('slot', (id) =>
         everySlot(context, (slot) => {
-          send('slot', id, { parent: slot - 1, root: bank.slot('finalized'), slot });
+          const parent = producedSlot(bank.mood, slot - 1);
+          send('slot', id, { parent, root: bank.slot('finalized'), slot });
         }),
       ),
     ),
