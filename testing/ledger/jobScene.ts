@@ -84,10 +84,24 @@ export interface JobScene {
 }
 
 /** @param options.version of all its transactions after the service was opened */
-export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}): Promise<JobScene> {
+export async function createJobScene(options: { version?: 0 | 1 } = {}): Promise<JobScene> {
   const ledger = await startLedger();
+  return openJobScene({ ...options, ledger, service: await openService(ledger) });
+}
+
+/**
+ * The same with a service that is open already.
+ *
+ * @param options.advance how time passes on its ledger, when it is not a local one
+ */
+export function openJobScene(options: {
+  ledger: TestLedger;
+  service: Service;
+  version?: 0 | 1;
+  advance?: typeof advanceSeconds;
+}): JobScene {
+  const { ledger, service, version = 0, advance = advanceSeconds } = options;
   const { connection } = ledger;
-  const service = await openService(ledger);
   const { operator, hotSigner, gateway, creditAccount, worker, arbiter } = service;
   const payer = operator.authority.publicKey;
   const owner = service.workerAuthority.publicKey;
@@ -103,7 +117,7 @@ export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}):
     service,
     send,
     async wait(seconds) {
-      await advanceSeconds(connection, seconds);
+      await advance(connection, seconds);
       await untilClockKnowsSlot(connection);
     },
     async lock({ count, tokenLimit }) {
@@ -168,7 +182,7 @@ export async function createJobScene({ version = 0 }: { version?: 0 | 1 } = {}):
       if (!account) throw new Error('the job is not on the ledger');
       const parties = { proofKey: service.proofKey, hotSigner };
       const evidence = evidenceFor(parties, job, account, verdict);
-      await advanceToVerdict(connection, account);
+      await advanceToVerdict(connection, account, advance);
       const named = { arbiter: arbiter.publicKey, job, creditAccount, worker, verdict };
       await send(verdictInstructions(evidence, named), [arbiter]);
     },
