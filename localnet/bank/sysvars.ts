@@ -38,7 +38,10 @@ export function createBlockhashes(
   { slotMs, blockhashMs }: { readonly slotMs: number; readonly blockhashMs: number },
   heightOf: (slot: number) => number,
 ): Blockhashes {
-  const windowSlots = Math.max(WINDOW_SLOTS_MIN, Math.ceil(blockhashMs / slotMs)) + FINALITY_SLOTS;
+  // Also where slots are skipped, it lives no longer.
+  const windowHeights = heightOf(
+    Math.max(WINDOW_SLOTS_MIN, Math.ceil(blockhashMs / slotMs)) + FINALITY_SLOTS,
+  );
   const slots = new Map<string, number>();
   let computedTo = -1;
 
@@ -49,11 +52,11 @@ export function createBlockhashes(
     return hash('sha256', input, 'buffer');
   };
 
-  const lastValidHeight = (slot: number): number => heightOf(slot) + windowSlots;
+  const lastValidHeight = (slot: number): number => heightOf(slot) + windowHeights;
 
   /** A slot whose blockhash is not valid in this one any more, and no older than it must be. */
   function newestExpired(slot: number): number {
-    let expired = slot - windowSlots;
+    let expired = slot - windowHeights;
     while (lastValidHeight(expired) >= heightOf(slot)) {
       expired -= lastValidHeight(expired) - heightOf(slot) + 1;
     }
