@@ -118,7 +118,9 @@ describe(`an unreliable ledger of seed ${seed}`, () => {
     const count = 100;
     const { faults } = createUnreliableMood(seed);
     const isLost = Array.from({ length: count }, () => faults?.delaysMs().length === 0);
-    const before = await scene.connection.getBalance(scene.payer.publicKey);
+    // As new as the statuses.
+    const balance = () => scene.connection.getBalance(scene.payer.publicKey, 'processed');
+    const before = await balance();
     const signed = await Promise.all(
       Array.from({ length: count }, (_, index) => scene.sign([pay(5_000_000 + index)])),
     );
@@ -131,8 +133,7 @@ describe(`an unreliable ledger of seed ${seed}`, () => {
     expect((await statusesOf(sent)).map((status) => status === null)).toEqual(isLost);
     const landed = [...isLost.keys()].filter((index) => !isLost[index]);
     const paid = landed.reduce((sum, index) => sum + 5_000_000 + index + 5_000, 0);
-    const balance = await scene.connection.getBalance(scene.payer.publicKey);
-    expect(before - balance).toBe(paid);
+    expect(before - (await balance())).toBe(paid);
   });
 
   it('lets two that exclude each other pass their preflights, and fails one in its block', async () => {
