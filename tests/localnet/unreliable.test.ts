@@ -5,6 +5,7 @@ import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
 import { createUnreliableMood } from '../../localnet/bank/mood.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { LONG_BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
 import { until } from '../../testing/until.ts';
 import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from './scene.ts';
@@ -18,7 +19,7 @@ let scene: LocalnetScene;
 afterEach(() => scene?.close());
 
 const open = async (options: Parameters<typeof openLocalnet>[0] = {}) => {
-  scene = await openLocalnet({ unreliable: seed, ...options });
+  scene = await openLocalnet({ unreliable: seed, blockhashMs: LONG_BLOCKHASH_MS, ...options });
 };
 const pay = (lamports: number, toPubkey = Keypair.generate().publicKey) =>
   SystemProgram.transfer({ fromPubkey: scene.payer.publicKey, toPubkey, lamports });
