@@ -19,12 +19,17 @@ const BANKRUN = ['<rootDir>/tests/programs/parity.test.ts', '<rootDir>/tests/pac
 // It replaces a module, which takes jest's own runtime: that has a context for each file.
 const REPLACING_MODULES = ['<rootDir>/tests/indexer/simulator/simulator.test.ts'];
 
+// It needs Solana's own validator, which `npm run test:validator` starts.
+const ON_VALIDATOR = process.env.VALIDATOR_RPC_URL
+  ? []
+  : ['<rootDir>/tests/validator/service.test.ts'];
+
 export default {
   projects: [
     {
       ...project,
       id: 'service',
-      testPathIgnorePatterns: [...BANKRUN, ...REPLACING_MODULES],
+      testPathIgnorePatterns: [...BANKRUN, ...REPLACING_MODULES, ...ON_VALIDATOR],
     },
     {
       ...project,

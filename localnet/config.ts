@@ -37,6 +37,12 @@ export const environmentSchema = z.object({
     .max(31)
     .default(0)
     .describe('in development, after which a block is confirmed; 0: as soon as it is closed'),
+  LOCALNET_UNRELIABLE: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('a seed: sends are lost, slots have no block, and lists change their order'),
   LOCALNET_DEVELOPMENT: booleanSetting
     .default(false)
     .describe('allow methods that write accounts and move the Clock'),

@@ -59,6 +59,7 @@ export function startLocalnetWithEscrow(config: LocalnetConfig): Promise<Localne
     profile: config.LOCALNET_PROFILE,
     slotMs: config.LOCALNET_SLOT_MS,
     confirmSlots: config.LOCALNET_CONFIRM_SLOTS,
+    unreliable: config.LOCALNET_UNRELIABLE,
     isDevelopment: config.LOCALNET_DEVELOPMENT,
   }).catch((error: unknown) => {
     if (error instanceof LedgerFilesError || error instanceof StorageFullError) {

@@ -1,5 +1,6 @@
 import { createBank } from './bank/bank.ts';
 import { openFaucet } from './bank/faucet.ts';
+import { createUnreliableMood, RELIABLE } from './bank/mood.ts';
 import type { Lags } from './bank/recentBlocks.ts';
 import { createBlockhashes } from './bank/sysvars.ts';
 import { PROFILES, type Profile, type ProfileName } from './profile.ts';
@@ -30,6 +31,8 @@ export interface LocalnetOptions {
   readonly blockhashMs?: number | undefined;
   /** In development, how many slots after its own a block is confirmed; 0: as soon as it is closed. */
   readonly confirmSlots?: number | undefined;
+  /** Does what clusters may do, drawn by this seed: slots pass without blocks, sends are lost. */
+  readonly unreliable?: number | undefined;
   /** Enables methods that no cluster has: they write accounts and move the Clock. */
   readonly isDevelopment?: boolean;
   /** Programs besides the system's and the token programs. */
@@ -90,7 +93,10 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       monotoneMs: monotoneNowMs,
     });
     store.storeAnchor(timeline.start);
-    const blockhashes = createBlockhashes(store.seed, blockhashSlots(profile, slotMs, options));
+    const { unreliable: seed } = options;
+    const mood = seed === undefined ? RELIABLE : createUnreliableMood(seed);
+    const windowSlots = blockhashSlots(profile, slotMs, options);
+    const blockhashes = createBlockhashes(store.seed, windowSlots, mood.heightOf);
     const lagsMs = lagsOf(profile, slotMs, options);
     const { limits, takesUnpaid } = profile;
     const bank = createBank({
@@ -101,6 +107,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       lagsMs,
       limits,
       takesUnpaid,
+      mood,
     });
     /** A block that no slot has to pass for, however long the slots are. */
     const atOnce = <Result>(written: Promise<Result>): Promise<Result> => {

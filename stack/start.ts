@@ -139,7 +139,11 @@ export async function startStack(options: {
     SVC_ALLOW_LOOPBACK: String(allowLoopback),
   };
   report('database', new URL(databaseUrl).host);
-  report('ledger', rpcUrl);
+  const { LOCALNET_UNRELIABLE: seed } = environment;
+  report(
+    'ledger',
+    seed && !config.SOLANA_RPC_URL ? `${rpcUrl}, unreliable by seed ${seed}` : rpcUrl,
+  );
   // Without a data folder the ledger is temporary, and so is its mirror in an external database.
   const isLedgerKept = (config.SVC_DATA_DIR ?? config.SOLANA_RPC_URL) !== undefined;
   if (config.DATABASE_URL && !isLedgerKept) {

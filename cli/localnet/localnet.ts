@@ -19,6 +19,7 @@ interface LocalnetCommandOptions {
   readonly profile: ProfileName;
   readonly slotMs?: number;
   readonly confirmSlots: number;
+  readonly unreliable?: number;
   readonly development?: true;
   readonly payer?: Keypair;
   /** A file for the addresses and keys; true: standard output. */
@@ -38,6 +39,7 @@ const PORT_MAX = 65_534;
 const SLOT_MS_MAX = 10_000;
 /** Below the 32 slots after which a block is final. */
 const CONFIRM_SLOTS_MAX = 31;
+const SEED_MAX = 999_999_999;
 
 /** `svc localnet`: runs a local ledger in the foreground. */
 export function createLocalnetCommand(): Command {
@@ -66,6 +68,11 @@ export function createLocalnetCommand(): Command {
       'in development, the slots after which a block is confirmed; 0: at once',
       within(0, CONFIRM_SLOTS_MAX),
       0,
+    )
+    .option(
+      '--unreliable <seed>',
+      'lose and double what is sent, skip slots, and change the order of lists, by this seed',
+      within(0, SEED_MAX),
     )
     .option('--development', 'allow methods that write accounts and move the Clock')
     .option(
@@ -117,6 +124,7 @@ websocket     ${localnet.wsUrl}
 genesis hash  ${localnet.genesisHash}
 payer         ${options.payer || initialized ? payer.publicKey : 'none: see --payer'}
 set up        ${initialized ? `addresses and keys in ${file ?? 'the JSON'}` : 'no: see --initialized'}
+reliable      ${options.unreliable === undefined ? 'yes' : `no: --unreliable ${options.unreliable}`}
 kept          ${options.dataDir ?? 'nowhere: see --data-dir'}
 
 Ctrl-C ends it.`);
@@ -161,6 +169,7 @@ async function start(options: LocalnetCommandOptions, payer: PublicKey): Promise
       profile: options.profile,
       slotMs: options.slotMs,
       confirmSlots: options.confirmSlots,
+      unreliable: options.unreliable,
       isDevelopment: options.development === true,
       onFault: endWith,
     }),

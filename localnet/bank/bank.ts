@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { type BlockLimits, createBlockSpace } from './blockSpace.ts';
 import { executeTransaction, isExecuted, type Refused, writtenBy } from './execute.ts';
 import { LOOKUP_TABLE_PROGRAM, memoOf } from './meta.ts';
+import { type Mood, producedSlot } from './mood.ts';
 import {
   type Block,
   type Commitment,
@@ -40,6 +41,7 @@ export interface Bank {
   readonly store: Store;
   readonly timeline: Timeline;
   readonly blockhashes: Blockhashes;
+  readonly mood: Mood;
   /** The newest slot of a commitment. From `confirmed` on, its content no longer changes. */
   slot(commitment: Commitment): number;
   /** An account as of a commitment. */
@@ -53,6 +55,8 @@ export interface Bank {
    * @throws StorageFullError when the block cannot be stored, and is rolled back
    */
   submit(transaction: DecodedTransaction, isPreflighted: boolean): Promise<Submission>;
+  /** Executes a transaction later, without telling what came of it. */
+  executeIn(delayMs: number, transaction: DecodedTransaction): void;
   /** Writes accounts without a transaction. @throws StorageFullError as `submit` does */
   writeAccounts(accounts: Iterable<readonly [Uint8Array, Account | null]>): Promise<void>;
   /** Runs a transaction without any effect. */
@@ -92,10 +96,13 @@ export function createBank(options: {
   lagsMs: Lags;
   limits?: BlockLimits | undefined;
   takesUnpaid: boolean;
+  mood: Mood;
 }): Bank {
-  const { runtime, store, timeline, blockhashes, lagsMs, limits, takesUnpaid } = options;
+  const { runtime, store, timeline, blockhashes, lagsMs, limits, takesUnpaid, mood } = options;
   const closesAtOnce = lagsMs.confirmed === 0;
   const processedListeners = new Set<(block: Block) => void>();
+  /** Of transactions that are executed later. */
+  const delays = new Set<NodeJS.Timeout>();
   let open: OpenBlock | undefined;
   let closing: NodeJS.Timeout | undefined;
   let lastClosedSlot = store.lastSlot;
@@ -105,7 +112,9 @@ export function createBank(options: {
   /** Those that no block had room for yet, the first first. */
   let waiting: DecodedTransaction[] = [];
 
-  function slot(commitment: Commitment): number {
+  const slot = (commitment: Commitment): number => producedSlot(mood, passedSlot(commitment));
+
+  function passedSlot(commitment: Commitment): number {
     if (commitment === 'processed' && open) return open.slot;
     // No further transaction can enter this slot.
     const closed = open ? open.slot - 1 : Math.max(lastClosedSlot, timeline.slotNow() - 1);
@@ -115,7 +124,11 @@ export function createBank(options: {
   const announcedSlot = store.lastSlot;
   const recentBlocks = createRecentBlocks({ timeline, slot, lagsMs, announcedSlot });
 
-  const nextSlot = (): number => open?.slot ?? Math.max(timeline.slotNow(), lastClosedSlot + 1);
+  function nextSlot(): number {
+    if (open) return open.slot;
+    const next = Math.max(timeline.slotNow(), lastClosedSlot + 1);
+    return mood.isSkipped(next) ? next + 1 : next;
+  }
 
   /** @param next the slot in which a transaction was executed */
   function openBlock(next: number): OpenBlock {
@@ -198,8 +211,12 @@ export function createBank(options: {
 
   /** @returns why the transaction cannot be executed in this slot */
   function prepare(transaction: DecodedTransaction, at: number): Refused | undefined {
-    const { recentBlockhash, keys, lookups } = transaction;
+    const { recentBlockhash, keys, lookups, signatures } = transaction;
     if (blockhashes.slotOf(recentBlockhash, at) === undefined) return refuse('BlockhashNotFound');
+    const signature = signatures[0] as Uint8Array;
+    if (recent(base58.encode(signature)) || store.locate(signature)) {
+      return refuse('AlreadyProcessed');
+    }
     setClock(at);
     if (lookups.length > 0 || keys.some((key) => READS_SLOT_HASHES.has(nameOfBytes(key)))) {
       runtime.setAccount(SLOT_HASHES_SYSVAR, slotHashesSysvar(runtime, at - 1, blockhashes));
@@ -218,7 +235,6 @@ export function createBank(options: {
     if (refused) return refused;
     const signature = transaction.signatures[0] as Uint8Array;
     const signatureText = base58.encode(signature);
-    if (recent(signatureText) || store.locate(signature)) return refuse('AlreadyProcessed');
     const executed = executeTransaction(runtime, transaction, { isPreflighted, takesUnpaid });
     if (!isExecuted(executed)) return executed;
     const { execution, keys, changes, meta } = executed;
@@ -293,6 +309,7 @@ export function createBank(options: {
     store,
     timeline,
     blockhashes,
+    mood,
     slot,
     account,
     recent,
@@ -323,6 +340,15 @@ export function createBank(options: {
       return submission;
     },
 
+    executeIn(delayMs, transaction) {
+      const delay = setTimeout(() => {
+        delays.delete(delay);
+        if (hasRoom(transaction)) land(transaction, false);
+        else waiting.push(transaction);
+      }, delayMs);
+      delays.add(delay);
+    },
+
     async writeAccounts(accounts) {
       const block = openBlock(nextSlot());
       for (const [address, after] of accounts) {
@@ -351,6 +377,7 @@ export function createBank(options: {
 
     async close() {
       clearTimeout(closing);
+      for (const delay of delays) clearTimeout(delay);
       // Later notifications are dropped.
       if (open) closeBlock(open);
       recentBlocks.close();

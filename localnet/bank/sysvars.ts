@@ -12,8 +12,8 @@ import { addressText } from '../wire/text.ts';
 
 /** Each slot's blockhash, and the window in which transactions may use it. */
 export interface Blockhashes {
-  /** The number of slots after its own for which a blockhash is valid. */
-  readonly windowSlots: number;
+  /** The height of the last block in which a transaction may use the blockhash of a slot. */
+  lastValidHeight(slot: number): number;
   at(slot: number): Uint8Array;
   /** In base58. */
   textAt(slot: number): string;
@@ -24,8 +24,16 @@ export interface Blockhashes {
 /**
  * Blockhashes are derived from the ledger's seed and the slot. So none is stored, idle slots need no
  * block, and blockhashes stay valid over a restart.
+ *
+ * @param heightOf how many blocks there are up to a slot: by them a blockhash ages
  */
-export function createBlockhashes(seed: Uint8Array, windowSlots: number): Blockhashes {
+export function createBlockhashes(
+  seed: Uint8Array,
+  windowSlots: number,
+  heightOf: (slot: number) => number,
+): Blockhashes {
+  // Also where slots are skipped, it lives no longer.
+  const windowHeights = heightOf(windowSlots);
   const slots = new Map<string, number>();
   let computedTo = -1;
 
@@ -36,26 +44,38 @@ export function createBlockhashes(seed: Uint8Array, windowSlots: number): Blockh
     return hash('sha256', input, 'buffer');
   };
 
+  const lastValidHeight = (slot: number): number => heightOf(slot) + windowHeights;
+
+  /** A slot whose blockhash is not valid in this one any more, and no older than it must be. */
+  function newestExpired(slot: number): number {
+    let expired = slot - windowHeights;
+    while (lastValidHeight(expired) >= heightOf(slot)) {
+      expired -= lastValidHeight(expired) - heightOf(slot) + 1;
+    }
+    return expired;
+  }
+
   /** Computes the window on demand. */
   function computeUpTo(slot: number): void {
-    for (let next = Math.max(computedTo + 1, slot - windowSlots); next <= slot; next += 1) {
+    const expired = newestExpired(slot);
+    for (let next = Math.max(computedTo, expired) + 1; next <= slot; next += 1) {
       slots.set(nameOfBytes(at(next)), next);
     }
     computedTo = Math.max(computedTo, slot);
     for (const [key, known] of slots) {
-      if (known >= slot - windowSlots) break;
+      if (known > expired) break;
       slots.delete(key);
     }
   }
 
   return {
-    windowSlots,
+    lastValidHeight,
     at,
     textAt: (slot) => addressText(at(slot)),
     slotOf(blockhash, slot) {
       computeUpTo(slot);
       const known = slots.get(nameOfBytes(blockhash));
-      return known === undefined || known < slot - windowSlots ? undefined : known;
+      return known === undefined || lastValidHeight(known) < heightOf(slot) ? undefined : known;
     },
   };
 }

@@ -1,17 +1,12 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
+import { producedSlot } from '../bank/mood.ts';
 import type { Block, Commitment } from '../bank/recentBlocks.ts';
 import { addressText } from '../wire/text.ts';
 import { encodeNotified } from './encode/account.ts';
 import { filterOf } from './methods/accounts.ts';
-import {
-  type Method,
-  method,
-  type RpcContext,
-  tooManySubscriptions,
-  withContext,
-} from './protocol/method.ts';
+import { type Method, method, type RpcContext, tooManySubscriptions } from './protocol/method.ts';
 import {
   accountReading,
   address,
@@ -96,7 +91,7 @@ export function createSubscriptions(
           const { after } = change;
           const value =
             after === null ? CLOSED_ACCOUNT : encodeNotified(bank.runtime, after, config);
-          send('account', id, withContext(slot, value));
+          send('account', id, notified(slot, value));
         }),
       );
     }),
@@ -110,7 +105,7 @@ export function createSubscriptions(
           for (const { address: at, after } of changes.values()) {
             if (!after || nameOfBytes(after.owner) !== owner || !holds(after)) continue;
             const account = encodeNotified(bank.runtime, after, config);
-            send('program', id, withContext(slot, { account, pubkey: addressText(at) }));
+            send('program', id, notified(slot, { account, pubkey: addressText(at) }));
           }
         }),
       );
@@ -123,7 +118,7 @@ export function createSubscriptions(
         onBlocks(config.commitment, ({ slot, transactions }) => {
           for (const { signatureText: signature, err, logs, keys } of transactions) {
             if (key !== undefined && !keys.some((one) => nameOfBytes(one) === key)) continue;
-            send('logs', id, withContext(slot, { err, logs, signature }));
+            send('logs', id, notified(slot, { err, logs, signature }));
           }
         }),
       );
@@ -134,7 +129,7 @@ export function createSubscriptions(
       const { signature } = given;
 
       function notifyOnce(id: number, slot: number, err: unknown): void {
-        send('signature', id, withContext(slot, { err }));
+        send('signature', id, notified(slot, { err }));
         unsubscribe(id);
       }
 
@@ -147,8 +142,7 @@ export function createSubscriptions(
         const found = bank.recent(signature) ?? bank.store.locate(base58.decode(signature));
         if (found && enableReceivedNotification) {
           setImmediate(
-            () =>
-              open.has(id) && send('signature', id, withContext(found.slot, 'receivedSignature')),
+            () => open.has(id) && send('signature', id, notified(found.slot, 'receivedSignature')),
           );
         }
         if (found && found.slot <= bank.slot(commitment)) {
@@ -162,7 +156,8 @@ export function createSubscriptions(
     slot: method({}, () =>
       subscribe('slot', (id) =>
         everySlot(context, (slot) => {
-          send('slot', id, { parent: slot - 1, root: bank.slot('finalized'), slot });
+          const parent = producedSlot(bank.mood, slot - 1);
+          send('slot', id, { parent, root: bank.slot('finalized'), slot });
         }),
       ),
     ),
@@ -189,6 +184,9 @@ export function createSubscriptions(
     },
   };
 }
+
+/** A notification with its slot; the release is in answers alone. */
+const notified = (slot: number, value: unknown): object => ({ context: { slot }, value });
 
 /** A cluster's notification of a closed account. */
 const CLOSED_ACCOUNT = {

@@ -4,9 +4,11 @@ import type { StoredTransaction } from './schema.ts';
 import { checksumOf } from './schema.ts';
 
 /** A transaction that mentions an address. */
-interface Mention {
+export interface Mention {
   readonly signature: Uint8Array;
   readonly slot: number;
+  /** Its position in the block. */
+  readonly transactionIndex: number;
   readonly error: string | null;
   readonly memo: string | null;
 }
@@ -64,8 +66,10 @@ export function createHistory(database: DatabaseSync, path: string): History {
     `select ${COLUMNS} from transactions where position between ? and ? order by position`,
   );
   const mentioning = database.prepare(
-    `select t.signature, t.slot, t.error, t.memo
+    `select t.signature, t.slot, t.error, t.memo,
+            t.position - b.first_position as transactionIndex
        from mentions m join transactions t on t.position = m.position
+       join blocks b on b.slot = t.slot
       where m.address = ? and m.position < ? and m.position > ? and t.slot <= ?
       order by m.position desc limit ?`,
   );

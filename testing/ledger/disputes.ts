@@ -5,10 +5,16 @@ import { advanceSeconds, readClockSeconds } from './ledger.ts';
 /**
  * Advances a local ledger's time to where the job can be judged, if it is not there yet: no verdict
  * is given while the job could still be disputed.
+ *
+ * @param advance how time passes on another ledger
  */
-export async function advanceToVerdict(connection: Connection, job: Job): Promise<void> {
+export async function advanceToVerdict(
+  connection: Connection,
+  job: Job,
+  advance = advanceSeconds,
+): Promise<void> {
   const settledAt = job.lockedAt + BigInt(job.endedAfterSeconds);
   const judgedFrom = settledAt + BigInt(job.disputeWindowSeconds) + 1n;
   const now = await readClockSeconds(connection);
-  if (now < judgedFrom) await advanceSeconds(connection, Number(judgedFrom - now));
+  if (now < judgedFrom) await advance(connection, Number(judgedFrom - now));
 }

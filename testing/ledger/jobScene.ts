@@ -100,8 +100,22 @@ export async function createJobScene({
   profile?: ProfileName;
 } = {}): Promise<JobScene> {
   const ledger = await startLedger(options);
+  return openJobScene({ ledger, service: await openService(ledger), version });
+}
+
+/**
+ * The same with a service that is open already.
+ *
+ * @param options.advance how time passes on its ledger, when it is not a local one
+ */
+export function openJobScene(options: {
+  ledger: TestLedger;
+  service: Service;
+  version?: 0 | 1;
+  advance?: typeof advanceSeconds;
+}): JobScene {
+  const { ledger, service, version = 0, advance = advanceSeconds } = options;
   const { connection } = ledger;
-  const service = await openService(ledger);
   const { operator, hotSigner, gateway, creditAccount, worker, arbiter } = service;
   const payer = operator.authority.publicKey;
   const owner = service.workerAuthority.publicKey;
@@ -129,7 +143,7 @@ export async function createJobScene({
     service,
     send,
     async wait(seconds) {
-      await advanceSeconds(connection, seconds);
+      await advance(connection, seconds);
       await untilClockKnowsSlot(connection);
     },
     async lock({ count, tokenLimit }) {
@@ -188,7 +202,7 @@ export async function createJobScene({
       if (!account) throw new Error('the job is not on the ledger');
       const parties = { proofKey: service.proofKey, hotSigner };
       const evidence = evidenceFor(parties, job, account, verdict);
-      await advanceToVerdict(connection, account);
+      await advanceToVerdict(connection, account, advance);
       const named = { arbiter: arbiter.publicKey, job, creditAccount, worker, verdict };
       await send(verdictInstructions(evidence, named), [arbiter]);
     },

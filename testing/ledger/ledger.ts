@@ -132,11 +132,14 @@ export async function startLedger({
 } = {}): Promise<TestLedger> {
   const payer = Keypair.generate();
   const escrow = withEscrow({ payer: payer.publicKey });
+  // Set by `npm run test:unreliable`.
+  const { LOCALNET_UNRELIABLE: seed } = process.env;
   const { rpcUrl, wsUrl, close } = await startLocalnet({
     blockhashMs: BLOCKHASH_MS,
     profile: PROFILE,
     ...options,
     ...escrow,
+    ...(seed && { unreliable: Number(seed) }),
     ...(elf && { programs: escrow.programs?.map((program) => ({ ...program, elf })) ?? [] }),
     isDevelopment: true,
   });

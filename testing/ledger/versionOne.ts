@@ -1,5 +1,6 @@
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { delay } from '../../common/wait.ts';
 import { sign } from '../../programs/client/proof.ts';
 import {
   compileMessage,
@@ -9,15 +10,29 @@ import {
 } from '../../programs/client/wire/index.ts';
 import { callLedger, type TestLedger } from './ledger.ts';
 
-/** Sends a transaction of version 1, which is confirmed when the call returns. */
+const POLL_MS = 100;
+
+/** Sends a transaction of version 1 until it is confirmed. @throws Error when it is refused */
 export async function sendVersionOne(
   { connection, rpcUrl }: Pick<TestLedger, 'connection' | 'rpcUrl'>,
   instructions: TransactionInstruction[],
   signers: readonly [Keypair, ...Keypair[]],
 ): Promise<void> {
-  const { blockhash } = await connection.getLatestBlockhash();
-  const { wire } = signVersionOne({ instructions, signers, blockhash });
-  await callLedger(rpcUrl, 'sendTransaction', [wire, { encoding: 'base64' }]);
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+  const { wire, signature } = signVersionOne({ instructions, signers, blockhash });
+  const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
+  await callLedger(rpcUrl, 'sendTransaction', [wire, config]);
+  for (;;) {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.err) throw new Error(`${signature} was refused: ${JSON.stringify(value.err)}`);
+    if (value && value.confirmationStatus !== 'processed') return;
+    if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) {
+      throw new Error(`${signature} has expired`);
+    }
+    await delay(POLL_MS);
+    // A cluster may have lost it.
+    await callLedger(rpcUrl, 'sendTransaction', [wire, { ...config, skipPreflight: true }]);
+  }
 }
 
 /** As much as any transaction of ours needs. */

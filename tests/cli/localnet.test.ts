@@ -59,6 +59,14 @@ describe('svc localnet', () => {
     expect(await callLedger(rpcUrl, 'getAgGenesisCert', [])).toMatchObject({ block: { slot: 0 } });
   });
 
+  it('says by which seed it is unreliable', async () => {
+    const ledger = await startLocalnet('--unreliable', '7');
+    expect(ledger.read('reliable')).toBe('no: --unreliable 7');
+    const first = await callLedger<number>(ledger.rpcUrl, 'getSlot', []);
+    const height = await callLedger<number>(ledger.rpcUrl, 'getBlockHeight', []);
+    expect(height).toBeLessThan(first);
+  });
+
   it('names an occupied port in one line', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -50,6 +50,22 @@ describe('a list of signatures', () => {
     ]);
   });
 
+  it.each([
+    ['in the order of their blocks, where the node says it', [0, 2, 1], ['7/2', '7/1', '7/0']],
+    ['as they come, where it does not', [undefined, undefined, undefined], ['7/0', '7/1', '7/2']],
+  ])('has the transactions of a slot %s', async (_order, indexes, expected) => {
+    const ofSlot = (slot: number) =>
+      indexes.map((transactionIndex, place) => ({
+        signature: `${slot}/${transactionIndex ?? place}`,
+        ...{ slot, err: null, ...(transactionIndex !== undefined && { transactionIndex }) },
+      }));
+    const rows = [...ofSlot(9), ...ofSlot(7)];
+    const { source } = sourceOf({ getSignaturesForAddress: rows });
+    const listed = await source.list(query);
+    expect(listed.slice(0, 3).every(({ slot }) => slot === 9n)).toBe(true);
+    expect(listed.slice(3).map(({ signature }) => signature)).toEqual(expected);
+  });
+
   it('is requested again while the node is a slot or two behind, up to a limit', async () => {
     const rows = [{ signature: 'a signature', slot: 7, err: null }];
     const answers = { getSignaturesForAddress: rows };

@@ -61,7 +61,10 @@ describe('a lock that is not confirmed in 10 s', () => {
     const heard = Promise.withResolvers<void>();
     service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'getSignatureStatuses') await heard.promise;
-      return forward(request);
+      const answer = await forward(request);
+      // What an unreliable ledger loses would not be sent again before a status is known.
+      if (request.method === 'sendTransaction') await forward(request);
+      return answer;
     });
     const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
     for (const answer of await service.time.advanceUntil(Promise.all(asking))) {

@@ -152,6 +152,29 @@ describe('the signatures of an address', () => {
     await slow.close();
   });
 
+  it('have their position in the block, also when one is read', async () => {
+    const slow = await openLocalnet({ slotMs: HELD_SLOT_MS, confirmSlots: 1 });
+    await slow.ask('localnet_skipSlots', 50);
+    const to = somebody();
+    const sent: string[] = [];
+    for (const lamports of [5_000_000, 5_000_001]) sent.push(await slow.transfer(to, lamports));
+    // It mentions another address, and has its position as well.
+    await slow.transfer(somebody(), 5_000_000);
+    sent.push(await slow.transfer(to, 5_000_002));
+    await slow.ask('localnet_skipSlots', 10);
+    const rows = await slow.ask<{ signature: string; transactionIndex: number }[]>(
+      'getSignaturesForAddress',
+      ...[to.toBase58(), CONFIRMED],
+    );
+    expect(rows.map(({ signature }) => signature)).toEqual(sent.toReversed());
+    expect(rows.map(({ transactionIndex }) => transactionIndex)).toEqual([3, 1, 0]);
+    for (const { signature, transactionIndex } of rows) {
+      const shown = await slow.ask('getTransaction', signature, CONFIRMED);
+      expect(shown).toHaveProperty('transactionIndex', transactionIndex);
+    }
+    await slow.close();
+  });
+
   it('are not listed before the requested context slot is reached', async () => {
     const slot = await scene.connection.getSlot('confirmed');
     for (const [method, ...params] of [

@@ -55,6 +55,12 @@ describe('a transaction', () => {
     });
     expect((await send(wire, { skipPreflight: true })).error).toBeUndefined();
     expect(await balance()).toBe(before);
+    const simulate = (options: object = {}) =>
+      scene.ask('simulateTransaction', wire.toString('base64'), { ...BASE64, ...options });
+    expect(await simulate()).toMatchObject({ value: { err: 'AlreadyProcessed' } });
+    // With another blockhash it is another transaction.
+    const renewed = await simulate({ replaceRecentBlockhash: true });
+    expect(renewed).toMatchObject({ value: { err: null } });
   });
 
   it('is refused with BlockhashNotFound once its blockhash is too old', async () => {
@@ -77,8 +83,8 @@ describe('a transaction', () => {
     wire.writeUInt8(wire.readUInt8(20) ^ 1, 20);
     for (const skipPreflight of [false, true]) {
       expect((await send(wire, { skipPreflight })).error).toMatchObject({
-        code: -32003,
-        message: 'Transaction signature verification failure',
+        code: -32002,
+        data: { err: 'SignatureFailure' },
       });
     }
   });

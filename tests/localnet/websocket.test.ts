@@ -92,7 +92,7 @@ describe('a websocket', () => {
       params: {
         subscription,
         result: {
-          context: { apiVersion: expect.any(String), slot: expect.any(Number) },
+          context: { slot: expect.any(Number) },
           value: expect.objectContaining({ data: ['', 'base64'], lamports: 5_000_000 }),
         },
       },

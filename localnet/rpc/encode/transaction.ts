@@ -30,16 +30,18 @@ export function encodeTransaction(stored: StoredTransaction, shape: TransactionS
   return `"meta":${stored.meta},"transaction":${transactionText(decoded, encoding)}${versionField}`;
 }
 
-/** The same with the slot and time of its block, as getTransaction answers. */
+/**
+ * The same with slot and time of its block, as getTransaction answers.
+ *
+ * @param place.transactionIndex its position in the block; undefined where the node does not say
+ */
 export function encodeConfirmed(
   stored: StoredTransaction,
-  blockTime: number,
+  place: { readonly blockTime: number; readonly transactionIndex: number | undefined },
   shape: TransactionShape,
 ): Serialized {
-  const { slot } = stored;
-  return new Serialized(
-    `{"blockTime":${blockTime},"slot":${slot},${encodeTransaction(stored, shape)}}`,
-  );
+  const head = JSON.stringify({ ...place, slot: stored.slot }).slice(0, -1);
+  return new Serialized(`${head},${encodeTransaction(stored, shape)}}`);
 }
 
 /** A further field, if the caller supports versions. @throws RpcError for one that it does not */

@@ -1,5 +1,6 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
+import { producedSlot } from '../../bank/mood.ts';
 import type { BlockRow } from '../../store/history.ts';
 import { Serialized } from '../../wire/text.ts';
 import { encodeAccountsOnly, encodeTransaction } from '../encode/transaction.ts';
@@ -9,6 +10,7 @@ import {
   invalidParams,
   method,
   type RpcContext,
+  slotSkipped,
   withContext,
 } from '../protocol/method.ts';
 import {
@@ -24,13 +26,12 @@ import {
 const SLOTS_MAX = 500_000;
 const SECOND_MS = 1_000;
 
-/** Every slot has a block, usually an empty one, so heights equal slots. */
+/** Every slot has a block, usually an empty one, unless the mood skips it. */
 export const blockMethods = {
   getSlot: method({ config: reading }, (context, { config }) => contextOf(context, config).slot),
 
-  getBlockHeight: method(
-    { config: reading },
-    (context, { config }) => contextOf(context, config).slot,
+  getBlockHeight: method({ config: reading }, (context, { config }) =>
+    context.bank.mood.heightOf(contextOf(context, config).slot),
   ),
 
   getBlockTime: method({ slot: slotParameter }, (context, { slot }) => {
@@ -47,14 +48,17 @@ export const blockMethods = {
       const { slot } = contextOf(context, config);
       const end = Math.min(last ?? slot, slot);
       if (end - first >= SLOTS_MAX) throw invalidParams(`a range of at most ${SLOTS_MAX} slots`);
-      return range(first, end);
+      return produced(context, range(first, end));
     },
   ),
 
   getBlocksWithLimit: method(
     { first: slotParameter, limit: z.int().min(0).max(SLOTS_MAX), config: storedReading },
-    (context, { first, limit, config }) =>
-      range(first, Math.min(first + limit - 1, contextOf(context, config).slot)),
+    (context, { first, limit, config }) => {
+      // Of two slots one has a block at least.
+      const end = Math.min(first + 2 * limit, contextOf(context, config).slot);
+      return produced(context, range(first, end)).slice(0, limit);
+    },
   ),
 
   getBlock: method(
@@ -62,9 +66,9 @@ export const blockMethods = {
     (context, { slot, config }) => {
       expectPassed(context, slot, config.commitment);
       const { bank } = context;
-      const parent = Math.max(0, slot - 1);
+      const parent = Math.max(0, producedSlot(bank.mood, slot - 1));
       const head = {
-        blockHeight: slot,
+        blockHeight: bank.mood.heightOf(slot),
         blockTime: blockTimeOf(context, slot),
         blockhash: bank.blockhashes.textAt(slot),
         parentSlot: parent,
@@ -81,7 +85,7 @@ export const blockMethods = {
     const { slot } = contextOf(context, config);
     return withContext(slot, {
       blockhash: bank.blockhashes.textAt(slot),
-      lastValidBlockHeight: slot + bank.blockhashes.windowSlots,
+      lastValidBlockHeight: bank.blockhashes.lastValidHeight(slot),
     });
   }),
 
@@ -89,7 +93,7 @@ export const blockMethods = {
     const { slot } = contextOf(context, given.config);
     const { bank } = context;
     const known = bank.blockhashes.slotOf(given.blockhash, bank.slot('processed'));
-    return withContext(slot, known !== undefined && known + bank.blockhashes.windowSlots >= slot);
+    return withContext(slot, known !== undefined);
   }),
 };
 
@@ -105,6 +109,7 @@ function expectPassed(
   commitment: 'confirmed' | 'finalized' = 'finalized',
 ): void {
   if (slot > bank.slot(commitment)) throw blockNotAvailable(slot);
+  if (bank.mood.isSkipped(slot)) throw slotSkipped(slot);
 }
 
 function transactionDetails(
@@ -121,6 +126,10 @@ function transactionDetails(
   const encode = details === 'accounts' ? encodeAccountsOnly : encodeTransaction;
   const texts = transactions.map((stored) => `{${encode(stored, config)}}`);
   return `,"transactions":[${texts.join()}]`;
+}
+
+function produced({ bank }: RpcContext, slots: readonly number[]): number[] {
+  return slots.filter((slot) => !bank.mood.isSkipped(slot));
 }
 
 function range(first: number, last: number): number[] {

@@ -59,7 +59,7 @@ export const clusterMethods = {
     const { slot } = contextOf(context, config);
     return {
       absoluteSlot: slot,
-      blockHeight: slot,
+      blockHeight: context.bank.mood.heightOf(slot),
       epoch: Math.floor(slot / SLOTS_IN_EPOCH),
       slotIndex: slot % SLOTS_IN_EPOCH,
       slotsInEpoch: SLOTS_IN_EPOCH,

@@ -6,10 +6,12 @@ import {
   decodeTransaction,
   MalformedTransactionError,
 } from '../../../programs/client/wire/index.ts';
+import type { Bank } from '../../bank/bank.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
 import { hexOf } from '../../runtime/runtime.ts';
 import { describeError } from '../../runtime/transactionError.ts';
+import type { Mention } from '../../store/history.ts';
 import { decodeBase64 } from '../../wire/text.ts';
 import { encodeAccount } from '../encode/account.ts';
 import { encodeConfirmed } from '../encode/transaction.ts';
@@ -19,7 +21,6 @@ import {
   method,
   preflightFailed,
   type RpcContext,
-  signatureFailed,
   withContext,
 } from '../protocol/method.ts';
 import {
@@ -90,8 +91,17 @@ export const transactionMethods = {
       const { preflightCommitment, minContextSlot } = config;
       contextOf(context, { commitment: preflightCommitment, minContextSlot });
     }
-    const submission = await context.bank.submit(transaction, isPreflighted);
-    if ('execution' in submission) refuse(submission, isPreflighted);
+    const { bank } = context;
+    const { faults } = bank.mood;
+    if (faults) {
+      if (isPreflighted) {
+        refuse({ execution: bank.simulate(transaction, { verifiesSignatures: true }) }, true);
+      }
+      for (const delayMs of faults.delaysMs()) bank.executeIn(delayMs, transaction);
+    } else {
+      const submission = await bank.submit(transaction, isPreflighted);
+      if ('execution' in submission) refuse(submission, isPreflighted);
+    }
     return base58.encode(transaction.signatures[0] as Uint8Array);
   }),
 
@@ -110,9 +120,13 @@ export const transactionMethods = {
 
   getTransaction: method({ signature, config: transactionReading }, (context, given) => {
     const { slot } = contextOf(context, { commitment: given.config.commitment });
-    const stored = context.bank.store.transaction(given.signature);
+    const { store, mood } = context.bank;
+    const stored = store.transaction(given.signature);
     if (!stored || stored.slot > slot) return null;
-    return encodeConfirmed(stored, blockTimeOf(context, stored.slot), given.config);
+    const blockTime = blockTimeOf(context, stored.slot);
+    const { firstPosition = 0 } = store.block(stored.slot) ?? {};
+    const transactionIndex = mood.faults ? undefined : stored.position - firstPosition;
+    return encodeConfirmed(stored, { blockTime, transactionIndex }, given.config);
   }),
 
   getSignatureStatuses: method(
@@ -130,26 +144,16 @@ export const transactionMethods = {
   ),
 
   getSignaturesForAddress: method({ address, config: listing }, (context, given) => {
-    const { store } = context.bank;
-    const { before, until, limit = LISTED_MAX } = given.config;
-    const { slot } = contextOf(context, given.config);
-    const newest = before && store.locate(before);
-    // For an unknown signature a cluster lists nothing before it, and everything after it.
-    if (before && !newest) return [];
-    const rows = store.mentions({
-      address: given.address,
-      limit,
-      slotMax: slot,
-      before: newest?.position ?? Number.MAX_SAFE_INTEGER,
-      after: (until && store.locate(until)?.position) ?? 0,
-    });
-    return rows.map((row) => ({
+    const { bank } = context;
+    const { slot: slotMax } = contextOf(context, given.config);
+    return listMentions(bank, { ...given.config, address: given.address, slotMax }).map((row) => ({
       blockTime: blockTimeOf(context, row.slot),
-      confirmationStatus: row.slot <= context.bank.slot('finalized') ? 'finalized' : 'confirmed',
+      confirmationStatus: row.slot <= bank.slot('finalized') ? 'finalized' : 'confirmed',
       err: row.error === null ? null : JSON.parse(row.error),
       memo: row.memo,
       signature: base58.encode(row.signature),
       slot: row.slot,
+      ...(!bank.mood.faults && { transactionIndex: row.transactionIndex }),
     }));
   }),
 
@@ -158,6 +162,35 @@ export const transactionMethods = {
     (context, { address: to, lamports }) => context.faucet.airdrop(to, BigInt(lamports)),
   ),
 };
+
+interface Listing extends z.output<typeof listing> {
+  readonly address: Uint8Array;
+  readonly slotMax: number;
+}
+
+/** Newest first, and within a slot in the order of the ledger, or of a mood. */
+function listMentions({ store, mood }: Bank, query: Listing): Mention[] {
+  const { before, until, limit = LISTED_MAX } = query;
+  const newest = before && store.locate(before);
+  // For an unknown signature a cluster lists nothing before it, and everything after it.
+  if (before && !newest) return [];
+  if (!mood.faults) {
+    return store.mentions({
+      ...query,
+      limit,
+      before: newest?.position ?? Number.MAX_SAFE_INTEGER,
+      after: (until && store.locate(until)?.position) ?? 0,
+    });
+  }
+  // Each reading has an order of its own, in which it also begins and ends.
+  const slotMax = Math.min(query.slotMax, newest?.slot ?? query.slotMax);
+  const whole = { ...query, slotMax, before: Number.MAX_SAFE_INTEGER, after: 0 };
+  const rows = mood.faults.reorder(store.mentions({ ...whole, limit: limit + LISTED_MAX }));
+  const placeOf = (signature: Uint8Array) =>
+    rows.findIndex((row) => Buffer.compare(row.signature, signature) === 0);
+  const end = until ? placeOf(until) : -1;
+  return rows.slice(before ? placeOf(before) + 1 : 0, end < 0 ? undefined : end).slice(0, limit);
+}
 
 /** @throws CallError for malformed bytes */
 function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): DecodedTransaction {
@@ -178,9 +211,8 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
 function refuse({ execution }: Refused, isPreflighted: boolean): void {
   const { err, logs, computeUnits, returnData } = execution;
   if (err === null) return;
-  // A cluster would drop it silently; here the caller gets the error.
-  if (err === 'SignatureFailure') throw signatureFailed();
-  if (!isPreflighted) return;
+  // Without a preflight a cluster drops a wrong signature silently; here the caller gets the error.
+  if (!isPreflighted && err !== 'SignatureFailure') return;
   throw preflightFailed(describeError(err), {
     accounts: null,
     err,
@@ -198,16 +230,19 @@ interface Renewed {
   readonly lastValidBlockHeight: number;
 }
 
-/** The same transaction with a recent blockhash, which its signatures do not cover. */
+/** The same transaction with a recent blockhash, by which it is another: none of its signatures holds. */
 function renew({ bank }: RpcContext, transaction: DecodedTransaction): Renewed {
   const slot = bank.slot('confirmed');
   const wire = Uint8Array.from(transaction.wire);
-  const offset = transaction.recentBlockhash.byteOffset - transaction.wire.byteOffset;
-  wire.set(bank.blockhashes.at(slot), offset);
+  const write = (bytes: Uint8Array, place: Uint8Array) =>
+    wire.set(bytes, place.byteOffset - transaction.wire.byteOffset);
+  write(bank.blockhashes.at(slot), transaction.recentBlockhash);
+  for (const signature of transaction.signatures)
+    write(new Uint8Array(signature.length), signature);
   return {
     transaction: decodeTransaction(wire),
     blockhash: bank.blockhashes.textAt(slot),
-    lastValidBlockHeight: slot + bank.blockhashes.windowSlots,
+    lastValidBlockHeight: bank.blockhashes.lastValidHeight(slot),
   };
 }
 

@@ -30,11 +30,14 @@ export const tooManySubscriptions = () =>
   internalError('Internal Error: Subscription refused. Node subscription limit reached');
 export const preflightFailed = (message: string, data: object) =>
   new CallError(-32002, `Transaction simulation failed: ${message}`, data);
-export const signatureFailed = () =>
-  new CallError(-32003, 'Transaction signature verification failure');
 export const nodeUnhealthy = (reason: string) => new CallError(-32005, reason);
 export const blockNotAvailable = (slot: number) =>
   new CallError(-32004, `Block not available for slot ${slot}`);
+export const slotSkipped = (slot: number) =>
+  new CallError(
+    -32007,
+    `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`,
+  );
 export const versionUnsupported = (version: number) =>
   new CallError(
     -32015,

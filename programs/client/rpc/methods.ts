@@ -298,7 +298,10 @@ export function getLatestBlockhash(
   return rpc.ask('getLatestBlockhash', [options], read);
 }
 
-/** Up to 1,000 transactions that name the address, newest first. */
+/**
+ * Up to 1,000 transactions that name the address, newest first. Those of one slot are in the order of
+ * its block where the node says it, as nodes do since version 4, and else in any order.
+ */
 export function getSignaturesForAddress(
   rpc: LedgerNode,
   address: string,
@@ -311,9 +314,12 @@ export function getSignaturesForAddress(
 ): Promise<ListedSignature[]> {
   const read = (result: unknown) =>
     listOf(result, (row) => {
-      const { signature, slot, err } = fieldsOf(row);
-      return { signature: textOf(signature), slot: numberOf(slot), err: errorOf(err) };
-    });
+      const { signature, slot, err, transactionIndex = 0 } = fieldsOf(row);
+      const listed = { signature: textOf(signature), slot: numberOf(slot), err: errorOf(err) };
+      return { listed, index: numberOf(transactionIndex) };
+    })
+      .sort((one, other) => (one.listed.slot === other.listed.slot ? other.index - one.index : 0))
+      .map(({ listed }) => listed);
   return rpc.ask('getSignaturesForAddress', [address, options], read);
 }
 

@@ -36,7 +36,8 @@ export async function openLocal(): Promise<Target> {
 export async function openOther(): Promise<Target | string> {
   const { CONTRACT_RPC_URL: rpcUrl, CONTRACT_WS_URL: wsUrl } = process.env;
   if (rpcUrl) {
-    return { name: rpcUrl, rpcUrl, wsUrl: wsUrl ?? nextPort(rpcUrl), close: async () => undefined };
+    const close = async () => undefined;
+    return { name: 'the validator', rpcUrl, wsUrl: wsUrl ?? nextPort(rpcUrl), close };
   }
   const platform = `${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
   const packageName = `@solana/surfpool-${platform}`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../../common/wait.ts';
 import { createBank } from '../../../localnet/bank/bank.ts';
+import { RELIABLE } from '../../../localnet/bank/mood.ts';
 import { createBlockhashes } from '../../../localnet/bank/sysvars.ts';
 import { withEscrow } from '../../../localnet/escrow.ts';
 import { PROFILES } from '../../../localnet/profile.ts';
@@ -70,8 +71,9 @@ describe("mainnet's time", () => {
     });
     const bank = createBank({
       ...{ runtime: createRuntime(), store, timeline, takesUnpaid },
-      blockhashes: createBlockhashes(store.seed, 150),
+      blockhashes: createBlockhashes(store.seed, 150, RELIABLE.heightOf),
       lagsMs: { confirmed: finalMs, finalized: finalMs },
+      mood: RELIABLE,
     });
     const slot = bank.slot('processed') + 1;
     const written = bank.writeAccounts([]);

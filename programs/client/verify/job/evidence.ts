@@ -40,6 +40,8 @@ export interface LedgerTransaction extends Place {
   readonly tokens: ReadonlyMap<string, Change>;
   readonly feeLamports: bigint;
   readonly events: readonly DecodedEvent[];
+  /** Its position in the block of its slot; undefined where the node does not say. */
+  readonly index: number | undefined;
 }
 
 /**
@@ -99,6 +101,8 @@ export function readTransaction(
     tokens: readTokens(meta, address),
     feeLamports: BigInt(meta.fee),
     events: decodeEvents(response, programId),
+    // Nodes say it since version 4, and web3.js passes it on.
+    index: (response as { readonly transactionIndex?: number }).transactionIndex,
   };
 }
 
@@ -209,22 +213,30 @@ export function placeEvents(transaction: LedgerTransaction): PlacedEvent[] {
 }
 
 /**
- * How the ledger recorded a worker's keys during a slot: the last record before it, and those made
- * in it, since the order within one slot is not looked at.
+ * How the ledger recorded a worker's keys at a transaction: the last record before it, and those of
+ * its slot that may have been before it, since not every node says the order within a slot.
  *
- * @returns nothing when no record from before the slot is known
+ * @returns nothing when no record from before is known
  */
 export function workersInForce(
   { worker: { records }, addresses }: Evidence,
-  { worker, slot }: { worker: PublicKey; slot: bigint },
+  { worker, at }: { worker: PublicKey; at: Pick<LedgerTransaction, 'slot' | 'index'> },
 ): PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>[] {
   const own = records.filter(
     ({ data }) => data.worker.equals(worker) && addresses.worker(data.authority).equals(worker),
   );
-  const before = own.findLast(({ transaction }) => transaction.slot < slot);
-  const during = own.filter(({ transaction }) => transaction.slot === slot);
+  const before = own.findLast(({ transaction }) => isBefore(transaction, at));
+  const during = own.filter(
+    ({ transaction: one }) => one.slot === at.slot && !isBefore(one, at) && !isBefore(at, one),
+  );
   if (before) return [before, ...during];
   return during.some(({ name }) => name === 'WorkerRegistered') ? during : [];
+}
+
+/** @returns false in one slot, too, where the node does not say its order */
+function isBefore(one: Pick<LedgerTransaction, 'slot' | 'index'>, other: typeof one): boolean {
+  if (one.slot !== other.slot) return one.slot < other.slot;
+  return one.index !== undefined && other.index !== undefined && one.index < other.index;
 }
 
 /** Tokens that the SPL Token program moved. */

@@ -75,7 +75,7 @@ function judgeProofs(
   if (areBytesEqual(other.message, message)) return fails('Both messages are the same proof.');
   if (!recorded.publicKey.equals(other.publicKey)) return fails('Two keys signed the two proofs.');
   const { worker } = proven.data;
-  const keys = workersInForce(record, { worker, slot: proven.transaction.slot });
+  const keys = workersInForce(record, { worker, at: proven.transaction });
   if (keys.length === 0) return notCheckable('The node does not show how the worker registered.');
   return keys.some(({ data }) => data.proofKey.equals(recorded.publicKey))
     ? holds(`${recorded.publicKey} signed two different proofs of attempt ${proven.data.attempt}.`)

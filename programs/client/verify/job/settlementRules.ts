@@ -91,8 +91,8 @@ export const worker = rule(
   ['JobSettled'],
   ({ JobSettled: settled }, record) => {
     const { data, transaction } = settled;
-    const at = { worker: data.worker, slot: transaction.slot };
-    const payouts = workersInForce(record, at).map((known) => known.data.payout.toBase58());
+    const paid = { worker: data.worker, at: transaction };
+    const payouts = workersInForce(record, paid).map((known) => known.data.payout.toBase58());
     if (payouts.length === 0) {
       return notCheckable("The node does not show the worker's payout account.");
     }

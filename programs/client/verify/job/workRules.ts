@@ -94,8 +94,8 @@ export const key = rule('proof.key', ['JobProven'], ({ JobProven }, record) => {
   const signed = findSigned(JobProven, record);
   if (!signed) return notCheckable('No ed25519 instruction of the transaction names a key.');
   const { worker } = JobProven.data;
-  const { slot } = JobProven.transaction;
-  const recorded = workersInForce(record, { worker, slot }).map(({ data }) => data.proofKey);
+  const at = JobProven.transaction;
+  const recorded = workersInForce(record, { worker, at }).map(({ data }) => data.proofKey);
   if (recorded.length === 0) {
     return notCheckable('The node does not show how the worker registered.');
   }
