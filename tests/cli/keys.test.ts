@@ -39,7 +39,7 @@ describe('a suspension by svc keys', () => {
       done(`The wallet ${address} is suspended.\n`),
     );
     expect((await keys('list')).output).toMatch(
-      new RegExp(`${address} . suspended . \\S+Z +. operator +. spam`),
+      new RegExp(`${address} +. suspended . \\S+Z +. operator +. spam`),
     );
     expect(await keys('suspend')).toEqual(refused(`The wallet ${address} is suspended already.\n`));
     const refusesBoth = async () => {
@@ -55,7 +55,7 @@ describe('a suspension by svc keys', () => {
 
     await refusesBoth();
     expect((await keys('list')).output).toMatch(
-      new RegExp(`${address} . suspended . no key +. operator +. spam`),
+      new RegExp(`${address} +. suspended . no key +. operator +. spam`),
     );
     expect(await keys('reinstate')).toEqual(done(`The wallet ${address} is reinstated.\n`));
     expect(await keys('reinstate')).toEqual(refused(`The wallet ${address} is not suspended.\n`));
