@@ -121,10 +121,10 @@ export function openJobScene(options: {
   const owner = service.workerAuthority.publicKey;
   const workerPayout = associatedTokenAddress(service.mints.credit, owner);
   const actor = { signer: hotSigner.publicKey, gateway };
-  const send: JobScene['send'] = (instructions, signers = [hotSigner]) =>
-    version === 1
-      ? sendVersionOne(ledger, instructions, [operator.authority, ...signers])
-      : submit(operator, instructions, signers);
+  const send: JobScene['send'] = async (instructions, signers = [hotSigner]) => {
+    if (version === 0) await submit(operator, instructions, signers);
+    else await sendVersionOne(ledger, instructions, [operator.authority, ...signers]);
+  };
 
   /** The worker's proof of the answer, and what records it. */
   function proofOf(job: PublicKey, attempt: number, tokens: number): TransactionInstruction[] {

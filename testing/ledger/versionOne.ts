@@ -12,12 +12,17 @@ import { callLedger, type TestLedger } from './ledger.ts';
 
 const POLL_MS = 100;
 
-/** Sends a transaction of version 1 until it is confirmed. @throws Error when it is refused */
+/**
+ * Sends a transaction of version 1 until it is confirmed.
+ *
+ * @returns its signature
+ * @throws Error when it is refused
+ */
 export async function sendVersionOne(
   { connection, rpcUrl }: Pick<TestLedger, 'connection' | 'rpcUrl'>,
   instructions: TransactionInstruction[],
   signers: readonly [Keypair, ...Keypair[]],
-): Promise<void> {
+): Promise<string> {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
   const { wire, signature } = signVersionOne({ instructions, signers, blockhash });
   const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
@@ -25,7 +30,7 @@ export async function sendVersionOne(
   for (;;) {
     const { value } = await connection.getSignatureStatus(signature);
     if (value?.err) throw new Error(`${signature} was refused: ${JSON.stringify(value.err)}`);
-    if (value && value.confirmationStatus !== 'processed') return;
+    if (value && value.confirmationStatus !== 'processed') return signature;
     if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) {
       throw new Error(`${signature} has expired`);
     }

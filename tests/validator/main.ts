@@ -9,12 +9,17 @@ import { startValidator } from './startValidator.ts';
 
 /**
  * `npm run test:validator`: Solana's own validator, and on it the service and the contract suite of
- * the local ledger. `-- --build` builds the validator where there is none.
+ * the local ledger, or the tests that are named. `-- --build` builds the validator where there is
+ * none.
  */
 const TESTS = ['tests/validator/service.test.ts', 'tests/localnet/contract'];
 const LAUNCHER = fileURLToPath(new URL('../launch.mjs', import.meta.url));
 
-const { values } = parseArgs({ options: { build: { type: 'boolean', default: false } } });
+const { values, positionals } = parseArgs({
+  options: { build: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const tests = positionals.length > 0 ? positionals : TESTS;
 const found = findValidator() ?? (values.build ? await build() : undefined);
 if (found === undefined) {
   process.stderr.write(`${HOW_TO_BUILD}\n`);
@@ -25,7 +30,7 @@ const validator = await startValidator(found, authority.publicKey);
 try {
   const { rpcUrl, wsUrl } = validator;
   process.stdout.write(`${validator.version} at ${rpcUrl}\n`);
-  process.exitCode = await run(process.execPath, [LAUNCHER, ...TESTS, '--runInBand'], {
+  process.exitCode = await run(process.execPath, [LAUNCHER, ...tests, '--runInBand'], {
     CONTRACT_RPC_URL: rpcUrl,
     CONTRACT_WS_URL: wsUrl,
     VALIDATOR_RPC_URL: rpcUrl,

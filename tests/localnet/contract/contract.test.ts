@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Connection, SystemProgram } from '@solana/web3.js';
+import { sendVersionOne } from '../../../testing/ledger/versionOne.ts';
 import { CALLS } from './calls.ts';
 import { type Difference, differencesOf, normalize } from './compare.ts';
 import { describeDifferences, unstated } from './differences.ts';
@@ -38,6 +40,28 @@ function expectSame(place: string, one: unknown, two: unknown): void {
   expect(unstated(differences, nameOf(other))).toEqual([]);
 }
 
+/** A transfer of version 1, as a node shows it to those who read that version, and to others. */
+async function showVersionOne({ rpcUrl }: Target, { payer, to, call, names }: ContractScene) {
+  const connection = new Connection(rpcUrl, 'confirmed');
+  const pay = { fromPubkey: payer.publicKey, toPubkey: to, lamports: 5_000_002 };
+  const signature = await sendVersionOne(
+    { connection, rpcUrl },
+    [SystemProgram.transfer(pay)],
+    [payer],
+  );
+  const show = (encoding: string, maxSupportedTransactionVersion: number) =>
+    call('getTransaction', [
+      signature,
+      { commitment: 'confirmed', encoding, maxSupportedTransactionVersion },
+    ]);
+  const answers = {
+    json: await show('json', 1),
+    jsonParsed: await show('jsonParsed', 1),
+    refused: await show('json', 0),
+  };
+  return normalize(answers, names);
+}
+
 describe('the local ledger matches another ledger', () => {
   it('in the notifications of one transfer', async () => {
     const told = normalize(await gatherNotifications(local, scene), scene.names) as object;
@@ -53,5 +77,13 @@ describe('the local ledger matches another ledger', () => {
     const answer = await ask(scene);
     expect(answer).toHaveProperty(isRefused ? 'error' : 'result');
     if (otherScene) expectSame(name, answer, await ask(otherScene));
+  });
+
+  // The last, since only a validator has the transfer, too.
+  it('in a transaction of version 1, which surfpool does not know', async () => {
+    const answers = await showVersionOne(local, scene);
+    expect(answers).toMatchObject({ json: { result: { version: 1 } }, refused: { error: {} } });
+    if (!otherScene || typeof other === 'string' || other.name === 'surfpool') return;
+    expectSame('version 1', answers, await showVersionOne(other, otherScene));
   });
 });
