@@ -65,7 +65,7 @@ export interface TextEvent {
   firstTokenMs: number;
 }
 
-/** By which a worker says that it cannot take the request, for whatever reason. */
+/** By which a worker says that it cannot take the request, with or without a fault of its own. */
 const REQUEST_REFUSALS: ReadonlySet<string> = new Set<WorkerErrorCode>([
   ...(['request_refused', 'invalid_request', 'body_too_large'] as const),
 ]);

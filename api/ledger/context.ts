@@ -1,6 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
+import type { Commitment } from '../../common/net/commitment.ts';
 import {
   type Background,
   createBackground,
@@ -31,7 +32,7 @@ export interface LedgerContext {
   connection: LedgerConnection;
   /** For transactions of every version, as the node shows them. */
   rpc: Rpc;
-  commitment: 'confirmed' | 'finalized';
+  commitment: Commitment;
   addresses: Addresses;
   /** The Gateway account: the controller of our jobs. */
   gateway: PublicKey;
@@ -192,7 +193,7 @@ interface LedgerSettings {
 /** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
 export function connectLedger(options: {
   config: LedgerSettings;
-  commitment: 'confirmed' | 'finalized';
+  commitment: Commitment;
   connection: LedgerConnection;
   rpc: Rpc;
   addresses: Addresses;

@@ -4,6 +4,7 @@ import {
   type PublicKey,
   SYSVAR_RENT_PUBKEY,
 } from '@solana/web3.js';
+import type { Commitment } from '../../common/net/commitment.ts';
 import { decodeAccount, gatewaySigners } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { accountSize } from '../../programs/client/codec.ts';
@@ -12,7 +13,7 @@ import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts
 /** What this process needs on the ledger before it can lock anything. */
 interface DeploymentOptions {
   connection: Pick<LedgerConnection, 'getMultipleAccountsInfoAndContext'>;
-  commitment: 'confirmed' | 'finalized';
+  commitment: Commitment;
   addresses: Addresses;
   gateway: PublicKey;
   signer: Pick<Keypair, 'publicKey'>;

@@ -1,4 +1,5 @@
 import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
+import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Time } from '../../common/wait.ts';
 import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
@@ -103,17 +104,17 @@ async function readEvents(
 ): Promise<DecodedEvent[]> {
   // Anybody can name the job in a transaction of any version.
   const options = { commitment, maxSupportedTransactionVersion: VERSION_MAX };
-  const transaction = await getTransaction(rpc, signature, options);
-  if (!(transaction as ExecutedTransaction | null)?.meta?.innerInstructions) {
+  const shown = (await getTransaction(rpc, signature, options)) as ExecutedTransaction | null;
+  if (!shown?.meta?.innerInstructions) {
     throw new Error('The node does not show what a transaction did');
   }
-  return decodeEvents(transaction as ExecutedTransaction, addresses.programId);
+  return decodeEvents(shown, addresses.programId);
 }
 
 export function createUnmirroredJobs(options: {
   connection: LedgerConnection;
   addresses: Addresses;
-  commitment: 'confirmed' | 'finalized';
+  commitment: Commitment;
   catalog: Catalog;
   time: Time;
 }): UnmirroredJobs {

@@ -162,7 +162,7 @@ export function createLock(context: LedgerContext): Escrow['lock'] {
     const dueMs = time.nowMs() + CONFIRMATION_WAIT_MS;
     for (let tries = 1; ; tries += 1) {
       if (locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
-        // By the time it comes back, whatever waits now was sent or withdrawn.
+        // By the time it comes back, all that waits now was sent or withdrawn.
         throw serviceUnavailable('More is asked than the ledger takes; come back later.');
       }
       const request = { payer, quoted, draft, lockedAtEarliest: context.clock.nowSeconds() };
@@ -187,7 +187,7 @@ function lockItem(context: LedgerContext, { payer, quoted, draft }: LockRequest)
   const lockBy = (feePayer: PublicKey) => [
     jobLock({
       ...actor(context),
-      // Whoever pays the fee pays the Job's rent, too, and so needs no second signature.
+      // The fee payer pays the Job's rent, too, so that it needs no second signature.
       payer: feePayer,
       wallet: publicKeyOf(payer.wallet),
       modelId: quoted.model.id,
@@ -199,7 +199,7 @@ function lockItem(context: LedgerContext, { payer, quoted, draft }: LockRequest)
   return { instructions: lockBy, signers: [context.signer], key: payer.wallet };
 }
 
-/** Nobody waits for this job any more: should its lock still land, it is taken back at once. */
+/** Its request has ended without this job: a lock that still lands is taken back at once. */
 function takeBack(
   context: LedgerContext,
   request: LockRequest,

@@ -1,11 +1,12 @@
 import { RpcError } from '../../programs/client/rpc/answers.ts';
 import { getAlpenglowSlot } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import type { SenderCommitment } from '../../programs/client/sender/confirmer.ts';
 import type { Logger } from '../logger.ts';
 import { delay, systemTime, type Time, within } from '../wait.ts';
 
 /** How sure the ledger has to be of what a process acts on. */
-export type Commitment = 'confirmed' | 'finalized';
+export type Commitment = SenderCommitment;
 
 /** A node that is away is asked again, and for no longer than this. */
 const WAIT_MS = 3_000;

@@ -1,9 +1,9 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { type Change, mergeChanges } from '../fold/change.ts';
 import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
 import { changesOf } from '../fold/folds.ts';
-import type { Commitment } from '../source/source.ts';
 import {
   copyEvents,
   hasHeldEvents,

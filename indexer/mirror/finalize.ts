@@ -1,5 +1,6 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
-import type { Commitment, ListedTransaction, SlotRange } from '../source/source.ts';
+import type { ListedTransaction, SlotRange } from '../source/source.ts';
 import {
   markFinalized,
   moveCursors,

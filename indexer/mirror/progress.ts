@@ -1,7 +1,8 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { LedgerEvent } from '../fold/event.ts';
-import type { Commitment, LedgerSource } from '../source/source.ts';
+import type { LedgerSource } from '../source/source.ts';
 import type { Announcer } from '../webhooks/announce/announcer.ts';
 import { type NotifyReaders, notifyReaders } from './apply.ts';
 

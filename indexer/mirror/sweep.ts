@@ -1,9 +1,10 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
 import { classify, RetryableError } from '../source/errors.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
 import { readAhead } from '../source/readAhead.ts';
-import type { Commitment, LedgerSource, ListedTransaction } from '../source/source.ts';
+import type { LedgerSource, ListedTransaction } from '../source/source.ts';
 import {
   moveCursors,
   selectCursor,

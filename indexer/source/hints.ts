@@ -1,8 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../common/logger.ts';
+import type { Commitment } from '../../common/net/commitment.ts';
 import { delay } from '../../common/wait.ts';
-import type { Commitment, ListedTransaction } from './source.ts';
+import type { ListedTransaction } from './source.ts';
 
 /** Hints that come while nobody waits are kept as one. */
 interface WakeUp {

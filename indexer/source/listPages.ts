@@ -1,5 +1,6 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import { RetryableError } from './errors.ts';
-import type { Commitment, LedgerSource, ListedTransaction, SlotRange } from './source.ts';
+import type { LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
 /** Enough for what happens between two sweeps. */
 const FIRST_PAGE = 100;

@@ -1,4 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
+import type { Commitment } from '../../common/net/commitment.ts';
 import { delay } from '../../common/wait.ts';
 import type { ExecutedTransaction } from '../../programs/client/events.ts';
 import {
@@ -13,9 +14,6 @@ import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import { decodeTransaction, type LedgerTransaction } from '../fold/event.ts';
 import { RetryableError } from './errors.ts';
 import { checkNodeSlot, untilReached } from './node.ts';
-
-/** How sure the ledger is of what it tells. */
-export type Commitment = 'confirmed' | 'finalized';
 
 /** A transaction as the ledger lists it. */
 export interface ListedTransaction {

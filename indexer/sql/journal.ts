@@ -1,7 +1,7 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Change } from '../fold/change.ts';
 import type { EventPlace, LedgerEvent } from '../fold/event.ts';
-import type { Commitment } from '../source/source.ts';
 import { copiedRow, copyRows } from './copyRows.ts';
 
 /** An event as the journal holds it. */

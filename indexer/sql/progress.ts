@@ -1,5 +1,5 @@
+import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
-import type { Commitment } from '../source/source.ts';
 
 /** The slot before which a sweep has stored everything; 0 before the first one. */
 export async function selectCursor(database: Database, name: Commitment): Promise<bigint> {

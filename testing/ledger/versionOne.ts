@@ -1,43 +1,40 @@
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { delay } from '../../common/wait.ts';
 import { sign } from '../../programs/client/proof.ts';
+import { getLatestBlockhash, sendTransaction } from '../../programs/client/rpc/methods.ts';
+import { createConfirmer } from '../../programs/client/sender/confirmer.ts';
 import {
   compileMessage,
   encodeMessage,
   encodeTransaction,
   type TransactionConfig,
 } from '../../programs/client/wire/index.ts';
-import { callLedger, type TestLedger } from './ledger.ts';
-
-const POLL_MS = 100;
+import type { TestLedger } from './ledger.ts';
 
 /**
- * Sends a transaction of version 1 until it is confirmed.
+ * Sends a transaction of version 1 until it has landed.
  *
  * @returns its signature
- * @throws Error when it is refused
+ * @throws Error when it does not land
  */
 export async function sendVersionOne(
-  { connection, rpcUrl }: Pick<TestLedger, 'connection' | 'rpcUrl'>,
+  { rpc }: Pick<TestLedger, 'rpc'>,
   instructions: TransactionInstruction[],
   signers: readonly [Keypair, ...Keypair[]],
 ): Promise<string> {
-  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+  const commitment = 'confirmed';
+  const { slot, value } = await getLatestBlockhash(rpc, { commitment });
+  const { blockhash, lastValidBlockHeight } = value;
   const { wire, signature } = signVersionOne({ instructions, signers, blockhash });
-  const config = { encoding: 'base64', preflightCommitment: 'confirmed' };
-  await callLedger(rpcUrl, 'sendTransaction', [wire, config]);
-  for (;;) {
-    const { value } = await connection.getSignatureStatus(signature);
-    if (value?.err) throw new Error(`${signature} was refused: ${JSON.stringify(value.err)}`);
-    if (value && value.confirmationStatus !== 'processed') return signature;
-    if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) {
-      throw new Error(`${signature} has expired`);
-    }
-    await delay(POLL_MS);
-    // A cluster may have lost it.
-    await callLedger(rpcUrl, 'sendTransaction', [wire, { ...config, skipPreflight: true }]);
+  await sendTransaction(rpc, wire, { preflightCommitment: commitment, minContextSlot: slot });
+  const confirmer = createConfirmer({ rpc, wsUrl: undefined, commitment });
+  try {
+    const outcome = await confirmer.confirm({ wire, signature, lastValidBlockHeight });
+    if (outcome.status !== 'landed') throw new Error(JSON.stringify(outcome));
+  } finally {
+    confirmer.close();
   }
+  return signature;
 }
 
 /** As much as any transaction of ours needs. */

@@ -66,7 +66,7 @@ function describeService(operator: Service['operator']): Service {
   };
 }
 
-/** Nobody moves a validator's Clock. */
+/** A validator's Clock is not moved: the time has to pass. */
 async function pass(connection: Connection, seconds: number): Promise<void> {
   const end = (await readClockSeconds(connection)) + BigInt(seconds);
   while ((await readClockSeconds(connection)) < end) await delay(POLL_MS);

@@ -150,7 +150,7 @@ describe("on Solana's own validator", () => {
     expect(await svc('indexer', 'reconcile')).toMatchObject({ code: 0, error: '' });
   });
 
-  it('a mirror that is made anew is equal to the old one', async () => {
+  it('a rebuilt mirror is equal to the old one', async () => {
     const { code, output, error } = await svc('indexer', 'rebuild');
     expect({ code, error, output }).toMatchObject({ code: 0 });
     expect(output).toContain('It is equal to the old one.');

@@ -98,8 +98,12 @@ export const blockMethods = {
 };
 
 /** The Clock's time at a past slot, in Unix seconds. */
-export function blockTimeOf({ bank }: RpcContext, slot: number): number {
-  const clockMs = bank.store.block(slot)?.clockMs ?? bank.timeline.clockMsAt(slot);
+export function blockTimeOf(
+  { bank }: RpcContext,
+  slot: number,
+  block = bank.store.block(slot),
+): number {
+  const clockMs = block?.clockMs ?? bank.timeline.clockMsAt(slot);
   return Math.floor(clockMs / SECOND_MS);
 }
 

@@ -123,8 +123,9 @@ export const transactionMethods = {
     const { store, mood } = context.bank;
     const stored = store.transaction(given.signature);
     if (!stored || stored.slot > slot) return null;
-    const blockTime = blockTimeOf(context, stored.slot);
-    const { firstPosition = 0 } = store.block(stored.slot) ?? {};
+    const block = store.block(stored.slot);
+    const blockTime = blockTimeOf(context, stored.slot, block);
+    const { firstPosition = 0 } = block ?? {};
     const transactionIndex = mood.faults ? undefined : stored.position - firstPosition;
     return encodeConfirmed(stored, { blockTime, transactionIndex }, given.config);
   }),

@@ -64,7 +64,7 @@ interface Lane {
 export interface RpcOptions {
   /** Aborts when no answer is waited for any more; none is asked for then. */
   readonly ending?: AbortSignal | undefined;
-  /** How long an answer may take: 10 s unless told. */
+  /** How long an answer may take: 10 s by default. */
   readonly timeoutMs?: number;
 }
 

@@ -14,7 +14,7 @@ export const COMMITMENT = 'confirmed';
 
 /** Young blockhashes, fetched only while transactions are sent. */
 interface Blockhashes {
-  /** @throws LedgerUnavailableError when no node tells one */
+  /** @throws LedgerUnavailableError when no node answers with one */
   current(): Promise<Blockhash>;
   /** Says that the ledger does not know this blockhash (any more). */
   forget(refused: Blockhash): void;

@@ -97,7 +97,7 @@ const CLOSED = 'The sender was closed';
  *
  * @param options.repeatMs after which a transaction without a status is sent once more
  * @param options.pollMsMin the shortest pause between two questions for statuses
- * @param options.heightCommitment of the chain whose height tells that a blockhash is dead
+ * @param options.heightCommitment of the chain by whose height a blockhash is dead
  */
 export function createConfirmer(options: {
   rpc: LedgerNode;

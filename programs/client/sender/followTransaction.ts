@@ -2,7 +2,7 @@ import type { Rpc } from '../rpc/rpc.ts';
 import { createConfirmer, type SenderCommitment, type SentTransaction } from './confirmer.ts';
 import { LedgerUnavailableError, type Outcome } from './outcome.ts';
 
-/** Public nodes refuse whoever asks more often. */
+/** Public nodes refuse clients that ask more often. */
 const POLL_MS = 400;
 const REPEAT_MS = 2_400;
 

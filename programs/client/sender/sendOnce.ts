@@ -30,11 +30,7 @@ export async function sendOnce(
     logger: SILENT,
   });
   try {
-    return await sender.send({
-      instructions: [...instructions],
-      signers: [...signers],
-      computeUnitLimit,
-    });
+    return await sender.send({ instructions, signers, computeUnitLimit });
   } finally {
     sender.close();
   }

@@ -175,7 +175,7 @@ export interface Sender {
 const IN_FLIGHT = 'in flight' as const;
 /**
  * Unless refused, a transaction may land; whether it was passed on is not certain. The state that
- * refused it is of `slot` or later: nodes do not tell which it was.
+ * refused it is of `slot` or later: nodes do not say which it was.
  */
 type Submission = typeof IN_FLIGHT | { readonly error: TransactionError; readonly slot: number };
 
@@ -312,7 +312,7 @@ export function createSender(options: {
   }
 
   return {
-    /** Has another fee payer pay where one cannot; tells what the last one came to. */
+    /** Has another fee payer pay where one cannot. @returns what the last one came to */
     async send(sending) {
       if (closed || pending >= PENDING_MAX) {
         const message = closed ? CLOSED : 'Too much is being sent';

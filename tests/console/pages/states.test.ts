@@ -41,7 +41,7 @@ describeInBrowser('pages while a part is away', (openScene) => {
   const pathOf = (path: string) =>
     path.replace(':job', job).replace(':worker', '1'.repeat(32)).replace(':webhook', 'x');
 
-  /** By the first part that failed, if one is left: each may have tried by itself meanwhile. */
+  /** By the first part that failed, if one is left: each may have tried by itself before. */
   const tryAgain = () =>
     page
       .getByRole('button', { name: 'Try again' })

@@ -1,9 +1,6 @@
+import type { Commitment } from '../../../common/net/commitment.ts';
 import { RetryableError } from '../../../indexer/source/errors.ts';
-import type {
-  Commitment,
-  LedgerSource,
-  ListedTransaction,
-} from '../../../indexer/source/source.ts';
+import type { LedgerSource, ListedTransaction } from '../../../indexer/source/source.ts';
 import type { Chance } from './chance.ts';
 import type { FaultRates } from './faultRates.ts';
 import { type Landed, show } from './ledger/landed.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Connection, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
+import { connectPooledRpc } from '../../../common/net/pooledRpc.ts';
 import { sendVersionOne } from '../../../testing/ledger/versionOne.ts';
 import { CALLS } from './calls.ts';
 import { type Difference, differencesOf, normalize } from './compare.ts';
@@ -42,13 +43,9 @@ function expectSame(place: string, one: unknown, two: unknown): void {
 
 /** A transfer of version 1, as a node shows it to those who read that version, and to others. */
 async function showVersionOne({ rpcUrl }: Target, { payer, to, call, names }: ContractScene) {
-  const connection = new Connection(rpcUrl, 'confirmed');
+  const rpc = connectPooledRpc({ url: rpcUrl });
   const pay = { fromPubkey: payer.publicKey, toPubkey: to, lamports: 5_000_002 };
-  const signature = await sendVersionOne(
-    { connection, rpcUrl },
-    [SystemProgram.transfer(pay)],
-    [payer],
-  );
+  const signature = await sendVersionOne({ rpc }, [SystemProgram.transfer(pay)], [payer]);
   const show = (encoding: string, maxSupportedTransactionVersion: number) =>
     call('getTransaction', [
       signature,

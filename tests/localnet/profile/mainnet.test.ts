@@ -9,6 +9,7 @@ import { PROFILES } from '../../../localnet/profile.ts';
 import { createRuntime } from '../../../localnet/runtime/runtime.ts';
 import { createTimeline } from '../../../localnet/runtime/timeline.ts';
 import { openStore } from '../../../localnet/store/store.ts';
+import { getSignatureStatuses } from '../../../programs/client/rpc/methods.ts';
 import { until } from '../../../testing/until.ts';
 import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from '../scene.ts';
 
@@ -31,19 +32,10 @@ async function endSlot(): Promise<void> {
   await delay(FINAL_MS);
 }
 
-interface Status {
-  readonly slot: number;
-  readonly err: unknown;
-  readonly confirmationStatus: string;
-}
-
-async function statusesOf(signatures: readonly string[]): Promise<(Status | null)[]> {
-  const { value } = await held.ask<{ value: (Status | null)[] }>(
-    'getSignatureStatuses',
-    signatures,
-  );
-  return value;
-}
+const statusesOf = async (signatures: readonly string[]) => {
+  const options = { searchTransactionHistory: true };
+  return (await getSignatureStatuses(held.rpc, signatures, options)).value;
+};
 
 describe("mainnet's time", () => {
   it('has slots of 200 ms, and confirms and finalizes a block together', async () => {
