@@ -56,6 +56,8 @@ describeInBrowser('pages while a part is away', (openScene) => {
     await goTo(pathOf(path));
     const failure = page.getByText('The service answered with status 503.').first();
     await failure.waitFor();
+    // A drawer's code comes after the list has failed, and its first answer after that.
+    await settle(page);
 
     for (let second = 0; second < POLLS_MS / 1_000; second += 1) {
       await page.clock.runFor(1_000);
