@@ -11,8 +11,8 @@ import { inTransaction } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
 import { API_VERSION } from '../../webhooks/events.ts';
 import { generateSecret } from '../../webhooks/signature.ts';
-import type { WebhookRequest } from '../http/contracts/account.ts';
-import { ApiError } from '../http/contracts/errors.ts';
+import type { WebhookRequest } from '../contracts/account.ts';
+import { ApiError } from '../contracts/errors.ts';
 import {
   deleteDeliveries,
   deleteWebhook,

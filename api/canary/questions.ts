@@ -1,8 +1,5 @@
 import { createRandom } from '../../common/seededRandom.ts';
-import {
-  type ChatCompletionRequest,
-  chatCompletionRequest,
-} from '../http/contracts/chatCompletion.ts';
+import { type ChatCompletionRequest, chatCompletionRequest } from '../contracts/chatCompletion.ts';
 
 /** A request like any other whose right answer is known. */
 export interface CanaryQuestion {

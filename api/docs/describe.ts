@@ -1,7 +1,7 @@
 import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
-import { ApiError, type ErrorCode, errorBody, errorTable } from '../http/contracts/errors.ts';
-import { jobListQuery } from '../http/contracts/job.ts';
-import { lockHeaders, type ResponseHeader } from '../http/contracts/values.ts';
+import { ApiError, type ErrorCode, errorBody, errorTable } from '../contracts/errors.ts';
+import { jobListQuery } from '../contracts/job.ts';
+import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { codeSamples, eventExample, examples, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
 import { commonErrors, type EndpointDescription } from './operations.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { responseHeaders } from '../http/contracts/values.ts';
+import { responseHeaders } from '../contracts/values.ts';
 import { describeEndpoint, describeEvents } from './describe.ts';
 import { endpoints } from './operations.ts';
 import { componentSchemas } from './schemas.ts';

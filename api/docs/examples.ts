@@ -6,14 +6,14 @@ import type {
   DeletedWebhook,
   WebhookList,
   WebhookObject,
-} from '../http/contracts/account.ts';
+} from '../contracts/account.ts';
 import {
   type ChatCompletion,
   type ChatCompletionChunk,
   SUPPORTED_PARAMETERS,
-} from '../http/contracts/chatCompletion.ts';
-import type { DisputeAnswer, JobList, JobObject } from '../http/contracts/job.ts';
-import type { ModelList, ModelObject } from '../http/contracts/model.ts';
+} from '../contracts/chatCompletion.ts';
+import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
+import type { ModelList, ModelObject } from '../contracts/model.ts';
 import type { CodeSample } from './openApi.ts';
 
 /** One job's life, told by every example of the documentation. */

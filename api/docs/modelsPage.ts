@@ -1,6 +1,6 @@
 import { usdcValue } from '../../common/jsonForms.ts';
 import { describePriceSteps } from '../../common/priceSteps.ts';
-import type { ModelObject } from '../http/contracts/model.ts';
+import type { ModelObject } from '../contracts/model.ts';
 import { type Html, html, type Page } from './page.ts';
 
 /** GET /docs/models: what can be asked at present, and what it costs. */

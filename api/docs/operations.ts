@@ -1,6 +1,6 @@
 import { describePriceSteps } from '../../common/priceSteps.ts';
-import type { ErrorCode } from '../http/contracts/errors.ts';
-import { lockHeaders, type ResponseHeader } from '../http/contracts/values.ts';
+import type { ErrorCode } from '../contracts/errors.ts';
+import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { examples } from './examples.ts';
 import type { Method } from './openApi.ts';
 import type { SchemaName } from './schemas.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RequestHandler } from 'express';
-import { ApiError } from '../http/contracts/errors.ts';
+import { ApiError } from '../contracts/errors.ts';
 import { type Html, html, type Page } from './page.ts';
 
 /** One package of this release, as `index.json` of `npm run build` lists it. */

@@ -7,16 +7,16 @@ import {
   webhookList,
   webhookObject,
   webhookRequest,
-} from '../http/contracts/account.ts';
+} from '../contracts/account.ts';
 import {
   chatCompletion,
   chatCompletionChunk,
   chatCompletionRequest,
-} from '../http/contracts/chatCompletion.ts';
-import { errorObject } from '../http/contracts/errors.ts';
-import { eventEnvelope } from '../http/contracts/events.ts';
-import { disputeAnswer, disputeRequest, jobList, jobObject } from '../http/contracts/job.ts';
-import { modelList, modelObject } from '../http/contracts/model.ts';
+} from '../contracts/chatCompletion.ts';
+import { errorObject } from '../contracts/errors.ts';
+import { eventEnvelope } from '../contracts/events.ts';
+import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';
+import { modelList, modelObject } from '../contracts/model.ts';
 import type { Schema } from './openApi.ts';
 
 const named = {

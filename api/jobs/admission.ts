@@ -6,8 +6,8 @@ import {
   lockCredits,
   type Price,
 } from '../../programs/client/pricing.ts';
-import { type ChatCompletionRequest, wantedTokens } from '../http/contracts/chatCompletion.ts';
-import { ApiError, ClientLeftError, serviceUnavailable } from '../http/contracts/errors.ts';
+import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
+import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';

@@ -8,7 +8,7 @@ import {
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { FINISH_REASONS } from '../http/contracts/chatCompletion.ts';
+import { FINISH_REASONS } from '../contracts/chatCompletion.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';

@@ -5,8 +5,8 @@ import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { createBackground, within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
-import type { ChatCompletionRequest } from '../http/contracts/chatCompletion.ts';
-import { ApiError, ClientLeftError, toApiError } from '../http/contracts/errors.ts';
+import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
+import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import {
   abortWhenLeft,
   createDelivery,

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
-import { ApiError } from '../http/contracts/errors.ts';
+import { ApiError } from '../contracts/errors.ts';
 import type { FinishReason } from '../http/response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobRow } from '../sql/jobs.ts';

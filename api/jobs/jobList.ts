@@ -1,7 +1,7 @@
 import type { Database } from '../../common/postgres.ts';
-import { ApiError } from '../http/contracts/errors.ts';
-import type { JobList, JobListQuery } from '../http/contracts/job.ts';
-import { jobView } from '../http/contracts/views.ts';
+import { ApiError } from '../contracts/errors.ts';
+import type { JobList, JobListQuery } from '../contracts/job.ts';
+import { jobView } from '../contracts/views.ts';
 import { type JobCursor, selectJob, selectJobRange } from '../sql/jobs.ts';
 import type { UnmirroredJobs } from './job.ts';
 

@@ -2,7 +2,7 @@ import { creditsNumber } from '../../common/jsonForms.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { ApiError } from '../http/contracts/errors.ts';
+import { ApiError } from '../contracts/errors.ts';
 import type { UnprovenEnd } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
 import type { Escrow, JobEnd, LockedJob, SettlementRecord } from './job.ts';

@@ -3,7 +3,7 @@ import type { Database } from '../../common/postgres.ts';
 import { createSealing, type Sealing, SealingError } from '../../common/sealing.ts';
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
-import { ApiError } from '../http/contracts/errors.ts';
+import { ApiError } from '../contracts/errors.ts';
 import {
   type IdempotentRequestRow,
   selectAnswer,

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
-import { ApiError } from '../http/contracts/errors.ts';
+import { ApiError } from '../contracts/errors.ts';
 
 /** What makes two requests of a wallet the same one, under one secret. Tells neither key nor body. */
 export interface RequestName {

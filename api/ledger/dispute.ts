@@ -3,7 +3,7 @@ import { delay } from '../../common/wait.ts';
 import { jobDispute } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import type { Outcome } from '../../programs/client/sender/outcome.ts';
-import { serviceUnavailable } from '../http/contracts/errors.ts';
+import { serviceUnavailable } from '../contracts/errors.ts';
 import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 

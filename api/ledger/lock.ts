@@ -9,7 +9,7 @@ import {
   type Outcome,
   WithdrawnError,
 } from '../../programs/client/sender/outcome.ts';
-import { ApiError, serviceUnavailable } from '../http/contracts/errors.ts';
+import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import { insufficientCredits } from '../jobs/admission.ts';
 import {
   type Escrow,

@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 import { CanaryRefusedError, type CanaryReport, startCanary } from '../../api/canary/start.ts';
 import { loadConfig } from '../../api/config.ts';
-import { ApiError } from '../../api/http/contracts/errors.ts';
+import { ApiError } from '../../api/contracts/errors.ts';
 import { PriceChangedError } from '../../api/jobs/job.ts';
 import { selectModels } from '../../api/sql/workers.ts';
 import { ConfigError } from '../../common/config.ts';

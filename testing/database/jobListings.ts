@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { JobListQuery } from '../../api/http/contracts/job.ts';
+import type { JobListQuery } from '../../api/contracts/job.ts';
 
 /** The columns of a job that a listing filters or sorts by. */
 export interface MirroredJob {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import http from 'node:http';
-import type { ErrorBody } from '../../api/http/contracts/errors.ts';
+import type { ErrorBody } from '../../api/contracts/errors.ts';
 import { until } from '../until.ts';
 import type { RunningService } from './runningService.ts';
 

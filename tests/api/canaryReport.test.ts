@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { reportWorkers, type Trial } from '../../api/canary/trial.ts';
-import { chatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
+import { chatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
 
 const request = chatCompletionRequest.parse({
   model: 'model',

@@ -4,9 +4,9 @@ import {
   MESSAGES_MAX,
   parseChatCompletion,
   SUPPORTED_PARAMETERS,
-} from '../../api/http/contracts/chatCompletion.ts';
-import { ApiError } from '../../api/http/contracts/errors.ts';
-import { parseRequest } from '../../api/http/contracts/values.ts';
+} from '../../api/contracts/chatCompletion.ts';
+import { ApiError } from '../../api/contracts/errors.ts';
+import { parseRequest } from '../../api/contracts/values.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
 import { jobRequest } from '../../worker/protocol/contracts.ts';
 import { readDocuments } from '../docs/documents.ts';

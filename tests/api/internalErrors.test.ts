@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { createWebhooks } from '../../api/account/webhooks.ts';
-import { toApiError } from '../../api/http/contracts/errors.ts';
+import { toApiError } from '../../api/contracts/errors.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createPool } from '../../common/postgres.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobListQuery } from '../../api/http/contracts/job.ts';
-import { parseRequest } from '../../api/http/contracts/values.ts';
+import { jobListQuery } from '../../api/contracts/job.ts';
+import { parseRequest } from '../../api/contracts/values.ts';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { createRandom } from '../../testing/random.ts';
 import {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { type JobList, jobListQuery } from '../../api/http/contracts/job.ts';
-import { parseRequest } from '../../api/http/contracts/values.ts';
+import { type JobList, jobListQuery } from '../../api/contracts/job.ts';
+import { parseRequest } from '../../api/contracts/values.ts';
 import { listJobs } from '../../api/jobs/jobList.ts';
 import { createPool } from '../../common/postgres.ts';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';

@@ -12,7 +12,7 @@ import {
 } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
-import type { ApiError } from '../../api/http/contracts/errors.ts';
+import type { ApiError } from '../../api/contracts/errors.ts';
 import type { NewClaim } from '../../api/jobs/claim.ts';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';

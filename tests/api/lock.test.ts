@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import type { ApiError } from '../../api/http/contracts/errors.ts';
+import type { ApiError } from '../../api/contracts/errors.ts';
 import type { Quote } from '../../api/jobs/job.ts';
 import { LockUndecidedError } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';

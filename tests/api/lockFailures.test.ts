@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
-import { ApiError } from '../../api/http/contracts/errors.ts';
+import { ApiError } from '../../api/contracts/errors.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import { LockUndecidedError } from '../../api/jobs/job.ts';
 import { createLogger } from '../../common/logger.ts';

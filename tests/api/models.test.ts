@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ModelList } from '../../api/http/contracts/model.ts';
+import type { ModelList } from '../../api/contracts/model.ts';
 import type { Catalog } from '../../api/jobs/catalog.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
 import type { WorkerDirectory } from '../../api/workers/directory.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Response } from 'express';
-import { ApiError, ClientLeftError } from '../../api/http/contracts/errors.ts';
+import { ApiError, ClientLeftError } from '../../api/contracts/errors.ts';
 import { renderError } from '../../api/http/middleware/renderError.ts';
 import { createLogger } from '../../common/logger.ts';
 

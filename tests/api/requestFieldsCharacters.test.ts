@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { webhookRequest } from '../../api/contracts/account.ts';
+import { chatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
+import { parseRequest } from '../../api/contracts/values.ts';
 import { buildDocument } from '../../api/docs/document.ts';
-import { webhookRequest } from '../../api/http/contracts/account.ts';
-import { chatCompletionRequest } from '../../api/http/contracts/chatCompletion.ts';
-import { parseRequest } from '../../api/http/contracts/values.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 
 const validate = createDocumentValidator(buildDocument('https://api.example.com'));

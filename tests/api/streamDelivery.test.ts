@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
-import { ApiError } from '../../api/http/contracts/errors.ts';
+import { ApiError } from '../../api/contracts/errors.ts';
 import { createDelivery, type Delivery } from '../../api/http/response/delivery.ts';
 
 const settlement = {

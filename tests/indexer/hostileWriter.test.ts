@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createWebhooks } from '../../api/account/webhooks.ts';
-import { eventEnvelope } from '../../api/http/contracts/events.ts';
+import { eventEnvelope } from '../../api/contracts/events.ts';
 import { resolveName } from '../../common/net/addressGuard.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';

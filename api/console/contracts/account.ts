@@ -7,7 +7,7 @@ import {
   time,
   transactionSignature,
   usdc,
-} from '../../http/contracts/values.ts';
+} from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { amountText, pageLimit, timeNullable } from './values.ts';
 

@@ -13,10 +13,10 @@ export type {
   CreatedWebhook,
   DeletedWebhook,
   WebhookRequest,
-} from '../../http/contracts/account.ts';
-export type { ChatCompletionChunk } from '../../http/contracts/chatCompletion.ts';
-export type { ErrorBody, ErrorCode } from '../../http/contracts/errors.ts';
-export type { DisputeAnswer } from '../../http/contracts/job.ts';
+} from '../../contracts/account.ts';
+export type { ChatCompletionChunk } from '../../contracts/chatCompletion.ts';
+export type { ErrorBody, ErrorCode } from '../../contracts/errors.ts';
+export type { DisputeAnswer } from '../../contracts/job.ts';
 export type { AccountHistory, ConsoleAccount } from './account.ts';
 export type { DevelopmentAccounts, DevelopmentSigned } from './developmentWallet.ts';
 export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';

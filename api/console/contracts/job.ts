@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { JOB_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
 import { RATES } from '../../../programs/client/pricing.ts';
-import { chatCompletionRequest } from '../../http/contracts/chatCompletion.ts';
-import { disputeAnswer, disputeRequest, jobObject } from '../../http/contracts/job.ts';
-import { credits, jobId, ledgerAddress, tokens } from '../../http/contracts/values.ts';
+import { chatCompletionRequest } from '../../contracts/chatCompletion.ts';
+import { disputeAnswer, disputeRequest, jobObject } from '../../contracts/job.ts';
+import { credits, jobId, ledgerAddress, tokens } from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { givenTime, pageLimit, timeNullable } from './values.ts';
 

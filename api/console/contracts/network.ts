@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WORKER_STATUSES } from '../../../programs/client/generated/vocabulary.ts';
-import { modelObject } from '../../http/contracts/model.ts';
+import { modelObject } from '../../contracts/model.ts';
 import {
   credits,
   jobId,
@@ -8,7 +8,7 @@ import {
   slot,
   time,
   transactionSignature,
-} from '../../http/contracts/values.ts';
+} from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { amountText, timeNullable } from './values.ts';
 

@@ -9,7 +9,7 @@ import {
   time,
   tokens,
   transactionSignature,
-} from '../../http/contracts/values.ts';
+} from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { amountText, done, pageLimit, rowId, timeNullable, walletAddress } from './values.ts';
 

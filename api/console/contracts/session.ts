@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ledgerAddress, time } from '../../http/contracts/values.ts';
+import { ledgerAddress, time } from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { walletAddress as address, done } from './values.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { credits, time } from '../../http/contracts/values.ts';
+import { credits, time } from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { done } from './values.ts';
 

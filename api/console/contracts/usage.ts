@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { credits, ledgerAddress, time, tokens } from '../../http/contracts/values.ts';
+import { credits, ledgerAddress, time, tokens } from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { givenTime } from './values.ts';
 

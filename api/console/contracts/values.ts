@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { time } from '../../http/contracts/values.ts';
+import { time } from '../../contracts/values.ts';
 
 /** What several contracts of the web app are made of. */
 

@@ -5,8 +5,8 @@ import {
   deletedWebhook,
   webhookObject,
   webhookRequest,
-} from '../../http/contracts/account.ts';
-import { time, transactionSignature } from '../../http/contracts/values.ts';
+} from '../../contracts/account.ts';
+import { time, transactionSignature } from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { givenTime, pageLimit, rowId, timeNullable } from './values.ts';
 

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { ApiError, accountRequired } from '../../http/contracts/errors.ts';
+import { ApiError, accountRequired } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../../http/largeBodies/largeBodies.ts';
 import type { Limit } from '../../http/middleware/burstLimit.ts';
 import { requireReadablePath } from '../../http/middleware/malformedHttp.ts';

@@ -1,6 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import { parseRequest } from '../../http/contracts/values.ts';
+import { parseRequest } from '../../contracts/values.ts';
 import { withBody } from '../../http/middleware/authentication.ts';
 import { completionOf, parseJsonBody } from '../../http/middleware/requestBody.ts';
 import type { ConsoleRoute } from '../contracts/route.ts';

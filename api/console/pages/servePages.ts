@@ -7,8 +7,8 @@ import {
   earlyReadsOf,
   VERIFY_PATHS,
 } from '../../../console/routes.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import { html } from '../../docs/page.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import { readSessionCookie } from '../http/cookie.ts';
 import {

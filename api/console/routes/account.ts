@@ -3,7 +3,7 @@ import type { Database } from '../../../common/postgres.ts';
 import type { Addresses } from '../../../programs/client/addresses.ts';
 import { NO_LIMIT } from '../../../programs/client/generated/constants.ts';
 import { publicKeyOf } from '../../../programs/client/keys.ts';
-import { serviceUnavailable } from '../../http/contracts/errors.ts';
+import { serviceUnavailable } from '../../contracts/errors.ts';
 import type { AccountHistory, accountRoutes, ConsoleAccount } from '../contracts/account.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Database } from '../../../common/postgres.ts';
 import { assertNotSuspended } from '../../account/suspensions.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import { assertSpender, type KeyAdmission } from '../../http/middleware/authentication.ts';
 import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rawBodyOf } from '../../http/middleware/requestBody.ts';

@@ -2,7 +2,7 @@ import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { getSignaturesForAddress } from '../../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import { modelViewer } from '../../http/routes/models.ts';
 import type { Readiness } from '../../http/routes/readiness.ts';
 import type { Catalog } from '../../jobs/catalog.ts';

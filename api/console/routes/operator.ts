@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { creditsNumber, isoTime, sha256Text } from '../../../common/jsonForms.ts';
 import { listKeys } from '../../account/keys.ts';
 import { reinstateWallet, suspendWallet } from '../../account/suspensions.ts';
-import { parseRequest } from '../../http/contracts/values.ts';
+import { parseRequest } from '../../contracts/values.ts';
 import { selectModels } from '../../sql/workers.ts';
 import { type DisputeList, type operatorRoutes, suspendedWallet } from '../contracts/operator.ts';
 import type { Handlers } from '../http/serveRoutes.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import type { BurstLimit } from '../../http/middleware/burstLimit.ts';
 import type { ConsoleConfig, sessionRoutes } from '../contracts/session.ts';
 import { clearSessionCookie, setSessionCookie } from '../http/cookie.ts';

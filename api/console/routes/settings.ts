@@ -9,7 +9,7 @@ import {
   revokeKey,
 } from '../../account/keys.ts';
 import { SuspensionStateError, WalletSuspendedError } from '../../account/suspensions.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import { hashKey, selectKeysAndAccounts, selectOpenSuspension } from '../../sql/accounts.ts';
 import type { CreatedKey, settingsRoutes, Threshold } from '../contracts/settings.ts';
 import { arrivedMsOf } from '../http/guard.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import type {
   JobCountAnswer,
   LatencyAnswer,

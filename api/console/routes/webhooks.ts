@@ -23,10 +23,10 @@ import {
 } from '../../../webhookOperations/webhooks.ts';
 import { EVENT_KINDS } from '../../../webhooks/events.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
+import { webhookView } from '../../contracts/account.ts';
+import { ApiError } from '../../contracts/errors.ts';
+import { parseRequest } from '../../contracts/values.ts';
 import { eventExample } from '../../docs/examples.ts';
-import { webhookView } from '../../http/contracts/account.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
-import { parseRequest } from '../../http/contracts/values.ts';
 import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rowId } from '../contracts/values.ts';
 import type { ConsoleWebhook, Delivery, webhookRoutes } from '../contracts/webhook.ts';

@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '../../../common/postgres.ts';
 import { publicKeyOf } from '../../../programs/client/keys.ts';
 import { verifySignature } from '../../../programs/client/proof.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import type { SessionObject, SignInMessage } from '../contracts/session.ts';
 import {
   deleteSession,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { listen } from '../../../common/listen.ts';
 import type { Logger } from '../../../common/logger.ts';
 import { systemTime, type Time } from '../../../common/wait.ts';
-import { ApiError, ClientLeftError } from '../../http/contracts/errors.ts';
+import { ApiError, ClientLeftError } from '../../contracts/errors.ts';
 import { selectLiveSessions } from '../sql/sessions.ts';
 
 /** A stream that a session asks for. */

@@ -10,7 +10,7 @@ import {
   selectListenerEvents,
   TooManyListenersError,
 } from '../../../webhookOperations/listeners.ts';
-import { ApiError } from '../../http/contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 import { type OpenStreams, type StreamRequest, writeEvent } from './openStreams.ts';
 
 /** Sends wallets' events to terminals, with the bodies that webhooks get. */

@@ -1,7 +1,7 @@
 import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { type Rate, rateOf } from '../../../programs/client/pricing.ts';
-import { jobView, usageView } from '../../http/contracts/views.ts';
+import { jobView, usageView } from '../../contracts/views.ts';
 import type { ConsoleJob } from '../contracts/job.ts';
 import { type ConsoleJobRow, type JobTimings, selectTimings } from '../sql/jobs.ts';
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../common/logger.ts';
-import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
+import { ApiError, serviceUnavailable } from '../../contracts/errors.ts';
 import { createShares, type Sender } from './shares.ts';
 import type { ReadBody } from './thread.ts';
 

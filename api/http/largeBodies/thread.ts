@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { scanJson } from '../../../common/jsonForms.ts';
-import { type ChatCompletionRequest, parseChatCompletion } from '../contracts/chatCompletion.ts';
-import { ApiError } from '../contracts/errors.ts';
+import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
+import { ApiError } from '../../contracts/errors.ts';
 
 /** The entry of the thread that reads large bodies: one answer a body, in order. */
 

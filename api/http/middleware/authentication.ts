@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type Database, gather } from '../../../common/postgres.ts';
 import { suspensionMessage } from '../../account/suspensions.ts';
+import { ApiError, accountRequired } from '../../contracts/errors.ts';
 import {
   hashKey,
   type KeyAndAccount,
   type Payer,
   selectKeysAndAccounts,
 } from '../../sql/accounts.ts';
-import { ApiError, accountRequired } from '../contracts/errors.ts';
 import type { BurstLimit } from './burstLimit.ts';
 import { requireReadablePath } from './malformedHttp.ts';
 

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '../contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 
 /** A token bucket for each of those who are limited: `burst` requests at once, refilled steadily. */
 export interface Limit {

@@ -3,7 +3,7 @@ import type { Server as HttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Request, RequestHandler } from 'express';
-import { ApiError, errorBody } from '../contracts/errors.ts';
+import { ApiError, errorBody } from '../../contracts/errors.ts';
 import { createRequestId } from './everyRequest.ts';
 
 /** By the code of Node's error. */

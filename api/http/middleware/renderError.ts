@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../common/logger.ts';
-import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
+import { ApiError, ClientLeftError, toApiError } from '../../contracts/errors.ts';
 import { sendError } from '../response/delivery.ts';
 import { requestIdOf } from './everyRequest.ts';
 

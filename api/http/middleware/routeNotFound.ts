@@ -1,5 +1,5 @@
 import type { Express, Request, RequestHandler } from 'express';
-import { ApiError } from '../contracts/errors.ts';
+import { ApiError } from '../../contracts/errors.ts';
 
 /** A route, and the parts of its path by which it differs from others. */
 interface Known {

@@ -2,7 +2,6 @@ import type { RequestHandler } from 'express';
 import { creditsNumber, isoTime, usdcValue } from '../../../common/jsonForms.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
-import { selectSpending } from '../../sql/accounts.ts';
 import {
   type AccountObject,
   type CreatedWebhook,
@@ -10,8 +9,9 @@ import {
   type WebhookList,
   webhookRequest,
   webhookView,
-} from '../contracts/account.ts';
-import { parseRequest } from '../contracts/values.ts';
+} from '../../contracts/account.ts';
+import { parseRequest } from '../../contracts/values.ts';
+import { selectSpending } from '../../sql/accounts.ts';
 import { authenticated } from '../middleware/authentication.ts';
 
 const DAY_SECONDS = 86_400n;

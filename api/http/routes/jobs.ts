@@ -1,15 +1,15 @@
 import type { RequestHandler } from 'express';
 import type { Database } from '../../../common/postgres.ts';
+import { ApiError } from '../../contracts/errors.ts';
+import { disputeRequest, jobListQuery } from '../../contracts/job.ts';
+import { parseRequest } from '../../contracts/values.ts';
+import { jobView } from '../../contracts/views.ts';
 import type { Completions } from '../../jobs/completion.ts';
 import type { Disputes } from '../../jobs/dispute.ts';
 import type { UnmirroredJobs } from '../../jobs/job.ts';
 import { type JobListServices, listJobs } from '../../jobs/jobList.ts';
 import type { IdentifyRequest } from '../../jobs/requestIdentity.ts';
 import { selectJob } from '../../sql/jobs.ts';
-import { ApiError } from '../contracts/errors.ts';
-import { disputeRequest, jobListQuery } from '../contracts/job.ts';
-import { parseRequest } from '../contracts/values.ts';
-import { jobView } from '../contracts/views.ts';
 import { apiKeyOf, authenticated } from '../middleware/authentication.ts';
 import { completionOf, rawBodyOf } from '../middleware/requestBody.ts';
 

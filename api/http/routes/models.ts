@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
+import { ApiError } from '../../contracts/errors.ts';
+import type { ModelList, ModelObject } from '../../contracts/model.ts';
+import { modelView } from '../../contracts/views.ts';
 import { type Catalog, isRetired } from '../../jobs/catalog.ts';
 import type { ModelRow } from '../../sql/workers.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
-import { ApiError } from '../contracts/errors.ts';
-import type { ModelList, ModelObject } from '../contracts/model.ts';
-import { modelView } from '../contracts/views.ts';
 
 export interface ModelServices {
   catalog: Catalog;

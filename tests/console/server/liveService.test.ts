@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { reinstateWallet, suspendWallet } from '../../../api/account/suspensions.ts';
 import type { ConsoleJob } from '../../../api/console/contracts/job.ts';
-import type { ErrorBody } from '../../../api/http/contracts/errors.ts';
+import type { ErrorBody } from '../../../api/contracts/errors.ts';
 import { insertTimings } from '../../../api/sql/jobs.ts';
 import { limitSet } from '../../../programs/client/instructions.ts';
 import { submit } from '../../../stack/operator.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventData } from '../../../api/http/contracts/events.ts';
+import { eventData } from '../../../api/contracts/events.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
 import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
 import {

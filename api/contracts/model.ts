@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TIERS } from '../../../programs/client/generated/vocabulary.ts';
+import { TIERS } from '../../programs/client/generated/vocabulary.ts';
 import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
 import { time, tokens, unixSeconds } from './values.ts';
 

@@ -3,7 +3,7 @@ import {
   FAILURE_REASONS,
   JOB_STATUSES,
   TIERS,
-} from '../../../programs/client/generated/vocabulary.ts';
+} from '../../programs/client/generated/vocabulary.ts';
 import {
   credits,
   jobId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { normalizeUrl } from '../../../common/net/urls.ts';
-import { EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
-import type { WebhookRow } from '../../sql/accounts.ts';
+import { normalizeUrl } from '../../common/net/urls.ts';
+import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import type { WebhookRow } from '../sql/accounts.ts';
 import { credits, ledgerAddress, textOfLength, time, usdc } from './values.ts';
 
 const limit = credits.nullable().describe('Null without a limit.');

@@ -1,7 +1,7 @@
-import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../../common/jsonForms.ts';
-import type { DisputeOutcome } from '../../../programs/client/generated/vocabulary.ts';
-import type { JobRow } from '../../sql/jobs.ts';
-import type { ModelRow } from '../../sql/workers.ts';
+import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../common/jsonForms.ts';
+import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
+import type { JobRow } from '../sql/jobs.ts';
+import type { ModelRow } from '../sql/workers.ts';
 import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
 import type { JobObject } from './job.ts';
 import type { ModelObject } from './model.ts';

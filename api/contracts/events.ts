@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FAILURE_REASONS, TIERS } from '../../../programs/client/generated/vocabulary.ts';
-import type { EventData, EventKind } from '../../../webhooks/events.ts';
+import { FAILURE_REASONS, TIERS } from '../../programs/client/generated/vocabulary.ts';
+import type { EventData, EventKind } from '../../webhooks/events.ts';
 import {
   credits,
   jobId,
