@@ -14,13 +14,13 @@ import { formatReceipt, receiptMessage, signBy } from '../programs/client/proof.
 import type { LedgerClock } from '../programs/client/sender/ledgerClock.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
+import { createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
 import { assertDevelopment } from './console/developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './console/pages/files.ts';
 import { createChangeStreams } from './console/stream/changes.ts';
 import { createOpenStreams } from './console/stream/openStreams.ts';
 import { createWebhookListeners } from './console/stream/webhookListeners.ts';
-import { createApp } from './http/app.ts';
 import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
 import { createBurstLimit, createLimit } from './http/middleware/burstLimit.ts';

@@ -9,7 +9,7 @@ import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../contracts/chatCompletion.ts';
-import type { FinishReason } from '../http/response/delivery.ts';
+import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';

@@ -7,12 +7,7 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
-import {
-  abortWhenLeft,
-  createDelivery,
-  type Delivery,
-  noteJob,
-} from '../http/response/delivery.ts';
+import { abortWhenLeft, createDelivery, type Delivery, noteJob } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';

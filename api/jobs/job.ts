@@ -4,7 +4,7 @@ import type { FailureReason, JobStatus } from '../../programs/client/generated/v
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
 import { ApiError } from '../contracts/errors.ts';
-import type { FinishReason } from '../http/response/delivery.ts';
+import type { FinishReason } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobRow } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { createDelivery, type FinishReason, type Usage } from '../http/response/delivery.ts';
+import { createDelivery, type FinishReason, type Usage } from '../response/delivery.ts';
 
 /** All that a repeated request needs to be answered like the first. */
 export interface AnswerCopy {

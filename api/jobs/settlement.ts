@@ -2,7 +2,7 @@ import { creditsNumber, sha256Text } from '../../common/jsonForms.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
-import type { Settlement, Usage } from '../http/response/delivery.ts';
+import type { Settlement, Usage } from '../response/delivery.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { NewClaim } from './claim.ts';
 import type { Escrow, JobEnd, LockedJob, ProvenAnswer, SettlementRecord } from './job.ts';

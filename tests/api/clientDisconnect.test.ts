@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { abortWhenLeft } from '../../api/http/response/delivery.ts';
+import { abortWhenLeft } from '../../api/response/delivery.ts';
 
 let server: Server;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
+import { type AppServices, createApp } from '../../api/app.ts';
 import { apiErrorCodes, type ErrorCode, errorTable } from '../../api/contracts/errors.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import type { OpenApiDocument, Operation } from '../../api/docs/openApi.ts';
-import { type AppServices, createApp } from '../../api/http/app.ts';
 import { EVENT_KINDS } from '../../webhooks/events.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 

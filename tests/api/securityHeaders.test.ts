@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AppServices } from '../../api/http/app.ts';
+import type { AppServices } from '../../api/app.ts';
 import { serveApp } from './serveApp.ts';
 
 async function headersOf(path: string, services: Partial<AppServices> = {}) {

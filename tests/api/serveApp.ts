@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { trace } from '@opentelemetry/api';
-import { type AppServices, createApp } from '../../api/http/app.ts';
+import { type AppServices, createApp } from '../../api/app.ts';
 import { createLargeBodies } from '../../api/http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';

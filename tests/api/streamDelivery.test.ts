@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { ApiError } from '../../api/contracts/errors.ts';
-import { createDelivery, type Delivery } from '../../api/http/response/delivery.ts';
+import { createDelivery, type Delivery } from '../../api/response/delivery.ts';
 
 const settlement = {
   ...{ settlementTx: 'tx', creditsRemaining: 7 },

@@ -58,21 +58,31 @@ export function importGraph(paths: readonly string[]): Map<string, string[]> {
 }
 
 /**
- * Pairs of folders that import each other; a folder's own subfolders count as others. An `index.ts`
- * is the door of its folder, not a part of it, and is left out.
+ * Pairs of folders that import each other. Two folders of a part that lie beside each other count
+ * with everything below them, a folder and one below it with their own files. An `index.ts` is the
+ * door of its folder, not a part of it, and is left out.
  */
 export function mutualFolders(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const uses = new Set<string>();
   for (const [path, targets] of graph) {
     if (path.endsWith('/index.ts')) continue;
     for (const target of targets) {
-      if (dirname(path) !== dirname(target)) uses.add(`${dirname(path)} ${dirname(target)}`);
+      const [one, other] = [dirname(path), dirname(target)];
+      if (one !== other) uses.add(`${one} ${other}`).add(whereTheyPart(one, other).join(' '));
     }
   }
   return [...uses]
     .map((use) => use.split(' ') as [string, string])
     .filter(([one, other]) => one < other && uses.has(`${other} ${one}`))
     .map(([one, other]) => `${one} <-> ${other}`);
+}
+
+/** The two folders beside each other that contain them; themselves, where there are none in a part. */
+function whereTheyPart(one: string, other: string): [string, string] {
+  const [ones, others] = [one.split('/'), other.split('/')];
+  const depth = ones.findIndex((name, at) => name !== others[at]);
+  if (depth < 1 || depth >= others.length) return [one, other];
+  return [ones.slice(0, depth + 1).join('/'), others.slice(0, depth + 1).join('/')];
 }
 
 /** Circles of imports, each as the files on its way. */

@@ -87,9 +87,18 @@ describe('the source tree', () => {
     expect(importCircles(graph)).toEqual([]);
   });
 
-  it('has no two folders of the product that import each other', () => {
+  it('has no two folders of a part that import each other, at any depth', () => {
     const product = importGraph(typescript.filter(isProduct));
     expect(mutualFolders(product)).toEqual([]);
+  });
+
+  it('finds folders that import each other only through folders below them', () => {
+    const graph = new Map([
+      ['api/http/routes/jobs.ts', ['api/jobs/completion.ts']],
+      ['api/jobs/sql/rows.ts', ['api/http/response/send.ts', 'console/page.ts']],
+      ['console/data/jobs.ts', ['api/contracts/job.ts']],
+    ]);
+    expect(mutualFolders(graph)).toEqual(['api/http <-> api/jobs']);
   });
 
   it('imports nothing across the boundaries of its parts', () => {

@@ -3,9 +3,9 @@ import type { Tracer } from '@opentelemetry/api';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { responseHeaders } from '../../contracts/values.ts';
+import { errorCodeOf, notedJobOf, wasAnswered } from '../../response/delivery.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { startRequestTrace } from '../../telemetry/tracing.ts';
-import { errorCodeOf, notedJobOf, wasAnswered } from '../response/delivery.ts';
 
 export function createRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, toApiError } from '../../contracts/errors.ts';
-import { sendError } from '../response/delivery.ts';
+import { sendError } from '../../response/delivery.ts';
 import { requestIdOf } from './everyRequest.ts';
 
 /** What express refuses by itself: it marks it with a 4xx status. */

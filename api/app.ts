@@ -1,42 +1,42 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Express } from 'express';
 import express from 'express';
-import type { Logger } from '../../common/logger.ts';
-import type { Database } from '../../common/postgres.ts';
-import type { Webhooks } from '../account/webhooks.ts';
-import { type ConsoleServices, serveConsole } from '../console/console.ts';
-import type { Catalog } from '../jobs/catalog.ts';
-import type { Completions } from '../jobs/completion.ts';
-import type { Disputes } from '../jobs/dispute.ts';
-import type { UnmirroredJobs } from '../jobs/job.ts';
-import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
-import type { ApiMetrics } from '../telemetry/metrics.ts';
-import type { WorkerDirectory } from '../workers/directory.ts';
-import type { LargeBodies } from './largeBodies/largeBodies.ts';
+import type { Logger } from '../common/logger.ts';
+import type { Database } from '../common/postgres.ts';
+import type { Webhooks } from './account/webhooks.ts';
+import { type ConsoleServices, serveConsole } from './console/console.ts';
+import type { LargeBodies } from './http/largeBodies/largeBodies.ts';
 import {
   authenticate,
   type KeyAdmission,
   requireAccount,
   requireSpender,
   withBody,
-} from './middleware/authentication.ts';
-import { type BurstLimit, limitBursts } from './middleware/burstLimit.ts';
+} from './http/middleware/authentication.ts';
+import { type BurstLimit, limitBursts } from './http/middleware/burstLimit.ts';
 import {
   allowOrigins,
   collapseSlashes,
   nameRequest,
   recordRequests,
   setSecurityHeaders,
-} from './middleware/everyRequest.ts';
-import { requireWellFormed } from './middleware/malformedHttp.ts';
-import { renderError } from './middleware/renderError.ts';
-import { parseJsonBody } from './middleware/requestBody.ts';
-import { routeNotFound } from './middleware/routeNotFound.ts';
-import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './routes/account.ts';
-import { getJob, getJobs, postChatCompletion, postDispute } from './routes/jobs.ts';
-import { getModel, listModels } from './routes/models.ts';
-import type { Readiness } from './routes/readiness.ts';
-import { getHealth, getReadiness, serveDocs } from './routes/service.ts';
+} from './http/middleware/everyRequest.ts';
+import { requireWellFormed } from './http/middleware/malformedHttp.ts';
+import { renderError } from './http/middleware/renderError.ts';
+import { parseJsonBody } from './http/middleware/requestBody.ts';
+import { routeNotFound } from './http/middleware/routeNotFound.ts';
+import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './http/routes/account.ts';
+import { getJob, getJobs, postChatCompletion, postDispute } from './http/routes/jobs.ts';
+import { getModel, listModels } from './http/routes/models.ts';
+import type { Readiness } from './http/routes/readiness.ts';
+import { getHealth, getReadiness, serveDocs } from './http/routes/service.ts';
+import type { Catalog } from './jobs/catalog.ts';
+import type { Completions } from './jobs/completion.ts';
+import type { Disputes } from './jobs/dispute.ts';
+import type { UnmirroredJobs } from './jobs/job.ts';
+import type { IdentifyRequest } from './jobs/requestIdentity.ts';
+import type { ApiMetrics } from './telemetry/metrics.ts';
+import type { WorkerDirectory } from './workers/directory.ts';
 
 export interface AppServices {
   database: Database;

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { eventData } from '../../../common/jsonForms.ts';
+import { eventData } from '../../common/jsonForms.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
   FINISH_REASONS,
-} from '../../contracts/chatCompletion.ts';
-import { type ApiError, type ErrorCode, errorBody, errorHeaders } from '../../contracts/errors.ts';
-import type { Stages } from '../../telemetry/tracing.ts';
-import type { Piece } from '../../workers/events.ts';
+} from '../contracts/chatCompletion.ts';
+import { type ApiError, type ErrorCode, errorBody, errorHeaders } from '../contracts/errors.ts';
+import type { Stages } from '../telemetry/tracing.ts';
+import type { Piece } from '../workers/events.ts';
 
 /** The one form in which an error becomes a response. */
 export function sendError(response: Response, error: ApiError, publicUrl: string): void {
