@@ -33,8 +33,8 @@ import { getHealth, getReadiness, serveDocs } from './http/routes/service.ts';
 import type { Catalog } from './jobs/catalog.ts';
 import type { Completions } from './jobs/completion.ts';
 import type { Disputes } from './jobs/dispute.ts';
-import type { UnmirroredJobs } from './jobs/job.ts';
 import type { IdentifyRequest } from './jobs/requestIdentity.ts';
+import type { UnmirroredJobs } from './ledger/jobLookup.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
 import type { WorkerDirectory } from './workers/directory.ts';
 

@@ -14,7 +14,7 @@ import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
 import { connectLedger as connectReader } from '../programs/client/verify/connection/connectLedger.ts';
 import type { ApiConfig } from './config.ts';
-import { connectLedger, type LedgerContext } from './ledger/context.ts';
+import { type LedgerContext, openLedger } from './ledger/context.ts';
 import { createWorkerClient, type WorkerClient } from './workers/client.ts';
 
 /** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
@@ -79,7 +79,7 @@ export async function openResources(options: {
   const commitment = await chooseCommitment({ chosen, rpc, logger, time });
   const connection = connectReader(rpc, commitment);
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
-  const ledger = connectLedger({
+  const ledger = openLedger({
     config,
     commitment,
     connection,

@@ -33,7 +33,7 @@ import { createIdempotency } from './jobs/idempotency.ts';
 import { createJobWatch } from './jobs/jobWatch.ts';
 import { createRequestIdentification } from './jobs/requestIdentity.ts';
 import { reachLedger, readFaults } from './ledger/context.ts';
-import { createDisputeOnLedger } from './ledger/dispute.ts';
+import { createDisputeOnLedger } from './ledger/disputeOnLedger.ts';
 import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import { openResources } from './resources.ts';
@@ -117,8 +117,7 @@ export async function startApi(
     createSender: (options) =>
       (parts.createSender ?? createSender)({ ...options, observe: metrics.observeSend }),
   });
-  const { pool, requestPool, connection, rpc, addresses, ledger, dispatcher, workers, tokens } =
-    resources;
+  const { pool, requestPool, rpc, addresses, ledger, dispatcher, workers, tokens } = resources;
   // What the mirror tells is served without the ledger; a request that needs it is refused till then.
   const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger), time);
   const wrong = faults?.find(({ isMisconfigured }) => isMisconfigured);
@@ -232,13 +231,7 @@ export async function startApi(
     },
   });
 
-  const unmirrored = createUnmirroredJobs({
-    connection,
-    addresses,
-    catalog,
-    commitment: ledger.commitment,
-    time,
-  });
+  const unmirrored = createUnmirroredJobs(ledger, catalog.list);
   const disputes = createDisputes({
     database: pool,
     unmirrored,

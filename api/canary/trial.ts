@@ -1,10 +1,11 @@
 import type { PublicKey } from '@solana/web3.js';
 import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
-import { chatForWorker, priceOf, quote } from '../jobs/admission.ts';
+import { chatForWorker, quote } from '../jobs/admission.ts';
 import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';
-import { checkProof, type Escrow, type LockedJob, type ProvenAnswer } from '../jobs/job.ts';
 import type { Refunds } from '../jobs/refund.ts';
+import type { Escrow } from '../ledger/escrow.ts';
+import { checkProof, type LockedJob, type ProvenAnswer, priceOf } from '../ledger/job.ts';
 import type { ModelRow, WorkerRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import { newcomer } from '../workers/choice.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPassing } from '../../common/transientErrors.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
 interface ErrorEntry {
   status: number;

@@ -1,25 +1,21 @@
-import { creditsNumber } from '../../common/jsonForms.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
-import {
-  affordableTokens,
-  freeTokenLimit,
-  lockCredits,
-  type Price,
-} from '../../programs/client/pricing.ts';
+import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
+import type { Escrow } from '../ledger/escrow.ts';
+import {
+  insufficientCredits,
+  type JobDraft,
+  type LockedJob,
+  PriceChangedError,
+  priceOf,
+  type Quote,
+} from '../ledger/job.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
-import {
-  type Escrow,
-  type JobDraft,
-  type LockedJob,
-  PriceChangedError,
-  type Quote,
-} from './job.ts';
 
 /**
  * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer
@@ -69,40 +65,6 @@ async function roomForAnswer(
  */
 export function assertAffordable(quoted: Quote, availableCredits: bigint): void {
   if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
-}
-
-export function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
-  const { model } = quoted;
-  const affordable = Math.min(
-    affordableTokens(priceOf(model), availableCredits),
-    model.context_window_tokens,
-  );
-  const remedy =
-    affordable > 0
-      ? `Ask for \`max_tokens\` of at most ${affordable}, or buy credits`
-      : `No request of ${model.id} is affordable. Buy credits`;
-  return new ApiError(
-    'insufficient_credits',
-    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
-      `${remedy} in the web app, or with \`svc credits buy\` (/packages/ has svc).`,
-    {
-      details: {
-        credits_remaining: creditsNumber(availableCredits),
-        credits_required: creditsNumber(quoted.lockCredits),
-        tier: model.tier,
-        affordable_max_tokens: affordable,
-      },
-    },
-  );
-}
-
-/** What the model charges now. */
-export function priceOf(model: ModelRow): Price {
-  return {
-    creditsPerRequest: model.credits_per_request,
-    creditsPer1kTokens: model.credits_per_1k_tokens,
-    longCompletionThresholdTokens: model.long_completion_threshold_tokens,
-  };
 }
 
 /** The fields of the request that matter to an engine; limits and streaming are the protocol's. */

@@ -9,11 +9,11 @@ import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerErrorCodes.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../contracts/chatCompletion.ts';
+import { isProofOf, type JobDeadlines, type WholeAnswer } from '../ledger/job.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
-import { isProofOf, type JobDeadlines, type WholeAnswer } from './job.ts';
 
 /** How one attempt ended without a whole answer. */
 export type UnprovenEnd =

@@ -4,9 +4,18 @@ import { creditsNumber } from '../../common/jsonForms.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { createBackground, within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
+import type { Escrow } from '../ledger/escrow.ts';
+import {
+  checkProof,
+  type LockedJob,
+  LockUndecidedError,
+  type ProvenAnswer,
+  type SettlementRecord,
+  type WholeAnswer,
+} from '../ledger/job.ts';
 import { abortWhenLeft, createDelivery, type Delivery, noteJob } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
@@ -16,15 +25,6 @@ import type { TextEvent, UnprovenEnd } from './attempt.ts';
 import type { Answered, NewClaim } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshed } from './dispatch.ts';
 import type { Idempotency } from './idempotency.ts';
-import {
-  checkProof,
-  type Escrow,
-  type LockedJob,
-  LockUndecidedError,
-  type ProvenAnswer,
-  type SettlementRecord,
-  type WholeAnswer,
-} from './job.ts';
 import { createJobWork, type JobWatch } from './jobWatch.ts';
 import { createRefunds, endingError } from './refund.ts';
 import { replayAnswer } from './replay.ts';

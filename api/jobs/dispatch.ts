@@ -1,6 +1,8 @@
 import type { Logger } from '../../common/logger.ts';
 import { type Time, within } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import type { Escrow } from '../ledger/escrow.ts';
+import type { LockedJob, WholeAnswer } from '../ledger/job.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
@@ -13,7 +15,9 @@ import {
   type UnprovenEnd,
 } from './attempt.ts';
 import { canEmpty, canSilence } from './emptyAnswers.ts';
-import { ATTEMPTS_MAX, type Escrow, type LockedJob, type WholeAnswer } from './job.ts';
+
+/** How many workers are tried for one job. */
+const ATTEMPTS_MAX = 3;
 
 export interface DispatchServices {
   directory: Pick<WorkerDirectory, 'reserve' | 'active' | 'refresh'>;

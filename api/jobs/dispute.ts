@@ -4,8 +4,9 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import type { DisputeAnswer } from '../contracts/job.ts';
+import type { DisputeOnLedger } from '../ledger/disputeOnLedger.ts';
+import type { UnmirroredJobs } from '../ledger/jobLookup.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
-import type { DisputeOnLedger, UnmirroredJobs } from './job.ts';
 import type { JobWatch } from './jobWatch.ts';
 
 const SECONDS_PER_HOUR = 3_600n;

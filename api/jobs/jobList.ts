@@ -2,8 +2,8 @@ import type { Database } from '../../common/postgres.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { JobList, JobListQuery } from '../contracts/job.ts';
 import { jobView } from '../contracts/views.ts';
+import type { UnmirroredJobs } from '../ledger/jobLookup.ts';
 import { type JobCursor, selectJob, selectJobRange } from '../sql/jobs.ts';
-import type { UnmirroredJobs } from './job.ts';
 
 export interface JobListServices {
   database: Database;

@@ -6,8 +6,8 @@ import { gather } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { spellingOf } from '../../programs/client/keys.ts';
+import type { JobResult, LockedJob } from '../ledger/job.ts';
 import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
-import type { JobEnd, LockedJob } from './job.ts';
 
 /** Waits until the mirror shows what the ledger has already confirmed. */
 export interface JobWatch {
@@ -173,7 +173,7 @@ export interface JobWork {
    */
   mirrored(
     job: LockedJob,
-    end: JobEnd,
+    end: JobResult,
     wait: { timeoutMs: number; sinceMs?: number },
   ): Promise<JobProgress | undefined>;
 }

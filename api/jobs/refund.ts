@@ -3,9 +3,10 @@ import { systemTime, type Time, within } from '../../common/wait.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../contracts/errors.ts';
+import type { Escrow } from '../ledger/escrow.ts';
+import type { JobResult, LockedJob, SettlementRecord } from '../ledger/job.ts';
 import type { UnprovenEnd } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
-import type { Escrow, JobEnd, LockedJob, SettlementRecord } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 
 /** Gives the credits of jobs without a proven answer back, and says what their clients are told. */
@@ -13,7 +14,7 @@ export interface Refunds {
   /** Ends a job that nobody is charged for. @returns the error that its client is told */
   refund(job: LockedJob, end: UnprovenEnd): Promise<ApiError>;
   /** Waits for the moment from which anybody may refund, and does. */
-  refundWhenDue(job: LockedJob): Promise<JobEnd>;
+  refundWhenDue(job: LockedJob): Promise<JobResult>;
 }
 
 /** How long an error waits for the mirror, so that the job can be read as it is told. */
@@ -40,7 +41,7 @@ export function createRefunds(options: {
 }): Refunds {
   const { escrow, clock, work, time = systemTime } = options;
 
-  async function refundWhenDue(job: LockedJob): Promise<JobEnd> {
+  async function refundWhenDue(job: LockedJob): Promise<JobResult> {
     await clock.waitUntil(job.deadlines.refundableAt);
     return escrow.refund(job);
   }
@@ -48,7 +49,7 @@ export function createRefunds(options: {
   /** What the job's end came to, and the mirror's word of it, as far as both are known in time. */
   async function untilBack(
     job: LockedJob,
-    ending: Promise<JobEnd | undefined>,
+    ending: Promise<JobResult | undefined>,
   ): Promise<KnownEnd | undefined> {
     const dueMs = time.nowMs() + RETURN_WAIT_MS;
     const end = await within(RETURN_WAIT_MS, ending, time);
@@ -93,7 +94,7 @@ export function endingError(job: LockedJob, known: KnownEnd): ApiError {
 
 /** How a job ended, and what is known of that besides in time. */
 export interface KnownEnd {
-  end: JobEnd;
+  end: JobResult;
   progress: SettlementRecord | undefined;
 }
 

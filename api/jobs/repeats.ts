@@ -4,6 +4,7 @@ import { createSealing, type Sealing, SealingError } from '../../common/sealing.
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../contracts/errors.ts';
+import type { LookedUpStatus } from '../ledger/jobLookup.ts';
 import {
   type IdempotentRequestRow,
   selectAnswer,
@@ -14,7 +15,6 @@ import {
 } from '../sql/repeats.ts';
 import { deleteRequest, insertRequest, LEASE_SECONDS, type LeaseKey } from '../sql/requests.ts';
 import type { Claim, NewClaim, Replay } from './claim.ts';
-import type { LookedUpStatus } from './job.ts';
 import type { AnswerCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 

@@ -2,10 +2,11 @@ import { creditsNumber, sha256Text } from '../../common/jsonForms.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
+import type { Escrow } from '../ledger/escrow.ts';
+import type { JobResult, LockedJob, ProvenAnswer, SettlementRecord } from '../ledger/job.ts';
 import type { Settlement, Usage } from '../response/delivery.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { NewClaim } from './claim.ts';
-import type { Escrow, JobEnd, LockedJob, ProvenAnswer, SettlementRecord } from './job.ts';
 import type { JobWork } from './jobWatch.ts';
 import type { KnownEnd, Refunds } from './refund.ts';
 import type { AnswerCopy } from './replay.ts';
@@ -47,7 +48,7 @@ interface Receipt {
 /** A settlement under way, whether or not its client waits for it. */
 interface Settling {
   /** The job's end on the ledger; undefined when it was left to the keeper. */
-  ending: Promise<JobEnd | undefined>;
+  ending: Promise<JobResult | undefined>;
   /** What the mirror shows of that end, or the ledger's own event where it does not in time. */
   showing: Promise<SettlementRecord | undefined>;
 }
@@ -105,14 +106,14 @@ export function createSettlements(options: {
       const kept = stored.then(() => {
         sinceMs = time.nowMs();
       });
-      async function end(): Promise<JobEnd> {
+      async function end(): Promise<JobResult> {
         const settled = await escrow.settle(job, answer, countedTokens, kept);
         const ended = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
         stages.mark('settle');
         return ended;
       }
       async function show(
-        ending: Promise<JobEnd | undefined>,
+        ending: Promise<JobResult | undefined>,
       ): Promise<SettlementRecord | undefined> {
         const ended = await ending;
         if (!ended) return undefined;

@@ -18,12 +18,12 @@ import type { KeyHolder } from '../../programs/client/proof.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import { type DeploymentFault, findDeploymentFaults } from './deployment.ts';
 
-/** A node that is away, or behind its neighbours, is usually not for long. */
+/** A node that is away, or behind the others, is usually back within this time. */
 const RETRY_MS_MAX = 5_000;
 const RETRY_PAUSE_MS = 500;
 
@@ -45,7 +45,7 @@ export interface LedgerContext {
   acknowledgements: Batcher;
   /** Failures, refunds and disputes: numbers only, so several share a transaction. */
   exits: Batcher;
-  /** Locks that came too late for their requests, until each is taken back. */
+  /** Locks that came too late for their requests, until each job is failed. */
   lateLocks: Background;
   clock: LedgerClock;
   time: Time;
@@ -53,10 +53,10 @@ export interface LedgerContext {
 }
 
 /**
- * What a node answers, asked again for some seconds while none does.
+ * Reads from a node, again for five seconds while none answers.
  *
  * @param signature of the transaction whose fate stays unknown without the answer
- * @throws LedgerUnavailableError with it
+ * @throws LedgerUnavailableError with that signature
  */
 export async function retryRead<Answer>(
   { time }: Pick<LedgerContext, 'time'>,
@@ -82,15 +82,15 @@ export async function retryRead<Answer>(
 }
 
 /**
- * The Job once a transaction about it has ended: as of that slot or later; null when it does not
- * exist there.
+ * The Job as of a slot or later; null when it does not exist there.
  *
+ * @param ended how a transaction about it ended, where one was sent
  * @throws LedgerUnavailableError with the transaction's signature
  */
 export function readJob(
   context: LedgerContext,
   address: PublicKey,
-  ended: { slot: number; signature: string | null },
+  ended: { slot: number; signature: string | null } = { slot: 0, signature: null },
 ): Promise<Job | null> {
   const { connection, commitment, addresses } = context;
   const { programId } = addresses;
@@ -99,8 +99,8 @@ export function readJob(
   return retryRead(context, () => fetchJob(connection, address, reading), signature);
 }
 
-/** For `catch`: undefined where the ledger was out of reach; throws anything else. */
-export function unlessAway(error: unknown): undefined {
+/** For `catch`: undefined where the ledger was out of reach. @throws anything else */
+export function ignoreUnavailable(error: unknown): undefined {
   if (!(error instanceof LedgerUnavailableError)) throw error;
   return undefined;
 }
@@ -125,38 +125,38 @@ const EXIT_COMPUTE_UNITS_MAX = 10_000;
 /** Acknowledgement, proof and settlement with both payments. */
 export const SETTLEMENT_COMPUTE_UNITS_MAX = 60_000;
 
-/** Between two words about a node that does not answer. */
-const SILENCE_MS = 5_000;
+/** Between two log lines about a node that does not answer. */
+const WARNING_INTERVAL_MS = 5_000;
 
-/** What this process lacks on the ledger to lock anything. @throws when no node answers */
+/** What keeps this process from locking on this ledger. @throws when no node answers */
 export function readFaults(context: LedgerContext): Promise<DeploymentFault[]> {
   return retryRead(context, () => findDeploymentFaults(context));
 }
 
 /**
- * Waits for the ledger's time, without which no deadline of a job can be judged, but not in silence;
- * then looks whether the ledger will let this process lock anything.
+ * Waits for the ledger's time, without which no deadline of a job can be judged, and logs that it
+ * waits. Then checks whether the ledger lets this process lock.
  *
  * @returns what is wrong, each logged; undefined when the clock was closed before it was read
  */
 export async function reachLedger(context: LedgerContext): Promise<DeploymentFault[] | undefined> {
   const { clock, logger } = context;
-  const speaking = setInterval(
-    () => logger.warn({ msg: 'Waiting for the node at SOLANA_RPC_URL to tell the time' }),
-    SILENCE_MS,
+  const warning = setInterval(
+    () => logger.warn({ msg: 'Waiting for the time of the node at SOLANA_RPC_URL' }),
+    WARNING_INTERVAL_MS,
   );
   const isRead = await clock.ready.then(
     () => true,
     () => false,
   );
-  clearInterval(speaking);
+  clearInterval(warning);
   if (!isRead) return undefined;
   try {
     const faults = await readFaults(context);
     for (const { part, message } of faults) logger.error({ msg: message, part });
     return faults;
   } catch (error) {
-    logger.warn({ msg: 'Could not look at the Gateway', err: error });
+    logger.warn({ msg: 'Could not read the Gateway', err: error });
     return [];
   }
 }
@@ -166,17 +166,16 @@ const LOCKS_MAX = 6;
 const ACKNOWLEDGEMENTS_MAX = 12;
 const EXITS_MAX = 12;
 /**
- * While a lock is in flight the next ones gather, and for no longer than this: a cluster's lock is
- * in flight for a slot and more, and one that waited for it would wait for two.
+ * While a lock is in flight the next ones wait for a shared transaction, but no longer than this. A
+ * lock is in flight for a slot and more: waiting for its end would cost two.
  */
 const LOCK_LINGER_MS = 20;
-/** Nobody waits for an exit but an error message. */
+/** Only an error message waits for an exit. */
 const EXIT_LINGER_MS = 500;
 
 /**
- * What ends jobs goes before what begins them. Were they to alternate, a ledger that is slower than
- * the workers would be given ever more locks, and answers that were delivered would not be settled
- * in time.
+ * What ends jobs goes before what begins them. If they alternated, a ledger slower than the workers
+ * would get ever more locks, and delivered answers would not be settled in time.
  */
 const URGENT_LANES = ['settlements', 'exits'];
 
@@ -191,7 +190,7 @@ interface LedgerSettings {
 }
 
 /** Opens everything the API needs to read and move jobs on the ledger, whose node may be away. */
-export function connectLedger(options: {
+export function openLedger(options: {
   config: LedgerSettings;
   commitment: Commitment;
   connection: LedgerConnection;

@@ -1,13 +1,116 @@
+import type { FailureReason } from '../../programs/client/generated/vocabulary.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
-import type { Escrow, JobDraft, LockedJob } from '../jobs/job.ts';
-import type { ApiMetrics, JobEnding } from '../telemetry/metrics.ts';
-import { type LedgerContext, readJob, unlessAway } from './context.ts';
-import { readSettlement } from './jobLookup.ts';
-import { createLock } from './lock.ts';
-import { failJob, refundJob } from './refund.ts';
-import { createAcknowledgements, settleJob } from './settlement.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
+import type { ApiMetrics, JobMetricResult } from '../telemetry/metrics.ts';
+import { ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
+import type {
+  JobDraft,
+  JobResult,
+  LockedJob,
+  LockPayer,
+  ProvenAnswer,
+  Quote,
+  SettlementRecord,
+  SettleResult,
+} from './job.ts';
+import { type JobKey, readSettlement } from './jobLookup.ts';
+import { lockOnLedger } from './lockOnLedger.ts';
+import { failOnLedger, refundOnLedger } from './refundOnLedger.ts';
+import { createAcknowledgements, settleOnLedger } from './settleOnLedger.ts';
+
+/**
+ * What the API does on the ledger. Every uncertain result is decided by reading the Job, never by a
+ * timer.
+ */
+export interface Escrow {
+  /** @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown */
+  draft(wallet: string): JobDraft;
+  /**
+   * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
+   *
+   * @param payer a refusal by a node that lacks the account's `sequence` does not count
+   * @throws ApiError when the ledger refuses: then there is no job and never will be
+   * @throws LockUndecidedError when it does not confirm in time
+   * @throws PriceChangedError
+   * @throws LedgerUnavailableError with a signature when the lock's fate is not known
+   */
+  lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
+  /**
+   * Which worker proved an answer on the ledger while the job is not settled. Undefined where none
+   * did, or while the ledger is out of reach.
+   */
+  undeliveredProof(job: LockedJob): Promise<{ workerAddress: string; attempt: number } | undefined>;
+  /** Announces which worker is asked; sent within a moment unless the job's end carries it. */
+  acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
+  /**
+   * Proves and settles in one transaction, again until it is decided or too late.
+   *
+   * @param kept nothing is sent before it resolves
+   */
+  settle(
+    job: LockedJob,
+    answer: ProvenAnswer,
+    countedTokens: number,
+    kept: Promise<void>,
+  ): Promise<SettleResult>;
+  /** @param of.hadWorker whether the worker that was asked last took the job, and is recorded */
+  fail(
+    job: LockedJob,
+    reason: Exclude<FailureReason, 'none'>,
+    of?: { hadWorker?: boolean },
+  ): Promise<JobResult>;
+  /** To be called once the ledger's time allows it. */
+  refund(job: LockedJob): Promise<JobResult>;
+  /**
+   * What the settlement's own event says, for when the mirror lacks it. Undefined where there is no
+   * such event, or while the ledger is out of reach.
+   *
+   * @param signature the settlement's, where it is known
+   */
+  readSettlement(job: JobKey, signature: string | null): Promise<SettlementRecord | undefined>;
+}
+
+export function createEscrow(context: LedgerContext): Escrow {
+  const acknowledgements = createAcknowledgements(context);
+
+  /** However a job ends, none of its acknowledgements is kept or sent afterwards. */
+  async function ending<Result>(job: LockedJob, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } finally {
+      acknowledgements.forget(job);
+    }
+  }
+
+  return {
+    draft: (wallet) => draftJob(context, wallet),
+    lock: (payer, quoted, draft) => lockOnLedger(context, { payer, quoted, draft }),
+    async undeliveredProof({ address }) {
+      const reading = readJob(context, address);
+      const found = await reading.catch(ignoreUnavailable);
+      if (found?.status !== 'settling') return undefined;
+      return { workerAddress: spellingOf(found.worker), attempt: found.attempt };
+    },
+    acknowledge: acknowledgements.announce,
+    settle: (job, answer, countedTokens, kept) =>
+      ending(job, settleOnLedger(context, acknowledgements, { job, answer, countedTokens, kept })),
+    fail: (job, reason, { hadWorker = true } = {}) => {
+      const acknowledgement = hadWorker ? acknowledgements.collect(job) : undefined;
+      return ending(job, failOnLedger(context, job, reason, { acknowledgement }));
+    },
+    refund: (job) => ending(job, refundOnLedger(context, job)),
+    async readSettlement(job, signature) {
+      try {
+        return await readSettlement(context, job, signature);
+      } catch (error) {
+        // The client is answered without it.
+        context.logger.warn({ msg: 'Failed to read a settlement', job_id: job.jobId, err: error });
+        return undefined;
+      }
+    },
+  };
+}
 
 /**
  * Draws the id of a job to come.
@@ -24,49 +127,9 @@ export function draftJob(
   const { programId } = addresses;
   const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
   const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
-  // Its worker and the mirror are told of it by its spelling, and need not wait for that then.
+  // Its worker and the mirror need the text. Encoded here, it delays neither of them.
   spellingOf(address);
   return { id: formatJobId(bytes), bytes, address, creditAccount };
-}
-
-export function createEscrow(context: LedgerContext): Escrow {
-  const acknowledgements = createAcknowledgements(context);
-
-  /** However a job ends, nothing of it is kept or sent afterwards. */
-  async function ending<End>(job: LockedJob, work: Promise<End>): Promise<End> {
-    try {
-      return await work;
-    } finally {
-      acknowledgements.forget(job);
-    }
-  }
-
-  return {
-    draft: (wallet) => draftJob(context, wallet),
-    lock: createLock(context),
-    async undeliveredProof({ address }) {
-      const found = await readJob(context, address, { slot: 0, signature: null }).catch(unlessAway);
-      if (found?.status !== 'settling') return undefined;
-      return { workerAddress: spellingOf(found.worker), attempt: found.attempt };
-    },
-    acknowledge: acknowledgements.announce,
-    settle: (job, answer, countedTokens, kept) =>
-      ending(job, settleJob(context, acknowledgements, { job, answer, countedTokens, kept })),
-    fail: (job, reason, { hadWorker = true } = {}) => {
-      const acknowledgement = hadWorker ? acknowledgements.collect(job) : undefined;
-      return ending(job, failJob(context, job, reason, { acknowledgement }));
-    },
-    refund: (job) => ending(job, refundJob(context, job)),
-    async readSettlement(job, signature) {
-      try {
-        return await readSettlement(context, job, signature);
-      } catch (error) {
-        // Its client is answered without.
-        context.logger.warn({ msg: 'Failed to read a settlement', job_id: job.jobId, err: error });
-        return undefined;
-      }
-    },
-  };
 }
 
 /** Counts jobs from their lock to their end, each once, however many instructions that takes. */
@@ -76,21 +139,21 @@ export function observeEscrow(
 ): { escrow: Escrow; observeLock(job: LockedJob): void } {
   const running = new Set<string>();
 
-  function ended(job: LockedJob, end: JobEnding): void {
+  function ended(job: LockedJob, result: JobMetricResult): void {
     if (!running.delete(job.id)) return;
     metrics.jobsInFlight(running.size);
-    metrics.jobEnded(end);
+    metrics.jobEnded(result);
   }
 
-  async function ending<End extends { status: string }>(
+  async function ending<Result extends { status: string }>(
     job: LockedJob,
-    work: Promise<End>,
-  ): Promise<End> {
+    work: Promise<Result>,
+  ): Promise<Result> {
     try {
-      const end = await work;
-      // Only a refund is left for an overdue job, and that is to come.
-      if (end.status !== 'overdue') ended(job, end.status as JobEnding);
-      return end;
+      const result = await work;
+      // An overdue job ends with its refund, which is counted then.
+      if (result.status !== 'overdue') ended(job, result.status as JobMetricResult);
+      return result;
     } catch (error) {
       ended(job, 'left_to_keeper');
       throw error;

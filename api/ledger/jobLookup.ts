@@ -1,8 +1,6 @@
 import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
-import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
-import type { Time } from '../../common/wait.ts';
-import { fetchJob, isEnded } from '../../programs/client/accounts.ts';
+import { isEnded } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import {
   type DecodedEvent,
@@ -13,32 +11,47 @@ import type { Job } from '../../programs/client/generated/types.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { getTransaction } from '../../programs/client/rpc/methods.ts';
 import { VERSION_MAX } from '../../programs/client/wire/index.ts';
-import type { Catalog } from '../jobs/catalog.ts';
-import type { LookedUpStatus, SettlementRecord, UnmirroredJobs } from '../jobs/job.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
+import type { ModelRow } from '../sql/workers.ts';
 import { type LedgerContext, readJob, retryRead } from './context.ts';
-import { failJob } from './refund.ts';
+import { jobDeadlines, type SettlementRecord } from './job.ts';
+import { failOnLedger } from './refundOnLedger.ts';
+
+/** What names a job: ids are unique within a wallet. */
+export interface JobKey {
+  wallet: string;
+  jobId: string;
+}
+
+/** Where a job is on the ledger; undefined when the id is none. */
+function locate(addresses: Addresses, { wallet, jobId }: JobKey) {
+  const bytes = parseJobId(jobId);
+  if (!bytes) return undefined;
+  const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
+  return { creditAccount, address: addresses.job(creditAccount, bytes) };
+}
+
+/** A job's status. `closed`: its account is gone, and the mirror does not have its end yet. */
+export type LookedUpStatus = JobStatus | 'closed';
 
 /**
- * Tells where a wallet's job stands: in the mirror when it has ended there, else on the ledger,
- * which is never behind; undefined when neither ever had it.
+ * Finds a job's status: in the mirror when it has ended there, else on the ledger, which is never
+ * behind; undefined when neither ever had it.
  */
 export function createStatusLookup(options: { database: Database; context: LedgerContext }) {
   const { database, context } = options;
   const { addresses, connection, commitment } = context;
-  return async (key: { wallet: string; jobId: string }): Promise<LookedUpStatus | undefined> => {
+  return async (key: JobKey): Promise<LookedUpStatus | undefined> => {
     const mirrored = (await selectJob(database, key))?.status as JobStatus | undefined;
     if (mirrored && isEnded(mirrored)) return mirrored;
-    const bytes = parseJobId(key.jobId);
-    if (!bytes) return mirrored;
-    const address = addresses.job(addresses.creditAccount(publicKeyOf(key.wallet)), bytes);
-    const job = await readJob(context, address, { slot: 0, signature: null });
+    const place = locate(addresses, key);
+    if (!place) return mirrored;
+    const job = await readJob(context, place.address);
     if (job) return job.status;
     const traces = await retryRead(context, () =>
-      connection.getSignaturesForAddress(address, {}, commitment),
+      connection.getSignaturesForAddress(place.address, {}, commitment),
     );
     // Anybody may close a job that is over, also while the indexer is away.
     return traces.some(({ err }) => err === null) ? 'closed' : mirrored;
@@ -50,18 +63,20 @@ export function createStatusLookup(options: { database: Database; context: Ledge
  * process may settle it in the same moment.
  */
 export function createOrphanEnd(context: LedgerContext) {
-  const { addresses } = context;
-  return async (key: { wallet: string; jobId: string }): Promise<LookedUpStatus> => {
+  return async (key: JobKey): Promise<LookedUpStatus> => {
     const { wallet, jobId: id } = key;
-    const bytes = parseJobId(id);
-    if (!bytes) throw new Error(`${id} is no job id`);
-    const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
-    const address = addresses.job(creditAccount, bytes);
-    const job = await readJob(context, address, { slot: 0, signature: null });
+    const place = locate(context.addresses, key);
+    if (!place) throw new Error(`${id} is no job id`);
+    const job = await readJob(context, place.address);
     if (!job) return 'closed';
-    const refundableAt = job.lockedAt + BigInt(job.jobTimeoutSeconds) + 1n;
-    const endable = { id, address, creditAccount, wallet, deadlines: { refundableAt } };
-    const { status, isClosed } = await failJob(context, endable, 'lock_late');
+    const { lockedAt } = job;
+    const deadlines = jobDeadlines({
+      lockedAtEarliest: lockedAt,
+      lockedAtLatest: lockedAt,
+      timeoutSeconds: BigInt(job.jobTimeoutSeconds),
+    });
+    const endable = { id, ...place, wallet, deadlines };
+    const { status, isClosed } = await failOnLedger(context, endable, 'lock_late');
     return isClosed ? 'closed' : status;
   };
 }
@@ -77,13 +92,12 @@ const TRANSACTIONS_MAX = 8;
  */
 export async function readSettlement(
   context: LedgerContext,
-  { wallet, jobId }: { wallet: string; jobId: string },
+  key: JobKey,
   signature: string | null,
 ): Promise<SettlementRecord | undefined> {
   const { addresses, connection, commitment } = context;
-  const bytes = parseJobId(jobId);
-  if (!bytes) return undefined;
-  const job = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
+  const job = locate(addresses, key)?.address;
+  if (!job) return undefined;
   const list = () =>
     connection.getSignaturesForAddress(job, { limit: TRANSACTIONS_MAX }, commitment);
   const listed = signature ? [{ signature, err: null }] : await retryRead(context, list);
@@ -111,14 +125,17 @@ async function readEvents(
   return decodeEvents(shown, addresses.programId);
 }
 
-export function createUnmirroredJobs(options: {
-  connection: LedgerConnection;
-  addresses: Addresses;
-  commitment: Commitment;
-  catalog: Catalog;
-  time: Time;
-}): UnmirroredJobs {
-  const { connection, addresses, commitment, catalog } = options;
+/** Finds jobs on the ledger that the mirror has not seen yet. */
+export interface UnmirroredJobs {
+  /** @throws LedgerUnavailableError */
+  find(key: JobKey): Promise<JobRow | undefined>;
+}
+
+export function createUnmirroredJobs(
+  context: LedgerContext,
+  listModels: () => readonly ModelRow[],
+): UnmirroredJobs {
+  const { connection, addresses, commitment } = context;
 
   /** @throws while the node's lists are behind its accounts */
   async function findLock(job: PublicKey): Promise<ConfirmedSignatureInfo> {
@@ -130,20 +147,14 @@ export function createUnmirroredJobs(options: {
   }
 
   return {
-    async find({ wallet, jobId }) {
-      const bytes = parseJobId(jobId);
-      if (!bytes) return undefined;
-      const address = addresses.job(addresses.creditAccount(publicKeyOf(wallet)), bytes);
-      const { programId } = addresses;
-      const job = await retryRead(options, () =>
-        fetchJob(connection, address, { commitment, programId }),
-      );
-      if (!job) return undefined;
-      const model = catalog.list().find((one) => one.address === job.model.toBase58());
+    async find(key) {
+      const address = locate(addresses, key)?.address;
+      const job = address && (await readJob(context, address));
+      const model = job && listModels().find((one) => one.address === job.model.toBase58());
       if (!model) return undefined;
-      const lock = await retryRead(options, () => findLock(address));
+      const lock = await retryRead(context, () => findLock(address));
       return rowOf(job, {
-        jobId,
+        jobId: key.jobId,
         address: address.toBase58(),
         modelId: model.id,
         escrow: { signature: lock.signature, slot: BigInt(lock.slot) },

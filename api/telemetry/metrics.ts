@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Outcome } from '../../programs/client/sender/outcome.ts';
+import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import type { StageName } from './tracing.ts';
 
 /** From what a mirror read takes to what a job may take. */
@@ -8,7 +8,7 @@ const STAGE_BUCKETS_SECONDS = [
 ];
 
 /** How a job ended, as far as this process knows: one of the last is the keeper's to end. */
-export type JobEnding = 'settled' | 'failed' | 'refunded' | 'disputed' | 'left_to_keeper';
+export type JobMetricResult = 'settled' | 'failed' | 'refunded' | 'disputed' | 'left_to_keeper';
 
 /** What the API tells about its work, in Prometheus's form. */
 export interface ApiMetrics {
@@ -24,9 +24,9 @@ export interface ApiMetrics {
   }): void;
   stage(name: StageName, seconds: number): void;
   jobsInFlight(jobs: number): void;
-  jobEnded(end: JobEnding): void;
+  jobEnded(end: JobMetricResult): void;
   /** Counts a transaction that is sent. @returns to be called at its end */
-  observeSend(lane: string): (outcome: Outcome['status'] | 'unknown') => void;
+  observeSend(lane: string): (outcome: SendResult['status'] | 'unknown') => void;
 }
 
 export function createMetrics(): ApiMetrics {

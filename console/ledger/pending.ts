@@ -1,4 +1,4 @@
-import type { Outcome } from '@svc-inference/client/wallet';
+import type { SendResult } from '@svc-inference/client/wallet';
 import { createStore, useStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
 import { tellTabs } from '../data/tabs.ts';
@@ -15,7 +15,7 @@ export interface PendingTransaction {
 }
 
 export interface EndedTransaction extends PendingTransaction {
-  readonly outcome: Outcome;
+  readonly outcome: SendResult;
 }
 
 const NAME = 'svc.pending';
@@ -63,7 +63,7 @@ export function dropPending({ signature }: PendingTransaction): void {
   write(latest().filter((one) => one.signature !== signature));
 }
 
-export function endPending(transaction: PendingTransaction, outcome: Outcome): void {
+export function endPending(transaction: PendingTransaction, outcome: SendResult): void {
   dropPending(transaction);
   const news = { ...transaction, outcome };
   noteEnded(news);

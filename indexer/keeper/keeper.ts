@@ -3,7 +3,7 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { delay } from '../../common/wait.ts';
-import type { Batcher, LedgerClock, Outcome } from '../../programs/client/sender/index.ts';
+import type { Batcher, LedgerClock, SendResult } from '../../programs/client/sender/index.ts';
 import type { IndexerMetrics, TaskResult } from '../telemetry/metrics.ts';
 
 /** One thing to do on the ledger that anybody may do. */
@@ -102,7 +102,7 @@ export function createKeeper(options: {
     }
   }
 
-  function conclude(address: string, outcome: Outcome): void {
+  function conclude(address: string, outcome: SendResult): void {
     // What has expired is found again by the next round, if it is still due.
     if (outcome.status === 'expired') return;
     const reason = outcome.status === 'failed' ? outcome.error.name : undefined;

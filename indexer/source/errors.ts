@@ -1,6 +1,6 @@
 import { reasonOf } from '../../common/reasonOf.ts';
 import { isPassing } from '../../common/transientErrors.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
 /** The cause lies outside and may pass: the same may be tried again after a while. */
 export class RetryableError extends Error {

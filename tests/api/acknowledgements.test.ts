@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { createAcknowledgements } from '../../api/ledger/settlement.ts';
+import type { LockedJob } from '../../api/ledger/job.ts';
+import { createAcknowledgements } from '../../api/ledger/settleOnLedger.ts';
 import { createLogger } from '../../common/logger.ts';
 import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -12,12 +12,12 @@ import { publicKeyOf } from '../../programs/client/keys.ts';
 import { createBatcher } from '../../programs/client/sender/batcher.ts';
 import {
   LedgerUnavailableError,
-  type Outcome,
   type Sender,
+  type SendResult,
 } from '../../programs/client/sender/index.ts';
 
 const LINGER_MS = 500;
-const LANDED: Outcome = { status: 'landed', signature: 'sent', slot: 1 };
+const LANDED: SendResult = { status: 'landed', signature: 'sent', slot: 1 };
 const address = () => Keypair.generate().publicKey;
 const job = { id: 'job', address: address() } as LockedJob;
 const [worker, other] = [String(address()), String(address())];
@@ -26,7 +26,7 @@ beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
 
 /** Acknowledgements as the API sends them, of whose transactions the ledger says this. */
-function createScene(answer: () => Promise<Outcome>) {
+function createScene(answer: () => Promise<SendResult>) {
   const sent: TransactionInstruction[] = [];
   const sender: Partial<Sender> = {
     send({ instructions }) {
@@ -80,7 +80,7 @@ describe('the acknowledgement of a worker', () => {
   });
 
   it.each([
-    ['is not confirmed yet', () => new Promise<Outcome>(() => undefined)],
+    ['is not confirmed yet', () => new Promise<SendResult>(() => undefined)],
     [
       'did not reach the ledger',
       async () => {

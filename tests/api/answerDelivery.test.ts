@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
-import type { Escrow, JobEnd } from '../../api/jobs/job.ts';
+import type { Escrow } from '../../api/ledger/escrow.ts';
+import type { JobResult } from '../../api/ledger/job.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../common/logger.ts';
@@ -11,7 +12,7 @@ import { proofMessage, sign } from '../../programs/client/proof.ts';
 
 // What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
 
-const SETTLED: JobEnd = { status: 'settled', signature: 'a settlement' };
+const SETTLED: JobResult = { status: 'settled', signature: 'a settlement' };
 const never = () => new Promise<never>(() => undefined);
 const key = () => Keypair.generate().publicKey;
 const programId = key();
@@ -49,7 +50,7 @@ async function deliver(options: {
   outputTokens?: number;
   mirrored?: () => Promise<unknown>;
   store?: () => Promise<void>;
-  refund?: () => Promise<JobEnd>;
+  refund?: () => Promise<JobResult>;
   /** Told of each step as it is made. */
   onStep?: (step: string) => void;
   /** Another worker that breaks off after its first word. */
@@ -293,7 +294,7 @@ describe.each([
   });
 
   it('is refunded when its settlement came too late, and its client sees no charge', async () => {
-    const refund: JobEnd = { status: 'refunded', signature: 'a refund' };
+    const refund: JobResult = { status: 'refunded', signature: 'a refund' };
     const told = await deliver({
       isStream,
       settle: async () => ({ status: 'overdue' }),

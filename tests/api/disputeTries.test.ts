@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { createDisputeOnLedger } from '../../api/ledger/dispute.ts';
+import { createDisputeOnLedger } from '../../api/ledger/disputeOnLedger.ts';
 import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 

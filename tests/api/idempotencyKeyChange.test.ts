@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
-import type { LookedUpStatus } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import type { LookedUpStatus } from '../../api/ledger/jobLookup.ts';
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';

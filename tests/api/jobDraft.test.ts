@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { draftJob } from '../../api/ledger/escrow.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { jobIdTimeMs } from '../../programs/client/jobId.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const addresses = createAddresses();

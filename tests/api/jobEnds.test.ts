@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { LockedJob } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
+import type { LockedJob } from '../../api/ledger/job.ts';
 import { createOrphanEnd } from '../../api/ledger/jobLookup.ts';
-import { failJob, refundJob } from '../../api/ledger/refund.ts';
+import { failOnLedger, refundOnLedger } from '../../api/ledger/refundOnLedger.ts';
 import { systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
@@ -11,7 +11,10 @@ import { IDL } from '../../programs/client/codec.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
+import {
+  LedgerUnavailableError,
+  type SendResult,
+} from '../../programs/client/sender/sendResult.ts';
 import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
@@ -25,11 +28,11 @@ const job = {
   ...{ address: Keypair.generate().publicKey, creditAccount: Keypair.generate().publicKey },
 } as LockedJob;
 
-const landed: Outcome = { status: 'landed', signature: 'an exit', slot: 6 };
-const expired: Outcome = {
+const landed: SendResult = { status: 'landed', signature: 'an exit', slot: 6 };
+const expired: SendResult = {
   ...{ status: 'expired', signature: 'an exit', lastValidBlockHeight: 1, slot: 7 },
 };
-const refused: Outcome = {
+const refused: SendResult = {
   ...{ status: 'failed', signature: null, slot: 5 },
   error: { name: 'WrongJobStatus', code: 6_000, instructionIndex: 0 },
 };
@@ -39,7 +42,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 /** @param sent how the sendings end, one after the other; all further ones as the last */
-function createScene(sent: (Outcome | Error)[], initial: JobStatus | null = 'processing') {
+function createScene(sent: (SendResult | Error)[], initial: JobStatus | null = 'processing') {
   const names: string[] = [];
   let nowSeconds = 100n;
   let present = initial;
@@ -63,7 +66,7 @@ function createScene(sent: (Outcome | Error)[], initial: JobStatus | null = 'pro
     exits: {
       async add({ instructions }: { instructions: { data: Buffer }[] }) {
         names.push(instructions.map(({ data }) => nameOf(data)).join(' and '));
-        const end = (sent.length > 1 ? sent.shift() : sent[0]) as Outcome | Error;
+        const end = (sent.length > 1 ? sent.shift() : sent[0]) as SendResult | Error;
         if (end instanceof Error) throw end;
         return end;
       },
@@ -104,7 +107,7 @@ describe('failing a job', () => {
     ['it expired and the job still runs', expired],
   ])('is sent again when %s', async (_why, first) => {
     const { context, names } = createScene([first, landed]);
-    const end = await ended(failJob(context, job, 'worker_error'));
+    const end = await ended(failOnLedger(context, job, 'worker_error'));
     expect(end).toEqual({ status: 'failed', signature: 'an exit' });
     expect(names).toEqual(['job_fail', 'job_fail']);
   });
@@ -113,7 +116,7 @@ describe('failing a job', () => {
     'is not sent again when the job is %s already',
     async (status) => {
       const { context, names } = createScene([refused], status);
-      const end = await ended(failJob(context, job, 'worker_error'));
+      const end = await ended(failOnLedger(context, job, 'worker_error'));
       expect(end).toEqual({ status, signature: null });
       expect(names).toHaveLength(1);
     },
@@ -124,7 +127,7 @@ describe('failing a job', () => {
     const worker = Keypair.generate().publicKey;
     const about = { programId: addresses.programId, signer: worker, gateway: worker };
     const acknowledgement = jobAcknowledge({ ...about, job: job.address, worker, attempt: 1 });
-    const end = await ended(failJob(context, job, 'worker_error', { acknowledgement }));
+    const end = await ended(failOnLedger(context, job, 'worker_error', { acknowledgement }));
     expect(end).toEqual({ status: 'failed', signature: 'an exit' });
     expect(names).toEqual(['job_acknowledge and job_fail', 'job_fail']);
   });
@@ -132,14 +135,14 @@ describe('failing a job', () => {
   it('sends a refund once anybody may refund', async () => {
     const { context, names, at } = createScene([landed]);
     at(T_SECONDS);
-    const end = await ended(failJob(context, job, 'worker_error'));
+    const end = await ended(failOnLedger(context, job, 'worker_error'));
     expect(end).toEqual({ status: 'refunded', signature: 'an exit' });
     expect(names).toEqual(['job_refund']);
   });
 
   it('turns into a refund when its deadline passes before it has landed', async () => {
     const { context, names, at } = createScene([expired, landed]);
-    const ending = failJob(context, job, 'worker_error');
+    const ending = failOnLedger(context, job, 'worker_error');
     at(T_SECONDS);
     expect(await ended(ending)).toEqual({ status: 'refunded', signature: 'an exit' });
     expect(names).toEqual(['job_fail', 'job_refund']);
@@ -154,7 +157,7 @@ describe('failing a job', () => {
       const { context, names } = createScene([outcome]);
       const startMs = performance.now();
       let tookMs = 0;
-      const failing = failJob(context, job, 'worker_error').finally(() => {
+      const failing = failOnLedger(context, job, 'worker_error').finally(() => {
         tookMs = performance.now() - startMs;
       });
       await expect(ended(failing)).rejects.toThrow('job could not be');
@@ -167,7 +170,7 @@ describe('failing a job', () => {
 describe('refunding a job', () => {
   it('succeeds when the job was closed meanwhile', async () => {
     const { context } = createScene([refused], null);
-    const end = await ended(refundJob(context, job));
+    const end = await ended(refundOnLedger(context, job));
     expect(end).toEqual({ status: 'refunded', signature: null, isClosed: true });
   });
 });

@@ -2,11 +2,11 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { pino } from 'pino';
-import { connectLedger, type LedgerContext, reachLedger } from '../../api/ledger/context.ts';
+import { type LedgerContext, openLedger, reachLedger } from '../../api/ledger/context.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 
-const WAITING = 'Waiting for the node at SOLANA_RPC_URL to tell the time';
+const WAITING = 'Waiting for the time of the node at SOLANA_RPC_URL';
 
 describe('an API that starts while its node is unavailable', () => {
   let isAway: boolean;
@@ -38,7 +38,7 @@ describe('an API that starts while its node is unavailable', () => {
       }),
     };
     const sender = { close: () => undefined };
-    ledger = connectLedger({
+    ledger = openLedger({
       config: {
         SVC_GATEWAY: Keypair.generate().publicKey,
         SVC_SIGNER_KEY: Keypair.generate(),
@@ -48,7 +48,7 @@ describe('an API that starts while its node is unavailable', () => {
       addresses: createAddresses(),
       logger: pino(lines),
       createSender: () => sender,
-    } as unknown as Parameters<typeof connectLedger>[0]);
+    } as unknown as Parameters<typeof openLedger>[0]);
   });
 
   afterEach(() => {

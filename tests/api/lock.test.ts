@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import type { ApiError } from '../../api/contracts/errors.ts';
-import type { Quote } from '../../api/jobs/job.ts';
-import { LockUndecidedError } from '../../api/jobs/job.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import { draftJob } from '../../api/ledger/escrow.ts';
-import { createLock } from '../../api/ledger/lock.ts';
+import type { Quote } from '../../api/ledger/job.ts';
+import { LockUndecidedError } from '../../api/ledger/job.ts';
+import { lockOnLedger } from '../../api/ledger/lockOnLedger.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createBackground, systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { LedgerUnavailableError, type Outcome } from '../../programs/client/sender/outcome.ts';
+import {
+  LedgerUnavailableError,
+  type SendResult,
+} from '../../programs/client/sender/sendResult.ts';
 import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomStruct } from '../client/randomValue.ts';
@@ -46,7 +49,7 @@ async function accountOf(availableCredits: bigint, limits: Limits) {
  * @param readings what of the account is otherwise in its first readings
  */
 function createScene(
-  sent: Promise<Outcome> | Promise<Outcome>[],
+  sent: Promise<SendResult> | Promise<SendResult>[],
   availableCredits = 0n,
   limits: Limits = {},
   readings: Limits[] = [],
@@ -86,11 +89,11 @@ function createScene(
     model: { id: 'small', tier: 'small', credits_per_request: 1n, credits_per_1k_tokens: 1n },
   } as unknown as Quote;
   const payer = { wallet, sequence: SEEN_SEQUENCE };
-  const lock = () => createLock(context)(payer, quoted, draftJob(context, wallet));
+  const lock = () => lockOnLedger(context, { payer, quoted, draft: draftJob(context, wallet) });
   return { lock, lateLocks, added, node, state };
 }
 
-const refusedFor = (name: string): Promise<Outcome> =>
+const refusedFor = (name: string): Promise<SendResult> =>
   Promise.resolve({
     ...{ status: 'failed', signature: null, slot: 5 },
     error: { name, code: 6_000, instructionIndex: 0 },
@@ -104,7 +107,7 @@ const errorOf = (locking: Promise<unknown>) =>
 
 describe('a confirmed lock', () => {
   it('takes its earliest and latest time from the seconds around its confirmation', async () => {
-    const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+    const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
     const { lock } = createScene(Promise.resolve(landed));
     expect(await lock()).toMatchObject({
       lockedAtLatest: NOW_SECONDS + 1n,
@@ -118,7 +121,7 @@ describe('a confirmed lock', () => {
 });
 
 describe('an expired lock', () => {
-  const expired = (): Promise<Outcome> =>
+  const expired = (): Promise<SendResult> =>
     Promise.resolve({ status: 'expired', signature: 'a lock', lastValidBlockHeight: 1, slot: 7 });
 
   it('holds when the ledger has the job nevertheless', async () => {
@@ -152,7 +155,7 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
   });
 
   it('is sent again when the balance suffices, since another lock shared its transaction', async () => {
-    const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+    const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
     const sent = [refusedFor('InsufficientCredits'), Promise.resolve(landed)];
     const { lock } = createScene(sent, LOCK_CREDITS);
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
@@ -165,7 +168,7 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
 });
 
 describe('a lock that is refused by a node behind the mirror', () => {
-  const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+  const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
   const behind = { sequence: SEEN_SEQUENCE - 1n };
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
@@ -203,7 +206,7 @@ describe('a lock that is refused by a node behind the mirror', () => {
 });
 
 describe('a lock that the ledger refuses for the daily limit', () => {
-  const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+  const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
   const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(landed)];
   const spent = { limit_per_day_credits: 10n, spent_day: TODAY, spent_today_credits: 3n };
 
@@ -228,7 +231,7 @@ describe('a lock that the ledger refuses for the daily limit', () => {
 });
 
 describe('a lock behind more than the ledger takes', () => {
-  const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 6 };
+  const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
 
   it('is refused unsent once the first in the queue has waited 5 s, and not before', async () => {
     const { lock, added, state } = createScene(Promise.resolve(landed));
@@ -271,7 +274,7 @@ describe('a lock that is not confirmed in time', () => {
   });
 
   it('counts as undone once the ledger refuses it, and a shutdown waits for that', async () => {
-    const sent = Promise.withResolvers<Outcome>();
+    const sent = Promise.withResolvers<SendResult>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);
     let isDrained = false;
@@ -286,7 +289,7 @@ describe('a lock that is not confirmed in time', () => {
   });
 
   it('is left to the keeper when its outcome stays unknown, and delays no shutdown', async () => {
-    const sent = Promise.withResolvers<Outcome>();
+    const sent = Promise.withResolvers<SendResult>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);
     sent.reject(new LedgerUnavailableError('away', { signature: 'a signature' }));

@@ -3,9 +3,9 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
 import { ApiError } from '../../api/contracts/errors.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
-import { LockUndecidedError } from '../../api/jobs/job.ts';
+import { LockUndecidedError } from '../../api/ledger/job.ts';
 import { createLogger } from '../../common/logger.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
 // What a whole service cannot be made to do at will: how a lock fails.
 

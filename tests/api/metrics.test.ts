@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { Readiness } from '../../api/http/routes/readiness.ts';
-import type { Escrow, LockedJob, ProvenAnswer } from '../../api/jobs/job.ts';
+import type { Escrow } from '../../api/ledger/escrow.ts';
 import { observeEscrow } from '../../api/ledger/escrow.ts';
+import type { LockedJob, ProvenAnswer } from '../../api/ledger/job.ts';
 import { observeState } from '../../api/telemetry/gauges.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { samplesOf } from '../../testing/service/requestCompletion.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ChatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/contracts/errors.ts';
 import { assertAffordable, quote } from '../../api/jobs/admission.ts';
-import type { Quote } from '../../api/jobs/job.ts';
+import type { Quote } from '../../api/ledger/job.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
 import { countWith, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 

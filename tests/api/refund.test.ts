@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
-import type { Escrow, JobEnd, LockedJob } from '../../api/jobs/job.ts';
 import type { JobWork } from '../../api/jobs/jobWatch.ts';
 import { createRefunds, endingError } from '../../api/jobs/refund.ts';
+import type { Escrow } from '../../api/ledger/escrow.ts';
+import type { JobResult, LockedJob } from '../../api/ledger/job.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 
-const FAILURE: JobEnd = { status: 'failed', signature: 'the failure' };
-const REFUND: JobEnd = { status: 'refunded', signature: 'the refund' };
+const FAILURE: JobResult = { status: 'failed', signature: 'the failure' };
+const REFUND: JobResult = { status: 'refunded', signature: 'the refund' };
 const job = { id: 'job_1', lockCredits: 8n, deadlines: { refundableAt: 0n } } as LockedJob;
 
 beforeEach(() => void jest.useFakeTimers());
@@ -123,7 +124,7 @@ describe('a job that no worker had a place for', () => {
 
 describe('a job whose worker left before its settlement', () => {
   it('is answered 503, since another worker may do', () => {
-    const end: JobEnd = { ...FAILURE, hasWorkerLeft: true };
+    const end: JobResult = { ...FAILURE, hasWorkerLeft: true };
     const told = endingError({ ...job, model: { id: 'm' } } as LockedJob, {
       ...{ end, progress: undefined },
     });

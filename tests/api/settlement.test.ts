@@ -4,16 +4,17 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
 import type { NewClaim } from '../../api/jobs/claim.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
-import type { Escrow, LockedJob, ProvenAnswer, WholeAnswer } from '../../api/jobs/job.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createSettlements } from '../../api/jobs/settlement.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import { type Acknowledgements, settleJob } from '../../api/ledger/settlement.ts';
+import type { Escrow } from '../../api/ledger/escrow.ts';
+import type { LockedJob, ProvenAnswer, WholeAnswer } from '../../api/ledger/job.ts';
+import { type Acknowledgements, settleOnLedger } from '../../api/ledger/settleOnLedger.ts';
 import { createLogger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/outcome.ts';
+import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/sendResult.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
@@ -66,7 +67,7 @@ function createScene({
   const acknowledgements = { collect: () => undefined } as unknown as Acknowledgements;
   const keeping = Promise.withResolvers<void>();
   const settling = { job, answer, countedTokens: 2, kept: kept ?? keeping.promise };
-  const end = settleJob(context, acknowledgements, settling);
+  const end = settleOnLedger(context, acknowledgements, settling);
   const pass = (seconds: bigint): void => {
     nowSeconds = seconds;
   };

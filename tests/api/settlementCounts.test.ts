@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LockedJob, ProvenAnswer } from '../../api/jobs/job.ts';
 import type { AnswerCopy } from '../../api/jobs/replay.ts';
 import { createSettlements } from '../../api/jobs/settlement.ts';
+import type { LockedJob, ProvenAnswer } from '../../api/ledger/job.ts';
 
 const TOKEN_LIMIT = 100;
 const job = { id: 'job', model: { id: 'model' }, tokenLimit: TOKEN_LIMIT } as LockedJob;

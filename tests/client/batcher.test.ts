@@ -5,8 +5,8 @@ import {
   type Batcher,
   createBatcher,
   createSender,
-  type Outcome,
   type Sender,
+  type SendResult,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
@@ -56,7 +56,7 @@ function item(key: string, second = 1, to: PublicKey = payee.publicKey) {
 }
 
 /** A sender whose ledger says this of a transaction with so many instructions. */
-function answering(answer: (count: number) => Outcome): Sender {
+function answering(answer: (count: number) => SendResult): Sender {
   return {
     ...sender,
     async send({ instructions }) {
@@ -66,7 +66,7 @@ function answering(answer: (count: number) => Outcome): Sender {
   };
 }
 
-function signatures(outcomes: Outcome[]): Set<string | null> {
+function signatures(outcomes: SendResult[]): Set<string | null> {
   return new Set(outcomes.map(({ signature }) => signature));
 }
 
@@ -166,9 +166,9 @@ describe('the batcher', () => {
   });
 
   it('sends alone an item that an earlier item may have made fail', async () => {
-    const landed: Outcome = { status: 'landed', signature: 'a signature', slot: 2 };
+    const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 2 };
     const error = { ...REFUSAL, instructionIndex: 2 };
-    const refused: Outcome = { status: 'failed', signature: null, slot: 1, error };
+    const refused: SendResult = { status: 'failed', signature: null, slot: 1, error };
     const batch = batcher({ sender: answering((count) => (count > 2 ? refused : landed)) });
     const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
     expect(outcomes).toEqual([landed, landed]);
@@ -179,7 +179,7 @@ describe('the batcher', () => {
     async (name) => {
       let sent = 0;
       const error = { name, code: null, instructionIndex: null };
-      const refused: Outcome = { status: 'failed', signature: null, slot: 1, error };
+      const refused: SendResult = { status: 'failed', signature: null, slot: 1, error };
       const sender = answering(() => {
         sent += 1;
         return refused;

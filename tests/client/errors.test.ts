@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SendTransactionError } from '@solana/web3.js';
 import { EscrowErrorCode, escrowErrorOf } from '../../programs/client/errors.ts';
-import { refusalOf } from '../../programs/client/sender/outcome.ts';
+import { refusalOf } from '../../programs/client/sender/sendResult.ts';
 
 describe('a program error', () => {
   it('has a name for each number from 6000, without a gap', () => {

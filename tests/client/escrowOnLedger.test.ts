@@ -28,8 +28,8 @@ import {
   createLedgerClock,
   createSender,
   type LedgerClock,
-  type Outcome,
   type Sender,
+  type SendResult,
 } from '../../programs/client/sender/index.ts';
 import {
   advanceSeconds,
@@ -125,7 +125,7 @@ function verification({ address: job }: TestJob): TransactionInstruction {
   return ed25519Instruction({ publicKey: proofKey.publicKey, message, signature });
 }
 
-function send(instructions: TransactionInstruction[]): Promise<Outcome> {
+function send(instructions: TransactionInstruction[]): Promise<SendResult> {
   const signers = [service.hotSigner];
   return sender.send({ instructions, signers, computeUnitLimit: COMPUTE_UNITS });
 }
@@ -138,7 +138,7 @@ async function statusOf({ address }: TestJob, slot = 0) {
   return job?.status ?? null;
 }
 
-async function eventsOf(outcome: Outcome) {
+async function eventsOf(outcome: SendResult) {
   const executed = await ledger.connection.getTransaction(String(outcome.signature), {
     commitment: 'confirmed',
     maxSupportedTransactionVersion: 0,

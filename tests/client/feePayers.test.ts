@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { refusalOf } from '../../programs/client/sender/outcome.ts';
 import { createFeePayers } from '../../programs/client/sender/sender.ts';
+import { refusalOf } from '../../programs/client/sender/sendResult.ts';
 import type { Signer } from '../../programs/client/sender/signer.ts';
 
 const NONE: ReadonlySet<Signer> = new Set();

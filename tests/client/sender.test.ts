@@ -12,8 +12,8 @@ import { getLatestBlockhash, getSignatureStatuses } from '../../programs/client/
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
-  type Outcome,
   type Sender,
+  type SendResult,
   TransactionTooLargeError,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
@@ -60,7 +60,7 @@ function pay(lamports: number, from = payers[0].publicKey): TransactionInstructi
   return SystemProgram.transfer({ fromPubkey: from, toPubkey, lamports });
 }
 
-function send(instructions: TransactionInstruction[], by = sender): Promise<Outcome> {
+function send(instructions: TransactionInstruction[], by = sender): Promise<SendResult> {
   return by.send({ instructions, signers: [payers[0]], computeUnitLimit: 2_000 });
 }
 

@@ -24,8 +24,8 @@ describe('what npm test is given', () => {
     ['tests/apis', 'The nearest is tests/api.'],
     ['sent', 'The nearest is tests/cli/send.test.ts.'],
     [
-      'api/ledger/lock.ts',
-      'The tests of api/ledger/lock.ts are in tests/api: npm test -- --changed chooses among them.',
+      'api/ledger/lockOnLedger.ts',
+      'The tests of api/ledger/lockOnLedger.ts are in tests/api: npm test -- --changed chooses among them.',
     ],
   ])('is refused with the nearest: %s', (path, words) => {
     const refusal = `No test file matches ${path}. ${words}`;

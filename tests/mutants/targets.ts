@@ -25,12 +25,12 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'lock',
-    files: ['api/ledger/lock.ts'],
+    files: ['api/ledger/lockOnLedger.ts'],
     tests: ['api/lock', 'api/lockFailures', 'journeys/lockFailures', 'journeys/outages'],
   },
   {
     area: 'settlement',
-    files: ['api/jobs/settlement.ts', 'api/ledger/settlement.ts', 'api/jobs/job.ts'],
+    files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/job.ts'],
     tests: [
       'api/settlement',
       'api/settlementCounts',
@@ -48,7 +48,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'refund',
-    files: ['api/jobs/refund.ts', 'api/ledger/refund.ts'],
+    files: ['api/jobs/refund.ts', 'api/ledger/refundOnLedger.ts'],
     tests: ['api/refund', 'api/jobEnds', 'journeys/answerFailures'],
   },
   {
@@ -92,7 +92,7 @@ export const TARGETS: readonly Target[] = [
     area: 'verdicts',
     files: [
       'api/jobs/dispute.ts',
-      'api/ledger/dispute.ts',
+      'api/ledger/disputeOnLedger.ts',
       'programs/client/verify/job/evidenceRules.ts',
       'programs/client/verify/job/endingRules.ts',
     ],

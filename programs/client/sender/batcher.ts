@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import { createDeferred } from '../../../common/wait.ts';
-import { LedgerUnavailableError, mayPass, type Outcome, WithdrawnError } from './outcome.ts';
 import type { Instructions, Sender, Sending } from './sender.ts';
+import { LedgerUnavailableError, mayPass, type SendResult, WithdrawnError } from './sendResult.ts';
 import type { Signer } from './signer.ts';
 import { TransactionTooLargeError } from './transaction.ts';
 
@@ -14,7 +14,7 @@ interface BatchItem {
   readonly signal?: AbortSignal;
   /** Tells whoever added it. */
   readonly end: {
-    resolve(outcome: Outcome): void;
+    resolve(outcome: SendResult): void;
     reject(error: unknown): void;
   };
 }
@@ -49,7 +49,7 @@ async function sendBatch(
   isSuspect = false,
 ): Promise<void> {
   const { sending, travelled: known, originOf } = share(items, context);
-  let outcome: Outcome;
+  let outcome: SendResult;
   try {
     outcome = await context.sender.send(sending);
   } catch (error) {
@@ -91,7 +91,7 @@ async function sendHalves(
 }
 
 /** For no instruction of its own, and not for what has nothing to do with its items either. */
-function isRefusedAsAWhole(outcome: Outcome): boolean {
+function isRefusedAsAWhole(outcome: SendResult): boolean {
   if (outcome.status !== 'failed' || outcome.error.instructionIndex !== null) return false;
   return !mayPass(outcome.error);
 }
@@ -124,7 +124,7 @@ function isWanted({ signal }: BatchItem): boolean {
 }
 
 /** Its refusal by our program is its own; for anything else an earlier item may be to blame. */
-async function endFault({ item, position }: Fault, outcome: Outcome, context: BatchContext) {
+async function endFault({ item, position }: Fault, outcome: SendResult, context: BatchContext) {
   if (outcome.status !== 'failed' || outcome.error.code === null) {
     await sendBatch([item], context);
     return;
@@ -146,7 +146,7 @@ export interface Batcher {
    * @throws LedgerUnavailableError as Sender does
    * @throws WithdrawnError when it was withdrawn in time
    */
-  add(item: Omit<BatchItem, 'end'>): Promise<Outcome>;
+  add(item: Omit<BatchItem, 'end'>): Promise<SendResult>;
   /**
    * Removes an item that was not sent yet, so that the caller can carry its instructions in another
    * transaction. Its promise is left pending: the caller has taken over answering for it.
@@ -230,7 +230,7 @@ export function createBatcher(options: {
       if (waiting.length >= WAITING_MAX) {
         throw new LedgerUnavailableError('Too much waits to be sent', { signature: null });
       }
-      const end = createDeferred<Outcome>();
+      const end = createDeferred<SendResult>();
       waiting.push({
         item: { ...item, end },
         lingersUntilMs: performance.now() + lingerMs,

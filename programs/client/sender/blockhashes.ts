@@ -1,7 +1,7 @@
 import { delay } from '../../../common/wait.ts';
 import { getLatestBlockhash } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
-import { LedgerUnavailableError } from './outcome.ts';
+import { LedgerUnavailableError } from './sendResult.ts';
 
 export interface Blockhash {
   readonly blockhash: string;

@@ -8,7 +8,7 @@ import {
 } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
 import { COMMITMENT } from './blockhashes.ts';
-import { LedgerUnavailableError, type Outcome, refusalOf } from './outcome.ts';
+import { LedgerUnavailableError, refusalOf, type SendResult } from './sendResult.ts';
 import { createSignatureNotices, type Notice } from './signatureNotices.ts';
 
 /** How often it makes sense to ask a ledger: its state changes once a slot. */
@@ -66,12 +66,12 @@ export interface Confirmer {
    * @throws LedgerUnavailableError with the signature, when the ledger stays out of reach or the
    *   confirmer is closed: then the transaction's fate is not known
    */
-  confirm(sent: SentTransaction): Promise<Outcome>;
+  confirm(sent: SentTransaction): Promise<SendResult>;
   close(): void;
 }
 
 interface Flight extends SentTransaction {
-  readonly end: Deferred<Outcome>;
+  readonly end: Deferred<SendResult>;
   readonly sinceMs: number;
   sentMs: number;
 }
@@ -79,7 +79,7 @@ interface Flight extends SentTransaction {
 /** A transaction that is being sent. */
 interface Expected {
   readonly noticed: Deferred<void>;
-  outcome?: Outcome;
+  outcome?: SendResult;
 }
 
 const POLL_MS_MIN = 20;
@@ -118,7 +118,7 @@ export function createConfirmer(options: {
   let running = false;
   let heightReadMs = 0;
 
-  function settle(flight: Flight, outcome: Outcome): void {
+  function settle(flight: Flight, outcome: SendResult): void {
     flights.delete(flight.signature);
     notices?.forget(flight.signature);
     flight.end.resolve(outcome);
@@ -244,7 +244,7 @@ export function createConfirmer(options: {
       // Two callers with the same instructions and blockhash have sent one transaction.
       const same = flights.get(signature);
       if (same !== undefined) return same.end.promise;
-      const end = createDeferred<Outcome>();
+      const end = createDeferred<SendResult>();
       const nowMs = performance.now();
       flights.set(signature, { ...sent, end, sinceMs: nowMs, sentMs: nowMs });
       if (!running) {
@@ -261,7 +261,7 @@ export function createConfirmer(options: {
   };
 }
 
-function outcomeOf(signature: string, slot: number, err: TransactionError | null): Outcome {
+function outcomeOf(signature: string, slot: number, err: TransactionError | null): SendResult {
   return err === null
     ? { status: 'landed', signature, slot }
     : { status: 'failed', signature, error: refusalOf(err), slot };

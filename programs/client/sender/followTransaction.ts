@@ -1,6 +1,6 @@
 import type { Rpc } from '../rpc/rpc.ts';
 import { createConfirmer, type SenderCommitment, type SentTransaction } from './confirmer.ts';
-import { LedgerUnavailableError, type Outcome } from './outcome.ts';
+import { LedgerUnavailableError, type SendResult } from './sendResult.ts';
 
 /** Public nodes refuse clients that ask more often. */
 const POLL_MS = 400;
@@ -19,7 +19,7 @@ const REPEAT_MS = 2_400;
 export async function followTransaction(
   transaction: SentTransaction,
   options: { rpc: Rpc; commitment: SenderCommitment; signal: AbortSignal; repeatMs?: number },
-): Promise<Outcome | undefined> {
+): Promise<SendResult | undefined> {
   const { rpc, commitment, signal, repeatMs = REPEAT_MS } = options;
   const confirmer = createConfirmer({
     rpc,

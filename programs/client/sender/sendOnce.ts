@@ -1,7 +1,7 @@
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import type { Rpc } from '../rpc/rpc.ts';
-import type { Outcome } from './outcome.ts';
 import { createSender, type SenderLog } from './sender.ts';
+import type { SendResult } from './sendResult.ts';
 
 /** Whoever waits for the outcome needs no log of the way to it. */
 const SILENT: SenderLog = { warn: () => undefined, error: () => undefined };
@@ -21,7 +21,7 @@ export async function sendOnce(
     readonly instructions: readonly TransactionInstruction[];
     readonly computeUnitLimit: number;
   },
-): Promise<Outcome> {
+): Promise<SendResult> {
   const { payer, signers = [], instructions, computeUnitLimit } = sending;
   const sender = createSender({
     rpc,

@@ -8,10 +8,10 @@ import {
   isTooLarge,
   isUnableToPay,
   LedgerUnavailableError,
-  type Outcome,
   refusalOf,
+  type SendResult,
   WithdrawnError,
-} from './outcome.ts';
+} from './sendResult.ts';
 import type { Signer } from './signer.ts';
 import {
   computeBudget,
@@ -165,7 +165,7 @@ export interface Sender {
    * @throws TransactionTooLargeError
    * @throws WithdrawnError when it is not wanted any more as its turn comes
    */
-  send(sending: Sending): Promise<Outcome>;
+  send(sending: Sending): Promise<SendResult>;
   /** How long the first that waits in the lane has waited for its turn; 0 when none does. */
   waitedMs(lane: string): number;
   /** Gives up what is in flight; its fate is then not known. */
@@ -215,7 +215,7 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
   repeatMs?: number;
-  observe?: (lane: string) => (outcome: Outcome['status'] | 'unknown') => void;
+  observe?: (lane: string) => (outcome: SendResult['status'] | 'unknown') => void;
   nowMs?: () => number;
 }): Sender {
   const { rpc, commitment, logger, priorityFee, observe } = options;
@@ -281,7 +281,7 @@ export function createSender(options: {
     feePayer: Signer,
     sending: Sending,
     loadedBytes = LOADED_BYTES_USUAL,
-  ): Promise<Outcome> {
+  ): Promise<SendResult> {
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
         assertSendable(sending);
@@ -295,7 +295,7 @@ export function createSender(options: {
         continue;
       }
       const { lastValidBlockHeight } = blockhash;
-      const outcome: Outcome =
+      const outcome: SendResult =
         submission === IN_FLIGHT || submission.error === 'AlreadyProcessed'
           ? await confirmer.confirm({ ...signed, lastValidBlockHeight })
           : {
@@ -320,8 +320,8 @@ export function createSender(options: {
       }
       const paysRent = typeof sending.instructions === 'function';
       const tried = new Set<Signer>();
-      let last: Outcome | undefined;
-      let end: Outcome['status'] | undefined;
+      let last: SendResult | undefined;
+      let end: SendResult['status'] | undefined;
       const observed = observe?.(sending.lane ?? 'none');
       pending += 1;
       try {

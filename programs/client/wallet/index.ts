@@ -39,7 +39,7 @@ export {
 } from '../rpc/methods.ts';
 export type { Rpc } from '../rpc/rpc.ts';
 export { followTransaction } from '../sender/followTransaction.ts';
-export { type Outcome, type Refusal, refusalOf } from '../sender/outcome.ts';
+export { type Refusal, refusalOf, type SendResult } from '../sender/sendResult.ts';
 export { simulate } from '../sender/simulate.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';

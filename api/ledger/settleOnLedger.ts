@@ -10,23 +10,27 @@ import {
 } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { proofMessage } from '../../programs/client/proof.ts';
-import { mayPass, type Outcome, WithdrawnError } from '../../programs/client/sender/outcome.ts';
-import type { JobEnd, LockedJob, ProvenAnswer, SettleEnd } from '../jobs/job.ts';
+import {
+  mayPass,
+  type SendResult,
+  WithdrawnError,
+} from '../../programs/client/sender/sendResult.ts';
 import {
   actor,
+  ignoreUnavailable,
   type LedgerContext,
   readJob,
   retryRead,
   SETTLEMENT_COMPUTE_UNITS_MAX,
-  unlessAway,
 } from './context.ts';
-import { failJob } from './refund.ts';
+import type { JobResult, LockedJob, ProvenAnswer, SettleResult } from './job.ts';
+import { failOnLedger } from './refundOnLedger.ts';
 
-/** Announces on the ledger which worker was asked, without anybody waiting for it. */
+/** Announces on the ledger which worker was asked. No request waits for it. */
 export interface Acknowledgements {
   announce(job: LockedJob, workerAddress: string, attempt: number): void;
   /**
-   * The acknowledgement that a job's end has to carry: undefined when the ledger has confirmed it.
+   * The acknowledgement that a job's end has to carry; undefined when the ledger has confirmed it.
    * One that was not sent yet is withdrawn, so that it is paid for once.
    */
   collect(job: LockedJob): TransactionInstruction | undefined;
@@ -35,7 +39,7 @@ export interface Acknowledgements {
 }
 
 interface Announced {
-  /** Built when it is sent: the worker, who is asked next, does not wait for that. */
+  /** Built when it is sent, so that the worker is asked without that delay. */
   instruction: () => TransactionInstruction;
   isConfirmed: boolean;
 }
@@ -54,13 +58,13 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
           attempt,
         });
       const mine: Announced = { instruction, isConfirmed: false };
-      // Of an earlier worker nobody needs to hear any more.
+      // The announcement of an earlier worker is of no use any more.
       acknowledgements.take(job.id);
       announced.set(job.id, mine);
       const instructions = () => [instruction()];
       acknowledgements.add({ instructions, signers: [signer], key: job.id }).then(
-        (outcome) => {
-          mine.isConfirmed = outcome.status === 'landed';
+        (result) => {
+          mine.isConfirmed = result.status === 'landed';
         },
         (error: unknown) => {
           // The settlement carries it instead.
@@ -80,11 +84,11 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
   };
 }
 
-/** Between two tries while the ledger is out of reach, or takes nothing: longer each time. */
+/** Between two tries while the ledger is out of reach, or its blocks are full; doubled each time. */
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 5_000;
 
-/** The program's words for a worker that left, or changed its key, while it answered. */
+/** The program's errors for a worker that left, or changed its key, while it answered. */
 const LEFT: ReadonlySet<string> = new Set<EscrowErrorName>([
   'WorkerNotEligible',
   'WorkerDoesNotHostModel',
@@ -93,12 +97,16 @@ const LEFT: ReadonlySet<string> = new Set<EscrowErrorName>([
 
 /**
  * Proves and settles in one transaction, which carries the acknowledgement too when that is not
- * confirmed yet. One that expired, or whose fate the ledger does not tell, is sent again while there
- * is time; so is one that was refused because nobody could pay for it, because blocks are full, or
- * because the worker is paid elsewhere since. Any other refused one is decided by what the Job says:
- * a repeat, which took this process for gone, may have failed the job before.
+ * confirmed yet. It is sent again while there is time, in these cases:
+ *
+ * - it expired, or its fate is unknown
+ * - no fee payer could pay for it, or blocks are full
+ * - the worker's payout account has changed
+ *
+ * After any other refusal the Job decides: a repeat that took this process for dead may have failed
+ * the job before.
  */
-export async function settleJob(
+export async function settleOnLedger(
   context: LedgerContext,
   acknowledgements: Acknowledgements,
   options: {
@@ -108,11 +116,11 @@ export async function settleJob(
     /** Nothing is sent before it resolves. */
     kept: Promise<void>;
   },
-): Promise<SettleEnd> {
+): Promise<SettleResult> {
   const { clock, logger, sender } = context;
   const { job, answer, countedTokens } = options;
   const delivered = { hash: answer.proof.outputHash, countedTokens };
-  // As the mirror has it, which may be behind.
+  // From the mirror, which may be behind.
   let payout = publicKeyOf(answer.reservation.worker.payout);
 
   const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
@@ -124,7 +132,7 @@ export async function settleJob(
   }
 
   while (isInTime()) {
-    // Built while the answer is being kept.
+    // Built while the answer is being stored.
     const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
     await options.kept;
     const sending = sender.send({
@@ -134,55 +142,60 @@ export async function settleJob(
       lane: 'settlements',
       isWanted: isInTime,
     });
-    const outcome = await sending.catch(withdrawnOrAway);
-    if (outcome === 'withdrawn') continue;
-    // Should one have landed that the ledger does not tell of, it refuses the next, and the Job says why.
-    const found = outcome && (await readEnd(context, job, outcome));
+    const result = await sending.catch(withdrawnOrAway);
+    if (result === 'withdrawn') continue;
+    // If an earlier one has landed after all, the ledger refuses this one, and the Job is settled.
+    const found = result && (await readResult(context, job, result));
     if (!found) {
       logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
       await pause();
       continue;
     }
     if (isEnded(found.status)) return found;
-    if (outcome.status !== 'failed') continue;
+    if (result.status !== 'failed') continue;
     if (!isInTime()) break;
-    if (outcome.error.name === 'WrongAddress') {
-      const present = await readPayout(context, answer, outcome).catch(unlessAway);
-      const isNews = !present?.equals(payout);
+    if (result.error.name === 'WrongAddress') {
+      const present = await readPayout(context, answer, result).catch(ignoreUnavailable);
+      const hasChanged = !present?.equals(payout);
       payout = present ?? payout;
-      if (isNews) continue;
+      if (hasChanged) continue;
     }
-    logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: outcome.error });
-    if (mayPass(outcome.error)) {
+    logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: result.error });
+    if (mayPass(result.error)) {
       await pause();
       continue;
     }
-    if (LEFT.has(outcome.error.name)) {
-      const end = await failJob(context, job, 'worker_error', { delivered });
+    if (LEFT.has(result.error.name)) {
+      const end = await failOnLedger(context, job, 'worker_error', { delivered });
       return end.status === 'failed' ? { ...end, hasWorkerLeft: true } : end;
     }
     // In `settling` the worker proved another text than it delivered.
-    return failJob(context, job, found.status === 'settling' ? 'output_mismatch' : 'worker_error', {
-      delivered,
-      acknowledgement: acknowledgements.collect(job),
-    });
+    return failOnLedger(
+      context,
+      job,
+      found.status === 'settling' ? 'output_mismatch' : 'worker_error',
+      {
+        delivered,
+        acknowledgement: acknowledgements.collect(job),
+      },
+    );
   }
   return { status: 'overdue' };
 }
 
 function withdrawnOrAway(error: unknown): 'withdrawn' | undefined {
-  return error instanceof WithdrawnError ? 'withdrawn' : unlessAway(error);
+  return error instanceof WithdrawnError ? 'withdrawn' : ignoreUnavailable(error);
 }
 
-/** Where the job stands after a settlement's end; undefined where the ledger does not tell. */
-async function readEnd(
+/** The job's status after a settlement was sent; undefined while the ledger is out of reach. */
+async function readResult(
   context: LedgerContext,
   job: LockedJob,
-  outcome: Outcome,
-): Promise<JobEnd | undefined> {
-  const { status, signature } = outcome;
+  result: SendResult,
+): Promise<JobResult | undefined> {
+  const { status, signature } = result;
   if (status === 'landed') return { status: 'settled', signature };
-  const found = await readJob(context, job.address, outcome).catch(unlessAway);
+  const found = await readJob(context, job.address, result).catch(ignoreUnavailable);
   if (found === undefined) return undefined;
   return { status: found ? found.status : 'settled', signature: null };
 }
@@ -191,7 +204,7 @@ async function readEnd(
 async function readPayout(
   context: LedgerContext,
   { reservation: { worker } }: ProvenAnswer,
-  { slot: minContextSlot }: Outcome,
+  { slot: minContextSlot }: SendResult,
 ): Promise<PublicKey> {
   const { connection, commitment, addresses } = context;
   const reading = { commitment, minContextSlot, programId: addresses.programId };

@@ -2,12 +2,33 @@ import { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { jobDispute } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import type { Outcome } from '../../programs/client/sender/outcome.ts';
+import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import { serviceUnavailable } from '../contracts/errors.ts';
-import type { DisputeEnd, DisputeOnLedger } from '../jobs/job.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 
-/** Each try lives as long as a blockhash; the window itself ends them. */
+/** How the attempt to open a dispute ended. */
+export type DisputeResult =
+  | { status: 'opened'; signature: string; arbitrationWindowSeconds: bigint }
+  | { status: 'already open' | 'window closed' | 'limit reached' }
+  /** Another controller locked the job, so that only it and the wallet may dispute. */
+  | { status: 'not ours' };
+
+/** Opens disputes on the ledger, as the job's controller. */
+export interface DisputeOnLedger {
+  /**
+   * @param job.settlement_slot where it is known. A refusal by a node that has not reached it does
+   *   not count
+   * @throws ApiError service_unavailable when the ledger does not decide
+   */
+  open(
+    job: { address: string; wallet: string; settlement_slot: bigint | null },
+    clientHash: string,
+  ): Promise<DisputeResult>;
+  /** The ledger's time in seconds, read now. @throws LedgerUnavailableError */
+  readSeconds(): Promise<bigint>;
+}
+
+/** Each try lives as long as a blockhash. Usually the dispute window ends first. */
 const TRIES_MAX = 5;
 /** Before a node that is behind is asked again. */
 const PAUSE_MS = 1_000;
@@ -24,23 +45,23 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
         clientHash: Buffer.from(clientHash, 'hex'),
       });
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-        const outcome = await context.exits.add({
+        const result = await context.exits.add({
           instructions: [instruction],
           signers: [context.signer],
           key: wallet,
         });
-        if (outcome.status === 'failed') {
-          if (outcome.slot >= (settlement_slot ?? 0n)) return refused(outcome);
-          // To that node the job still runs, or is not there at all.
+        if (result.status === 'failed') {
+          if (result.slot >= (settlement_slot ?? 0n)) return refused(result);
+          // That node has not reached the settlement, or not even the lock.
           await delay(PAUSE_MS, undefined, context.time);
           continue;
         }
-        const found = await readJob(context, job, outcome);
-        if (outcome.status === 'landed' && found) {
+        const found = await readJob(context, job, result);
+        if (result.status === 'landed' && found) {
           const arbitrationWindowSeconds = BigInt(found.arbitrationWindowSeconds);
-          return { status: 'opened', signature: outcome.signature, arbitrationWindowSeconds };
+          return { status: 'opened', signature: result.signature, arbitrationWindowSeconds };
         }
-        // It never landed: somebody else may have disputed or closed the job meanwhile.
+        // It never landed, and the job may have been disputed or closed in that time.
         if (!found) return { status: 'window closed' };
         if (found.status !== 'settled') return { status: 'already open' };
       }
@@ -49,7 +70,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
   };
 }
 
-function refused({ error }: Extract<Outcome, { status: 'failed' }>): DisputeEnd {
+function refused({ error }: Extract<SendResult, { status: 'failed' }>): DisputeResult {
   switch (error.name) {
     case 'DisputeWindowClosed':
     // Only what is past its window can have been closed.

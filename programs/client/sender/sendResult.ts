@@ -12,7 +12,7 @@ export interface Refusal {
 }
 
 /** How sending a transaction ended. */
-export type Outcome =
+export type SendResult =
   /** It landed at `slot` or before: a notice tells the slot at which it was seen confirmed. */
   | { readonly status: 'landed'; readonly signature: string; readonly slot: number }
   /**

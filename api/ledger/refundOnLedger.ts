@@ -3,21 +3,15 @@ import { delay } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
-import type { JobEnd, LockedJob } from '../jobs/job.ts';
-import { actor, type LedgerContext, readJob, unlessAway } from './context.ts';
-
-/**
- * While no node answers, each takes more than a second: together longer than the 15 s for which a
- * client's error waits for its credits. After that the keeper refunds.
- */
-const TRIES_MAX = 20;
-const PAUSE_MS = 300;
-const NO_HASH = new Uint8Array(32);
+import { actor, ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
+import type { JobResult, LockedJob } from './job.ts';
 
 /** What is needed of a job to end it. */
 type EndableJob = Pick<LockedJob, 'id' | 'address' | 'creditAccount' | 'wallet'> & {
   deadlines: Pick<LockedJob['deadlines'], 'refundableAt'>;
 };
+
+const NO_HASH = new Uint8Array(32);
 
 /**
  * Ends the job without a charge. A job whose time is over is refunded instead.
@@ -25,7 +19,7 @@ type EndableJob = Pick<LockedJob, 'id' | 'address' | 'creditAccount' | 'wallet'>
  * @param record.acknowledgement names the worker that had the job; the job fails without it where
  *   the ledger refuses that
  */
-export async function failJob(
+export async function failOnLedger(
   context: LedgerContext,
   job: EndableJob,
   reason: Exclude<FailureReason, 'none'>,
@@ -33,14 +27,14 @@ export async function failJob(
     delivered?: { hash: Uint8Array; countedTokens: number };
     acknowledgement?: TransactionInstruction | undefined;
   } = {},
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { delivered = { hash: NO_HASH, countedTokens: 0 }, acknowledgement } = record;
-  if (context.clock.nowSeconds() >= job.deadlines.refundableAt) return refundJob(context, job);
+  if (context.clock.nowSeconds() >= job.deadlines.refundableAt) return refundOnLedger(context, job);
   const instruction = jobFail({
     ...actor(context),
     job: job.address,
     creditAccount: job.creditAccount,
-    reason: reason,
+    reason,
     deliveredHash: delivered.hash,
     countedTokens: delivered.countedTokens,
   });
@@ -48,8 +42,8 @@ export async function failJob(
   return exit(context, job, { before, instruction, signers: [context.signer], to: 'failed' });
 }
 
-/** Gives the credits back after the job's time; anybody may, so nobody has to sign for it. */
-export async function refundJob(context: LedgerContext, job: EndableJob): Promise<JobEnd> {
+/** Gives the credits back after the job's time. Anybody may, so it needs no signature of ours. */
+export async function refundOnLedger(context: LedgerContext, job: EndableJob): Promise<JobResult> {
   const instruction = jobRefund({
     programId: context.addresses.programId,
     job: job.address,
@@ -58,7 +52,14 @@ export async function refundJob(context: LedgerContext, job: EndableJob): Promis
   return exit(context, job, { before: [], instruction, signers: [], to: 'refunded' });
 }
 
-/** Sends until the Job is final, whoever made it so. @throws when the ledger stays undecided */
+/**
+ * While no node answers, each try takes more than a second. Together they take longer than the 15 s
+ * for which a client's error waits for its credits. After that the keeper refunds.
+ */
+const TRIES_MAX = 20;
+const PAUSE_MS = 300;
+
+/** Sends until the Job is final, by this or another process. @throws while the Job stays open */
 async function exit(
   context: LedgerContext,
   job: EndableJob,
@@ -69,7 +70,7 @@ async function exit(
     signers: LedgerContext['signer'][];
     to: JobStatus;
   },
-): Promise<JobEnd> {
+): Promise<JobResult> {
   const { exits, clock } = context;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const sending = exits.add({
@@ -77,19 +78,19 @@ async function exit(
       signers: move.signers,
       key: job.wallet,
     });
-    const outcome = await sending.catch(unlessAway);
-    if (outcome?.status === 'landed') return { status: move.to, signature: outcome.signature };
-    const found = outcome && (await readJob(context, job.address, outcome).catch(unlessAway));
+    const result = await sending.catch(ignoreUnavailable);
+    if (result?.status === 'landed') return { status: move.to, signature: result.signature };
+    const found = result && (await readJob(context, job.address, result).catch(ignoreUnavailable));
     if (found === undefined) {
       await delay(PAUSE_MS, undefined, context.time);
       continue;
     }
-    // Only a final job can have been closed; how it ended is the mirror's to tell.
+    // Only a final job can have been closed. The mirror has how it ended.
     if (!found) return { status: move.to, signature: null, isClosed: true };
     const status = found.status;
     if (isEnded(status)) return { status, signature: null };
     if (move.to === 'failed' && clock.nowSeconds() >= job.deadlines.refundableAt) {
-      return refundJob(context, job);
+      return refundOnLedger(context, job);
     }
     await delay(PAUSE_MS, undefined, context.time);
   }

@@ -1,33 +1,32 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
-import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
+import { creditsNumber } from '../../common/jsonForms.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
+import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import { affordableTokens, type Price } from '../../programs/client/pricing.ts';
 import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
-import type { JobRow } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
 
 /**
- * The deadlines of a job, all in the ledger's seconds. T is the lock's time plus the job's timeout;
- * after T anybody may refund it, so nothing may still be under way to settle it.
+ * The deadlines of a job, all in the ledger's seconds. T is the lock's time plus the job's timeout.
+ * After T anybody may refund the job, so no settlement may still be in flight then.
  */
 
 /** An answer still running this long before T is stopped, so that its proof is in time. */
 const STOP_BEFORE_END_SECONDS = 15n;
 
-/** From here on nothing is signed for settlement: it could land after a refund became possible. */
+/** From here on no settlement is signed: it could land after a refund became possible. */
 const PROOF_BEFORE_END_SECONDS = 5n;
 
-/** How many workers are tried for one job. */
-export const ATTEMPTS_MAX = 3;
-
 /**
- * When a job ends, known to the second: the transaction's own Clock is not read back, so its lock
- * time lies between the ledger time seen before sending and the one seen after confirmation.
+ * When a job ends, to the second. The lock's own Clock is not read back. Its time lies between the
+ * ledger's time before the lock was sent and the one after its confirmation.
  */
 export interface JobDeadlines {
   /** Stop a running answer: counted from the earliest possible lock. */
@@ -41,9 +40,11 @@ export interface JobDeadlines {
 export function jobDeadlines(options: {
   lockedAtEarliest: bigint;
   lockedAtLatest: bigint;
-  timeoutSeconds: bigint;
+  /** Default: what the program gives every new job. */
+  timeoutSeconds?: bigint;
 }): JobDeadlines {
-  const { lockedAtEarliest, lockedAtLatest, timeoutSeconds } = options;
+  const { lockedAtEarliest, lockedAtLatest } = options;
+  const { timeoutSeconds = BigInt(JOB_TIMEOUT_SECONDS) } = options;
   const endEarliest = lockedAtEarliest + timeoutSeconds;
   return {
     stopAt: endEarliest - STOP_BEFORE_END_SECONDS,
@@ -58,6 +59,15 @@ export interface Quote {
   /** The most output tokens the worker may produce. */
   tokenLimit: number;
   lockCredits: bigint;
+}
+
+/** What the model charges now. */
+export function priceOf(model: ModelRow): Price {
+  return {
+    creditsPerRequest: model.credits_per_request,
+    creditsPer1kTokens: model.credits_per_1k_tokens,
+    longCompletionThresholdTokens: model.long_completion_threshold_tokens,
+  };
 }
 
 /** Who pays for a lock, with the sequence of the account's last known change. */
@@ -91,7 +101,7 @@ export interface LockedJob {
  * Where a job stands after an instruction that was to move it. The signature is null when somebody
  * else's transaction moved it; the mirror knows that one.
  */
-export interface JobEnd {
+export interface JobResult {
   status: JobStatus;
   signature: string | null;
   /** The account is gone: `status` is what was asked for, and another one may have come first. */
@@ -109,14 +119,40 @@ export interface SettlementRecord {
   available_credits: bigint;
 }
 
-export type SettleEnd =
-  | JobEnd
+export type SettleResult =
+  | JobResult
   /** Too late to sign for settlement; only the refund is left. */
   | { status: 'overdue' };
 
+/** The refusal of a request whose lock costs more than the wallet has. */
+export function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
+  const { model } = quoted;
+  const affordable = Math.min(
+    affordableTokens(priceOf(model), availableCredits),
+    model.context_window_tokens,
+  );
+  const remedy =
+    affordable > 0
+      ? `Ask for \`max_tokens\` of at most ${affordable}, or buy credits`
+      : `No request of ${model.id} is affordable. Buy credits`;
+  return new ApiError(
+    'insufficient_credits',
+    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
+      `${remedy} in the web app, or with \`svc credits buy\` (/packages/ has svc).`,
+    {
+      details: {
+        credits_remaining: creditsNumber(availableCredits),
+        credits_required: creditsNumber(quoted.lockCredits),
+        tier: model.tier,
+        affordable_max_tokens: affordable,
+      },
+    },
+  );
+}
+
 /** The lock was sent, and whether it lands is not known in time. */
 export class LockUndecidedError extends ApiError<'service_unavailable'> {
-  /** `undone` when the job is known not to exist, or was taken back; `left` when it is the keeper's. */
+  /** `undone`: there is no job, or it was failed. `left`: the keeper will refund it. */
   readonly end: Promise<'undone' | 'left'>;
 
   constructor(end: LockUndecidedError['end']) {
@@ -132,95 +168,7 @@ export class PriceChangedError extends Error {
   override name = 'PriceChangedError';
 }
 
-/**
- * What the API does on the ledger. Every uncertain outcome is decided by reading the Job, never by
- * a timer.
- */
-export interface Escrow {
-  /** @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown */
-  draft(wallet: string): JobDraft;
-  /**
-   * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
-   *
-   * @param payer no refusal counts that comes from a node which has not seen his account's change
-   * @throws ApiError when the ledger refuses: then there is no job and never will be
-   * @throws LockUndecidedError when it does not confirm in time
-   * @throws PriceChangedError
-   * @throws LedgerUnavailableError with a signature when the lock's fate is not known
-   */
-  lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
-  /**
-   * Who proved an answer on the ledger while the job is not settled; undefined where nobody did, or
-   * where the ledger does not tell.
-   */
-  undeliveredProof(job: LockedJob): Promise<{ workerAddress: string; attempt: number } | undefined>;
-  /** Announces which worker is asked; sent within a moment unless the job's end carries it. */
-  acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
-  /**
-   * Proves and settles in one transaction, again until it is decided or too late.
-   *
-   * @param kept nothing is sent before it resolves
-   */
-  settle(
-    job: LockedJob,
-    answer: ProvenAnswer,
-    countedTokens: number,
-    kept: Promise<void>,
-  ): Promise<SettleEnd>;
-  /** @param of.hadWorker whether the worker that was asked last took the job, and is recorded */
-  fail(
-    job: LockedJob,
-    reason: Exclude<FailureReason, 'none'>,
-    of?: { hadWorker?: boolean },
-  ): Promise<JobEnd>;
-  /** To be called once the ledger's time allows it. */
-  refund(job: LockedJob): Promise<JobEnd>;
-  /**
-   * What the settlement's own event says, for when the mirror does not; undefined where there is
-   * none, or where the ledger does not tell.
-   *
-   * @param signature the settlement's, where it is known
-   */
-  readSettlement(
-    job: { wallet: string; jobId: string },
-    signature: string | null,
-  ): Promise<SettlementRecord | undefined>;
-}
-
-/**
- * Where a wallet's job stands. `closed`: the ledger had it and has it no more, and the mirror does
- * not tell yet how it ended.
- */
-export type LookedUpStatus = JobStatus | 'closed';
-
-/** Finds jobs on the ledger that the mirror has not seen yet. */
-export interface UnmirroredJobs {
-  /** @throws LedgerUnavailableError */
-  find(key: { wallet: string; jobId: string }): Promise<JobRow | undefined>;
-}
-
-/** How the attempt to open a dispute ended. */
-export type DisputeEnd =
-  | { status: 'opened'; signature: string; arbitrationWindowSeconds: bigint }
-  | { status: 'already open' | 'window closed' | 'limit reached' }
-  /** Another controller locked the job, so that only it and the wallet may dispute. */
-  | { status: 'not ours' };
-
-/** Opens disputes on the ledger, as the job's controller. */
-export interface DisputeOnLedger {
-  /**
-   * @param job.settlement_slot where it is known: a node that has not come so far has no say
-   * @throws ApiError service_unavailable when the ledger does not decide
-   */
-  open(
-    job: { address: string; wallet: string; settlement_slot: bigint | null },
-    clientHash: string,
-  ): Promise<DisputeEnd>;
-  /** The ledger's time in seconds, read now. @throws LedgerUnavailableError */
-  readSeconds(): Promise<bigint>;
-}
-
-/** A worker's whole answer. Its text has the hash that its proof states; nobody has checked more. */
+/** A worker's whole answer. Its text has the proof's hash; the signature is not checked yet. */
 export interface WholeAnswer {
   reservation: Reservation;
   attempt: number;

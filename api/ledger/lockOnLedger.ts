@@ -1,0 +1,265 @@
+import type { PublicKey } from '@solana/web3.js';
+import { within } from '../../common/wait.ts';
+import { fetchCreditAccount } from '../../programs/client/accounts.ts';
+import type { CreditAccount } from '../../programs/client/generated/types.ts';
+import { jobLock } from '../../programs/client/instructions.ts';
+import { publicKeyOf } from '../../programs/client/keys.ts';
+import {
+  LedgerUnavailableError,
+  type SendResult,
+  WithdrawnError,
+} from '../../programs/client/sender/sendResult.ts';
+import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
+import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
+import {
+  insufficientCredits,
+  type JobDraft,
+  jobDeadlines,
+  type LockedJob,
+  type LockPayer,
+  LockUndecidedError,
+  PriceChangedError,
+  type Quote,
+} from './job.ts';
+import { failOnLedger } from './refundOnLedger.ts';
+
+/**
+ * The longest wait of a request for its lock. A lock that is still unsent is withdrawn then; one
+ * that was sent is followed to its end.
+ */
+const CONFIRMATION_WAIT_MS = 10_000;
+/**
+ * Once the first waiting lock has waited so long for its turn, a new one would hardly be confirmed
+ * in time. It is refused at once, so that its client does not wait in vain.
+ */
+const QUEUE_WAIT_MS_MAX = 5_000;
+/** Retries of a lock that was refused although the balance suffices. */
+const TRIES_MAX = 3;
+
+interface LockRequest {
+  payer: LockPayer;
+  quoted: Quote;
+  draft: JobDraft;
+}
+
+/** One try, with the ledger's time before it was sent. */
+type LockTry = LockRequest & { lockedAtEarliest: bigint };
+
+/**
+ * Locks credits for a new job. Locks of one wallet that share a transaction are refused by what they
+ * take together, though some may never land. Whether the balance or the day's limit is too small is
+ * known only of a lock that was sent alone, as a refused one is the next time.
+ *
+ * @throws as `Escrow.lock` says
+ */
+export async function lockOnLedger(
+  context: LedgerContext,
+  request: LockRequest,
+): Promise<LockedJob> {
+  const { time, locks, clock } = context;
+  const dueMs = time.nowMs() + CONFIRMATION_WAIT_MS;
+  for (let tries = 1; ; tries += 1) {
+    if (locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
+      // After the Retry-After, all locks that wait now are sent or withdrawn.
+      throw serviceUnavailable('Too many requests are waiting for the ledger. Retry later.');
+    }
+    const tried = { ...request, lockedAtEarliest: clock.nowSeconds() };
+    const givenUp = new AbortController();
+    const sent = locks.add({ ...lockItem(context, tried), signal: givenUp.signal });
+    const result = await within(Math.max(0, dueMs - time.nowMs()), sent, time);
+    if (!result) {
+      givenUp.abort();
+      throw new LockUndecidedError(undoLate(context, tried, sent));
+    }
+    try {
+      return await decide(context, result, tried);
+    } catch (error) {
+      if (!(error instanceof AccountChangingError) || tries === TRIES_MAX) throw error;
+    }
+  }
+}
+
+/** What a lock adds to a transaction. */
+function lockItem(context: LedgerContext, { payer, quoted, draft }: LockRequest) {
+  const lockBy = (feePayer: PublicKey) => [
+    jobLock({
+      ...actor(context),
+      // The fee payer pays the Job's rent, too, so that it needs no second signature.
+      payer: feePayer,
+      wallet: publicKeyOf(payer.wallet),
+      modelId: quoted.model.id,
+      jobId: draft.bytes,
+      tokenLimit: quoted.tokenLimit,
+      maxCredits: quoted.lockCredits,
+    }),
+  ];
+  return { instructions: lockBy, signers: [context.signer], key: payer.wallet };
+}
+
+/** @throws as `Escrow.lock` says, and AccountChangingError where another try may succeed */
+async function decide(
+  context: LedgerContext,
+  result: SendResult,
+  tried: LockTry,
+): Promise<LockedJob> {
+  switch (result.status) {
+    case 'landed':
+      return lockedJob(context, tried, result.signature);
+    case 'failed':
+      throw await lockRefusal(context, result, tried);
+    case 'expired': {
+      const landed = await readJob(context, tried.draft.address, result);
+      if (landed) return lockedJob(context, tried, result.signature);
+      throw serviceUnavailable('The ledger did not take the lock.');
+    }
+  }
+}
+
+function lockedJob(
+  { clock }: Pick<LedgerContext, 'clock'>,
+  { payer, quoted, draft, lockedAtEarliest }: LockTry,
+  escrowTx: string,
+): LockedJob {
+  const { id, address, creditAccount } = draft;
+  const lockedAtLatest = clock.nowSeconds() + 1n;
+  return {
+    id,
+    address,
+    creditAccount,
+    wallet: payer.wallet,
+    ...quoted,
+    escrowTx,
+    lockedAtLatest,
+    deadlines: jobDeadlines({ lockedAtEarliest, lockedAtLatest }),
+  };
+}
+
+const CHANGE_LIMITS =
+  'The wallet changes that on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
+
+/** What the client reads of the program's refusal. */
+async function lockRefusal(
+  context: LedgerContext,
+  { error, slot }: Extract<SendResult, { status: 'failed' }>,
+  { quoted, payer }: LockRequest,
+): Promise<Error> {
+  switch (error?.name) {
+    case 'InsufficientCredits': {
+      const account = await accountOf(context, payer, slot);
+      const available = account?.availableCredits ?? 0n;
+      return available < quoted.lockCredits
+        ? insufficientCredits(quoted, available)
+        : new AccountChangingError();
+    }
+    case 'DayLimitExceeded': {
+      const account = await accountOf(context, payer, slot);
+      return account && leftToday(account, context.clock.nowSeconds()) >= quoted.lockCredits
+        ? new AccountChangingError()
+        : new ApiError(
+            'spending_limit_exceeded',
+            `This request is above what is left of the wallet's limit for today. ${CHANGE_LIMITS}`,
+          );
+    }
+    case 'SpenderNotSet': {
+      const account = await accountOf(context, payer, slot);
+      return account?.spender.equals(context.gateway)
+        ? new AccountChangingError()
+        : new ApiError(
+            'spender_not_set',
+            `The wallet does not let this service spend its credits. ${CHANGE_LIMITS}`,
+          );
+    }
+    case 'JobLimitExceeded':
+      return new ApiError(
+        'spending_limit_exceeded',
+        `This request is above the wallet's limit for one job. ${CHANGE_LIMITS}`,
+      );
+    case 'PriceChanged':
+    case 'TokenLimitTooLarge':
+      return new PriceChangedError();
+    case 'Unauthorized':
+      // Not the wallet's fault: it lets the Gateway spend, and we sign for that with another key.
+      return serviceUnavailable(
+        'The service cannot lock credits now.',
+        new Error('SVC_SIGNER_KEY is no signer of the Gateway SVC_GATEWAY'),
+      );
+    case 'ModelRetired':
+      return new ApiError('model_not_found', 'This model is retired.', { param: 'model' });
+    case 'LocksPaused':
+    case 'GatewayStopped':
+      return serviceUnavailable('New jobs are paused.');
+    default:
+      return serviceUnavailable(
+        'The ledger refused the lock.',
+        new Error(`refused as ${error.name}`),
+      );
+  }
+}
+
+/**
+ * Refused by what others of its transaction would have taken, or by an account that has changed
+ * since: another try may succeed.
+ */
+class AccountChangingError extends ApiError<'service_unavailable'> {
+  constructor() {
+    super('service_unavailable', 'The balance was just changing; try again.', {
+      retryAfterSeconds: 5,
+    });
+  }
+}
+
+/**
+ * Reads the account as of the slot or later, since other requests of the wallet may have ended. It
+ * has every change that the mirror has: a node that lacks one refused what that change allows.
+ *
+ * @throws LedgerUnavailableError while no node has them
+ */
+async function accountOf(
+  context: LedgerContext,
+  payer: LockPayer,
+  slot: number,
+): Promise<CreditAccount | null> {
+  const { connection, commitment, addresses } = context;
+  const { programId } = addresses;
+  const address = addresses.creditAccount(publicKeyOf(payer.wallet));
+  const reading = { commitment, programId, minContextSlot: slot };
+  return retryRead(context, async () => {
+    const account = await fetchCreditAccount(connection, address, reading);
+    if ((account?.sequence ?? 0n) >= (payer.sequence ?? 0n)) return account;
+    throw new Error('The node is behind the mirror');
+  });
+}
+
+const SECONDS_PER_DAY = 86_400n;
+
+/** Of the wallet's limit for a day of UTC, as the program counts it. */
+function leftToday(account: CreditAccount, nowSeconds: bigint): bigint {
+  const isSpentToday = account.spentDay === Number(nowSeconds / SECONDS_PER_DAY);
+  return account.limitPerDayCredits - (isSpentToday ? account.spentTodayCredits : 0n);
+}
+
+/** Fails the job at once if its lock lands after all, since its request has ended without it. */
+function undoLate(
+  context: LedgerContext,
+  tried: LockTry,
+  sent: Promise<SendResult>,
+): LockUndecidedError['end'] {
+  const end = sent
+    .then((late) => decide(context, late, tried))
+    .then((locked) => failOnLedger(context, locked, 'lock_late'))
+    .then(() => 'undone' as const)
+    .catch((error: unknown) => {
+      if (isNoJob(error)) return 'undone';
+      const { logger } = context;
+      logger.error({ msg: 'Left a late lock to the keeper', job_id: tried.draft.id, err: error });
+      return 'left';
+    });
+  context.lateLocks.add(end);
+  return end;
+}
+
+/** The lock was refused, or never sent. */
+function isNoJob(error: unknown): boolean {
+  if (error instanceof LedgerUnavailableError) return error.signature === null;
+  return [WithdrawnError, ApiError, PriceChangedError].some((kind) => error instanceof kind);
+}
