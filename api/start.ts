@@ -9,7 +9,7 @@ import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
 import { delay, systemTime, type Time, within } from '../common/wait.ts';
-import { spellingOf } from '../programs/client/keys.ts';
+import { toBase58 } from '../programs/client/keys.ts';
 import { formatReceipt, receiptMessage, signBy } from '../programs/client/proof.ts';
 import type { LedgerClock } from '../programs/client/sender/ledgerClock.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
@@ -211,7 +211,7 @@ export async function startApi(
     observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     observeJob: ({ job, wallet, durationsMs }) =>
       timings.add({
-        job: spellingOf(job.address),
+        job: toBase58(job.address),
         wallet,
         modelId: job.model.id,
         lockMs: durationsMs.lock,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { base58 } from '@scure/base';
 import {
   type AccountMeta,
   type Keypair,
@@ -10,7 +11,7 @@ import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
 import type { SignedMessage } from '../programs/client/instructions.ts';
 import * as builders from '../programs/client/instructions.ts';
 import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
-import { decodeBase58 } from '../programs/client/keys.ts';
+
 import { verifySignature } from '../programs/client/proof.ts';
 import { CommandError } from './terminal/output.ts';
 
@@ -215,7 +216,7 @@ export function readSignedMessage(path: string): SignedMessage {
   const signed = {
     publicKey: readPart(path, 'public_key', () => new PublicKey(public_key)),
     message: new Uint8Array(Buffer.from(message, 'hex')),
-    signature: readPart(path, 'signature', () => decodeBase58(signature)),
+    signature: readPart(path, 'signature', () => base58.decode(signature)),
   };
   if (verifySignature(signed)) return signed;
   throw new CommandError(`${path}: the signature is not ${public_key}'s over this message.`);

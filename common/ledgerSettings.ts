@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
+import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
-import { decodeBase58 } from '../programs/client/keys.ts';
+
 import type { KeyHolder } from '../programs/client/proof.ts';
 import { openPkcs11Signer } from './keys/pkcs11.ts';
 
@@ -64,7 +65,7 @@ const NO_KEY = 'must be a secret key: base58, a JSON array of 64 bytes, or the p
 function toKeypair(text: string): Keypair {
   let numbers: unknown;
   try {
-    if (BASE58_KEY.test(text)) return Keypair.fromSecretKey(decodeBase58(text));
+    if (BASE58_KEY.test(text)) return Keypair.fromSecretKey(base58.decode(text));
     numbers = JSON.parse(text);
     const { length } = z.array(z.number()).parse(numbers);
     if (length === KEY_NUMBERS) return Keypair.fromSecretKey(Uint8Array.from(numbers as number[]));

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
-import { encodeBase58 } from '../programs/client/keys.ts';
+
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
 import { createMint, exists, type Mints, mintTo, type Operator, submit } from './operator.ts';
@@ -206,5 +207,5 @@ function deriveSecret(authority: Keypair, purpose: string): Buffer {
 }
 
 function secretText({ secretKey }: Keypair): string {
-  return encodeBase58(secretKey);
+  return base58.encode(secretKey);
 }

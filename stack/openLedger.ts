@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { websocketUrlOf } from '../common/net/urls.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
@@ -79,7 +79,7 @@ export async function openLedger(input: {
     const { SVC_DATA_DIR: dataFolder } = config;
     const payer = dataFolder ? await loadAuthority(dataFolder) : Keypair.generate();
     const localUrl = await startLocalnet({
-      LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey),
+      LOCALNET_PAYER_KEY: base58.encode(payer.secretKey),
       LOCALNET_DEVELOPMENT: 'true',
       ...(dataFolder && { LOCALNET_DATA_DIR: ledgerIn(dataFolder) }),
     });

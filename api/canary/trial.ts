@@ -8,7 +8,7 @@ import type { Escrow } from '../ledger/escrow.ts';
 import { checkProof, type LockedJob, type ProvenAnswer, priceOf } from '../ledger/job.ts';
 import type { ModelRow, WorkerRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import { newcomer } from '../workers/choice.ts';
+import { newWorker } from '../workers/choice.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
 export interface CanaryServices
@@ -148,7 +148,7 @@ function reservationAt(worker: WorkerRow, observeFirstToken: (ms: number) => voi
     hasChanged: () => false,
     release: ignore,
   };
-  return { worker: newcomer(worker), observeFirstToken, ...ignored };
+  return { worker: newWorker(worker), observeFirstToken, ...ignored };
 }
 
 /** How one worker did. */

@@ -1,4 +1,4 @@
-import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../common/jsonForms.ts';
+import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../common/format.ts';
 import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import type { JobRow } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';

@@ -1,4 +1,4 @@
-import { usdcValue } from '../../common/jsonForms.ts';
+import { usdcValue } from '../../common/format.ts';
 import { describePriceSteps } from '../../common/priceSteps.ts';
 import type { ModelObject } from '../contracts/model.ts';
 import { type Html, html, type Page } from './page.ts';

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
-import { creditsNumber } from '../../common/jsonForms.ts';
+import { creditsNumber } from '../../common/format.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { createBackground, within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
@@ -16,7 +16,7 @@ import {
   type SettlementRecord,
   type WholeAnswer,
 } from '../ledger/job.ts';
-import { abortWhenLeft, createDelivery, type Delivery, noteJob } from '../response/delivery.ts';
+import { abortWhenLeft, createDelivery, type Delivery, recordJob } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
@@ -298,7 +298,7 @@ export function createCompletions(services: CompletionServices): Completions {
         services.observeLock(job);
         stages.mark('lock');
         response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
-        noteJob(response, { modelId: job.model.id, stages });
+        recordJob(response, { modelId: job.model.id, stages });
 
         const created = Number(clock.nowSeconds());
         const delivery = createDelivery({

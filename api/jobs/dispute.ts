@@ -1,4 +1,4 @@
-import { isoTime, sha256Text } from '../../common/jsonForms.ts';
+import { isoTime, sha256Text } from '../../common/format.ts';
 import type { Database } from '../../common/postgres.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../common/logger.ts';
 import { gather } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
-import { spellingOf } from '../../programs/client/keys.ts';
+import { toBase58 } from '../../programs/client/keys.ts';
 import type { JobResult, LockedJob } from '../ledger/job.ts';
 import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
 
@@ -203,7 +203,7 @@ export function createJobWork(options: {
     async mirrored(job, end, wait) {
       const { signature } = end;
       const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
-      const progress = await watch.waitFor(spellingOf(job.address), hasEnded, {
+      const progress = await watch.waitFor(toBase58(job.address), hasEnded, {
         ...wait,
         silenceMs: MIRROR_SILENCE_MS,
       });

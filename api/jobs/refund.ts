@@ -1,4 +1,4 @@
-import { creditsNumber } from '../../common/jsonForms.ts';
+import { creditsNumber } from '../../common/format.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';

@@ -1,4 +1,4 @@
-import { creditsNumber, sha256Text } from '../../common/jsonForms.ts';
+import { creditsNumber, sha256Text } from '../../common/format.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';

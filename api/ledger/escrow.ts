@@ -1,6 +1,6 @@
 import type { FailureReason } from '../../programs/client/generated/vocabulary.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
+import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ApiMetrics, JobMetricResult } from '../telemetry/metrics.ts';
 import { ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
@@ -90,7 +90,7 @@ export function createEscrow(context: LedgerContext): Escrow {
       const reading = readJob(context, address);
       const found = await reading.catch(ignoreUnavailable);
       if (found?.status !== 'settling') return undefined;
-      return { workerAddress: spellingOf(found.worker), attempt: found.attempt };
+      return { workerAddress: toBase58(found.worker), attempt: found.attempt };
     },
     acknowledge: acknowledgements.announce,
     settle: (job, answer, countedTokens, kept) =>
@@ -128,7 +128,7 @@ export function draftJob(
   const creditAccount = addresses.creditAccount(publicKeyOf(wallet));
   const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
   // Its worker and the mirror need the text. Encoded here, it delays neither of them.
-  spellingOf(address);
+  toBase58(address);
   return { id: formatJobId(bytes), bytes, address, creditAccount };
 }
 

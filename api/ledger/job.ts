@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
-import { creditsNumber } from '../../common/jsonForms.ts';
+import { creditsNumber } from '../../common/format.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { eventData } from '../../common/jsonForms.ts';
+import { eventData } from '../../common/format.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -12,29 +12,29 @@ import type { Piece } from '../workers/events.ts';
 
 /** The one form in which an error becomes a response. */
 export function sendError(response: Response, error: ApiError, publicUrl: string): void {
-  noteError(response, error);
+  recordError(response, error);
   // HTTP wants every 401 to say how to authenticate.
   if (error.status === 401) response.set('www-authenticate', 'Bearer');
   response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
 }
 
 /** Remembers with which error a response ends, for those who count and log requests. */
-function noteError(response: Response, { code }: ApiError): void {
+function recordError(response: Response, { code }: ApiError): void {
   response.locals.errorCode = code;
 }
 
 /** Remembers that the client has its whole answer, though the response goes on for a moment. */
-function noteWhole(response: Response): void {
+function recordWhole(response: Response): void {
   response.locals.isWhole = true;
 }
 
 /** Remembers the job that a request became, for those who log requests. */
-export function noteJob(response: Response, job: { modelId: string; stages: Stages }): void {
+export function recordJob(response: Response, job: { modelId: string; stages: Stages }): void {
   response.locals.job = job;
 }
 
 /** The model and the durations of the job that a request became; none before its lock. */
-export function notedJobOf(response: Response): { modelId: string; stages: Stages } | undefined {
+export function recordedJobOf(response: Response): { modelId: string; stages: Stages } | undefined {
   return response.locals.job;
 }
 
@@ -286,7 +286,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       send('data: [DONE]\n\n');
       // The official clients close the connection then, and hear none of the trailers.
       flush(() => {
-        noteWhole(response);
+        recordWhole(response);
         onWhole();
       });
       clearInterval(keepAlive);
@@ -300,7 +300,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     fail(error) {
       flush();
       if (!response.headersSent) return sendError(response, error, publicUrl);
-      noteError(response, error);
+      recordError(response, error);
       send(`data: ${eventData(errorBody(error, publicUrl))}\n\n`);
       end();
     },

@@ -2,10 +2,10 @@ import { systemTime, type Time } from '../../common/wait.ts';
 import {
   chooseWorker,
   type KnownWorker,
-  noteBusy,
-  noteFailure,
-  noteSuccess,
-  noteUnreachable,
+  recordBusy,
+  recordFailure,
+  recordSuccess,
+  recordUnreachable,
   smoothed,
 } from './choice.ts';
 
@@ -76,7 +76,7 @@ export function createCapacity(options: {
     const takenAtMs = nowMs();
     let isHeld = true;
     const failed = (): void => {
-      noteFailure(worker.cooldown, takenAtMs, nowMs());
+      recordFailure(worker.cooldown, takenAtMs, nowMs());
       onFailure?.(worker.address, modelAddress);
     };
     return {
@@ -87,14 +87,14 @@ export function createCapacity(options: {
       },
       succeeded() {
         worker.jobMs = smoothed(worker.jobMs, nowMs() - takenAtMs);
-        noteSuccess(worker.cooldown);
+        recordSuccess(worker.cooldown);
       },
       failed,
       refusedConnection() {
         failed();
-        noteUnreachable(worker);
+        recordUnreachable(worker);
       },
-      foundBusy: (retryAfterMs) => noteBusy(worker.cooldown, retryAfterMs, nowMs()),
+      foundBusy: (retryAfterMs) => recordBusy(worker.cooldown, retryAfterMs, nowMs()),
       hasChanged: () =>
         !worker.isEligible ||
         !worker.models.includes(modelAddress) ||

@@ -39,7 +39,7 @@ export function newCooldown(): Cooldown {
  * @param begunAtMs when the job was given to it; jobs that were under way together when a worker
  *   broke are one incident
  */
-export function noteFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number): void {
+export function recordFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number): void {
   if (begunAtMs < cooldown.failedAtMs) return;
   cooldown.failures += 1;
   cooldown.failuresTotal += 1;
@@ -49,13 +49,13 @@ export function noteFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number
 }
 
 /** The worker proved an answer: whatever was wrong is over. */
-export function noteSuccess(cooldown: Cooldown): void {
+export function recordSuccess(cooldown: Cooldown): void {
   cooldown.failures = 0;
   cooldown.coolUntilMs = Number.NEGATIVE_INFINITY;
 }
 
 /** The worker had no place. It works, so this is no failure. */
-export function noteBusy(
+export function recordBusy(
   cooldown: Cooldown,
   retryAfterMs: number | undefined,
   nowMs: number,
@@ -96,7 +96,7 @@ export interface KnownWorker extends WorkerRow {
 }
 
 /** Nothing listens at its endpoint: it is out until a probe is answered. */
-export function noteUnreachable(worker: KnownWorker): void {
+export function recordUnreachable(worker: KnownWorker): void {
   worker.isSilent = true;
   worker.answeredAtMs = Number.NEGATIVE_INFINITY;
 }
@@ -114,10 +114,10 @@ export function smoothed(previous: number | undefined, observed: number): number
   return previous ? previous + SMOOTHING * (observed - previous) : observed;
 }
 
-export function newcomer(row: WorkerRow): KnownWorker {
+export function newWorker(row: WorkerRow): KnownWorker {
   return {
     ...row,
-    ...unprobed(),
+    ...unknownHealth(),
     isEligible: true,
     inFlight: 0,
     firstTokens: new Map(),
@@ -127,7 +127,7 @@ export function newcomer(row: WorkerRow): KnownWorker {
 }
 
 /** What is known of an endpoint that never answered: it is offered no work before it does. */
-export function unprobed() {
+export function unknownHealth() {
   const never = Number.NEGATIVE_INFINITY;
   return {
     capacity: 0,
@@ -201,7 +201,7 @@ function soonestBack(one: KnownWorker, other: KnownWorker): number {
 function betterOfTwo(workers: readonly KnownWorker[], choice: Choice): KnownWorker | undefined {
   const seen = workers.map((worker) => recentFirstTokenMs(worker, choice) ?? Infinity);
   const bestMs = Math.min(...seen);
-  // The unobserved count as the best: so a newcomer is tried soon, and not buried in jobs.
+  // The unobserved count as the best: so a newWorker is tried soon, and not buried in jobs.
   const assumedMs = Number.isFinite(bestMs) ? bestMs : 1;
   const expectedWait = (worker: KnownWorker): number =>
     // At least 1 ms, so that jobs in flight count at any speed.

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
-import { publicKeyOf, spellingOf } from '../../programs/client/keys.ts';
+import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import { type KeyHolder, signBy, workerRequestMessage } from '../../programs/client/proof.ts';
 import {
   headerOf,
@@ -82,7 +82,7 @@ export function createWorkerClient(options: {
       body,
       headers: {
         'content-type': 'application/json',
-        'svc-signer': spellingOf(signer.publicKey),
+        'svc-signer': toBase58(signer.publicKey),
         'svc-timestamp': String(timestampMs),
         'svc-signature': Buffer.from(signature).toString('base64'),
       },
@@ -98,8 +98,8 @@ export function createWorkerClient(options: {
       '/jobs',
       {
         job_id: task.jobId,
-        job_address: spellingOf(task.jobAddress),
-        program_id: spellingOf(programId),
+        job_address: toBase58(task.jobAddress),
+        program_id: toBase58(programId),
         worker_address: task.workerAddress,
         attempt: task.attempt,
         token_limit: task.tokenLimit,
@@ -141,7 +141,7 @@ export function createWorkerClient(options: {
         const response = await post(
           'stop',
           task,
-          `/jobs/${spellingOf(task.jobAddress)}/stop`,
+          `/jobs/${toBase58(task.jobAddress)}/stop`,
           { attempt: task.attempt },
           AbortSignal.timeout(STOP_TIMEOUT_MS),
         );

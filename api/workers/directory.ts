@@ -9,7 +9,7 @@ import {
   selectFirstTokens,
 } from '../sql/workers.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
-import { type KnownWorker, newcomer, noteUnreachable, unprobed } from './choice.ts';
+import { type KnownWorker, newWorker, recordUnreachable, unknownHealth } from './choice.ts';
 import { isHealth, PROBE_INTERVAL_MS, unreadyReasonOf, type WorkerProbe } from './health.ts';
 
 /** Keeps first tokens, for every instance's choice of workers. */
@@ -144,8 +144,8 @@ export function createWorkerDirectory(options: {
     }
     for (const row of rows) {
       const known = workers.get(row.address);
-      if (!known) workers.set(row.address, newcomer(row));
-      else Object.assign(known, known.endpoint === row.endpoint ? {} : unprobed(), row);
+      if (!known) workers.set(row.address, newWorker(row));
+      else Object.assign(known, known.endpoint === row.endpoint ? {} : unknownHealth(), row);
     }
   }
 
@@ -168,7 +168,7 @@ export function createWorkerDirectory(options: {
         // What its former endpoint said counts no more.
         if (worker.endpoint !== endpoint) return;
         worker.unreadyReason = unreadyReasonOf(health);
-        if (health === 'refused') return noteUnreachable(worker);
+        if (health === 'refused') return recordUnreachable(worker);
         worker.isSilent = !isHealth(health);
         observer?.probed(worker.address, isHealth(health));
         if (!isHealth(health)) return;

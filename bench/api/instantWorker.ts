@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createChunks, createProofSigner } from '../../worker/jobs/output.ts';
@@ -25,7 +25,7 @@ const GENERATION_MS = 2;
 
 const { BENCH_WORKER_ADDRESS: address = '', BENCH_PROOF_KEY: proofKey = '' } = process.env;
 const worker = new PublicKey(address);
-const keypair = Keypair.fromSecretKey(bs58.decode(proofKey));
+const keypair = Keypair.fromSecretKey(base58.decode(proofKey));
 const chunk = createChunks({ job_id: '0', chat: { model: 'bench' } });
 const [FIRST_WORD, ...OTHER_WORDS] = WORDS.map((content) => chunk({ content }));
 const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { createKey } from '../../api/account/keys.ts';
 import { createPool } from '../../common/postgres.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
@@ -55,7 +55,7 @@ export async function startStubbedService(options: {
   const workerAddress = createAddresses().worker(authority.publicKey).toBase58();
   const worker = await startProcess('bench/api/instantWorker.ts', {
     BENCH_WORKER_ADDRESS: workerAddress,
-    BENCH_PROOF_KEY: bs58.encode(proofKey.secretKey),
+    BENCH_PROOF_KEY: base58.encode(proofKey.secretKey),
   });
   shutdown.add('worker', async () => void (await worker.terminate()));
   await registerWorker(operator, {
@@ -75,7 +75,7 @@ export async function startStubbedService(options: {
     SVC_ALLOW_LOOPBACK: 'true',
     LOG_LEVEL: 'warn',
   };
-  const crank = bs58.encode(ledger.payer.secretKey);
+  const crank = base58.encode(ledger.payer.secretKey);
   const indexer = await startProcess('indexer/main.ts', {
     ...shared,
     INDEXER_PORT: '0',
@@ -104,7 +104,7 @@ export async function startStubbedService(options: {
     METRICS_PORT: `${metricsPort}`,
     NODE_OPTIONS: nodeOptions,
     SVC_GATEWAY: gateway.toBase58(),
-    SVC_SIGNER_KEY: bs58.encode(hotSigner.secretKey),
+    SVC_SIGNER_KEY: base58.encode(hotSigner.secretKey),
     SVC_FEE_PAYER_KEYS: crank,
   });
   shutdown.add('api', async () => void (await api.terminate()));

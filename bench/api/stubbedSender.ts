@@ -1,6 +1,6 @@
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
-import { spellingOf } from '../../programs/client/keys.ts';
+import { toBase58 } from '../../programs/client/keys.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
 
 /** Position of the job among the accounts of `job_settle`, which comes last in its transaction. */
@@ -8,7 +8,7 @@ const SETTLED_JOB_INDEX = 3;
 /** The length of a signature in base58. */
 const SIGNATURE_CHARACTERS = 88;
 /** The signature of every transaction without a settlement. */
-const SIGNATURE = bs58.encode(new Uint8Array(64).fill(1));
+const SIGNATURE = base58.encode(new Uint8Array(64).fill(1));
 
 /**
  * Confirms every transaction at once. A settlement's signature begins with the job's address, so that
@@ -25,7 +25,7 @@ export function createStubbedSender(announce: (signature: string) => void): Send
       if (lane !== 'settlements' || !job) {
         return { status: 'landed', signature: SIGNATURE, slot: 1 };
       }
-      const signature = signatureOf(spellingOf(job));
+      const signature = signatureOf(toBase58(job));
       announce(signature);
       return { status: 'landed', signature, slot: 1 };
     },

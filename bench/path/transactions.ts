@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import type { Connection } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { getTransaction } from '../../programs/client/rpc/methods.ts';
@@ -75,7 +75,9 @@ function add(
   const programId = PROGRAM_ID.toBase58();
   const names = message.instructions
     .filter(({ programIdIndex }) => message.accountKeys[programIdIndex] === programId)
-    .map(({ data }) => coder.instruction.decode(Buffer.from(bs58.decode(data)))?.name ?? 'unknown');
+    .map(
+      ({ data }) => coder.instruction.decode(Buffer.from(base58.decode(data)))?.name ?? 'unknown',
+    );
   const instructions = [...new Set(names)].join(' + ');
   const costs = byInstructions.get(instructions) ?? {
     instructions,

@@ -111,7 +111,7 @@ async function counts(wallet: string, modelId?: string): Promise<unknown> {
     wallet,
     sinceSeconds,
     untilSeconds: END_SECONDS,
-    slotSeconds: DAY_SECONDS,
+    bucketSeconds: DAY_SECONDS,
     modelId,
   });
 }

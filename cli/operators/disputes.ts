@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { Command } from 'commander';
 import type pg from 'pg';
-import { isoTime, sha256Text } from '../../common/jsonForms.ts';
+import { isoTime, sha256Text } from '../../common/format.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import { COMPACT } from '../terminal/output.ts';

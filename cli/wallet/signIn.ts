@@ -1,6 +1,7 @@
+import { base58 } from '@scure/base';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { type Command, Option } from 'commander';
-import { decodeBase58 } from '../../programs/client/keys.ts';
+
 import { sign } from '../../programs/client/proof.ts';
 import { ask } from '../terminal/confirm.ts';
 import { keyOption } from '../terminal/keyOption.ts';
@@ -41,7 +42,7 @@ function askedSigner(wallet: PublicKey): WalletSigner {
         `Have ${address} sign this text, within five minutes:\n\nsolana sign-offchain-message --keypair usb://ledger ${quoted}\n\nThe signature, in base58: `,
       );
       try {
-        return decodeBase58(answer);
+        return base58.decode(answer);
       } catch (cause) {
         throw new CommandError('That is no signature in base58. Nothing was sent.', { cause });
       }

@@ -1,10 +1,11 @@
+import { base58 } from '@scure/base';
 import type { Commitment, GetProgramAccountsFilter, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from './addresses.ts';
 import { ACCOUNT_KINDS, accountSize, DISCRIMINATOR_BYTES, decodeStruct } from './codec.ts';
 import type * as types from './generated/types.ts';
 import type { Gateway, Model, Worker } from './generated/types.ts';
 import type { JobStatus } from './generated/vocabulary.ts';
-import { areKeysEqual, encodeBase58 } from './keys.ts';
+import { areKeysEqual } from './keys.ts';
 import type { LedgerConnection } from './ledgerConnection.ts';
 import { startsWithBytes, viewOf } from './platform/bytes.ts';
 
@@ -78,7 +79,7 @@ export function isBlank(bytes: Uint8Array): boolean {
 export function accountFilter(name: AccountName): GetProgramAccountsFilter {
   const kind = ACCOUNT_KINDS.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`The program has no account ${name}`);
-  return { memcmp: { offset: 0, bytes: encodeBase58(kind.discriminator) } };
+  return { memcmp: { offset: 0, bytes: base58.encode(kind.discriminator) } };
 }
 
 function fetchOne<Name extends AccountName>(name: Name) {

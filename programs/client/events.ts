@@ -1,8 +1,9 @@
+import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import { createAddresses } from './addresses.ts';
 import { DISCRIMINATOR_BYTES, decodeStruct, EVENT_KINDS } from './codec.ts';
 import type { EscrowEvent } from './generated/types.ts';
-import { decodeBase58 } from './keys.ts';
+
 import { startsWithBytes } from './platform/bytes.ts';
 
 export type EventName = EscrowEvent['name'];
@@ -83,7 +84,7 @@ export function decodeEvents(
   return calls.flatMap(({ index, instructions }) =>
     instructions.flatMap(({ programIdIndex, accounts, data }, innerIndex) => {
       if (programIdIndex !== self || accounts.length !== 1 || accounts[0] !== authority) return [];
-      const bytes = decodeBase58(data);
+      const bytes = base58.decode(data);
       if (!startsWithBytes(bytes, EVENT_TAG)) return [];
       return [{ ...decodeEventData(bytes), instructionIndex: index, innerIndex }];
     }),
@@ -91,7 +92,7 @@ export function decodeEvents(
 }
 
 const isTagged = ({ data }: { readonly data: string }): boolean =>
-  startsWithBytes(decodeBase58(data), EVENT_TAG);
+  startsWithBytes(base58.decode(data), EVENT_TAG);
 
 /**
  * Reads the data of one call that carries an event, Anchor's tag included.

@@ -2,17 +2,7 @@ import { base58 } from '@scure/base';
 import { PublicKey } from '#publicKey';
 import { areBytesEqual } from './platform/bytes.ts';
 
-/** How the ledger's clients spell addresses, signatures and the data of instructions. */
-export function encodeBase58(bytes: Uint8Array): string {
-  return base58.encode(bytes);
-}
-
-/** The bytes that are spelled so. @throws Error when it is no base58 */
-export function decodeBase58(text: string): Uint8Array {
-  return base58.decode(text);
-}
-
-/** The bytes that are spelled so; undefined when it is no base58. */
+/** The bytes of a base58 text; undefined when it is none. */
 export function tryDecodeBase58(text: string): Uint8Array | undefined {
   try {
     return base58.decode(text);
@@ -79,6 +69,6 @@ export function publicKeyOf(text: string): PublicKey {
 }
 
 /** How a key is spelled, which is found once for each object. */
-export function spellingOf(key: PublicKey): string {
+export function toBase58(key: PublicKey): string {
   return lookUp(spellings, key, () => key.toBase58());
 }

@@ -3,7 +3,7 @@ import type { Keypair } from '@solana/web3.js';
 import { sign } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { PROOF_PREFIX, RECEIPT_PREFIX } from './generated/constants.ts';
-import { spellingOf, tryDecodeBase58 } from './keys.ts';
+import { toBase58, tryDecodeBase58 } from './keys.ts';
 import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
 
 export { sign, verifySignature } from '#crypto';
@@ -131,7 +131,7 @@ export function ed25519InstructionData(proof: {
 
 /** The delivery receipt as it travels in `x-svc-delivery-receipt`. */
 export function formatReceipt(signer: PublicKey, signature: Uint8Array): string {
-  return `${spellingOf(signer)}.${base64urlnopad.encode(signature)}`;
+  return `${toBase58(signer)}.${base64urlnopad.encode(signature)}`;
 }
 
 /** The parts of a receipt, or undefined when it is not spelled exactly as `formatReceipt` does. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { ConfigError } from '../../common/config.ts';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { endOnError } from '../../common/shutdown.ts';
@@ -40,7 +40,7 @@ async function writeSettings(folder: string): Promise<void> {
     ...derived.workerEnvironments[0],
     SVC_SECRETS_KEY: derived.secretsKey,
     SVC_WALLET: derived.wallet,
-    SVC_AUTHORITY_KEY: bs58.encode(authority.secretKey),
+    SVC_AUTHORITY_KEY: base58.encode(authority.secretKey),
     POSTGRES_PASSWORD: passwordOf.svc,
     DATABASE_URL: urlFor('svc'),
     DATABASE_URL_INDEXER: urlFor(INDEXER_ROLE),

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import type { TimeLimits } from '../../indexer/timeLimits.ts';
 import { MACHINE_ENVIRONMENT, type StartedProcess, startProcess } from '../childProcess.ts';
 import type { TestLedger } from '../ledger/ledger.ts';
@@ -57,7 +57,7 @@ async function environmentFor(
     DATABASE_URL: databaseUrl,
     SOLANA_RPC_URL: ledger.rpcUrl,
     SOLANA_WS_URL: ledger.wsUrl,
-    SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    SVC_CRANK_KEY: base58.encode(crank.secretKey),
     SVC_SECRETS_KEY: SECRETS_KEY,
     INDEXER_PORT: '0',
     // Half a minute, as `npm start` sets it: the local ledger's slots are forty times shorter.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { deployProgram, UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import type { TransactionError } from '../../localnet/runtime/transactionError.ts';
 import { findAddress } from '../../programs/client/addresses.ts';
 import { type DecodedEvent, decodeEvents, PROGRAM_ID } from '../../programs/client/index.ts';
-import { encodeBase58 } from '../../programs/client/keys.ts';
+
 import { signTransaction } from '../../programs/client/sender/transaction.ts';
 import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { type Chain, createAccountWriters, FIRST_SECOND, nameFailure, Refusal } from './chain.ts';
@@ -48,7 +49,7 @@ function executedEvents(
         instructions: calls.map(({ programIdIndex, accounts, data }) => ({
           programIdIndex,
           accounts: [...accounts],
-          data: encodeBase58(data),
+          data: base58.encode(data),
         })),
       })),
     },

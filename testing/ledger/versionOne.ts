@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { sign } from '../../programs/client/proof.ts';
 import { getLatestBlockhash, sendTransaction } from '../../programs/client/rpc/methods.ts';
 import { createConfirmer } from '../../programs/client/sender/confirmer.ts';
@@ -59,7 +59,7 @@ export function signVersionOne(options: {
   const compiled = compileMessage({
     ...{ version: 1, instructions, config },
     feePayer: signers[0].publicKey,
-    blockhash: bs58.decode(blockhash),
+    blockhash: base58.decode(blockhash),
   });
   const message = encodeMessage(compiled);
   const signatures = compiled.signers.map((key) => {
@@ -71,6 +71,6 @@ export function signVersionOne(options: {
   return {
     bytes,
     wire: Buffer.from(bytes).toString('base64'),
-    signature: bs58.encode(signatures[0] as Uint8Array),
+    signature: base58.encode(signatures[0] as Uint8Array),
   };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import OpenAI from 'openai';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
@@ -187,7 +187,7 @@ export async function startRunningService({
   const indexerEnvironment = {
     ...shared,
     INDEXER_PORT: '0',
-    SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+    SVC_CRANK_KEY: base58.encode(crank.secretKey),
     LOG_LEVEL,
     ...(typeof indexerSettings === 'function' ? await indexerSettings(shared) : indexerSettings),
   };
@@ -203,8 +203,8 @@ export async function startRunningService({
     PORT: '0',
     SVC_ALLOW_BUILTIN_WORKERS: 'true',
     SVC_GATEWAY: opened.gateway.toBase58(),
-    SVC_SIGNER_KEY: bs58.encode(opened.hotSigner.secretKey),
-    SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
+    SVC_SIGNER_KEY: base58.encode(opened.hotSigner.secretKey),
+    SVC_FEE_PAYER_KEYS: base58.encode(feePayer.secretKey),
     SVC_SUBMISSIONS_MAX: '2',
     LOG_LEVEL,
     ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { loadConfig } from '../../api/config.ts';
 import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 
@@ -9,8 +9,8 @@ const REQUIRED = {
   DATABASE_URL: 'postgres://127.0.0.1/svc',
   SOLANA_RPC_URL: 'http://127.0.0.1:8899',
   SVC_GATEWAY: KEY.publicKey.toBase58(),
-  SVC_SIGNER_KEY: bs58.encode(KEY.secretKey),
-  SVC_FEE_PAYER_KEYS: bs58.encode(KEY.secretKey),
+  SVC_SIGNER_KEY: base58.encode(KEY.secretKey),
+  SVC_FEE_PAYER_KEYS: base58.encode(KEY.secretKey),
   SVC_SECRETS_KEY: SECRETS_KEY,
 };
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SMALL_VALUES_MAX } from '../../api/http/middleware/requestBody.ts';
-import { REQUEST_LIMITS } from '../../common/jsonForms.ts';
+import { REQUEST_LIMITS } from '../../common/format.ts';
 import {
   type Body,
   bodyWith,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { chooseWorker, type KnownWorker, noteFailure } from '../../api/workers/choice.ts';
+import { chooseWorker, type KnownWorker, recordFailure } from '../../api/workers/choice.ts';
 import { createRandom } from '../../testing/random.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
@@ -112,7 +112,7 @@ describe('a failed worker', () => {
       const choice = { modelAddress: MODEL, nowMs, random };
       if (chooseWorker([failing, ...sound], choice) !== failing) continue;
       given += 1;
-      noteFailure(failing.cooldown, nowMs, nowMs);
+      recordFailure(failing.cooldown, nowMs, nowMs);
     }
     // then it had one for each of its cool-downs: 2, 4, 8, 16, 32, 60, 60, … seconds
     expect(given).toBeGreaterThanOrEqual(13);

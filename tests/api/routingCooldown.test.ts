@@ -2,16 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import {
   type Cooldown,
   newCooldown,
-  noteBusy,
-  noteFailure,
-  noteSuccess,
+  recordBusy,
+  recordFailure,
+  recordSuccess,
 } from '../../api/workers/choice.ts';
 
 /** How long it cools down after each of so many failures, one after the other. */
 function coolDowns(cooldown: Cooldown, failures: number): number[] {
   let nowMs = 0;
   return Array.from({ length: failures }, () => {
-    noteFailure(cooldown, nowMs, nowMs);
+    recordFailure(cooldown, nowMs, nowMs);
     const coolDownMs = cooldown.coolUntilMs - nowMs;
     nowMs = cooldown.coolUntilMs;
     return coolDownMs;
@@ -31,19 +31,19 @@ describe('a failing worker', () => {
   it('starts over after a proven answer', () => {
     const cooldown = newCooldown();
     coolDowns(cooldown, 5);
-    noteSuccess(cooldown);
+    recordSuccess(cooldown);
     expect(cooldown).toMatchObject({ failures: 0, coolUntilMs: Number.NEGATIVE_INFINITY });
-    noteFailure(cooldown, 100_000, 100_000);
+    recordFailure(cooldown, 100_000, 100_000);
     expect(cooldown.coolUntilMs).toBe(102_000);
   });
 
   it('counts one incident, however many jobs failed with it', () => {
     // given ten jobs begun before the worker broke at 5,000
     const cooldown = newCooldown();
-    for (let job = 0; job < 10; job += 1) noteFailure(cooldown, 1_000 + job, 5_000 + job);
+    for (let job = 0; job < 10; job += 1) recordFailure(cooldown, 1_000 + job, 5_000 + job);
     expect(cooldown).toMatchObject({ failures: 1, coolUntilMs: 7_000 });
     // when one that was begun afterwards fails, too
-    noteFailure(cooldown, 7_000, 7_100);
+    recordFailure(cooldown, 7_000, 7_100);
     expect(cooldown).toMatchObject({ failures: 2, coolUntilMs: 11_100 });
   });
 });
@@ -55,7 +55,7 @@ describe('a worker that is busy', () => {
     ['names an hour: for a minute', 3_600_000, 70_000],
   ])('and %s', (_what, retryAfterMs, busyUntilMs) => {
     const cooldown = newCooldown();
-    noteBusy(cooldown, retryAfterMs, 10_000);
+    recordBusy(cooldown, retryAfterMs, 10_000);
     expect(cooldown).toEqual({ ...newCooldown(), busyUntilMs });
   });
 });

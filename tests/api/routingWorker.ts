@@ -1,4 +1,4 @@
-import { type Cooldown, type KnownWorker, newcomer } from '../../api/workers/choice.ts';
+import { type Cooldown, type KnownWorker, newWorker } from '../../api/workers/choice.ts';
 
 export const MODEL = 'the model';
 
@@ -15,7 +15,7 @@ export function knownWorker(
     firstTokenMs?: number;
   } = {},
 ): KnownWorker {
-  const worker = newcomer({
+  const worker = newWorker({
     address,
     proof_key: '',
     payout: '',

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import express from 'express';
 import { loadConfig } from '../../api/config.ts';
 import { type Listening, listen, serve } from '../../api/http/server.ts';
@@ -37,8 +37,8 @@ async function open(settings: NodeJS.ProcessEnv): Promise<Listening> {
       DATABASE_URL: 'postgres://127.0.0.1/none',
       SOLANA_RPC_URL: 'http://127.0.0.1:1',
       SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
-      SVC_SIGNER_KEY: bs58.encode(Keypair.generate().secretKey),
-      SVC_FEE_PAYER_KEYS: bs58.encode(Keypair.generate().secretKey),
+      SVC_SIGNER_KEY: base58.encode(Keypair.generate().secretKey),
+      SVC_FEE_PAYER_KEYS: base58.encode(Keypair.generate().secretKey),
       SVC_SECRETS_KEY: Buffer.alloc(32).toString('base64'),
       PORT: '0',
       ...settings,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { jobClose } from '../../programs/client/index.ts';
 import { createForgedScene, type ForgedScene } from './forgedScene.ts';
 import {
@@ -139,7 +139,7 @@ describe('a node that is behind', () => {
 
 describe('a worker with changes that cannot all be read', () => {
   it('is not accused of a wrong proof key', async () => {
-    const strange = bs58.encode(Buffer.alloc(64, 9));
+    const strange = base58.encode(Buffer.alloc(64, 9));
     const authority = scene.service.workerAuthority.publicKey.toBase58();
     const otherKey = set('proof_key', Keypair.generate().publicKey);
     const forgery: Forgery = {
@@ -191,7 +191,7 @@ describe('another account', () => {
   });
 
   it('can mention the job in a transaction of an unknown version', async () => {
-    const strange = bs58.encode(Buffer.alloc(64, 7));
+    const strange = base58.encode(Buffer.alloc(64, 7));
     const { result, detail } = await scene.verify(scene.jobs.settled, {
       listing: (listing, address) =>
         address === scene.jobs.settled.toBase58() && listing[0]

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
-import { encodeBase58 } from '../../programs/client/keys.ts';
+
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -162,7 +163,7 @@ async function startForgetfulNode(rpcUrl: string) {
       return;
     }
     const { signatures } = VersionedTransaction.deserialize(Buffer.from(params[0], 'base64'));
-    const result = encodeBase58(signatures[0] ?? new Uint8Array());
+    const result = base58.encode(signatures[0] ?? new Uint8Array());
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     resolve();
   }).listen(0, '127.0.0.1');

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import { encodeBase58 } from '../../programs/client/keys.ts';
+
 import { sign } from '../../programs/client/proof.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -47,7 +48,7 @@ async function createElsewhere(hardware: Keypair, answer: (text: string) => stri
 function signEnvelope(text: string, hardware: Keypair): string {
   const header = Buffer.from('\xffsolana offchain\0\x01__', 'latin1');
   header.writeUInt16LE(text.length, header.length - 2);
-  return encodeBase58(sign(Buffer.concat([header, Buffer.from(text)]), hardware));
+  return base58.encode(sign(Buffer.concat([header, Buffer.from(text)]), hardware));
 }
 
 /** What /v1 says of a key. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, Message } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { describeRefusal } from '../../cli/send.ts';
 import { describePayerShortage } from '../../common/payerShortage.ts';
 import { creditOpen } from '../../programs/client/index.ts';
@@ -75,7 +75,7 @@ describe('svc send --print', () => {
       ...['--rpc', ledger.rpcUrl, '--print'],
     ]);
     expect(code).toBe(0);
-    const message = Message.from(bs58.decode(output.trim()));
+    const message = Message.from(base58.decode(output.trim()));
     const { value: isAlive } = await ledger.connection.isBlockhashValid(message.recentBlockhash);
     expect(isAlive).toBe(true);
     const [, block, seconds] =

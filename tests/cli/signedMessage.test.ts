@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { readSignedMessage } from '../../cli/instructionInput.ts';
 import { fetchJob, type SignedMessage } from '../../programs/client/index.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -48,7 +48,7 @@ function writeFile(content: string): string {
 const fieldsOf = ({ publicKey, message, signature }: SignedMessage) => ({
   public_key: publicKey.toBase58(),
   message: Buffer.from(message).toString('hex'),
-  signature: bs58.encode(signature),
+  signature: base58.encode(signature),
 });
 const write = (signed: SignedMessage) => writeFile(JSON.stringify(fieldsOf(signed)));
 

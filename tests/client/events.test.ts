@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import {
   decodeEventData,
@@ -38,7 +38,7 @@ function encode(name: string) {
 }
 
 function call(bytes: Uint8Array, change: Partial<Call> = {}): Call {
-  return { programIdIndex: PROGRAM, accounts: [AUTHORITY], data: bs58.encode(bytes), ...change };
+  return { programIdIndex: PROGRAM, accounts: [AUTHORITY], data: base58.encode(bytes), ...change };
 }
 
 function transaction(inner: { index: number; instructions: Call[] }[], err: unknown = null) {
@@ -128,5 +128,5 @@ function bytesOf(encoded: { bytes: Buffer } | undefined): Buffer {
 
 /** A token transfer, as a settlement makes. */
 function transfer(): Call {
-  return { programIdIndex: PAYER, accounts: [0, 1, 2], data: bs58.encode(random.bytes(9)) };
+  return { programIdIndex: PAYER, accounts: [0, 1, 2], data: base58.encode(random.bytes(9)) };
 }

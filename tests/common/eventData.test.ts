@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventData } from '../../common/jsonForms.ts';
+import { eventData } from '../../common/format.ts';
 
 describe('the data of a server-sent event', () => {
   it('is one line for every reader of lines, and the same value', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { REQUEST_LIMITS, scanJson } from '../../common/jsonForms.ts';
+import { REQUEST_LIMITS, scanJson } from '../../common/format.ts';
 import { bodyWith, nestedArrays } from '../api/requestScene.ts';
 
 const { depth: DEPTH_MAX, values: VALUES_MAX, fieldValues: FIELD_VALUES_MAX } = REQUEST_LIMITS;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { loadConfig as loadApiConfig } from '../../api/config.ts';
 import { loadConfig as loadIndexerConfig } from '../../indexer/config.ts';
 
-const secretKey = () => bs58.encode(Keypair.generate().secretKey);
+const secretKey = () => base58.encode(Keypair.generate().secretKey);
 const [PRESENT, PREVIOUS] = [randomBytes(32), randomBytes(32)];
 const SHARED = {
   DATABASE_URL: 'postgres://127.0.0.1/svc',

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { findFreePort } from '../../stack/port.ts';
 import { PROJECT_FOLDER, startProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
     WORKER_PORT: '0',
     WORKER_METRICS_PORT: metricsPort,
     WORKER_AUTHORITY: Keypair.generate().publicKey.toBase58(),
-    WORKER_PROOF_KEY: bs58.encode(Keypair.generate().secretKey),
+    WORKER_PROOF_KEY: base58.encode(Keypair.generate().secretKey),
     WORKER_ENGINE: 'builtin',
     WORKER_GATEWAYS: 'any',
     SOLANA_RPC_URL: service.ledger.rpcUrl,

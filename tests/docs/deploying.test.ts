@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, Message, Transaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import {
   createAddresses,
   fetchConfig,
@@ -67,7 +67,7 @@ const keepSigned = (name: string, { publicKey, message, signature }: SignedMessa
     JSON.stringify({
       public_key: publicKey.toBase58(),
       message: Buffer.from(message).toString('hex'),
-      signature: bs58.encode(signature),
+      signature: base58.encode(signature),
     }),
   );
 
@@ -200,7 +200,7 @@ describe('the commands of docs/deploying.md and docs/operating.md', () => {
 
     /** As a multisig does with the printed message: signs as its vault, with a new blockhash. */
     async function approve(message: string): Promise<void> {
-      const proposed = Transaction.populate(Message.from(bs58.decode(message)));
+      const proposed = Transaction.populate(Message.from(base58.decode(message)));
       expect(proposed.feePayer).toEqual(vault.publicKey);
       await submit({ rpc, authority: vault }, proposed.instructions);
     }

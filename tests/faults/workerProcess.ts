@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { fetchConfig } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { registerWorker } from '../../stack/participants.ts';
@@ -35,7 +35,7 @@ export async function startWorkerProcess(service: RunningService): Promise<Worke
     startProcess('worker/main.ts', {
       WORKER_PORT: String(port),
       WORKER_AUTHORITY: authority.publicKey.toBase58(),
-      WORKER_PROOF_KEY: bs58.encode(proofKey.secretKey),
+      WORKER_PROOF_KEY: base58.encode(proofKey.secretKey),
       WORKER_ENGINE: 'builtin',
       WORKER_ENGINE_TOKEN_DELAY_MS: String(TOKEN_DELAY_MS),
       WORKER_GATEWAYS: String(service.apiEnvironment.SVC_GATEWAY),

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { loadConfig } from '../../indexer/config.ts';
 import { SECRETS_KEY } from '../../testing/indexer/indexerProcess.ts';
 
 const REQUIRED = {
   DATABASE_URL: 'postgres://127.0.0.1/svc',
   SOLANA_RPC_URL: 'http://127.0.0.1:8899',
-  SVC_CRANK_KEY: bs58.encode(Keypair.generate().secretKey),
+  SVC_CRANK_KEY: base58.encode(Keypair.generate().secretKey),
   SVC_SECRETS_KEY: SECRETS_KEY,
 };
 

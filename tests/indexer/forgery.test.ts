@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { decodeTransaction } from '../../indexer/fold/event.ts';
 import { type ExecutedTransaction, PROGRAM_ID } from '../../programs/client/index.ts';
 import { getTransaction } from '../../programs/client/rpc/methods.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
     String(listed?.signature),
     options,
   )) as typeof lock;
-  eventData = Buffer.from(bs58.decode(eventInstruction(lock).data));
+  eventData = Buffer.from(base58.decode(eventInstruction(lock).data));
 });
 
 afterAll(() => scene?.ledger.close());
@@ -87,7 +87,7 @@ describe('an event', () => {
     const tagged = structuredClone({ ...lock, transaction });
     expect(() => decode(tagged)).toThrow('without its accounts');
     const untagged = structuredClone(tagged);
-    Object.assign(eventInstruction(untagged), { data: bs58.encode(Buffer.from('no event')) });
+    Object.assign(eventInstruction(untagged), { data: base58.encode(Buffer.from('no event')) });
     expect(decode(untagged)).toEqual([]);
   });
 

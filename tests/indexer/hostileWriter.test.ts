@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import {
   ComputeBudgetProgram,
   Keypair,
@@ -6,7 +7,6 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { createWebhooks } from '../../api/account/webhooks.ts';
 import { eventEnvelope } from '../../api/contracts/events.ts';
 import { resolveName } from '../../common/net/addressGuard.ts';
@@ -347,7 +347,7 @@ describe('the mirror', () => {
 async function readAnEvent(): Promise<Buffer> {
   const landed = await entryPaths[0]?.send([openAnother()]);
   const calls = landed?.meta?.innerInstructions?.flatMap(({ instructions }) => instructions) ?? [];
-  return Buffer.from(bs58.decode(calls.at(-1)?.data ?? ''));
+  return Buffer.from(base58.decode(calls.at(-1)?.data ?? ''));
 }
 
 /** An id that the program takes under both accounts. */

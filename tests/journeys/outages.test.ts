@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import {
   Ed25519Program,
   Keypair,
@@ -8,7 +9,6 @@ import {
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
@@ -41,7 +41,7 @@ let service: GatedService;
 
 beforeAll(async () => {
   service = await startGatedService(
-    { SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey) },
+    { SVC_FEE_PAYER_KEYS: base58.encode(feePayer.secretKey) },
     { queryTimeoutMs: 1_000 },
   );
   await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);

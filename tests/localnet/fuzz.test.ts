@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import WebSocket from 'ws';
 import { METHODS } from '../../localnet/rpc/answer.ts';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
@@ -40,7 +40,7 @@ let ledger: StartedProcess;
 let known: Known;
 beforeAll(async () => {
   ledger = await startProcess('localnet/main.ts', {
-    LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey),
+    LOCALNET_PAYER_KEY: base58.encode(payer.secretKey),
     LOCALNET_DEVELOPMENT: 'true',
   });
   known = await getToKnow();

@@ -1,7 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { createMint } from '../../stack/operator.ts';
@@ -41,8 +41,8 @@ describe('an account', () => {
 
   it('is returned in every encoding and in slices', async () => {
     const address = await write();
-    expect(await read(address, {})).toBe(bs58.encode(BYTES));
-    expect(await read(address, { encoding: 'base58' })).toEqual([bs58.encode(BYTES), 'base58']);
+    expect(await read(address, {})).toBe(base58.encode(BYTES));
+    expect(await read(address, { encoding: 'base58' })).toEqual([base58.encode(BYTES), 'base58']);
     expect(await read(address, { encoding: 'base64' })).toEqual([
       BYTES.toString('base64'),
       'base64',

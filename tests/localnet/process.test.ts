@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Connection, Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 
 const MAIN = fileURLToPath(new URL('../../localnet/main.ts', import.meta.url));
@@ -28,7 +28,7 @@ function run(settings: NodeJS.ProcessEnv): ChildProcess & { stdout: NodeJS.Reada
 
 const withPayer = (settings: NodeJS.ProcessEnv = {}) => {
   const payer = Keypair.generate();
-  return { payer, settings: { LOCALNET_PAYER_KEY: bs58.encode(payer.secretKey), ...settings } };
+  return { payer, settings: { LOCALNET_PAYER_KEY: base58.encode(payer.secretKey), ...settings } };
 };
 
 async function readyLine({ stdout }: { stdout: NodeJS.ReadableStream }) {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { base58 } from '@scure/base';
 import {
   Connection,
   Keypair,
@@ -9,7 +10,6 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { type Localnet, type LocalnetOptions, startLocalnet } from '../../localnet/start.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
@@ -87,7 +87,7 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
       transaction.feePayer = payer.publicKey;
       transaction.recentBlockhash = blockhash ?? (await latestBlockhash(ask));
       transaction.sign(payer, ...signers);
-      const signature = bs58.encode(transaction.signature as Buffer);
+      const signature = base58.encode(transaction.signature as Buffer);
       return { wire: transaction.serialize(), signature };
     },
     async transfer(toPubkey, lamports) {

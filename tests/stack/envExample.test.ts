@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { loadConfig as loadApi } from '../../api/config.ts';
 import { loadConfig as loadIndexer } from '../../indexer/config.ts';
 import { loadConfig as loadLocalnet } from '../../localnet/config.ts';
@@ -14,7 +14,7 @@ import { settingsIn } from './settingsIn.ts';
 const example = readFileSync(join(checkout, '.env.example'), 'utf8');
 
 const KEY = Keypair.generate();
-const SECRET = bs58.encode(KEY.secretKey);
+const SECRET = base58.encode(KEY.secretKey);
 /** What the processes do not start without. */
 const REQUIRED = {
   DATABASE_URL: 'postgres://127.0.0.1/svc',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
-import bs58 from 'bs58';
+import { base58 } from '@scure/base';
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
@@ -81,7 +81,7 @@ describe('a stack on a test validator', () => {
       SVC_WALLET: '',
       SOLANA_RPC_URL: ledger.rpcUrl,
       SOLANA_WS_URL: ledger.wsUrl,
-      SVC_AUTHORITY_KEY: bs58.encode(ledger.payer.secretKey),
+      SVC_AUTHORITY_KEY: base58.encode(ledger.payer.secretKey),
     });
 
   it('takes its processes with it when it is killed', async () => {

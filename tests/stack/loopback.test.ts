@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { allowsLoopback, loadConfig } from '../../stack/config.ts';
 
-const AUTHORITY_KEY = bs58.encode(Keypair.generate().secretKey);
+const AUTHORITY_KEY = base58.encode(Keypair.generate().secretKey);
 const CLUSTER = 'https://api.mainnet-beta.solana.com';
 
 describe('a stack', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { loadConfig as loadLocalnetConfig } from '../../localnet/config.ts';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { type Localnet, startLocalnet } from '../../localnet/start.ts';
@@ -8,7 +8,7 @@ import { loadConfig } from '../../stack/config.ts';
 import { openLedger } from '../../stack/openLedger.ts';
 
 const address = () => Keypair.generate().publicKey.toBase58();
-const secret = () => bs58.encode(Keypair.generate().secretKey);
+const secret = () => base58.encode(Keypair.generate().secretKey);
 const NOBODY = 'http://127.0.0.1:9';
 
 let started: Localnet[];

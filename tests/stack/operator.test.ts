@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, SystemProgram, VersionedTransaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { type Operator, submit } from '../../stack/operator.ts';
 import {
   accepted,
@@ -28,7 +28,7 @@ const stand = () => advanceSeconds(ledger.connection, STANDSTILL_SECONDS);
 function acceptedAs(request: RpcRequest): object {
   const bytes = Buffer.from(String(request.params[0]), 'base64');
   const [signature] = VersionedTransaction.deserialize(bytes).signatures;
-  return { ...accepted(request), result: bs58.encode(signature ?? new Uint8Array()) };
+  return { ...accepted(request), result: base58.encode(signature ?? new Uint8Array()) };
 }
 
 /** Pays somebody through this node. @returns what the payee has then */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { registerWorker } from '../../stack/participants.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { PROJECT_FOLDER, type StartedProcess, startProcess } from '../../testing/childProcess.ts';
@@ -79,8 +79,8 @@ export async function createFleet(ledger: TestLedger, databaseUrl: string): Prom
       PORT,
       SVC_ALLOW_BUILTIN_WORKERS: 'true',
       SVC_GATEWAY: gateway.toBase58(),
-      SVC_SIGNER_KEY: bs58.encode(hotSigner.secretKey),
-      SVC_FEE_PAYER_KEYS: bs58.encode(feePayer.secretKey),
+      SVC_SIGNER_KEY: base58.encode(hotSigner.secretKey),
+      SVC_FEE_PAYER_KEYS: base58.encode(feePayer.secretKey),
     }));
 
   async function openWorker(): Promise<Slot> {
@@ -89,7 +89,7 @@ export async function createFleet(ledger: TestLedger, databaseUrl: string): Prom
     const slot = await open('worker/main.ts', (WORKER_PORT) => ({
       WORKER_PORT,
       WORKER_AUTHORITY: authority.publicKey.toBase58(),
-      WORKER_PROOF_KEY: bs58.encode(proofKey.secretKey),
+      WORKER_PROOF_KEY: base58.encode(proofKey.secretKey),
       WORKER_ENGINE: 'builtin',
       WORKER_ENGINE_TOKEN_DELAY_MS: TOKEN_DELAY_MS,
       WORKER_GATEWAYS: gateway.toBase58(),
@@ -113,7 +113,7 @@ export async function createFleet(ledger: TestLedger, databaseUrl: string): Prom
     indexer: await open('indexer/main.ts', (INDEXER_PORT) => ({
       ...shared,
       INDEXER_PORT,
-      SVC_CRANK_KEY: bs58.encode(crank.secretKey),
+      SVC_CRANK_KEY: base58.encode(crank.secretKey),
     })),
     apis: [await openApi(), await openApi()],
     workers: [await openWorker(), await openWorker()],

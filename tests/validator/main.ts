@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { BUILD, findValidator, HOW_TO_BUILD, PACKAGES } from './binary.ts';
 import { startValidator } from './startValidator.ts';
 
@@ -35,7 +35,7 @@ try {
     CONTRACT_WS_URL: wsUrl,
     VALIDATOR_RPC_URL: rpcUrl,
     VALIDATOR_WS_URL: wsUrl,
-    VALIDATOR_AUTHORITY_KEY: bs58.encode(authority.secretKey),
+    VALIDATOR_AUTHORITY_KEY: base58.encode(authority.secretKey),
   });
 } finally {
   await validator.close();

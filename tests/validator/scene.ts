@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import { Connection, Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import { delay } from '../../common/wait.ts';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
@@ -24,7 +24,7 @@ export const VALIDATOR = {
  */
 export function openValidatorScene(version: 0 | 1): JobScene {
   const { rpcUrl, wsUrl, authorityKey } = VALIDATOR;
-  const payer = Keypair.fromSecretKey(bs58.decode(authorityKey));
+  const payer = Keypair.fromSecretKey(base58.decode(authorityKey));
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' });
   const rpc = connectPooledRpc({ url: rpcUrl });
   const operator = { rpc, authority: payer };

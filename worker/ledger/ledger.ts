@@ -13,7 +13,7 @@ import {
 } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { accountSize, IDL } from '../../programs/client/codec.ts';
-import { spellingOf } from '../../programs/client/keys.ts';
+import { toBase58 } from '../../programs/client/keys.ts';
 import { type Account, getMultipleAccounts } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { WorkerError } from '../protocol/errors.ts';
@@ -80,7 +80,7 @@ export function createWorkerLedger(options: {
     const how = { commitment: await commitment, dataSlice: DATA_SLICE };
     try {
       for (let asked = 0; asked < tries; asked += 1) {
-        const reading = getMultipleAccounts(rpc, addresses.map(spellingOf), how);
+        const reading = getMultipleAccounts(rpc, addresses.map(toBase58), how);
         const answer = await within(READ_TIMEOUT_MS, reading);
         if (answer) return answer.value;
       }
@@ -100,7 +100,7 @@ export function createWorkerLedger(options: {
     name: Name,
     info: Account | null | undefined,
   ): Accounts[Name] | undefined {
-    if (info?.owner !== spellingOf(programId)) return undefined;
+    if (info?.owner !== toBase58(programId)) return undefined;
     if (accountKind(info.data) !== name) return undefined;
     return decodeAccount(info.data).data as Accounts[Name];
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { eventData } from '../../common/jsonForms.ts';
+import { eventData } from '../../common/format.ts';
 import { unlessAborted } from '../../common/wait.ts';
 
 /** The response of one job as server-sent events; nothing is sent before the first event. */

@@ -31,9 +31,9 @@ const usageAnswer = z.object({
 
 export type UsageAnswer = z.infer<typeof usageAnswer>;
 
-/** How many jobs were locked in one slot of time, by what became of them. */
+/** How many jobs were locked in one time bucket, by what became of them. */
 const jobCountRow = z.object({
-  start: time.describe('Of the slot, UTC.'),
+  start: time.describe('Of the bucket, UTC.'),
   settled: z.int().min(0).describe('Disputed ones among them.'),
   failed: z.int().min(0),
   refunded: z.int().min(0),
@@ -41,10 +41,10 @@ const jobCountRow = z.object({
 });
 
 const jobCountAnswer = z.object({
-  since: time.describe('Where the first slot begins.'),
-  until: time.describe('Where the last slot ends.'),
-  slot_seconds: z.int().min(1).describe('Whole hours; there are at most 96 slots.'),
-  data: z.array(jobCountRow).describe('Oldest first; slots without a job are left out.'),
+  since: time.describe('Where the first bucket begins.'),
+  until: time.describe('Where the last bucket ends.'),
+  slot_seconds: z.int().min(1).describe('Of a bucket. Whole hours; there are at most 96 buckets.'),
+  data: z.array(jobCountRow).describe('Oldest first; buckets without a job are left out.'),
 });
 
 export type JobCountAnswer = z.infer<typeof jobCountAnswer>;
@@ -91,8 +91,7 @@ export const usageRoutes = {
     method: 'GET',
     path: '/job-counts',
     access: 'session',
-    summary:
-      "the wallet's jobs by slot of time and state, of a day at least, from its first job on",
+    summary: "the wallet's jobs by time bucket and state, of a day at least, from its first job on",
     query: jobCountQuery,
     answer: jobCountAnswer,
   },

@@ -1,4 +1,4 @@
-import { creditsNumber, isoTime, usdcValue } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime, usdcValue } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { Addresses } from '../../../programs/client/addresses.ts';
 import { NO_LIMIT } from '../../../programs/client/generated/constants.ts';

@@ -1,4 +1,4 @@
-import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { getSignaturesForAddress } from '../../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../../programs/client/rpc/rpc.ts';

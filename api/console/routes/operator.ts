@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { creditsNumber, isoTime, sha256Text } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime, sha256Text } from '../../../common/format.ts';
 import { listKeys } from '../../account/keys.ts';
 import { reinstateWallet, suspendWallet } from '../../account/suspensions.ts';
 import { parseRequest } from '../../contracts/values.ts';

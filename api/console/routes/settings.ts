@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { creditsNumber } from '../../../common/jsonForms.ts';
+import { creditsNumber } from '../../../common/format.ts';
 import {
   createKey,
   KeyExistsError,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime } from '../../../common/format.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type {
   JobCountAnswer,
@@ -16,7 +16,7 @@ import {
   selectUsage,
   type UsageRow,
 } from '../sql/usage.ts';
-import { overlapOf, slotSecondsOf, slotsAround, wholeHours } from '../views/timeSlots.ts';
+import { bucketSecondsOf, bucketsAround, overlapOf, wholeHours } from '../views/timeBuckets.ts';
 
 const SECONDS = { hour: 3_600, day: 86_400 } as const;
 /** Beyond, a page could not show them either. */
@@ -39,19 +39,19 @@ export function usageHandlers(options: {
       // A day at least, so that the first jobs do not look like all there is.
       const whole = { since: Math.min(first, end - SECONDS.day), until: end };
       const times = wholeHours(overlapOf({ since, until }, whole));
-      const slotSeconds = slotSecondsOf(times);
+      const bucketSeconds = bucketSecondsOf(times);
       const rows = await selectJobCounts(pool, {
         wallet,
         sinceSeconds: times.since,
         untilSeconds: times.until,
-        slotSeconds,
+        bucketSeconds,
         modelId: query.model,
       });
-      const shown = slotsAround(times, slotSeconds);
+      const shown = bucketsAround(times, bucketSeconds);
       return {
         since: isoTime(BigInt(shown.since)),
         until: isoTime(BigInt(shown.until)),
-        slot_seconds: slotSeconds,
+        slot_seconds: bucketSeconds,
         data: rows.map((row) => ({
           start: isoTime(row.start),
           settled: Number(row.settled),

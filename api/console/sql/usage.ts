@@ -75,25 +75,25 @@ interface JobCountRow {
   unfinished: bigint;
 }
 
-/** By slots of whole hours, oldest first. However many jobs there were, their hours are read. */
+/** By buckets of whole hours, oldest first. It reads hours, so that it costs the same for any number of jobs. */
 export async function selectJobCounts(
   database: Database,
   filter: {
     wallet: string;
     sinceSeconds: number;
     untilSeconds: number;
-    slotSeconds: number;
+    bucketSeconds: number;
     modelId: string | undefined;
   },
 ): Promise<JobCountRow[]> {
-  const { wallet, sinceSeconds, untilSeconds, slotSeconds, modelId } = filter;
+  const { wallet, sinceSeconds, untilSeconds, bucketSeconds, modelId } = filter;
   const { rows } = await database.query<JobCountRow>(
     `select hour - hour % $4::bigint as start, sum(settled) as settled, sum(failed) as failed,
        sum(refunded) as refunded, sum(jobs - settled - failed - refunded) as unfinished
      from mirror.usage_hours
      where wallet = $1 and hour >= $2 and hour < $3 and ($5::text is null or model_id = $5)
      group by 1 order by 1`,
-    [wallet, sinceSeconds, untilSeconds, slotSeconds, modelId ?? null],
+    [wallet, sinceSeconds, untilSeconds, bucketSeconds, modelId ?? null],
   );
   return rows;
 }

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { creditsNumber, eventData } from '../../../common/jsonForms.ts';
+import { creditsNumber, eventData } from '../../../common/format.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { systemTime, type Time } from '../../../common/wait.ts';

@@ -1,4 +1,4 @@
-import { creditsNumber, isoTime } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { type Rate, rateOf } from '../../../programs/client/pricing.ts';
 import { jobView, usageView } from '../../contracts/views.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
-import { isoTime } from '../../../common/jsonForms.ts';
+import { isoTime } from '../../../common/format.ts';
 import type { ConsoleJobRow } from '../sql/jobs.ts';
 import { chargedRate, timeOrNull } from './jobView.ts';
 

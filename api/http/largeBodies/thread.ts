@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { scanJson } from '../../../common/jsonForms.ts';
+import { scanJson } from '../../../common/format.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 

@@ -3,7 +3,7 @@ import type { Tracer } from '@opentelemetry/api';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { responseHeaders } from '../../contracts/values.ts';
-import { errorCodeOf, notedJobOf, wasAnswered } from '../../response/delivery.ts';
+import { errorCodeOf, recordedJobOf, wasAnswered } from '../../response/delivery.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { startRequestTrace } from '../../telemetry/tracing.ts';
 
@@ -163,7 +163,7 @@ export function walletOf({ locals }: Response): string | undefined {
 
 /** What a completion became: its model, its worker, and the milliseconds of each stage. */
 function describeJob(response: Response): Record<string, unknown> | undefined {
-  const job = notedJobOf(response);
+  const job = recordedJobOf(response);
   if (!job) return undefined;
   const { lock, worker, settle, mirror } = job.stages.durationsMs();
   return {

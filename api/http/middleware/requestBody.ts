@@ -4,7 +4,7 @@ import type { Readable, Transform } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
-import { REQUEST_LIMITS, scanJson } from '../../../common/jsonForms.ts';
+import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';

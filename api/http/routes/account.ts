@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { creditsNumber, isoTime, usdcValue } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime, usdcValue } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
 import {

@@ -1,4 +1,4 @@
-import { creditsNumber, usdcValue } from '../../../common/jsonForms.ts';
+import { creditsNumber, usdcValue } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';

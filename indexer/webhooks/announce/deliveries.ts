@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isoTime } from '../../../common/jsonForms.ts';
+import { isoTime } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { renderEnvelope } from '../../../webhookOperations/envelope.ts';
 import type { ListenerEvent } from '../../../webhookOperations/listeners.ts';

@@ -1,4 +1,4 @@
-import { creditsNumber, isoTime, sha256Text } from '../../../common/jsonForms.ts';
+import { creditsNumber, isoTime, sha256Text } from '../../../common/format.ts';
 import { jobIdOf } from './jobs.ts';
 import type { Describe } from './occurrence.ts';
 import { workerSlashed } from './workers.ts';

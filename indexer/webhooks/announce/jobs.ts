@@ -1,4 +1,4 @@
-import { creditsNumber, usdcValue } from '../../../common/jsonForms.ts';
+import { creditsNumber, usdcValue } from '../../../common/format.ts';
 import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../fold/change.ts';
 import { FatalError } from '../../source/errors.ts';

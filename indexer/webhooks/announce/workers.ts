@@ -1,4 +1,4 @@
-import { creditsNumber } from '../../../common/jsonForms.ts';
+import { creditsNumber } from '../../../common/format.ts';
 import type { EventOf } from '../../fold/change.ts';
 import { jobIdOf } from './jobs.ts';
 import type { Describe, Facts, Notice } from './occurrence.ts';

@@ -12,9 +12,9 @@ interface BatchItem {
   readonly key: string;
   /** Withdraws the item while it is not signed; afterwards it makes no difference. */
   readonly signal?: AbortSignal;
-  /** Tells whoever added it. */
+  /** Settles the promise of its `add`. */
   readonly end: {
-    resolve(outcome: SendResult): void;
+    resolve(result: SendResult): void;
     reject(error: unknown): void;
   };
 }
@@ -23,7 +23,7 @@ interface BatchContext {
   readonly sender: Sender;
   readonly computeUnitLimitEach: number;
   readonly lane?: string;
-  /** Told of each item that made a transaction with others fail. */
+  /** Called with each item that made a transaction with others fail. */
   readonly onFault: (item: BatchItem) => void;
 }
 
@@ -34,12 +34,15 @@ interface Fault {
 }
 
 /**
- * Sends items in one transaction and ends each of them. An item that was withdrawn before the
- * transaction is signed is left out and ends with WithdrawnError. An item that makes the transaction fail is
- * dropped with its own outcome, and the others are sent again under a new signature; a batch too
- * large for one transaction goes as two, and so does one that is refused as a whole: an account of
- * one item may be at fault, such as one with more data than a transaction may load. Never throws:
- * errors go to the items.
+ * Sends items in one transaction and ends each of them.
+ *
+ * - An item that was withdrawn before the transaction is signed is left out.
+ * - An item that makes the transaction fail ends with that result. The others are sent again, under
+ *   a new signature.
+ * - A batch too large for one transaction goes as two. So does one that is refused as a whole, since
+ *   an account of one item may be at fault, such as one with too much data.
+ *
+ * Never throws: errors go to the items.
  *
  * @param isSuspect whether the items were part of a batch that was refused as a whole
  */
@@ -49,9 +52,9 @@ async function sendBatch(
   isSuspect = false,
 ): Promise<void> {
   const { sending, travelled: known, originOf } = share(items, context);
-  let outcome: SendResult;
+  let result: SendResult;
   try {
-    outcome = await context.sender.send(sending);
+    result = await context.sender.send(sending);
   } catch (error) {
     if (error instanceof TransactionTooLargeError && items.length > 1) {
       await sendHalves(items, context, isSuspect);
@@ -61,23 +64,23 @@ async function sendBatch(
     return;
   }
   const travelled = known();
-  for (const item of items) {
-    if (!travelled.includes(item)) item.end.reject(new WithdrawnError('Nobody waits for it'));
+  for (const { end } of items.filter((item) => !travelled.includes(item))) {
+    end.reject(new WithdrawnError('Cancelled before it was signed'));
   }
   const [first, ...more] = travelled;
-  if (first && more.length > 0 && isRefusedAsAWhole(outcome)) {
+  if (first && more.length > 0 && isRefusedAsAWhole(result)) {
     await sendHalves(travelled, context, true);
     return;
   }
-  const fault = outcome.status === 'failed' ? originOf(outcome.error.instructionIndex) : undefined;
+  const fault = result.status === 'failed' ? originOf(result.error.instructionIndex) : undefined;
   if (fault === undefined || more.length === 0) {
-    if (first && isSuspect && isRefusedAsAWhole(outcome)) context.onFault(first);
-    for (const item of travelled) item.end.resolve(outcome);
+    if (first && isSuspect && isRefusedAsAWhole(result)) context.onFault(first);
+    for (const item of travelled) item.end.resolve(result);
     return;
   }
   context.onFault(fault.item);
   const others = travelled.filter((item) => item !== fault.item);
-  await Promise.all([sendBatch(others, context), endFault(fault, outcome, context)]);
+  await Promise.all([sendBatch(others, context), endFault(fault, result, context)]);
 }
 
 async function sendHalves(
@@ -90,10 +93,10 @@ async function sendHalves(
   await Promise.all(halves.map((part) => sendBatch(part, context, isSuspect)));
 }
 
-/** For no instruction of its own, and not for what has nothing to do with its items either. */
-function isRefusedAsAWhole(outcome: SendResult): boolean {
-  if (outcome.status !== 'failed' || outcome.error.instructionIndex !== null) return false;
-  return !mayPass(outcome.error);
+/** Refused for no single instruction, and for a reason that will not pass by itself. */
+function isRefusedAsAWhole(result: SendResult): boolean {
+  if (result.status !== 'failed' || result.error.instructionIndex !== null) return false;
+  return !mayPass(result.error);
 }
 
 /**
@@ -123,25 +126,25 @@ function isWanted({ signal }: BatchItem): boolean {
   return signal?.aborted !== true;
 }
 
-/** Its refusal by our program is its own; for anything else an earlier item may be to blame. */
-async function endFault({ item, position }: Fault, outcome: SendResult, context: BatchContext) {
-  if (outcome.status !== 'failed' || outcome.error.code === null) {
+/** Our program's refusal is the item's own. Any other may be an earlier item's: it goes again, alone. */
+async function endFault({ item, position }: Fault, result: SendResult, context: BatchContext) {
+  if (result.status !== 'failed' || result.error.code === null) {
     await sendBatch([item], context);
     return;
   }
-  item.end.resolve({ ...outcome, error: { ...outcome.error, instructionIndex: position } });
+  item.end.resolve({ ...result, error: { ...result.error, instructionIndex: position } });
 }
 
 function instructionsFor({ instructions }: BatchItem, feePayer: PublicKey) {
   return typeof instructions === 'function' ? instructions(feePayer) : instructions;
 }
 
-/** Gathers instructions of several jobs into shared transactions while the ledger is busy. */
+/** Puts instructions of several jobs into shared transactions while the ledger is busy. */
 export interface Batcher {
   /**
-   * Sends an item, alone or with others, and tells how it ended.
+   * Sends an item, alone or with others. @returns how it ended
    *
-   * @param item.key whose item it is: what `take` finds, and what is kept apart after a failure
+   * @param item.key finds the item in `take`. After a failure, items of its key are sent alone
    * @param item.signal withdraws it as long as it is not signed
    * @throws LedgerUnavailableError as Sender does
    * @throws WithdrawnError when it was withdrawn in time
@@ -149,7 +152,7 @@ export interface Batcher {
   add(item: Omit<BatchItem, 'end'>): Promise<SendResult>;
   /**
    * Removes an item that was not sent yet, so that the caller can carry its instructions in another
-   * transaction. Its promise is left pending: the caller has taken over answering for it.
+   * transaction. Its promise then stays pending.
    *
    * @returns whether there was one
    */
@@ -160,13 +163,13 @@ export interface Batcher {
   close(): void;
 }
 
-/** What made one batch fail may well do so again; alone it only harms itself. */
+/** After it made a batch fail, a key's items are sent alone for so long. */
 const APART_MS = 60_000;
 const WAITING_MAX = 4_096;
 
 /**
- * With nothing in flight an item is sent at once; otherwise items gather until the flight ends,
- * `maxInstructions` are there or the oldest has waited for `lingerMs`.
+ * With nothing in flight an item is sent at once. Otherwise items wait until the flight ends, until
+ * there are `maxInstructions`, or until the oldest has waited for `lingerMs`.
  *
  * @param options.maxInstructions how many items, usually of one instruction, share a transaction
  * @param options.computeUnitLimitEach what one item may use
@@ -228,14 +231,16 @@ export function createBatcher(options: {
   return {
     async add(item) {
       if (waiting.length >= WAITING_MAX) {
-        throw new LedgerUnavailableError('Too much waits to be sent', { signature: null });
+        throw new LedgerUnavailableError('Too many transactions wait to be sent', {
+          signature: null,
+        });
       }
       const end = createDeferred<SendResult>();
       waiting.push({
         item: { ...item, end },
         lingersUntilMs: performance.now() + lingerMs,
       });
-      // What is added in the same turn of the event loop travels together.
+      // Items added in the same turn of the event loop share a transaction.
       queueMicrotask(pump);
       return end.promise;
     },

@@ -21,19 +21,18 @@ import {
   signTransaction,
 } from './transaction.ts';
 
-/** Lets so many pieces of work run at a time. */
-interface Turns {
+/** Work in lanes, of which a limited number runs at a time. */
+interface LaneQueue {
   /**
-   * Runs `work` when its turn comes. Within a lane it is first come, first served; lanes alternate,
-   * so that a burst of one kind of work never holds up all of another kind, but for urgent ones,
-   * behind which all others wait.
+   * Runs `work` when its turn comes. Within a lane it is first come, first served. Lanes alternate,
+   * so that a burst in one never holds up all others. Urgent lanes go before the others.
    */
-  take<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
   /** How long the first that waits in the lane has waited; 0 when none does. */
   waitedMs(lane: string): number;
 }
 
-/** One that waits for its turn. */
+/** Work that waits for its turn. */
 interface Waiting {
   sinceMs: number;
   begin: () => void;
@@ -41,17 +40,15 @@ interface Waiting {
 
 /**
  * @param options.limit how many may run at a time
- * @param options.observe called with the lane of what is sent, and what it returns with the outcome,
- *   which stays unknown where the ledger is out of reach
  * @param options.nowMs a monotone clock in milliseconds
  */
-export function createTurns(options: {
+export function createLaneQueue(options: {
   limit: number;
   urgentLanes?: readonly string[];
   nowMs: () => number;
-}): Turns {
+}): LaneQueue {
   const { limit, urgentLanes = [], nowMs } = options;
-  /** Lanes that somebody waits in, in the order they are served. */
+  /** Lanes in which work waits, in the order they are served. */
   const lanes = new Map<string, Waiting[]>();
   let running = 0;
 
@@ -63,8 +60,8 @@ export function createTurns(options: {
     });
   }
 
-  /** The place is handed on as it is, so that nobody who comes now can overtake. */
-  function handOn(): void {
+  /** Gives the place to the next, so that newer work cannot overtake it. */
+  function runNext(): void {
     const served = [...lanes].find(([lane]) => urgentLanes.includes(lane)) ?? [...lanes][0];
     if (served === undefined) {
       running -= 1;
@@ -78,13 +75,13 @@ export function createTurns(options: {
   }
 
   return {
-    async take(lane, work) {
+    async run(lane, work) {
       if (running >= limit) await wait(lane);
       else running += 1;
       try {
         return await work();
       } finally {
-        handOn();
+        runNext();
       }
     },
     waitedMs(lane) {
@@ -94,18 +91,18 @@ export function createTurns(options: {
   };
 }
 
-/** Who pays for transactions, in turn. */
+/** The keys that pay for transactions, in turn. */
 interface FeePayers {
   /**
    * The next in turn that has not been tried; those that could not pay lately come last.
    * Undefined when all were tried.
    */
   next(tried: ReadonlySet<Signer>): Signer | undefined;
-  /** It could not pay. @returns whether that is news, as it is once a minute at most */
+  /** It could not pay. @returns whether to log that: once a minute at most */
   passOver(payer: Signer): boolean;
 }
 
-/** Whoever runs short of lamports is usually given some within minutes. */
+/** A fee payer that runs short of lamports is usually funded within minutes. */
 const PASSED_OVER_MS = 60_000;
 
 /** @param options.nowMs a monotone clock in milliseconds */
@@ -131,9 +128,9 @@ export function createFeePayers(options: {
     },
     passOver(payer) {
       passedOverMs.set(payer, nowMs());
-      const isNews = isLongAgo(warnedMs, payer);
-      if (isNews) warnedMs.set(payer, nowMs());
-      return isNews;
+      const isDue = isLongAgo(warnedMs, payer);
+      if (isDue) warnedMs.set(payer, nowMs());
+      return isDue;
     },
   };
 }
@@ -144,9 +141,9 @@ export type Instructions =
   | ((feePayer: PublicKey) => readonly TransactionInstruction[]);
 
 export interface Sending {
-  /** They keep their positions: what the sender adds comes behind them. */
+  /** They keep their positions: the sender adds its own behind them. */
   readonly instructions: Instructions;
-  /** Whoever signs besides the fee payer. */
+  /** The signers besides the fee payer. */
   readonly signers: readonly Signer[];
   /** What the instructions may use together. */
   readonly computeUnitLimit: number;
@@ -157,13 +154,13 @@ export interface Sending {
   readonly isWanted?: () => boolean;
 }
 
-/** Sends transactions and tells for certain how each ended. */
+/** Sends transactions, and follows each until its fate is certain. */
 export interface Sender {
   /**
    * @throws LedgerUnavailableError when the ledger is out of reach. With a signature, the
    *   transaction's fate is not known and has to be read once its blockhash is dead
    * @throws TransactionTooLargeError
-   * @throws WithdrawnError when it is not wanted any more as its turn comes
+   * @throws WithdrawnError when it is no longer wanted at its turn
    */
   send(sending: Sending): Promise<SendResult>;
   /** How long the first that waits in the lane has waited for its turn; 0 when none does. */
@@ -174,18 +171,18 @@ export interface Sender {
 
 const IN_FLIGHT = 'in flight' as const;
 /**
- * Unless refused, a transaction may land; whether it was passed on is not certain. The state that
- * refused it is of `slot` or later: nodes do not say which it was.
+ * Unless refused, a transaction may land, though no node may have passed it on. A node that refuses
+ * it does not say its slot, only that it is `slot` or later.
  */
 type Submission = typeof IN_FLIGHT | { readonly error: TransactionError; readonly slot: number };
 
-/** Waiting for its turn or in flight: more is sent than the ledger takes. */
+/** Waiting for their turn or in flight. More would only wait longer than their blockhash lives. */
 const PENDING_MAX = 4_096;
 const CLOSED = 'The sender was closed';
 /** A node that is behind its neighbours may not know a fresh blockhash yet. */
 const BLOCKHASHES_TRIED_MAX = 3;
 
-/** Where a sender tells what went wrong without anybody's doing; `console` will do. */
+/** Where a sender logs faults that it survives; `console` will do. */
 export interface SenderLog {
   warn(entry: object): void;
   error(entry: object): void;
@@ -193,16 +190,18 @@ export interface SenderLog {
 
 /**
  * @param options.rpc the ledger's node, as `connectRpc` gives it
- * @param options.feePayers take turns, so that no single account's write lock bounds throughput;
- *   one that cannot pay is passed over while others can
+ * @param options.feePayers take turns, so that no single account's write lock bounds throughput. One
+ *   that cannot pay is passed over while others can
  * @param options.wsUrl where the ledger notifies; without it confirmations are polled for
- * @param options.priorityFee micro-lamports per compute unit, asked for each transaction; its
- *   failure is the send's
- * @param options.submissionsMax how many transactions a node is given at a time. What waits at a
- *   node ages there, on a fast ledger past its blockhash's life; what waits here is not signed yet
- * @param options.urgentLanes what has to be sent before anything else that waits here
+ * @param options.priorityFee micro-lamports per compute unit, asked for each transaction. If it
+ *   fails, so does the send
+ * @param options.submissionsMax how many transactions a node is given at a time. A transaction that
+ *   waits at a node may outlive its blockhash; one that waits here is not signed yet
+ * @param options.urgentLanes are sent before all others that wait here
  * @param options.repeatMs after which a transaction without a status is sent once more: a second by
  *   default, since nodes drop transactions under load
+ * @param options.observe called with a transaction's lane when it is sent. What it returns is called
+ *   with the result, `unknown` where the ledger is out of reach
  * @param options.nowMs a monotone clock in milliseconds, by which turns and pauses are measured
  */
 export function createSender(options: {
@@ -215,7 +214,7 @@ export function createSender(options: {
   submissionsMax?: number;
   urgentLanes?: readonly string[];
   repeatMs?: number;
-  observe?: (lane: string) => (outcome: SendResult['status'] | 'unknown') => void;
+  observe?: (lane: string) => (status: SendResult['status'] | 'unknown') => void;
   nowMs?: () => number;
 }): Sender {
   const { rpc, commitment, logger, priorityFee, observe } = options;
@@ -223,7 +222,7 @@ export function createSender(options: {
   const { nowMs = () => performance.now() } = options;
   const blockhashes = createBlockhashes(rpc);
   const confirmer = createConfirmer({ rpc, commitment, wsUrl, repeatMs });
-  const turns = createTurns({ limit: submissionsMax, urgentLanes, nowMs });
+  const laneQueue = createLaneQueue({ limit: submissionsMax, urgentLanes, nowMs });
   const feePayers = createFeePayers({ keys: options.feePayers, nowMs });
   let newestSlot = 0;
   let pending = 0;
@@ -231,7 +230,7 @@ export function createSender(options: {
 
   function assertSendable({ isWanted }: Sending): void {
     if (closed) throw new LedgerUnavailableError(CLOSED, { signature: null });
-    if (isWanted?.() === false) throw new WithdrawnError('Nobody waits for it');
+    if (isWanted?.() === false) throw new WithdrawnError('Cancelled before it was signed');
   }
 
   async function prepare(
@@ -241,7 +240,7 @@ export function createSender(options: {
   ) {
     const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
     const microLamports = (await priorityFee?.()) || undefined;
-    // Blockhash and fee may have been long in coming.
+    // Blockhash and fee may have taken long.
     assertSendable(sending);
     const own =
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
@@ -256,8 +255,8 @@ export function createSender(options: {
   }
 
   /**
-   * What a notice says before the answer to the sending counts as well. A node that fails to answer,
-   * or does not say why it refused, decides nothing: it may have passed the transaction on before.
+   * A notice may come before the answer to the sending, and counts as well. A node that fails to
+   * answer, or refuses without a cause, decides nothing: it may have passed the transaction on.
    */
   async function submit({ wire, signature }: SignedTransaction, slot: number): Promise<Submission> {
     const noticed = confirmer.expect(signature).then(() => IN_FLIGHT);
@@ -276,14 +275,15 @@ export function createSender(options: {
     return submission;
   }
 
-  /** A stranger's account, such as a payout that was closed and made anew, may have any size. */
+  /** Sends again with the largest limit if accounts of others, such as a payout, exceed the usual. */
   async function sendAs(
     feePayer: Signer,
     sending: Sending,
     loadedBytes = LOADED_BYTES_USUAL,
   ): Promise<SendResult> {
+    const { lane = '' } = sending;
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
-      const { blockhash, signed, submission } = await turns.take(sending.lane ?? '', async () => {
+      const { blockhash, signed, submission } = await laneQueue.run(lane, async () => {
         assertSendable(sending);
         const blockhash = await blockhashes.current();
         const signed = await prepare({ sending, loadedBytes }, feePayer, blockhash);
@@ -295,7 +295,7 @@ export function createSender(options: {
         continue;
       }
       const { lastValidBlockHeight } = blockhash;
-      const outcome: SendResult =
+      const result: SendResult =
         submission === IN_FLIGHT || submission.error === 'AlreadyProcessed'
           ? await confirmer.confirm({ ...signed, lastValidBlockHeight })
           : {
@@ -304,18 +304,18 @@ export function createSender(options: {
               signature: null,
               error: refusalOf(submission.error),
             };
-      const isCut = outcome.status === 'failed' && isTooLarge(outcome.error);
-      if (!isCut || loadedBytes === LOADED_BYTES_MAX) return outcome;
+      const isCut = result.status === 'failed' && isTooLarge(result.error);
+      if (!isCut || loadedBytes === LOADED_BYTES_MAX) return result;
       return sendAs(feePayer, sending, LOADED_BYTES_MAX);
     }
     throw new LedgerUnavailableError('No node knows a fresh blockhash', { signature: null });
   }
 
   return {
-    /** Has another fee payer pay where one cannot. @returns what the last one came to */
+    /** Has another fee payer pay where one cannot. @returns the result of the last one */
     async send(sending) {
       if (closed || pending >= PENDING_MAX) {
-        const message = closed ? CLOSED : 'Too much is being sent';
+        const message = closed ? CLOSED : 'Too many transactions wait to be sent';
         throw new LedgerUnavailableError(message, { signature: null });
       }
       const paysRent = typeof sending.instructions === 'function';
@@ -345,7 +345,7 @@ export function createSender(options: {
       newestSlot = Math.max(newestSlot, last.slot);
       return last;
     },
-    waitedMs: turns.waitedMs,
+    waitedMs: laneQueue.waitedMs,
     close() {
       closed = true;
       confirmer.close();

@@ -1,6 +1,6 @@
 import anchor from '@coral-xyz/anchor';
+import { base58 } from '@scure/base';
 import { Keypair, type PublicKey, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { createAddresses } from '../../../programs/client/index.ts';
 import {
@@ -269,7 +269,7 @@ function movingTokensInRefund(from: PublicKey) {
     meta.innerInstructions[0]?.instructions.unshift({
       programIdIndex,
       accounts: [source, 0, 0],
-      data: bs58.encode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0)),
+      data: base58.encode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0)),
     });
   });
 }

@@ -1,6 +1,6 @@
 import anchor from '@coral-xyz/anchor';
+import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { coder } from '../../../testing/ledger/anchorCoder.ts';
 import type { ForgedJobs, JobName } from '../forgedScene.ts';
 import type { Forgery, InstructionJson, TransactionJson } from './node.ts';
@@ -36,12 +36,12 @@ export function forgeEvent(
   return {
     transaction(transaction) {
       for (const instruction of eventInstructions(transaction, name)) {
-        const bytes = Buffer.from(bs58.decode(instruction.data));
+        const bytes = Buffer.from(base58.decode(instruction.data));
         const fields = decodeEvent(instruction)?.data as Record<string, never>;
         if (job && !job.equals(fields.job as unknown as PublicKey)) continue;
         const forged = coder.types.encode(name, { ...fields, ...change(fields) });
         const prefix = bytes.subarray(0, EVENT_PREFIX_BYTES);
-        instruction.data = bs58.encode(Buffer.concat([prefix, forged]));
+        instruction.data = base58.encode(Buffer.concat([prefix, forged]));
       }
       return transaction;
     },
@@ -68,7 +68,9 @@ export function forgeAccount(
 }
 
 export function decodeEvent({ data }: InstructionJson) {
-  return coder.events.decode(Buffer.from(bs58.decode(data)).subarray(TAG_BYTES).toString('base64'));
+  return coder.events.decode(
+    Buffer.from(base58.decode(data)).subarray(TAG_BYTES).toString('base64'),
+  );
 }
 
 /** A version that does not exist. */
@@ -114,9 +116,9 @@ export const plusOne = (field: string) => plus(1, field);
 export const set = (field: string, value: unknown) => () => ({ [field]: value });
 
 export function flipByte(data: string, at: number): string {
-  const bytes = bs58.decode(data);
+  const bytes = base58.decode(data);
   bytes[at] = (bytes[at] ?? 0) ^ 1;
-  return bs58.encode(bytes);
+  return base58.encode(bytes);
 }
 
 export const ED25519 = 0;

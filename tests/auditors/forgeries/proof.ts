@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import {
   ED25519,
   type ForgeryCase,
@@ -30,9 +30,9 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
     job: 'settled',
     forgery: () =>
       inTransactionOf('JobProven', (transaction) => {
-        const bytes = bs58.decode(outer(transaction, ED25519).data);
+        const bytes = base58.decode(outer(transaction, ED25519).data);
         bytes.set(Keypair.generate().publicKey.toBytes(), KEY_AT);
-        outer(transaction, ED25519).data = bs58.encode(bytes);
+        outer(transaction, ED25519).data = base58.encode(bytes);
       }),
     fails: ['history.signatures', 'proof.signature', 'proof.key'],
   },

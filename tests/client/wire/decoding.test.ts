@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import {
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
 } from '@solana/kit';
 import { VersionedTransaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import {
   CONFIG_FIELDS,
   decodeMessage,
@@ -43,8 +43,8 @@ function inKitsWords(message: Message): object {
       numReadonlySignerAccounts: header.numReadonlySignedAccounts,
       numReadonlyNonSignerAccounts: header.numReadonlyUnsignedAccounts,
     },
-    staticAccounts: keys.map((key) => bs58.encode(key)),
-    lifetimeToken: bs58.encode(recentBlockhash),
+    staticAccounts: keys.map((key) => base58.encode(key)),
+    lifetimeToken: base58.encode(recentBlockhash),
   };
   if (version !== 1) {
     return {
@@ -56,7 +56,7 @@ function inKitsWords(message: Message): object {
       })),
       ...(lookups.length > 0 && {
         addressTableLookups: lookups.map(({ table, writableIndexes, readonlyIndexes }) => ({
-          lookupTableAddress: bs58.encode(table),
+          lookupTableAddress: base58.encode(table),
           writableIndexes: [...writableIndexes],
           readonlyIndexes: [...readonlyIndexes],
         })),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { slotSecondsOf } from '../../../api/console/views/timeSlots.ts';
+import { bucketSecondsOf } from '../../../api/console/views/timeBuckets.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { type ConsoleScene, LEDGER_SECONDS, openConsoleScene, signIn } from './consoleScene.ts';
 
@@ -99,7 +99,7 @@ describe('the counts of jobs', () => {
   });
 });
 
-describe('the slots of a time', () => {
+describe('the buckets of a period', () => {
   it.each([
     [HOUR, HOUR],
     [4 * DAY, HOUR],
@@ -107,7 +107,7 @@ describe('the slots of a time', () => {
     [96 * DAY, DAY],
     [97 * DAY, 7 * DAY],
     [20 * 365 * DAY, 84 * DAY],
-  ])('of %i s have %i s', (length, slot) => {
-    expect(slotSecondsOf({ since: 0, until: length })).toBe(slot);
+  ])('of %i s have %i s', (length, bucket) => {
+    expect(bucketSecondsOf({ since: 0, until: length })).toBe(bucket);
   });
 });

@@ -1,5 +1,5 @@
+import { base58 } from '@scure/base';
 import { SystemProgram, type Transaction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import type { ContractScene } from './scene.ts';
 
@@ -95,9 +95,9 @@ const transactions: ContractCall[] = [
     ),
   ),
   call('getTransaction without versions', ({ transfer }) => [transfer, CONFIRMED]),
-  call('getTransaction that is unknown', () => [bs58.encode(Buffer.alloc(64, 3)), VERSIONED]),
+  call('getTransaction that is unknown', () => [base58.encode(Buffer.alloc(64, 3)), VERSIONED]),
   call('getSignatureStatuses', ({ transfer, failed }) => [
-    [transfer, failed, bs58.encode(Buffer.alloc(64, 3))],
+    [transfer, failed, base58.encode(Buffer.alloc(64, 3))],
     { searchTransactionHistory: true },
   ]),
   call('getSignaturesForAddress', ({ to }) => [to.toBase58(), CONFIRMED]),

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
+import { base58 } from '@scure/base';
 import { SystemProgram } from '@solana/web3.js';
-import bs58 from 'bs58';
 import WebSocket from 'ws';
 import { within } from '../../../common/wait.ts';
 import type { ContractScene } from './scene.ts';
@@ -61,7 +61,7 @@ export async function gatherNotifications(
       lamports: LAMPORTS,
     }),
   ]);
-  const signature = bs58.encode(transaction.signature as Buffer);
+  const signature = base58.encode(transaction.signature as Buffer);
   await subscribe('signature', [signature, { commitment: 'confirmed' }]);
   // surfpool answers a subscription before it is in place. Where the last one works, the others do.
   await subscribe('slot', []);

@@ -1,3 +1,4 @@
+import { base58 } from '@scure/base';
 import {
   Keypair,
   PublicKey,
@@ -5,7 +6,6 @@ import {
   Transaction,
   TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { delay } from '../../../common/wait.ts';
 import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import {
@@ -117,7 +117,7 @@ export async function openScene(
     const wire = transaction.serialize().toString('base64');
     const { error } = await call('sendTransaction', [wire, config]);
     if (error) throw new Error(`the scene could not be set: ${JSON.stringify(error)}`);
-    return confirm(bs58.encode(transaction.signature as Buffer));
+    return confirm(base58.encode(transaction.signature as Buffer));
   }
 
   const { result: funding } = await call('requestAirdrop', [payer.publicKey.toBase58(), FUNDS]);

@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { base58 } from '@scure/base';
 import type { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -29,13 +29,13 @@ export function noisyTransaction(random: Random, signing: Signing): Uint8Array {
     // In version 1 no key stands twice.
     if (random.below(10) === 0 || (noise.version === 1 && named.has(address))) return key;
     named.add(address);
-    return bs58.decode(address);
+    return base58.decode(address);
   });
   const isAlone = random.below(4) > 0;
   const decoded = {
     ...noise,
     keys,
-    recentBlockhash: bs58.decode(signing.blockhash),
+    recentBlockhash: base58.decode(signing.blockhash),
     ...(isAlone && {
       header: { ...noise.header, numRequiredSignatures: 1, numReadonlySignedAccounts: 0 },
       signatures: noise.signatures.slice(0, 1),

@@ -1,5 +1,6 @@
+import { base58 } from '@scure/base';
 import { PublicKey } from '#publicKey';
-import { decodeBase58 } from '../../keys.ts';
+
 import { encodeMessage, type MessageVersion } from '../../wire/index.ts';
 
 /** A message that shows not even its accounts, in a version whose form is not known. */
@@ -53,7 +54,7 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
     json.instructions.map(({ programIdIndex, accounts, data }) => ({
       programIdIndex,
       accountKeyIndexes: [...accounts],
-      data: decodeBase58(data),
+      data: base58.decode(data),
     }));
   const staticAccountKeys = isKnown ? keys() : tryRead(keys);
   if (!staticAccountKeys) throw new UnknownFormError(`A message of version ${version}`);

@@ -1,9 +1,10 @@
+import { base58 } from '@scure/base';
 import type { VersionedTransactionResponse } from '@solana/web3.js';
 import { PublicKey } from '#publicKey';
 import { type Addresses, ED25519_PROGRAM, TOKEN_PROGRAM } from '../../addresses.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import type { Job, Worker } from '../../generated/types.ts';
-import { decodeBase58, publicKeyOf } from '../../keys.ts';
+import { publicKeyOf } from '../../keys.ts';
 import { areBytesEqual, viewOf } from '../../platform/bytes.ts';
 import { ed25519InstructionData } from '../../proof.ts';
 import type { Place } from '../check.ts';
@@ -75,7 +76,7 @@ export function readTransaction(
     slot: BigInt(response.slot),
     message: bytes,
     signers: addresses.slice(0, signerCount).map(publicKeyOf),
-    signatures: signatures.map((text) => decodeBase58(text)),
+    signatures: signatures.map((text) => base58.decode(text)),
     instructions: Array.from({ length: count }, (_, index) => {
       const outer = message.compiledInstructions[index];
       return {
@@ -85,7 +86,7 @@ export function readTransaction(
         inner: (inner.get(index) ?? []).map((called) => ({
           programId: address(called.programIdIndex),
           accounts: called.accounts.map(address),
-          data: decodeBase58(called.data),
+          data: base58.decode(called.data),
         })),
       };
     }),

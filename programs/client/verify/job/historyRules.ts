@@ -1,6 +1,7 @@
+import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import type { JobStatus } from '../../generated/vocabulary.ts';
-import { encodeBase58 } from '../../keys.ts';
+
 import { verifySignature } from '../../proof.ts';
 import { fails, holds, notCheckable } from '../check.ts';
 import type { LedgerTransaction } from './evidence.ts';
@@ -49,7 +50,7 @@ const namesOf = (transactions: readonly LedgerTransaction[]): string =>
 /** Where the signed bytes are not known, this is so of the name alone. */
 function isSigned({ signature, signatures, signers, message }: LedgerTransaction): boolean {
   const [first] = signatures;
-  if (first === undefined || encodeBase58(first) !== signature) return false;
+  if (first === undefined || base58.encode(first) !== signature) return false;
   return (
     message === undefined ||
     (signatures.length === signers.length &&

@@ -1,9 +1,10 @@
+import { base58 } from '@scure/base';
 import { PublicKey } from '#publicKey';
 import { accountFilter } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import { accountFieldOffset } from '../../codec.ts';
 import { parseJobId } from '../../jobId.ts';
-import { encodeBase58, tryDecodeBase58 } from '../../keys.ts';
+import { tryDecodeBase58 } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { isOnCurve } from '../../platform/curve.ts';
 import { COMMITMENT } from '../ledgerState.ts';
@@ -72,7 +73,7 @@ async function findById(
   const found = await connection.getProgramAccounts(addresses.programId, {
     commitment: COMMITMENT,
     dataSlice: { offset: 0, length: 0 },
-    filters: [accountFilter('Job'), { memcmp: { offset: JOB_ID_AT, bytes: encodeBase58(jobId) } }],
+    filters: [accountFilter('Job'), { memcmp: { offset: JOB_ID_AT, bytes: base58.encode(jobId) } }],
   });
   const [only, other] = found;
   if (!only) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTurns } from '../../programs/client/sender/sender.ts';
+import { createLaneQueue } from '../../programs/client/sender/sender.ts';
 
 /** Work that ends when the test says so, and the order in which it began. */
 function createLine(limit: number, urgentLanes?: readonly string[]) {
-  const turns = createTurns({ limit, ...(urgentLanes && { urgentLanes }), nowMs: () => 0 });
+  const queue = createLaneQueue({ limit, ...(urgentLanes && { urgentLanes }), nowMs: () => 0 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const taken: Promise<void>[] = [];
@@ -24,7 +24,7 @@ function createLine(limit: number, urgentLanes?: readonly string[]) {
         ends.push(end.resolve);
         return end.promise;
       };
-      taken.push(turns.take(lane, work));
+      taken.push(queue.run(lane, work));
     },
     endNext,
     async endAll() {
@@ -34,7 +34,7 @@ function createLine(limit: number, urgentLanes?: readonly string[]) {
   };
 }
 
-describe('the turn queue', () => {
+describe('the lane queue', () => {
   it('runs at most its maximum at a time', async () => {
     const line = createLine(2);
     for (const name of ['a', 'b', 'c', 'd']) line.wait('lane', name);
@@ -70,23 +70,23 @@ describe('the turn queue', () => {
 
   it('returns how long the first item of a lane has waited', async () => {
     let now = 0;
-    const turns = createTurns({ limit: 1, nowMs: () => now });
+    const queue = createLaneQueue({ limit: 1, nowMs: () => now });
     const running = Promise.withResolvers<void>();
-    const taken = [turns.take('a', () => running.promise)];
-    expect(turns.waitedMs('a')).toBe(0);
-    taken.push(turns.take('a', async () => expect(turns.waitedMs('a')).toBe(40)));
+    const taken = [queue.run('a', () => running.promise)];
+    expect(queue.waitedMs('a')).toBe(0);
+    taken.push(queue.run('a', async () => expect(queue.waitedMs('a')).toBe(40)));
     now = 60;
-    taken.push(turns.take('a', async () => expect(turns.waitedMs('a')).toBe(0)));
+    taken.push(queue.run('a', async () => expect(queue.waitedMs('a')).toBe(0)));
     now = 100;
-    expect([turns.waitedMs('a'), turns.waitedMs('b')]).toEqual([100, 0]);
+    expect([queue.waitedMs('a'), queue.waitedMs('b')]).toEqual([100, 0]);
     running.resolve();
     await Promise.all(taken);
-    expect(turns.waitedMs('a')).toBe(0);
+    expect(queue.waitedMs('a')).toBe(0);
   });
 
   it('continues after failed work', async () => {
-    const turns = createTurns({ limit: 1, nowMs: () => 0 });
-    await expect(turns.take('lane', () => Promise.reject(new Error('failed')))).rejects.toThrow();
-    expect(await turns.take('lane', async () => 'done')).toBe('done');
+    const queue = createLaneQueue({ limit: 1, nowMs: () => 0 });
+    await expect(queue.run('lane', () => Promise.reject(new Error('failed')))).rejects.toThrow();
+    expect(await queue.run('lane', async () => 'done')).toBe('done');
   });
 });
