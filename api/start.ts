@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../common/config.ts';
+import { createWriteBuffer } from '../common/database/batched.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
 import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
-import { createBatchLog } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
 import { createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
@@ -138,7 +138,7 @@ export async function startApi(
   const allowBuiltin = config.SVC_ALLOW_BUILTIN_WORKERS;
   const gateway = config.SVC_GATEWAY.toBase58();
   const probe = createHealthProbe({ dispatcher, gateway, allowLoopback, allowBuiltin });
-  const sightings = createBatchLog<WorkerSighting>({
+  const sightings = createWriteBuffer<WorkerSighting>({
     write: (seen) => insertSightings(pool, seen),
     what: 'hours of workers',
     logger,
@@ -185,7 +185,7 @@ export async function startApi(
   shutdown.add('leases', idempotency.close);
   const observations = createObservationLog({ database: pool, logger });
   shutdown.add('observations', observations.close);
-  const timings = createBatchLog<JobTiming>({
+  const timings = createWriteBuffer<JobTiming>({
     write: (written) => insertTimings(pool, written),
     what: 'timings of jobs',
     logger,

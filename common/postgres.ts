@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { connectionOf } from './database/connection.ts';
-import type { Logger } from './logger.ts';
 
 /** What a statement needs: a pool, or the client that holds the current transaction. */
 export type Database = Pick<pg.Pool, 'query'>;
@@ -27,12 +26,11 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
 /**
  * A pool whose int8 and numeric columns arrive as bigint.
  *
- * @param options.queryTimeoutMs after which a statement fails and its connection is given up: the
- *   server behind it may have vanished without a word
- * @param options.plansOnce keeps one plan for each statement with a name, whatever its values. The
- *   server would choose so by itself, but takes arrays of unknown length for long, and so plans
- *   statements for a few items anew each time: as much work as running them
- * @throws Error where the address asks for TLS in a way that cannot be; the setting was tried for that
+ * @param options.queryTimeoutMs after which a statement fails and its connection is dropped, since
+ *   the server behind it may be gone
+ * @param options.plansOnce keeps one plan for each named statement. Left to itself, the server takes
+ *   arrays of unknown length for long ones and plans each time, which costs as much as running them
+ * @throws Error where the address asks for TLS in an impossible way; settings were checked for that
  */
 export function createPool(options: {
   databaseUrl: string;
@@ -51,15 +49,15 @@ export function createPool(options: {
     ...(options.plansOnce && { onConnect: planOnce }),
     ...(options.queryTimeoutMs !== undefined && { query_timeout: options.queryTimeoutMs }),
     types,
-    // Statements that do not wait for each other's answers go out at once, and are run in their order.
+    // Sends statements without waiting for the answers to those before. They run in their order.
     pipeline: true,
   };
   const pool = new pg.Pool(config);
-  // An idle connection that is lost is replaced by the next statement's. The pool reports it as an
-  // error, and one that nobody hears ends the process.
+  // A lost idle connection is replaced at the next statement. The pool reports it as an error, which
+  // would end the process without a listener.
   pool.on('error', ignore);
-  // While it is lent, the pool does not listen, from before whoever asked for it can: a connection
-  // may be lost in the very packet that opens it. The next statement on it says so.
+  // The pool does not listen to a lent connection, and its user listens too late: it may be lost in
+  // the very packet that opens it. The next statement on it fails.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
@@ -83,8 +81,8 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
-    // A client whose rollback failed is in an unknown state and must not serve anybody again. One
-    // that only reads may do so for ever, while another server behind the same address takes writes.
+    // A client whose rollback failed is in an unknown state and must not be used again. Neither must
+    // one that only reads, since another server behind the same address may take writes.
     client.release(broken);
   }
 }
@@ -99,146 +97,3 @@ function isOnlyReading(error: unknown): error is pg.DatabaseError {
 }
 
 function ignore(): void {}
-
-/** One caller's part of a shared call. */
-interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
-  item: Item;
-}
-
-/**
- * Lets many callers share calls that cost much the same for one item as for many, such as a
- * statement. With few callers each is served at once and alone; whoever comes while `callsMax` calls
- * are under way goes with the next, so that under load a call carries the more the longer it takes.
- *
- * @param options.callOne serves a lone item at less cost; by default `call` does
- * @param options.call serves the items and gives their results in the same order, or none where
- *   there is nothing to give; its error is everybody's whose item it had
- */
-export function gather<Item, Result>(options: {
-  callOne?: (item: Item) => Promise<Result>;
-  call: (items: readonly Item[]) => Promise<readonly Result[]>;
-  itemsMax: number;
-  callsMax: number;
-}): (item: Item) => Promise<Result> {
-  const { callOne, call, itemsMax, callsMax } = options;
-  let waiting: Waiting<Item, Result>[] = [];
-  let calls = 0;
-
-  async function resultsOf(items: readonly Item[]): Promise<readonly Result[]> {
-    const [item] = items;
-    if (callOne && items.length === 1) return [await callOne(item as Item)];
-    return call(items);
-  }
-
-  async function serve(served: readonly Waiting<Item, Result>[]): Promise<void> {
-    try {
-      const results = await resultsOf(served.map(({ item }) => item));
-      for (const [place, { resolve }] of served.entries()) resolve(results[place] as Result);
-    } catch (error) {
-      for (const { reject } of served) reject(error);
-    }
-  }
-
-  async function pump(): Promise<void> {
-    if (waiting.length === 0 || calls === callsMax) return;
-    calls += 1;
-    while (waiting.length > 0) {
-      const served = waiting.slice(0, itemsMax);
-      waiting = waiting.slice(itemsMax);
-      await serve(served);
-    }
-    calls -= 1;
-  }
-
-  return (item) => {
-    const one = { item, ...Promise.withResolvers<Result>() };
-    waiting.push(one);
-    // Whoever comes in the same turn of the event loop goes along.
-    setImmediate(pump);
-    return one.promise;
-  };
-}
-
-/** So that a shared statement stays short. */
-const APART = { itemsMax: 64, callsMax: 2 };
-
-/**
- * `gather`, for items that must not fail by one another: where the database refuses the statement
- * for many, each of them is tried alone.
- *
- * @param call serves the items and gives their results in the same order
- */
-export function gatherApart<Item, Result>(
-  call: (items: readonly Item[]) => Promise<readonly Result[]>,
-): (item: Item) => Promise<Result> {
-  async function callAlone(item: Item): Promise<Result> {
-    const [result] = await call([item]);
-    return result as Result;
-  }
-  const settle = gather<Item, PromiseSettledResult<Result>>({
-    ...APART,
-    async call(items) {
-      try {
-        const results = await call(items);
-        return results.map((value) => ({ status: 'fulfilled', value }));
-      } catch (error) {
-        if (!(error instanceof pg.DatabaseError)) throw error;
-        return Promise.allSettled(items.map(callAlone));
-      }
-    },
-  });
-  return async (item) => {
-    const settled = await settle(item);
-    if (settled.status === 'rejected') throw settled.reason;
-    return settled.value;
-  };
-}
-
-/** Writes down what was observed, together with what else is observed at the time. */
-export interface BatchLog<Item> {
-  add(item: Item): void;
-  /** Writes what is left; what is being written goes on. */
-  close(): Promise<void>;
-}
-
-/** Well below the ten minutes that a median looks back over. */
-const WRITE_AFTER_MS = 500;
-
-/**
- * A request waits for none of this, and a second has two statements at most, however many its
- * requests. What fails to be written is reported and lost: nothing of it is owed to anybody.
- *
- * @param options.what the items, for the log
- */
-export function createBatchLog<Item>(options: {
-  write: (items: readonly Item[]) => Promise<void>;
-  what: string;
-  logger: Logger;
-}): BatchLog<Item> {
-  const { write, what, logger } = options;
-  let items: Item[] = [];
-  let timer: NodeJS.Timeout | undefined;
-
-  async function writeAll(): Promise<void> {
-    const written = items;
-    items = [];
-    timer = undefined;
-    try {
-      await write(written);
-    } catch (error) {
-      logger.warn({ msg: `Failed to record ${what}`, err: error });
-    }
-  }
-
-  return {
-    add(item) {
-      items.push(item);
-      timer ??= setTimeout(writeAll, WRITE_AFTER_MS);
-    },
-    async close() {
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      await writeAll();
-    },
-  };
-}

@@ -15,8 +15,8 @@ export const systemTime: Time = {
 };
 
 /**
- * Waits `ms` milliseconds, or less when `signal` aborts: then it returns at once, without an error,
- * because every caller looks at its own state again afterwards.
+ * Waits `ms` milliseconds, or less when `signal` aborts. Then it returns without an error, because
+ * every caller checks its own state afterwards.
  */
 export function delay(ms: number, signal?: AbortSignal, time: Time = systemTime): Promise<void> {
   return new Promise((resolve) => {
@@ -31,15 +31,15 @@ export function delay(ms: number, signal?: AbortSignal, time: Time = systemTime)
   });
 }
 
-/** A promise, and what ends it. */
+/** A promise, and the functions that settle it. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   resolve(value: Value): void;
   reject(error: unknown): void;
 }
 
-/** What newer runtimes have as `Promise.withResolvers`, which Node 20 lacks. */
-export function createDeferred<Value>(): Deferred<Value> {
+/** `Promise.withResolvers`, which Node 20 lacks: the client package runs there, with this file. */
+export function withResolvers<Value>(): Deferred<Value> {
   let resolve: Deferred<Value>['resolve'] = () => undefined;
   let reject: Deferred<Value>['reject'] = () => undefined;
   const promise = new Promise<Value>((...ends) => {
@@ -48,13 +48,13 @@ export function createDeferred<Value>(): Deferred<Value> {
   return { promise, resolve, reject };
 }
 
-/** What `work` comes to, or undefined once `ms` milliseconds have passed; the work itself goes on. */
+/** The result of `work`, or undefined once `ms` milliseconds have passed; the work itself goes on. */
 export async function within<Result>(
   ms: number,
   work: Promise<Result>,
   time: Time = systemTime,
 ): Promise<Result | undefined> {
-  const { promise: late, resolve } = createDeferred<undefined>();
+  const { promise: late, resolve } = withResolvers<undefined>();
   const cancel = time.after(ms, () => resolve(undefined));
   try {
     return await Promise.race([work, late]);
@@ -63,12 +63,12 @@ export async function within<Result>(
   }
 }
 
-/** What `work` comes to, unless `signal` aborts first: then its reason is thrown; the work goes on. */
+/** The result of `work`. @throws the reason of `signal` if it aborts first; the work goes on */
 export async function unlessAborted<Result>(
   signal: AbortSignal,
   work: Promise<Result>,
 ): Promise<Result> {
-  const { promise: aborted, reject } = createDeferred<never>();
+  const { promise: aborted, reject } = withResolvers<never>();
   const end = (): void => reject(signal.reason);
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
@@ -81,11 +81,11 @@ export async function unlessAborted<Result>(
 
 /** Work that its starter does not wait for, but that a process finishes before it ends. */
 export interface Background {
-  /** @param work must not reject: whoever starts it handles its errors */
+  /** @param work must not reject: its starter handles its errors */
   add(work: Promise<unknown>): void;
   /** @returns ends work that begins now */
   begin(): () => void;
-  /** Resolves when nothing runs any more, what is added meanwhile included. */
+  /** Resolves when all work has ended, also what is added until then. */
   drain(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export function createBackground(): Background {
   return {
     add,
     begin() {
-      const { promise, resolve } = createDeferred<void>();
+      const { promise, resolve } = withResolvers<void>();
       add(promise);
       return resolve;
     },

@@ -1,5 +1,6 @@
+import { batched } from '../../common/database/batched.ts';
 import type { Logger } from '../../common/logger.ts';
-import { type Database, gather } from '../../common/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import { createSealing, type Sealing } from '../../common/sealing.ts';
 import { createBackground, delay } from '../../common/wait.ts';
 import { loseRequest } from '../sql/repeats.ts';
@@ -55,19 +56,19 @@ export function createIdempotency(services: RepeatServices): Idempotency {
   const leases = createLeases({ database, logger });
   const closing = new AbortController();
   const background = createBackground();
-  const claimTogether = gather<NewRequest, Buffer>({
+  const claimTogether = batched<NewRequest, Buffer>({
     ...SHARED,
     callOne: (request) => claimRequest(database, request),
     call: (requests) => claimRequests(database, requests),
   });
-  const expire = gather<LeaseKey, void>({
+  const expire = batched<LeaseKey, void>({
     ...SHARED,
     call: async (keys) => {
       await expireRequests(database, keys);
       return [];
     },
   });
-  const store = gather<NewAnswer, void>({
+  const store = batched<NewAnswer, void>({
     ...SHARED,
     callOne: (answer) => storeAnswer(database, answer),
     call: async (answers) => {

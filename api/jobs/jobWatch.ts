@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { batched } from '../../common/database/batched.ts';
 import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
-import { gather } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
@@ -49,11 +49,11 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
   let lastWordAtMs = -Infinity;
   let isMirrorAway = false;
 
-  const readProgress = gather<string, JobProgress | undefined>({
+  const readProgress = batched<string, JobProgress | undefined>({
     ...SHARED,
     call: (addresses) => selectJobsProgress(pool, addresses),
   });
-  const notify = gather<string, void>({
+  const notify = batched<string, void>({
     ...SHARED,
     call: async (signatures) => {
       await pool.query({

@@ -1,5 +1,6 @@
+import { createWriteBuffer, type WriteBuffer } from '../../common/database/batched.ts';
 import type { Logger } from '../../common/logger.ts';
-import { type BatchLog, createBatchLog, type Database } from '../../common/postgres.ts';
+import type { Database } from '../../common/postgres.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import {
   insertObservations,
@@ -16,9 +17,9 @@ import { isHealth, PROBE_INTERVAL_MS, unreadyReasonOf, type WorkerProbe } from '
 export function createObservationLog(options: {
   database: Database;
   logger: Logger;
-}): BatchLog<Observation> {
+}): WriteBuffer<Observation> {
   const { database, logger } = options;
-  return createBatchLog({
+  return createWriteBuffer({
     // A few observations of many; the median does without those that fail.
     write: (observations) => insertObservations(database, observations),
     what: 'latencies',

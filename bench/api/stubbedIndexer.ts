@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { gather } from '../../common/postgres.ts';
+import { batched } from '../../common/database/batched.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { MIRRORING } from './processes.ts';
 import { settledJob } from './stubbedSender.ts';
@@ -12,7 +12,7 @@ const [hints, database] = [new pg.Client(connection), new pg.Client(connection)]
 await hints.connect();
 await database.connect();
 
-const mirror = gather<string, void>({
+const mirror = batched<string, void>({
   itemsMax: 64,
   callsMax: 1,
   call: async (jobs) => {

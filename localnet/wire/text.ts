@@ -1,21 +1,17 @@
 import { base58 } from '@scure/base';
+import { LRUCache } from 'lru-cache';
+import { lookUp } from '../../programs/client/keys.ts';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 
 // The same few addresses are encoded again and again, and base58 takes quadratic time.
 
 /** About 3 MB when full. */
 const CACHED_MAX = 20_000;
-const texts = new Map<string, string>();
+const texts = new LRUCache<string, string>({ max: CACHED_MAX });
 
 /** An address or blockhash in base58. */
 export function addressText(bytes: Uint8Array): string {
-  const key = nameOfBytes(bytes);
-  const known = texts.get(key);
-  if (known !== undefined) return known;
-  if (texts.size >= CACHED_MAX) texts.clear();
-  const text = base58.encode(bytes);
-  texts.set(key, text);
-  return text;
+  return lookUp(texts, nameOfBytes(bytes), () => base58.encode(bytes));
 }
 
 /** Node ignores invalid base64 characters, but a cluster refuses them. */

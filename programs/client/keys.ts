@@ -24,7 +24,7 @@ interface Cache<Key, Value> {
   set(key: Key, value: NoInfer<Value>): unknown;
 }
 
-/** What the cache has under the key, else what is made of it; that is kept unless it is undefined. */
+/** The cached value of the key, else the made one, which is cached unless it is undefined. */
 export function lookUp<Key, Value, Made extends Value | undefined>(
   cache: Cache<Key, Value>,
   key: Key,
@@ -37,7 +37,7 @@ export function lookUp<Key, Value, Made extends Value | undefined>(
   return made;
 }
 
-/** Keeps at most `max` values; a new one takes the place of the oldest. */
+/** Keeps at most `max` values, a new one in place of the oldest. The package has no dependency for it. */
 export function createBoundedCache<Key, Value>(max: number): Cache<Key, Value> {
   const entries = new Map<Key, Value>();
   return {
@@ -52,23 +52,23 @@ export function createBoundedCache<Key, Value>(max: number): Cache<Key, Value> {
   };
 }
 
-/** Wallets and workers in use: each is asked for with every job. */
+/** Wallets and workers in use: each is looked up with every job. */
 const KEYS_KEPT_MAX = 10_000;
 const kept = createBoundedCache<string, PublicKey>(KEYS_KEPT_MAX);
 
-const spellings = new WeakMap<PublicKey, string>();
+const texts = new WeakMap<PublicKey, string>();
 
 /**
- * The key that is spelled so. Reading base58 costs more than it seems, and so does spelling it: the
- * same object each time lets what is found for a key be kept with it.
+ * The key of a base58 text, the same object each time, so that other caches find it by the object.
+ * Base58 is slow both ways.
  *
- * @throws Error when it is not the spelling of 32 bytes
+ * @throws Error when the text is not the base58 of 32 bytes
  */
 export function publicKeyOf(text: string): PublicKey {
   return lookUp(kept, text, () => new PublicKey(text));
 }
 
-/** How a key is spelled, which is found once for each object. */
+/** A key in base58, encoded once for each object. */
 export function toBase58(key: PublicKey): string {
-  return lookUp(spellings, key, () => key.toBase58());
+  return lookUp(texts, key, () => key.toBase58());
 }

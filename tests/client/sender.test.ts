@@ -7,7 +7,6 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
-import { createDeferred } from '../../common/wait.ts';
 import { getLatestBlockhash, getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
@@ -242,8 +241,8 @@ describe('the sender', () => {
 
 describe('a sender that was given a clock', () => {
   it('measures by it how long the first of a lane waits for its turn', async () => {
-    const entered = createDeferred<void>();
-    const opened = createDeferred<void>();
+    const entered = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<void>();
     const gated = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'sendTransaction') {
         entered.resolve();

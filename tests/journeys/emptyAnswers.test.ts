@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listKeys } from '../../api/account/keys.ts';
-import { createDeferred } from '../../common/wait.ts';
 import { untilEnded } from '../../testing/ledger/walletBooks.ts';
 import {
   FORMS,
@@ -105,7 +104,7 @@ describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) =>
 describe('a worker that gives an answer without text where another has one', () => {
   it('bears that itself', async () => {
     const [mute, sound] = upstreams as [UpstreamServer, UpstreamServer];
-    const opened = createDeferred<void>();
+    const opened = Promise.withResolvers<void>();
     mute.answerWith(sayNothing);
     sound.answerWith(async (reply) => {
       await opened.promise;

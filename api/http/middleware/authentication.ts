@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { type Database, gather } from '../../../common/postgres.ts';
+import { batched } from '../../../common/database/batched.ts';
+import type { Database } from '../../../common/postgres.ts';
 import { suspensionMessage } from '../../account/suspensions.ts';
 import { ApiError, accountRequired } from '../../contracts/errors.ts';
 import {
@@ -21,7 +22,7 @@ export interface KeyAdmission {
 const SHARED = { itemsMax: 256, callsMax: 2 };
 
 export function createKeyAdmission(database: Database): KeyAdmission {
-  const find = gather<string, KeyAndAccount | undefined>({
+  const find = batched<string, KeyAndAccount | undefined>({
     ...SHARED,
     call: (hashes) => selectKeysAndAccounts(database, hashes),
   });

@@ -1,7 +1,8 @@
 import type pg from 'pg';
+import { batchedIsolated } from '../../../common/database/batched.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { GuardedAgents } from '../../../common/net/addressGuard.ts';
-import { type Database, gatherApart, inTransaction } from '../../../common/postgres.ts';
+import { type Database, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { deliveryHeaders, type SigningSecrets } from '../../../webhooks/signature.ts';
 import {
@@ -128,8 +129,8 @@ export function createMakeAttempt(options: {
     return exchange(agents, { url, headers, body }, exchangeMs);
   }
 
-  const claim = gatherApart((jobs: readonly AttemptJob[]) => claimAttempts(pool, jobs));
-  const noteDelivered = gatherApart((ended: readonly EndedAttempt[]) =>
+  const claim = batchedIsolated((jobs: readonly AttemptJob[]) => claimAttempts(pool, jobs));
+  const noteDelivered = batchedIsolated((ended: readonly EndedAttempt[]) =>
     concludeDelivered(pool, ended),
   );
 

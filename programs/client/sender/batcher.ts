@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { createDeferred } from '../../../common/wait.ts';
+import { withResolvers } from '../../../common/wait.ts';
 import type { Instructions, Sender, Sending } from './sender.ts';
 import { LedgerUnavailableError, mayPass, type SendResult, WithdrawnError } from './sendResult.ts';
 import type { Signer } from './signer.ts';
@@ -235,7 +235,7 @@ export function createBatcher(options: {
           signature: null,
         });
       }
-      const end = createDeferred<SendResult>();
+      const end = withResolvers<SendResult>();
       waiting.push({
         item: { ...item, end },
         lingersUntilMs: performance.now() + lingerMs,

@@ -1,4 +1,4 @@
-import { createDeferred, type Deferred, delay } from '../../../common/wait.ts';
+import { type Deferred, delay, withResolvers } from '../../../common/wait.ts';
 import {
   getBlockHeight,
   getSignatureStatuses,
@@ -224,7 +224,7 @@ export function createConfirmer(options: {
 
   return {
     expect(signature) {
-      const noticed = createDeferred<void>();
+      const noticed = withResolvers<void>();
       if (!notices) return noticed.promise;
       expected.set(signature, { noticed });
       notices.watch(signature);
@@ -244,7 +244,7 @@ export function createConfirmer(options: {
       // Two callers with the same instructions and blockhash have sent one transaction.
       const same = flights.get(signature);
       if (same !== undefined) return same.end.promise;
-      const end = createDeferred<SendResult>();
+      const end = withResolvers<SendResult>();
       const nowMs = performance.now();
       flights.set(signature, { ...sent, end, sinceMs: nowMs, sentMs: nowMs });
       if (!running) {

@@ -1,5 +1,5 @@
 import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
-import { createDeferred, delay } from '../../../common/wait.ts';
+import { delay, withResolvers } from '../../../common/wait.ts';
 import { unixSecondsOf } from '../accounts.ts';
 import { getAccountInfo } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -50,7 +50,7 @@ const passedMs = (): number => performance.now();
 export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): LedgerClock {
   const { rpc, intervalMs = INTERVAL_MS_MAX } = options;
   const closing = new AbortController();
-  const first = createDeferred<void>();
+  const first = withResolvers<void>();
   const waiters = new Set<() => void>();
   let offsetMs: number | undefined;
   let giveUp = (): void => undefined;
@@ -104,7 +104,7 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
     },
     async waitUntil(unixSeconds, signal) {
       const atMs = Number(unixSeconds) * SECOND_MS;
-      const reached = createDeferred<void>();
+      const reached = withResolvers<void>();
       let timer: NodeJS.Timeout | undefined;
       const check = (): void => {
         clearTimeout(timer);

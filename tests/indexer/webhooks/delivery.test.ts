@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { gatherApart, inTransaction } from '../../../common/postgres.ts';
+import { batchedIsolated } from '../../../common/database/batched.ts';
+import { inTransaction } from '../../../common/postgres.ts';
 import {
   concludeAttempt,
   concludeDelivered,
@@ -420,7 +421,7 @@ describe('an attempt', () => {
     );
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
     const [sound, broken] = await scene.deliveries();
-    const conclude = gatherApart((ended: readonly EndedAttempt[]) =>
+    const conclude = batchedIsolated((ended: readonly EndedAttempt[]) =>
       concludeDelivered(scene.pool, ended),
     );
     const end = (delivery: DeliveryRow | undefined, response: string) =>

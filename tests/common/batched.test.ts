@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { gather } from '../../common/postgres.ts';
+import { batched } from '../../common/database/batched.ts';
 
 /** Calls that end when the test says so. */
 function createCalls(options: { itemsMax: number; callsMax: number }) {
   const calls: { items: readonly string[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
-  const ask = gather<string, string>({
+  const ask = batched<string, string>({
     ...options,
     call(items) {
       const end = Promise.withResolvers<readonly string[]>();
@@ -61,7 +61,7 @@ describe('a batched call', () => {
   });
 
   it('runs a single item alone when that costs less', async () => {
-    const ask = gather<string, string>({
+    const ask = batched<string, string>({
       itemsMax: 10,
       callsMax: 1,
       callOne: async (item) => `${item} alone`,
