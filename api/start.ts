@@ -1,66 +1,36 @@
 import { fileURLToPath } from 'node:url';
+import type { Dispatcher } from 'undici';
 import { ConfigError } from '../common/config.ts';
-import { createWriteBuffer } from '../common/database/batched.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
 import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { createSealing } from '../common/sealing.ts';
-import { createShutdown, type Shutdown } from '../common/shutdown.ts';
+import { closingOnFailure, createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
 import { delay, systemTime, type Time, within } from '../common/wait.ts';
-import { toBase58 } from '../programs/client/keys.ts';
-import { formatReceipt, receiptMessage, signBy } from '../programs/client/proof.ts';
 import type { LedgerClock } from '../programs/client/sender/ledgerClock.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
-import { createApp } from './app.ts';
+import { type AppServices, createApp } from './app.ts';
 import type { ApiConfig } from './config.ts';
-import { assertDevelopment } from './console/developmentWallet.ts';
-import { type PageFiles, readPageFiles } from './console/pages/files.ts';
-import { createChangeStreams } from './console/stream/changes.ts';
-import { createOpenStreams } from './console/stream/openStreams.ts';
-import { createWebhookListeners } from './console/stream/webhookListeners.ts';
+import { openConsole } from './console/openConsole.ts';
 import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
-import { createBurstLimit, createLimit } from './http/middleware/burstLimit.ts';
+import { createBurstLimit } from './http/middleware/burstLimit.ts';
 import { createReadiness } from './http/routes/readiness.ts';
 import { listen, serve } from './http/server.ts';
-import { createCatalog } from './jobs/catalog.ts';
-import { createCompletions } from './jobs/completion.ts';
-import { createDisputes } from './jobs/dispute.ts';
-import { createIdempotency } from './jobs/idempotency.ts';
+import { type Catalog, createCatalog } from './jobs/catalog.ts';
 import { createJobWatch } from './jobs/jobWatch.ts';
 import { createRequestIdentification } from './jobs/requestIdentity.ts';
-import { reachLedger, readFaults } from './ledger/context.ts';
-import { createDisputeOnLedger } from './ledger/disputeOnLedger.ts';
-import { createEscrow, observeEscrow } from './ledger/escrow.ts';
-import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
-import { openResources } from './resources.ts';
-import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
+import { type LedgerContext, reachLedger, readFaults } from './ledger/context.ts';
+import { openJobs } from './openJobs.ts';
+import { openResources, type Resources } from './resources.ts';
 import { assertMigrated, assertRights } from './sql/schema.ts';
-import { insertSightings, type WorkerSighting } from './sql/workerHours.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
-import { createObservationLog, createWorkerDirectory } from './workers/directory.ts';
-import { createHealthProbe } from './workers/health.ts';
-
-/** Where a build puts the pages of the web app. */
-const PAGES_FOLDER = fileURLToPath(new URL('../console/dist/', import.meta.url));
-/** Where it puts the packages. */
-const PACKAGES_FOLDER = fileURLToPath(new URL('../dist/packages/tarballs/', import.meta.url));
-/** How long a start waits for the node: it is there, or may be away for long. */
-const LEDGER_WAIT_MS = 6_000;
-const POOL_CONNECTIONS_MAX = 12;
-/** Each kind of statement that requests share needs two, and one listens. */
-const REQUEST_CONNECTIONS_MAX = 8;
-
-/** Requests of one wallet to the web app's API: far more than one person's pages make. */
-const WALLET_LIMIT = { burst: 300, refillPerSecond: 30 };
-
-/** Sign-ins of one address. Each leaves a session for 12 hours, and wallets cost nothing to make. */
-const SIGN_IN_LIMIT = { burst: 300, refillPerSecond: 0.1 };
+import { openWorkers } from './workers/openWorkers.ts';
 
 /** A running API process. */
 interface RunningApi {
@@ -71,15 +41,23 @@ interface RunningApi {
   shutdown: Shutdown;
 }
 
+/** What every part of the process is opened with. */
+interface Opening {
+  config: ApiConfig;
+  logger: Logger;
+  time: Time;
+  shutdown: Shutdown;
+}
+
 /**
- * Wires one API process together and listens.
+ * Opens the parts of one API process and listens. When one fails to open, those before it are closed.
  *
  * @param parts.createSender what sends its transactions: a benchmark measures the API without one
  * @param parts.logger by default one for the process's standard error
  * @param parts.time what it waits by: a test moves it on
  * @param parts.queryTimeoutMs after so long a silent database counts as away
  */
-export async function startApi(
+export function startApi(
   config: ApiConfig,
   parts: {
     createSender?: typeof createSender;
@@ -89,186 +67,145 @@ export async function startApi(
   } = {},
 ): Promise<RunningApi> {
   const { logger = createLogger({ name: 'api', level: config.LOG_LEVEL }) } = parts;
-  const shutdown = createShutdown({
-    logger,
-    timeoutMs: config.SVC_DRAIN_DELAY_MS + config.SVC_SHUTDOWN_TIMEOUT_MS,
-  });
-  const { time = systemTime, queryTimeoutMs } = parts;
-  const { nowMs } = time;
-  const allowLoopback = config.SVC_ALLOW_LOOPBACK;
+  const timeoutMs = config.SVC_DRAIN_DELAY_MS + config.SVC_SHUTDOWN_TIMEOUT_MS;
+  const shutdown = createShutdown({ logger, timeoutMs });
+  const { time = systemTime } = parts;
+  const opening = { config, logger, time, shutdown };
+  return closingOnFailure(shutdown, () => openApi(opening, parts));
+}
 
-  const tracing = await createTracing({
+const POOL_CONNECTIONS_MAX = 12;
+/** Each kind of statement that requests share needs two, and one listens. */
+const REQUEST_CONNECTIONS_MAX = 8;
+
+async function openApi(
+  opening: Opening,
+  parts: { createSender?: typeof createSender; queryTimeoutMs?: number },
+): Promise<RunningApi> {
+  const { config, logger, shutdown } = opening;
+  const tracing = await shutdown.open('traces', await openTracing(opening));
+  const metrics = createMetrics();
+  const resources = await openResources({
+    ...opening,
+    applicationName: 'svc-api',
+    poolConnectionsMax: POOL_CONNECTIONS_MAX,
+    requestConnectionsMax: REQUEST_CONNECTIONS_MAX,
+    queryTimeoutMs: parts.queryTimeoutMs,
+    createSender: (options) =>
+      (parts.createSender ?? createSender)({ ...options, observe: metrics.observeSend }),
+  });
+  const { pool, requestPool, dispatcher, ledger } = resources;
+  await assertConfigured(ledger);
+  const catalog = await openCatalog(opening, resources);
+  const watch = createJobWatch({ ...opening, pool: requestPool });
+  await shutdown.open('job watch', watch);
+  const { directory, recordFirstToken } = await openWorkers({
+    ...opening,
+    pool,
+    listModels: catalog.list,
+    probing: probingOf(config, dispatcher),
+  });
+  const port = await shutdown.open('port', await listen(config));
+  const publicUrl = config.PUBLIC_URL ?? port.url;
+  const shared = { ...opening, pool, ledger, catalog, watch, directory, publicUrl };
+  const { SVC_SIGNER_KEY: signer } = config;
+  const jobs = await openJobs({ ...shared, resources, recordFirstToken, metrics, signer });
+  const console = await openConsole(shared);
+  const largeBodies = await shutdown.open('large bodies', createLargeBodies({ logger }));
+  const draining = new AbortController();
+  const app = createApp({
+    ...requestServices({ ...shared, isDraining: () => draining.signal.aborted }),
+    ...{ catalog, directory, publicUrl, ...jobs },
+    console: console.services,
+    keys: createKeyAdmission(requestPool),
+    largeBodies,
+    metrics,
+    tracer: tracing.tracer,
+  });
+  const metricsUrl = await publishMetrics(opening, { metrics, ledger, directory });
+  serve(port.server, app, publicUrl);
+  // Closed in reverse order: the streams, then the last responses, then the jobs behind them.
+  shutdown.add('running jobs', jobs.completions.drain);
+  shutdown.add('server', port.close);
+  shutdown.add('streams of the web app', console.endStreams);
+  // Before that, so that balancers notice by the next health check and send no more requests.
+  shutdown.add('drain delay', async () => {
+    draining.abort();
+    port.drain();
+    await delay(config.SVC_DRAIN_DELAY_MS);
+  });
+  logger.info({ msg: 'Listened', url: port.url, metrics_url: metricsUrl });
+  return { url: port.url, metricsUrl, clock: ledger.clock, shutdown };
+}
+
+function openTracing({ config, logger }: Opening): ReturnType<typeof createTracing> {
+  return createTracing({
     collectorUrl: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     ratio: config.OTEL_TRACES_SAMPLER_ARG,
     logger,
   });
-  shutdown.add('traces', tracing.close);
+}
 
-  const metrics = createMetrics();
-  const resources = await openResources({
-    config,
-    logger,
-    shutdown,
-    applicationName: 'svc-api',
-    poolConnectionsMax: POOL_CONNECTIONS_MAX,
-    requestConnectionsMax: REQUEST_CONNECTIONS_MAX,
-    ...(queryTimeoutMs && { queryTimeoutMs }),
-    time,
-    createSender: (options) =>
-      (parts.createSender ?? createSender)({ ...options, observe: metrics.observeSend }),
-  });
-  const { pool, requestPool, rpc, addresses, ledger, dispatcher, workers, tokens } = resources;
-  // What the mirror tells is served without the ledger; a request that needs it is refused till then.
-  const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger), time);
+/** How long a start waits for the node: it is there, or may be away for long. */
+const LEDGER_WAIT_MS = 6_000;
+
+/**
+ * While the node is away, the API serves what the mirror has.
+ *
+ * @throws ConfigError where it can lock only with other settings
+ */
+async function assertConfigured(ledger: LedgerContext): Promise<void> {
+  const faults = await within(LEDGER_WAIT_MS, reachLedger(ledger), ledger.time);
   const wrong = faults?.find(({ isMisconfigured }) => isMisconfigured);
   if (wrong) throw new ConfigError(`${wrong.message}.`);
-  const { escrow, observeLock } = observeEscrow(createEscrow(ledger), metrics);
-  const { clock } = ledger;
+}
 
+/** Waits for a database with the tables and rights that this release needs. */
+async function openCatalog(
+  { logger, time, shutdown }: Opening,
+  { pool }: Resources,
+): Promise<Catalog> {
+  for (const assert of [assertOwnSessions, assertMigrated, assertRights]) {
+    await awaitDatabase(() => assert(pool), logger, time);
+  }
   const catalog = createCatalog({ database: pool, logger, time });
-  await awaitDatabase(() => assertOwnSessions(pool), logger, time);
-  await awaitDatabase(() => assertMigrated(pool), logger, time);
-  await awaitDatabase(() => assertRights(pool), logger, time);
-  await awaitDatabase(catalog.start, logger, time);
   shutdown.add('catalog', catalog.close);
-  const watch = createJobWatch({ pool: requestPool, logger, time });
-  await watch.start();
-  shutdown.add('job watch', watch.close);
+  await awaitDatabase(catalog.start, logger, time);
+  return catalog;
+}
 
-  const allowBuiltin = config.SVC_ALLOW_BUILTIN_WORKERS;
-  const gateway = config.SVC_GATEWAY.toBase58();
-  const probe = createHealthProbe({ dispatcher, gateway, allowLoopback, allowBuiltin });
-  const sightings = createWriteBuffer<WorkerSighting>({
-    write: (seen) => insertSightings(pool, seen),
-    what: 'hours of workers',
-    logger,
-  });
-  shutdown.add('hours of workers', sightings.close);
-  const modelIdAt = (address: string) =>
-    catalog.list().find((model) => model.address === address)?.id ?? address;
-  const directory = createWorkerDirectory({
-    database: pool,
-    logger,
-    probe,
-    time,
-    observer: {
-      probed: (worker, isAnswered) => sightings.add({ worker, kind: 'probe', isAnswered }),
-      failed: (worker, address) =>
-        sightings.add({ worker, kind: 'failure', modelId: modelIdAt(address) }),
-    },
-  });
-  await awaitDatabase(directory.start, logger, time);
-  shutdown.add('worker directory', directory.close);
-  observeState(metrics.registry, { clock, directory });
-  const balances = observeFeePayers(metrics.registry, { rpc, feePayers: ledger.feePayers });
-  shutdown.add('fee payer balances', balances.close);
+function probingOf(config: ApiConfig, dispatcher: Dispatcher) {
+  return {
+    dispatcher,
+    gateway: config.SVC_GATEWAY.toBase58(),
+    allowLoopback: config.SVC_ALLOW_LOOPBACK,
+    allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
+  };
+}
 
-  const signer = config.SVC_SIGNER_KEY;
-  const { programId } = addresses;
-  const { server, url, drain, close } = await listen(config);
-  let isDraining = false;
-  const publicUrl = config.PUBLIC_URL ?? url;
-  await assertDevelopment({
-    walletUrl: config.SVC_CONSOLE_DEVELOPMENT_WALLET_URL,
-    host: config.HOST,
-    publicUrl,
-    rpc,
-  });
-  const findJob = (key: { wallet: string; jobId: string }) => selectJob(pool, key);
-  const idempotency = createIdempotency({
-    database: requestPool,
-    findStatus: createStatusLookup({ database: pool, context: ledger }),
-    failOrphan: createOrphanEnd(ledger),
-    nowMs: clock.nowMs,
-    logger,
-  });
-  shutdown.add('leases', idempotency.close);
-  const observations = createObservationLog({ database: pool, logger });
-  shutdown.add('observations', observations.close);
-  const timings = createWriteBuffer<JobTiming>({
-    write: (written) => insertTimings(pool, written),
-    what: 'timings of jobs',
-    logger,
-  });
-  shutdown.add('timings', timings.close);
-  const keys = createKeyAdmission(requestPool);
-  const completions = createCompletions({
-    idempotency,
-    findJob,
-    catalog,
-    directory,
-    escrow,
-    tokens,
-    watch,
-    clock,
-    time,
-    logger,
-    programId,
-    publicUrl,
-    nowSeconds: clock.nowSeconds,
-    workers,
-    observeLock,
-    observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
-    observeJob: ({ job, wallet, durationsMs }) =>
-      timings.add({
-        job: toBase58(job.address),
-        wallet,
-        modelId: job.model.id,
-        lockMs: durationsMs.lock,
-        firstTokenMs: durationsMs.first_token,
-        workerMs: durationsMs.worker,
-        settlementMs: durationsMs.settle,
-      }),
-    observeFirstToken: (observation) => {
-      metrics.stage('first_token', observation.firstTokenMs / 1_000);
-      observations.add(observation);
-      const { worker, modelId, firstTokenMs: ms } = observation;
-      sightings.add({ worker, kind: 'first_token', modelId, ms });
-    },
-    signReceipt: async (job, outputHash) => {
-      const message = receiptMessage({ programId, job: job.address, outputHash });
-      return formatReceipt(signer.publicKey, await signBy(message, signer));
-    },
-  });
+/** Where a build puts the packages. */
+const PACKAGES_FOLDER = fileURLToPath(new URL('../dist/packages/tarballs/', import.meta.url));
 
-  const unmirrored = createUnmirroredJobs(ledger, catalog.list);
-  const disputes = createDisputes({
-    database: pool,
-    unmirrored,
-    watch,
-    ledger: createDisputeOnLedger(ledger),
-  });
-  const openStreams = createOpenStreams({ pool, logger, time });
-  await openStreams.start();
-  shutdown.add('open streams', openStreams.close);
-  const streams = createChangeStreams({
-    database: pool,
-    openStreams,
-    watch,
-    logger,
-    nowSeconds: clock.nowSeconds,
-    time,
-  });
-  const listeners = createWebhookListeners({ pool, openStreams, logger, time });
-  const largeBodies = createLargeBodies({ logger });
-  shutdown.add('large bodies', largeBodies.close);
-  const app = createApp({
-    largeBodies,
+/** What the app needs for requests of every kind. */
+function requestServices(
+  options: Opening &
+    Pick<Resources, 'pool' | 'ledger'> &
+    Pick<AppServices, 'directory' | 'catalog' | 'isDraining'>,
+) {
+  const { config, logger, time, pool, ledger, directory, catalog, isDraining } = options;
+  const { clock } = ledger;
+  const { nowMs } = time;
+  return {
     database: pool,
     logger,
-    catalog,
-    directory,
-    completions,
-    keys,
     identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
-    publicUrl,
     packagesFolder: PACKAGES_FOLDER,
     bindsSubdomains: config.SVC_HSTS_SUBDOMAINS,
+    gateway: config.SVC_GATEWAY.toBase58(),
+    corsOrigins: config.SVC_CORS_ORIGINS,
+    trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,
     nowSeconds: clock.nowSeconds,
-    unmirrored,
-    disputes,
-    metrics,
-    tracer: tracing.tracer,
+    isDraining,
     readiness: createReadiness({
       database: pool,
       clock,
@@ -276,12 +213,11 @@ export async function startApi(
       catalog,
       time,
       readFaults: () => readFaults(ledger),
-      isDraining: () => isDraining,
+      isDraining,
     }),
-    isDraining: () => isDraining,
     webhooks: createWebhooks({
       pool,
-      allowLoopback,
+      allowLoopback: config.SVC_ALLOW_LOOPBACK,
       resolve: resolveName,
       sealing: createSealing(config.SVC_SECRETS_KEY),
     }),
@@ -295,64 +231,25 @@ export async function startApi(
       refillPerSecond: config.SVC_BURST_REFUSED_KEYS_REFILL_PER_SECOND,
       nowMs,
     }),
-    console: {
-      pool,
-      sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
-      deployment: {
-        rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
-        program_id: programId.toBase58(),
-        gateway,
-        commitment: ledger.commitment,
-        loopback_allowed: allowLoopback,
-        development_wallet_url: config.SVC_CONSOLE_DEVELOPMENT_WALLET_URL ?? null,
-      },
-      pages: readPages(logger),
-      operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
-      secrets: [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat(),
-      streams,
-      listeners,
-      budget: { perMinute: config.SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE },
-      rpc,
-      walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
-      signIns: createBurstLimit({ ...SIGN_IN_LIMIT, nowMs }),
-      nowMs: Date.now,
-    },
-    gateway,
-    corsOrigins: config.SVC_CORS_ORIGINS,
-    trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,
-  });
-  const metricsUrl = await publishMetrics(config, metrics, shutdown);
-  serve(server, app, publicUrl);
-  shutdown.add('jobs under way', completions.drain);
-  shutdown.add('server', close);
-  shutdown.add('streams of the web app', async () => streams.close());
-  shutdown.add('listeners to events', async () => listeners.close());
-  // Balancers notice by the next health check that no more requests should come here.
-  shutdown.add('drain delay', async () => {
-    isDraining = true;
-    drain();
-    await delay(config.SVC_DRAIN_DELAY_MS);
-  });
-  logger.info({ msg: 'Listened', url, metrics_url: metricsUrl });
-  return { url, metricsUrl, clock, shutdown };
+  };
 }
 
-/** @returns undefined where nobody has built them: the API is whole without */
-function readPages(logger: Logger): PageFiles | undefined {
-  const pages = readPageFiles(PAGES_FOLDER);
-  if (!pages) logger.warn({ msg: 'Serves no web app: its pages are not built (npm run build)' });
-  return pages;
-}
-
-/** Only where the operator has asked for it. @returns where metrics are served */
+/** Serves metrics where the operator has asked for it. @returns where */
 async function publishMetrics(
-  { METRICS_HOST: host, METRICS_PORT: port }: ApiConfig,
-  metrics: ApiMetrics,
-  shutdown: Shutdown,
+  { config, shutdown }: Opening,
+  observed: { metrics: ApiMetrics; ledger: LedgerContext } & Pick<AppServices, 'directory'>,
 ): Promise<string | undefined> {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
+  const { ledger, directory } = observed;
+  const { registry } = observed.metrics;
+  observeState(registry, { clock: ledger.clock, directory });
+  const { rpc, feePayers } = ledger;
+  await shutdown.open('fee payer balances', observeFeePayers(registry, { rpc, feePayers }));
   if (port === undefined) return undefined;
   const settings = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
-  const served = await serveMetrics({ registry: metrics.registry, host, port, settings });
-  shutdown.add('metrics', served.close);
+  const served = await shutdown.open(
+    'metrics',
+    await serveMetrics({ registry, host, port, settings }),
+  );
   return served.url;
 }

@@ -1,11 +1,20 @@
 import { ConfigError } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { delay } from './wait.ts';
+import { delay, within } from './wait.ts';
+
+/** A part of a process. */
+export interface Part {
+  start?(): Promise<void>;
+  /** May be called before `start`, or after it has failed. */
+  close(): Promise<void> | void;
+}
 
 /** Closes what a process opened, last opened first, within a bound. */
 export interface Shutdown {
   /** Registers a resource; `close` is called once. */
   add(name: string, close: () => Promise<void> | void): void;
+  /** Starts a part, which is closed at the end, also when its start fails. */
+  open<Opened extends Part>(name: string, part: Opened): Promise<Opened>;
   /**
    * Closes everything. Safe to call again: every caller gets the same run.
    *
@@ -58,6 +67,11 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
 
   return {
     add: (name, close) => void resources.push({ name, close }),
+    async open(name, part) {
+      resources.push({ name, close: () => part.close() });
+      await part.start?.();
+      return part;
+    },
     run: start,
     onSignals() {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -69,6 +83,22 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
       }
     },
   };
+}
+
+/** So long the report of a failed start waits for what was opened before. */
+const FAILED_START_MS = 3_000;
+
+/** Runs the start of a process. If it fails, what it opened is closed before its error is thrown. */
+export async function closingOnFailure<Started>(
+  shutdown: Shutdown,
+  start: () => Promise<Started>,
+): Promise<Started> {
+  try {
+    return await start();
+  } catch (error) {
+    await within(FAILED_START_MS, shutdown.run());
+    throw error;
+  }
 }
 
 const CHECK_INTERVAL_MS = 500;

@@ -76,13 +76,13 @@ interface CanaryPlan {
   questions: number;
   /** The least share of right answers, from 0 to 1. */
   rightMin: number;
-  /** Aborts when the run is to end early; the jobs under way are failed. */
+  /** Aborts when the run is to end early; the running jobs are failed. */
   interrupted: AbortSignal;
 }
 
 /**
- * Puts each question to all workers at once, so that none can tell another what comes. Every job
- * has ended on the ledger when this returns or throws.
+ * Puts each question to all workers at once, so that none can warn another. Every job has ended on
+ * the ledger when this returns or throws.
  *
  * @throws CanaryRefusedError when interrupted
  * @throws ApiError, PriceChangedError, LedgerUnavailableError when a job cannot be locked
@@ -95,7 +95,7 @@ async function runCanary(
   const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
   const trials = new Map<string, Trial[]>(workers.map(({ address }) => [address, []]));
   for (const question of questions) {
-    // Judged by the endpoint or the key of minutes ago, an honest worker would fail.
+    // An honest worker may have changed its endpoint or key within the last minutes.
     const rows = await selectEligibleWorkers(services.database);
     const present = new Map(rows.map((row) => [row.address, row]));
     const ends = await Promise.allSettled(
@@ -147,7 +147,7 @@ export async function startCanary(
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
       time,
     });
-    const { pool, ledger, dispatcher, workers, tokens, addresses } = resources;
+    const { pool, ledger, dispatcher, workers, tokens } = resources;
     if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger), time))) {
       throw new CanaryRefusedError('The node at SOLANA_RPC_URL does not answer.');
     }
@@ -165,16 +165,14 @@ export async function startCanary(
       worker: plan.worker,
     });
 
-    const watch = createJobWatch({ pool, logger, time });
-    await watch.start();
-    shutdown.add('job watch', watch.close);
+    const watch = await shutdown.open('job watch', createJobWatch({ pool, logger, time }));
     const background = createBackground();
-    shutdown.add('jobs under way', background.drain);
+    shutdown.add('running jobs', background.drain);
     const escrow = createEscrow(ledger);
     const { clock } = ledger;
     const work = createJobWork({ background, watch, logger });
     const refunds = createRefunds({ escrow, clock, work, time });
-    const { programId } = addresses;
+    const { programId } = ledger.addresses;
     const services = { database: pool, escrow, clock, time, workers, tokens, refunds, programId };
     return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
   } finally {

@@ -38,10 +38,14 @@ export interface Closing {
    */
   drain(): void;
   /**
-   * Stops accepting, and resolves when the last response has ended. A connection that owes no
-   * response ends at once; one that was never asked anything, which Node counts as busy, half a
-   * second after it was opened, since its first request may be under way. Any other ends with the last one that was asked for on it: that one says `connection: close`, or, where
-   * its headers are sent already, the next one does if it is asked for in time.
+   * Stops accepting, and resolves when the last response has ended; safe to call again. Connections
+   * end as follows:
+   *
+   * - without an open request: at once
+   * - before its first request: half a second after it was opened, since that request may be arriving.
+   *   Node counts such a connection as busy
+   * - with an open request: after its response, which says `connection: close`. If its headers were
+   *   sent before, the next response on the connection says so
    */
   close(): Promise<void>;
 }
@@ -216,15 +220,12 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
   const settings = { host: 'HOST', port: 'PORT' };
   const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
   const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
-  return {
-    server,
-    url,
-    drain: closing.drain,
-    async close() {
-      await untilAccepted();
-      await closing.close();
-    },
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= untilAccepted().then(closing.close);
+    return closed;
   };
+  return { server, url, drain: closing.drain, close };
 }
 
 /** Hands what arrives to the app, which is made after the port is known: errors link to it. */

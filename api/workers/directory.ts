@@ -1,31 +1,10 @@
-import { createWriteBuffer, type WriteBuffer } from '../../common/database/batched.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
-import {
-  insertObservations,
-  type ModelRow,
-  type Observation,
-  selectEligibleWorkers,
-  selectFirstTokens,
-} from '../sql/workers.ts';
+import { type ModelRow, selectEligibleWorkers, selectFirstTokens } from '../sql/workers.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
 import { type KnownWorker, newWorker, recordUnreachable, unknownHealth } from './choice.ts';
 import { isHealth, PROBE_INTERVAL_MS, unreadyReasonOf, type WorkerProbe } from './health.ts';
-
-/** Keeps first tokens, for every instance's choice of workers. */
-export function createObservationLog(options: {
-  database: Database;
-  logger: Logger;
-}): WriteBuffer<Observation> {
-  const { database, logger } = options;
-  return createWriteBuffer({
-    // A few observations of many; the median does without those that fail.
-    write: (observations) => insertObservations(database, observations),
-    what: 'latencies',
-    logger,
-  });
-}
 
 /** Official clients ignore a Retry-After above a minute. */
 const RETRY_AFTER_SECONDS_MAX = 60;

@@ -1,0 +1,124 @@
+import { createWriteBuffer } from '../common/database/batched.ts';
+import type { Logger } from '../common/logger.ts';
+import type { Shutdown } from '../common/shutdown.ts';
+import type { Time } from '../common/wait.ts';
+import { toBase58 } from '../programs/client/keys.ts';
+import { formatReceipt, type KeyHolder, receiptMessage, signBy } from '../programs/client/proof.ts';
+import type { Catalog } from './jobs/catalog.ts';
+import { type CompletionServices, type Completions, createCompletions } from './jobs/completion.ts';
+import { createDisputes, type Disputes } from './jobs/dispute.ts';
+import { createIdempotency } from './jobs/idempotency.ts';
+import type { JobWatch } from './jobs/jobWatch.ts';
+import { createDisputeOnLedger } from './ledger/disputeOnLedger.ts';
+import { createEscrow, observeEscrow } from './ledger/escrow.ts';
+import {
+  createOrphanEnd,
+  createStatusLookup,
+  createUnmirroredJobs,
+  type UnmirroredJobs,
+} from './ledger/jobLookup.ts';
+import type { Resources } from './resources.ts';
+import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
+import type { Observation } from './sql/workers.ts';
+import type { ApiMetrics } from './telemetry/metrics.ts';
+import type { WorkerDirectory } from './workers/directory.ts';
+
+interface JobOptions {
+  resources: Resources;
+  catalog: Catalog;
+  watch: JobWatch;
+  directory: WorkerDirectory;
+  recordFirstToken: (observation: Observation) => void;
+  metrics: ApiMetrics;
+  signer: KeyHolder;
+  publicUrl: string;
+  shutdown: Shutdown;
+  logger: Logger;
+  time: Time;
+}
+
+/** What requests do with jobs: complete, find and dispute them. */
+interface OpenJobs {
+  completions: Completions;
+  unmirrored: UnmirroredJobs;
+  disputes: Disputes;
+}
+
+/** Wires the request path of a job. Its leases and timings are closed by `shutdown`. */
+export async function openJobs(options: JobOptions): Promise<OpenJobs> {
+  const { resources, catalog, watch, directory, metrics, shutdown, logger } = options;
+  const { pool, requestPool, ledger } = resources;
+  const { clock } = ledger;
+  const { escrow, observeLock } = observeEscrow(createEscrow(ledger), metrics);
+  const idempotency = createIdempotency({
+    database: requestPool,
+    findStatus: createStatusLookup({ database: pool, context: ledger }),
+    failOrphan: createOrphanEnd(ledger),
+    nowMs: clock.nowMs,
+    logger,
+  });
+  shutdown.add('leases', idempotency.close);
+  const completions = createCompletions({
+    idempotency,
+    findJob: (key) => selectJob(pool, key),
+    catalog,
+    directory,
+    escrow,
+    tokens: resources.tokens,
+    workers: resources.workers,
+    watch,
+    clock,
+    time: options.time,
+    logger,
+    programId: ledger.addresses.programId,
+    publicUrl: options.publicUrl,
+    nowSeconds: clock.nowSeconds,
+    observeLock,
+    signReceipt: receiptSigner(options),
+    ...(await observers(options)),
+  });
+  const unmirrored = createUnmirroredJobs(ledger, catalog.list);
+  const disputeOnLedger = createDisputeOnLedger(ledger);
+  const disputes = createDisputes({ database: pool, unmirrored, watch, ledger: disputeOnLedger });
+  return { completions, unmirrored, disputes };
+}
+
+function receiptSigner({ resources, signer }: JobOptions): CompletionServices['signReceipt'] {
+  const { programId } = resources.ledger.addresses;
+  return async (job, outputHash) => {
+    const message = receiptMessage({ programId, job: job.address, outputHash });
+    return formatReceipt(signer.publicKey, await signBy(message, signer));
+  };
+}
+
+/** Where it is recorded how long the stages of requests and jobs take. */
+async function observers(
+  options: JobOptions,
+): Promise<Pick<CompletionServices, 'observeStage' | 'observeJob' | 'observeFirstToken'>> {
+  const { resources, metrics, recordFirstToken, shutdown, logger } = options;
+  const timings = await shutdown.open(
+    'timings',
+    createWriteBuffer<JobTiming>({
+      write: (written) => insertTimings(resources.pool, written),
+      what: 'timings of jobs',
+      logger,
+    }),
+  );
+  return {
+    observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
+    observeJob: ({ job, wallet, durationsMs }) =>
+      timings.add({
+        job: toBase58(job.address),
+        wallet,
+        modelId: job.model.id,
+        lockMs: durationsMs.lock,
+        firstTokenMs: durationsMs.first_token,
+        workerMs: durationsMs.worker,
+        settlementMs: durationsMs.settle,
+      }),
+    observeFirstToken(observation) {
+      metrics.stage('first_token', observation.firstTokenMs / 1_000);
+      recordFirstToken(observation);
+    },
+  };
+}
