@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
+import { findFreePort } from '../../stack/port.ts';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
@@ -163,6 +164,34 @@ describe('an API that ends', () => {
     expect(socket.destroyed).toBe(false);
     expect(await shutdown.run()).toBe(true);
     await closed;
+  });
+});
+
+describe('an API of which a part fails to open', () => {
+  /** Connections by which instances follow the mirror: one each, from its start to its end. */
+  async function countFollowing(): Promise<number> {
+    const { rows } = await service.pool.query<{ count: bigint }>(
+      `select count(*) from pg_stat_activity
+       where application_name = 'svc-api' and query = 'listen mirror_jobs'`,
+    );
+    return Number(rows[0]?.count);
+  }
+
+  it('closes the parts before it, among them its port', async () => {
+    const running = await countFollowing();
+    const taken = http.createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port: takenPort } = taken.address() as AddressInfo;
+    const port = await findFreePort();
+    const settings = { PORT: String(port), METRICS_PORT: String(takenPort) };
+    await expect(service.startInstance(settings)).rejects.toThrow(
+      `METRICS_PORT: port ${takenPort}`,
+    );
+
+    const next = http.createServer().listen(port, '127.0.0.1');
+    await once(next, 'listening');
+    expect(await countFollowing()).toBe(running);
+    for (const server of [taken, next]) server.close();
   });
 });
 
