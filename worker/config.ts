@@ -8,6 +8,7 @@ import {
 } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { fetchedUrlSetting } from '../common/net/urls.ts';
+import { CAPACITY_MAX } from '../common/workerProtocol.ts';
 import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { BASIS_POINTS } from '../programs/client/generated/constants.ts';
 
@@ -54,7 +55,7 @@ export const environmentSchema = z.object({
     .number()
     .int()
     .min(1)
-    .max(100_000)
+    .max(CAPACITY_MAX)
     .default(128)
     .describe("the worker's capacity: jobs at the same time"),
   WORKER_UPSTREAM_URL: fetchedUrlSetting(' (a key goes into WORKER_UPSTREAM_KEY)')

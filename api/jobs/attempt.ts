@@ -6,7 +6,7 @@ import {
   TEXT_AGE_MS_MAX,
 } from '../../common/tokenizers/tokenCounts.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
-import type { WorkerErrorCode } from '../../common/workerErrorCodes.ts';
+import type { WorkerErrorCode } from '../../common/workerProtocol.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../http/contracts/chatCompletion.ts';
 import type { FinishReason } from '../http/response/delivery.ts';

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerProtocol.ts';
 
 /** A refusal or a health report needs some hundred bytes. */
 const BODY_BYTES_MAX = 65_536;

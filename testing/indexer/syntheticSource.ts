@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/fold/event.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+} from '../../programs/client/generated/constants.ts';
 
 /** A history of any length, computed when it is read, so that it takes no memory. */
 interface SyntheticSource extends LedgerSource {
@@ -207,9 +212,9 @@ function life(
         longCompletionThresholdTokens: 500,
         treasuryShareBasisPoints: 1_500,
         slashTokens: 500,
-        jobTimeoutSeconds: 120,
-        disputeWindowSeconds: 60,
-        arbitrationWindowSeconds: 86_400,
+        jobTimeoutSeconds: JOB_TIMEOUT_SECONDS,
+        disputeWindowSeconds: DISPUTE_WINDOW_SECONDS,
+        arbitrationWindowSeconds: ARBITRATION_WINDOW_SECONDS,
         rentPayer: account.wallet,
         vouched: true,
         lockedCredits: `${LOCKED_CREDITS}`,

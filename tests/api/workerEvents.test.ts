@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { readEvents, readRefusal, type WorkerEvent } from '../../api/workers/events.ts';
-import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerProtocol.ts';
 
 const delta = (content: string) =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;

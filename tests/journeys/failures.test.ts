@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
 import { boundTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import {
@@ -21,7 +23,7 @@ import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 
 /** From here on a worker may be right that its proof would come too late. */
-const STOP_SECONDS = 105;
+const STOP_SECONDS = JOB_TIMEOUT_SECONDS - Number(STOP_BEFORE_END_SECONDS);
 const ROUNDS = 4;
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
@@ -155,7 +157,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await asked;
     await service.advanceSeconds(STOP_SECONDS + 4);
     sayIt();
-    await service.advanceSeconds(121 - STOP_SECONDS);
+    await service.advanceSeconds(JOB_TIMEOUT_SECONDS + 1 - STOP_SECONDS);
     expect(await failing).toMatchObject({ status: 504, code: 'job_timeout' });
     expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
     await expectNothingCharged();

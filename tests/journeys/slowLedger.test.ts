@@ -5,6 +5,8 @@ import {
   Ed25519Program,
   type TransactionInstruction,
 } from '@solana/web3.js';
+import { PROOF_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -18,9 +20,8 @@ import { until } from '../../testing/until.ts';
 import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 const CREDITS = 100n;
-/** After this a job may be refunded; for some seconds before, nothing is signed for it. */
-const JOB_SECONDS = 120;
-const UNSAFE_SECONDS = 116;
+/** From here on nothing is signed for a job, and after its timeout it may be refunded. */
+const UNSAFE_SECONDS = JOB_TIMEOUT_SECONDS - Number(PROOF_BEFORE_END_SECONDS) + 1;
 /** Once a lock has waited so long for its turn, there is no place behind it. */
 const QUEUE_MS = 5_000;
 const settled = { status: 'settled', reason: 'none', charged: 8n };
@@ -170,7 +171,7 @@ describe('on a ledger that is slower than the workers,', () => {
     for (const answer of await service.time.advanceUntil(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
-    await service.advanceSeconds(JOB_SECONDS - UNSAFE_SECONDS + 1);
+    await service.advanceSeconds(JOB_TIMEOUT_SECONDS - UNSAFE_SECONDS + 1);
     const { jobs } = await untilEnded(service, address, 2);
     expect(jobs[1]).toMatchObject({ status: 'refunded', charged: 0n });
     expect(sent().filter((kind) => kind === 'settlement')).toHaveLength(1);

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import {
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+} from '../../programs/client/generated/constants.ts';
+import {
   DEFAULT_SETTINGS,
   type EscrowOptions,
   Refusal,
@@ -11,7 +15,6 @@ import {
 } from '../../testing/kit/index.ts';
 
 const DAY_SECONDS = 86_400;
-const DISPUTE_WINDOW_SECONDS = 60;
 const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: 'lite' } as const;
 
 describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => {
@@ -73,7 +76,7 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     });
 
     const late = await escrow.jobIn('processing');
-    await escrow.advanceSeconds(120);
+    await escrow.advanceSeconds(JOB_TIMEOUT_SECONDS);
     const tooEarly = await escrow.refund(late).catch((error: unknown) => error);
     expect(tooEarly).toBeInstanceOf(Refusal);
     expect(tooEarly).toMatchObject({ name: 'Refusal', message: 'DeadlineNotReached' });

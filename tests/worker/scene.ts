@@ -6,6 +6,11 @@ import anchor from '@coral-xyz/anchor';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { createLogger, type Logger } from '../../common/logger.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+} from '../../programs/client/generated/constants.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import {
   callLedger,
@@ -197,9 +202,9 @@ export async function openScene({
       model,
       token_limit: TOKEN_LIMIT,
       locked_at: new anchor.BN(lockedAt),
-      job_timeout_seconds: 120,
-      dispute_window_seconds: 60,
-      arbitration_window_seconds: 86_400,
+      job_timeout_seconds: JOB_TIMEOUT_SECONDS,
+      dispute_window_seconds: DISPUTE_WINDOW_SECONDS,
+      arbitration_window_seconds: ARBITRATION_WINDOW_SECONDS,
       credits_per_request: LOCK_CREDITS,
       credits_per_1k_tokens: 4,
       long_completion_threshold_tokens: 500,

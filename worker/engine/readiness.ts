@@ -1,5 +1,6 @@
 import type { Logger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
+import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
 
@@ -19,8 +20,8 @@ export interface Readiness {
   close(): void;
 }
 
-/** Gateways give a health check up after three seconds. */
-const TRIAL_WAIT_MS = 1_000;
+/** A health check then answers that the trial still runs, before the gateway gives it up. */
+const TRIAL_WAIT_MS = HEALTH_TIMEOUT_MS / 3;
 /** A model of hundreds of gigabytes is loaded from a disk within this time. */
 const TRIAL_MS_MAX = 30 * 60_000;
 /** Health needs no key, so neither trials nor checks follow its calls one by one. */

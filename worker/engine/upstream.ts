@@ -1,3 +1,4 @@
+import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import { createStopScanner, type Engine, type FinishReason, type Usage } from './engine.ts';
@@ -24,8 +25,8 @@ export function modelsUrl(base: string): string {
   return url.href;
 }
 
-/** Gateways give a health check up after three seconds. */
-const CHECK_TIMEOUT_MS = 2_000;
+/** A health check waits for it, and has to answer before the gateway gives it up. */
+const CHECK_TIMEOUT_MS = HEALTH_TIMEOUT_MS - 1_000;
 const NOT_IMPLEMENTED = 501;
 const REFUSED_KEY_STATUSES = [401, 403];
 

@@ -1,4 +1,5 @@
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import { WorkerError } from '../protocol/errors.ts';
 
 /** An error body has a few lines; the rest of a larger one is not read. */
@@ -79,9 +80,6 @@ export function asUpstreamStatus({ status, headers }: Response): WorkerError {
     retryAfterSeconds,
   });
 }
-
-/** Clients ignore a longer time. */
-const RETRY_AFTER_SECONDS_MAX = 60;
 
 /** Seconds or a date, as whole seconds from 1 to 60; undefined when it is neither. */
 function parseRetryAfter(header: string | null): number | undefined {

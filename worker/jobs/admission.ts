@@ -1,5 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { PROOF_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
 import { gatewaySigners, workerModels } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import type { Gateway, Job, Worker } from '../../programs/client/generated/types.ts';
@@ -32,10 +33,6 @@ export interface Admission {
   authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
 }
 
-/** The controller stops a job this close to its refund. */
-const LIFE_LEFT_SECONDS_MIN = 15n;
-/** The controller signs no settlement closer than this to the refund. */
-const PROOF_MARGIN_SECONDS = 5n;
 const SECOND_MS = 1_000;
 const CONTROLLERS_MAX = 256;
 
@@ -120,7 +117,7 @@ export function createAdmission(
       status === 'pending' || status === 'processing'
         ? isLater || isOwn
         : status === 'settling' && isLater;
-    if (!isTurn || lifeLeftSeconds <= LIFE_LEFT_SECONDS_MIN) {
+    if (!isTurn || lifeLeftSeconds <= STOP_BEFORE_END_SECONDS) {
       throw new WorkerError('job_not_open', 'The job does not wait for this attempt any more');
     }
   }
@@ -144,7 +141,7 @@ export function createAdmission(
       const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
       const lifeLeftSeconds = deadlineSeconds - unixSeconds;
       checkOpen(job, request, lifeLeftSeconds);
-      const proofDueMs = Number(lifeLeftSeconds - PROOF_MARGIN_SECONDS) * SECOND_MS;
+      const proofDueMs = Number(lifeLeftSeconds - PROOF_BEFORE_END_SECONDS) * SECOND_MS;
       return {
         controller: job.controller,
         unixSeconds,

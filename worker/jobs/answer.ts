@@ -5,6 +5,7 @@ import {
   estimatePromptTokens,
   estimateTokens,
 } from '../../common/tokenizers/tokenCounts.ts';
+import { TOKENS_MAX } from '../../common/workerProtocol.ts';
 import type { Engine, EngineEvent, Usage } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
@@ -100,7 +101,6 @@ const CUT_OFF: Ending = { type: 'end', finishReason: 'length' };
 
 /** Readers bound the length of an event, so a longer delta is sent in pieces. */
 const PIECE_CHARACTERS_MAX = 65_536;
-const U32_MAX = 0xffff_ffff;
 
 /**
  * Streams one answer up to its finish chunk and signs the proof of it.
@@ -222,7 +222,7 @@ export async function answer(work: {
     outputHash: transcript.outputHash(),
     promptTokens: Math.min(
       usage?.promptTokens ?? estimatePromptTokens(request.chat.messages),
-      U32_MAX,
+      TOKENS_MAX,
     ),
     completionTokens: Math.min(claimableTokens(transcript, usage, reasoningDeltas > 0), tokenLimit),
   };

@@ -1,4 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
+import {
+  JOB_ID_AGE_MS_MAX,
+  JOB_ID_LEAD_MS_MAX,
+} from '../../programs/client/generated/constants.ts';
 
 /** The time of a reading and the job's deadline, in the ledger's Unix seconds. */
 export interface JobLife {
@@ -35,10 +39,10 @@ interface TakenJob {
 }
 
 /**
- * A lock that a fork dropped may land again later. Its id's time may be 90 s behind the ledger's and
- * 30 s ahead, so the deadline may shift by the sum.
+ * A lock that a fork dropped may land again later, as long as the time in its id allows. So the
+ * deadline may shift by the whole time in which a lock of the id can land.
  */
-const DEADLINE_SHIFT_SECONDS_MAX = 120n;
+const DEADLINE_SHIFT_SECONDS_MAX = BigInt((JOB_ID_AGE_MS_MAX + JOB_ID_LEAD_MS_MAX) / 1_000);
 
 /** Far more than one worker can answer before a job is deleted; about 20 MB. */
 const JOBS_MAX = 100_000;

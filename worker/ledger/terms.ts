@@ -1,4 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import {
   ARBITRATION_WINDOW_SECONDS,
   BASIS_POINTS,
@@ -37,11 +38,9 @@ export function workerShare({
   return Number(BASIS_POINTS) - treasuryShareBasisPoints;
 }
 
-/** Terms seldom change. */
-const RETRY_AFTER_SECONDS = 60;
-
+/** Terms seldom change, so the next try is as late as clients accept. */
 function refusal(code: WorkerErrorCode, message: string): WorkerError {
-  return new WorkerError(code, message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  return new WorkerError(code, message, { retryAfterSeconds: RETRY_AFTER_SECONDS_MAX });
 }
 
 const MS_PER_SECOND = 1_000;

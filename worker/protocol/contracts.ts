@@ -1,5 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
+import {
+  MESSAGES_MAX,
+  STOP_SEQUENCE_CHARACTERS_MAX,
+  STOP_SEQUENCES_MAX,
+  TOKENS_MAX,
+} from '../../common/workerProtocol.ts';
 
 /** The longest base58 text of 32 bytes. */
 const BASE58_CHARACTERS_MAX = 44;
@@ -18,7 +24,6 @@ export function parseAddress(text: string): PublicKey | undefined {
   }
 }
 
-const U32_MAX = 0xffff_ffff;
 const U8_MAX = 0xff;
 
 const publicKey = z.string().transform((text, context) => {
@@ -43,11 +48,11 @@ const attempt = z.number().int().min(1).max(U8_MAX);
 /** `job_` and 32 hexadecimal digits. */
 const JOB_ID_CHARACTERS_MAX = 36;
 
-/** The API sets its clients the same bounds. */
-const MESSAGES_MAX = 2_048;
-const STOP_SEQUENCES_MAX = 16;
-/** 256 characters, of which each may be two units of a JavaScript string. */
-const stopSequence = z.string().min(1).max(512);
+/** A character may be two units of a JavaScript string. */
+const stopSequence = z
+  .string()
+  .min(1)
+  .max(2 * STOP_SEQUENCE_CHARACTERS_MAX);
 
 const message = z.object({
   role: z.enum(['system', 'user', 'assistant']),
@@ -82,7 +87,7 @@ export const jobRequest = z.object({
   program_id: publicKey,
   worker_address: publicKey,
   attempt,
-  token_limit: z.number().int().min(1).max(U32_MAX),
+  token_limit: z.number().int().min(1).max(TOKENS_MAX),
   chat: chatRequest,
 });
 

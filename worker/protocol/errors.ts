@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { REQUEST_LIMITS, scanJson } from '../../common/jsonForms.ts';
 import type { Logger } from '../../common/logger.ts';
-import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerErrorCodes.ts';
+import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerProtocol.ts';
 
 export type { WorkerErrorCode };
 

@@ -4,6 +4,7 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import type { Locator, Page } from 'playwright-core';
 import { fetchConfig, fetchGateway, gatewaySigners } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
+import { DISPUTE_WINDOW_SECONDS } from '../../../programs/client/generated/constants.ts';
 import {
   gatewayUpdate,
   modelUpsert,
@@ -175,7 +176,6 @@ describeInBrowser('hostile text in the web app', (openScene) => {
 /** Of its charge the treasury has the credits that an upheld dispute gives back. */
 const DEAR_MODEL = 'llama-3.3-70b-instruct';
 const CLIENT_TEXT = 'Another text than the proven one.';
-const DISPUTE_WINDOW_SECONDS = 60;
 
 describeInBrowser('a dispute', (openScene) => {
   const it = createStory();

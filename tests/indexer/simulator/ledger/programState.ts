@@ -1,4 +1,9 @@
 import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+} from '../../../../programs/client/generated/constants.ts';
 import type { JobStatus } from '../../../../programs/client/generated/vocabulary.ts';
 import { addresses } from '../../../../testing/indexer/scene.ts';
 
@@ -67,7 +72,6 @@ export const PRICE = {
 };
 export const LOCKED_CREDITS = 8n;
 export const CHARGED_CREDITS = 3n;
-export const ARBITRATION_SECONDS = 86_400;
 
 /** A ledger on which the program was never called. */
 export function emptyState(): ProgramState {
@@ -96,8 +100,9 @@ export const opening: readonly Instruction[] = [
         treasuryFloorCredits: '0',
         ...{ vault: addresses.vault.toBase58(), stakeVault: addresses.stakeVault.toBase58() },
         ...{ treasuryVault: addresses.treasuryVault.toBase58(), stakeDecimals: 6 },
-        ...{ jobTimeoutSeconds: 120, disputeWindowSeconds: 60 },
-        arbitrationWindowSeconds: ARBITRATION_SECONDS,
+        jobTimeoutSeconds: JOB_TIMEOUT_SECONDS,
+        disputeWindowSeconds: DISPUTE_WINDOW_SECONDS,
+        arbitrationWindowSeconds: ARBITRATION_WINDOW_SECONDS,
       },
     };
   },

@@ -1,6 +1,9 @@
-import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/generated/constants.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  BASE_UNITS_PER_CREDIT,
+} from '../../../../../programs/client/generated/constants.ts';
 import type { DisputeOutcome } from '../../../../../programs/client/generated/vocabulary.ts';
-import { ARBITRATION_SECONDS, CHARGED_CREDITS, type Instruction } from '../programState.ts';
+import { CHARGED_CREDITS, type Instruction } from '../programState.ts';
 import { accountOf } from './credit.ts';
 import { jobOf, move } from './job.ts';
 
@@ -32,7 +35,7 @@ export const dispute =
         ...{ disputedByWallet: false, openDisputes: account.openDisputes },
         treasurySequence: `${treasury.sequence}`,
         disputedExposureBaseUnits: `${treasury.exposureBaseUnits}`,
-        arbitrationEndsAt: `${Number(now.unixTime) + ARBITRATION_SECONDS}`,
+        arbitrationEndsAt: `${Number(now.unixTime) + ARBITRATION_WINDOW_SECONDS}`,
       },
     };
   };

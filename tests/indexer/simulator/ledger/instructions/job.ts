@@ -1,5 +1,9 @@
 import {
-  ARBITRATION_SECONDS,
+  ARBITRATION_WINDOW_SECONDS,
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+} from '../../../../../programs/client/generated/constants.ts';
+import {
   AUTHORITY,
   type CreditAccount,
   type Instruction,
@@ -59,9 +63,12 @@ export const lock =
         ...{ ...now, ...jobOf(job), ...accountOf(account), ...balancesOf(account), ...PRICE },
         ...{ controller: wallet, model: MODEL.address, modelId: MODEL.id, tier: MODEL.tier },
         ...{ tokenLimit: 2_000, treasuryShareBasisPoints: 1_500, slashTokens: 500 },
-        ...{ jobTimeoutSeconds: 120, disputeWindowSeconds: 60, rentPayer: AUTHORITY },
+        jobTimeoutSeconds: JOB_TIMEOUT_SECONDS,
+        disputeWindowSeconds: DISPUTE_WINDOW_SECONDS,
+        arbitrationWindowSeconds: ARBITRATION_WINDOW_SECONDS,
+        rentPayer: AUTHORITY,
         vouched: true,
-        ...{ arbitrationWindowSeconds: ARBITRATION_SECONDS, lockedCredits: `${LOCKED_CREDITS}` },
+        lockedCredits: `${LOCKED_CREDITS}`,
         ...{ spentDay: 0, spentTodayCredits: '0' },
       },
     };

@@ -1,0 +1,63 @@
+// What gateways and workers agree on: docs/worker-protocol.md has it in words.
+
+/** Every code a worker answers with, and its HTTP status. */
+export const STATUS_OF_WORKER_ERROR = {
+  invalid_request: 400,
+  job_mismatch: 400,
+  context_length_exceeded: 400,
+  parameter_refused: 400,
+  request_refused: 400,
+  invalid_signature: 401,
+  signer_not_allowed: 403,
+  gateway_not_served: 403,
+  share_too_low: 403,
+  suspicious_lock: 403,
+  job_not_found: 404,
+  job_not_running: 404,
+  route_not_found: 404,
+  attempt_already_used: 409,
+  job_not_open: 409,
+  stopped_before_output: 409,
+  body_too_large: 413,
+  // The caller is gone and reads neither: for log and metrics.
+  caller_gone: 499,
+  silent: 499,
+  internal_error: 500,
+  empty_output: 502,
+  upstream_failed: 502,
+  no_free_slot: 503,
+  shutting_down: 503,
+  ledger_unavailable: 503,
+  worker_not_eligible: 503,
+  upstream_not_ready: 503,
+  deadline_passed: 504,
+} as const;
+
+export type WorkerErrorCode = keyof typeof STATUS_OF_WORKER_ERROR;
+
+/** A gateway stops an answer that still runs this long before the refund is due. */
+export const STOP_BEFORE_END_SECONDS = 15n;
+
+/** From here on a gateway signs no settlement, since it could land after the refund. */
+export const PROOF_BEFORE_END_SECONDS = 5n;
+
+/** Official clients ignore a longer `Retry-After`. */
+export const RETRY_AFTER_SECONDS_MAX = 60;
+
+/** How long a gateway waits for a health check. */
+export const HEALTH_TIMEOUT_MS = 3_000;
+
+/** The most jobs that a worker may say it takes at once. */
+export const CAPACITY_MAX = 100_000;
+
+/** Locks and proofs have 32 bits for a number of tokens. */
+export const TOKENS_MAX = 0xffff_ffff;
+
+/** The most messages of one conversation. */
+export const MESSAGES_MAX = 2_048;
+
+/** The most stop sequences of one request. */
+export const STOP_SEQUENCES_MAX = 16;
+
+/** The longest stop sequence, in Unicode characters. */
+export const STOP_SEQUENCE_CHARACTERS_MAX = 256;
