@@ -1,3 +1,4 @@
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 
 /** How far a worker is trusted with jobs, from what its last ones came to. Times are of one clock. */
@@ -19,8 +20,8 @@ const COOL_DOWN_MS_MIN = 2_000;
 const COOL_DOWN_MS_MAX = 60_000;
 /** When a busy worker names no time: about the length of a short answer. */
 const BUSY_MS = 1_000;
-/** No word of a worker's keeps it out longer than the longest Retry-After of ours. */
-const BUSY_MS_MAX = 60_000;
+/** A worker's `Retry-After` keeps it out no longer than ours may last. */
+const BUSY_MS_MAX = RETRY_AFTER_SECONDS_MAX * 1_000;
 
 export function newCooldown(): Cooldown {
   const never = Number.NEGATIVE_INFINITY;

@@ -3,7 +3,11 @@ import type { Readable } from 'node:stream';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerProtocol.ts';
+import {
+  STATUS_OF_WORKER_ERROR,
+  TOKENS_MAX,
+  type WorkerErrorCode,
+} from '../../common/workerProtocol.ts';
 
 /** A refusal or a health report needs some hundred bytes. */
 const BODY_BYTES_MAX = 65_536;
@@ -105,7 +109,7 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | n
 }
 
 const sha256Hex = z.string().regex(/^sha256:[0-9a-f]{64}$/);
-const tokenCount = z.int().min(0).max(0xffff_ffff);
+const tokenCount = z.int().min(0).max(TOKENS_MAX);
 
 /** The last event of an answer: what the worker signed. */
 const proofEvent = z.object({

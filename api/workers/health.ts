@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { assertUrlAllowed, isLoopbackHost, requestWithin } from '../../common/net/addressGuard.ts';
+import { CAPACITY_MAX, HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 import { isConnectionRefused, readBoundedJson } from './events.ts';
 
@@ -10,7 +11,7 @@ export const BUILTIN_ENGINE = 'builtin';
 /** An hour: no trial of a model takes as long. */
 const FIRST_TOKEN_MS_MAX = 3_600_000;
 
-const jobCount = z.int().min(0).max(100_000);
+const jobCount = z.int().min(0).max(CAPACITY_MAX);
 
 const healthBody = z.object({
   worker_address: z.string(),
@@ -51,11 +52,11 @@ export function unreadyReasonOf(answer: Answer): string | undefined {
 
 const unreadyBody = z.object({ error: z.object({ message: z.string().max(1_000) }) });
 
-/** Soon enough that a worker which hangs gets few jobs, and cheap enough for a pool of hundreds. */
+/**
+ * Soon enough that a worker which hangs gets few jobs, and cheap enough for a pool of hundreds.
+ * Longer than `HEALTH_TIMEOUT_MS`, so that a worker gets one probe at a time.
+ */
 export const PROBE_INTERVAL_MS = 5_000;
-
-/** Less than the interval, so that a worker is never asked twice at a time. */
-const PROBE_TIMEOUT_MS = 3_000;
 
 /**
  * Asks a worker whether it is there. A worker that answers for another address is treated as
@@ -78,7 +79,7 @@ export function createHealthProbe(options: {
     try {
       const url = new URL(`${worker.endpoint}/health`);
       assertUrlAllowed(url, allowLoopback);
-      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
       const { body } = await requestWithin(url, { dispatcher, signal });
       const answer = await readBoundedJson(body);
       const unready = unreadyBody.safeParse(answer).data;

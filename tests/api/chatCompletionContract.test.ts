@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   chatCompletionRequest,
-  MESSAGES_MAX,
   parseChatCompletion,
   SUPPORTED_PARAMETERS,
 } from '../../api/http/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/http/contracts/errors.ts';
 import { parseRequest } from '../../api/http/contracts/values.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
+import { MESSAGES_MAX } from '../../common/workerProtocol.ts';
 import { jobRequest } from '../../worker/protocol/contracts.ts';
 import { readDocuments } from '../docs/documents.ts';
 

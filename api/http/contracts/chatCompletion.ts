@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import {
+  MESSAGES_MAX,
+  STOP_SEQUENCE_CHARACTERS_MAX,
+  STOP_SEQUENCES_MAX,
+} from '../../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
 import { parseRequest, textOfLength, unixSeconds, usage, wellFormedText } from './values.ts';
 
@@ -213,13 +218,11 @@ const tokenCount = z
   .min(1)
   .max(TOKENS_MAX);
 
-const stopSequence = textOfLength(1, 256);
-
-const STOPS_MAX = 16;
+const stopSequence = textOfLength(1, STOP_SEQUENCE_CHARACTERS_MAX);
 
 const stop = z
-  .union([stopSequence, z.array(stopSequence).max(STOPS_MAX)], {
-    error: 'must be a string of 1 to 256 characters, or up to 16 of them',
+  .union([stopSequence, z.array(stopSequence).max(STOP_SEQUENCES_MAX)], {
+    error: `must be a string of 1 to ${STOP_SEQUENCE_CHARACTERS_MAX} characters, or up to ${STOP_SEQUENCES_MAX} of them`,
   })
   .transform((value) => [value].flat());
 
@@ -230,7 +233,6 @@ const seed = z
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-export const MESSAGES_MAX = 2_048;
 /** More than there are. */
 const MODALITIES_MAX = 16;
 /** Of a list in which each fault is described, though the first one alone is reported. */
@@ -353,7 +355,7 @@ function cutToFirstFault(body: unknown): unknown {
   return {
     ...body,
     ...(Array.isArray(messages) && { messages: messagesToFirstFault(messages) }),
-    ...(Array.isArray(stop) && { stop: stop.slice(0, STOPS_MAX + 1) }),
+    ...(Array.isArray(stop) && { stop: stop.slice(0, STOP_SEQUENCES_MAX + 1) }),
     ...(Array.isArray(modalities) && { modalities: modalities.slice(0, MODALITIES_MAX + 1) }),
     ...(isLongRecord(biases) && { logit_bias: biasesToFirstFault(biases) }),
   };
