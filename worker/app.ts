@@ -11,7 +11,7 @@ import { createReadiness } from './engine/readiness.ts';
 import { createAdmission } from './jobs/admission.ts';
 import { createAttempts } from './jobs/attempts.ts';
 import { createJobs } from './jobs/jobs.ts';
-import { createProofSigner, type SignProof } from './jobs/output.ts';
+import { createProofSigner, type SignProof } from './jobs/proofSigner.ts';
 import { createHostedModels } from './ledger/eligibility.ts';
 import { createJobLookup } from './ledger/jobLookup.ts';
 import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
@@ -90,7 +90,7 @@ export function createWorker(options: {
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
     capacity,
     logger,
-    onEnd: (end) => metrics?.jobEnded(end),
+    onEnd: (result) => metrics?.jobEnded(result),
     nowMs: now,
   });
   metrics?.watch(jobs, capacity);

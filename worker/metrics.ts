@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { JobEnd } from './jobs/execution.ts';
+import type { JobResult } from './jobs/execution.ts';
 import type { WorkerErrorCode } from './protocol/errors.ts';
 
 /** A job without a proof. */
@@ -14,7 +14,7 @@ export interface WorkerMetrics {
   readonly registry: Registry;
   /** For the owner: what runs, and the last jobs without a proof, newest first. */
   report(): { in_flight: number; slots: number; failures: readonly JobFailure[] };
-  jobEnded(end: JobEnd): void;
+  jobEnded(result: JobResult): void;
   /** A request for a job was answered with an error status. */
   refused(code: WorkerErrorCode): void;
   /** @param code `ready`, or why the worker takes no jobs */

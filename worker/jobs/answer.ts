@@ -11,7 +11,8 @@ import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
 import type { Admitted } from './admission.ts';
-import { createChunks, type Proof, type SignProof } from './output.ts';
+import { createChunks } from './chunks.ts';
+import type { Proof, SignProof } from './proofSigner.ts';
 
 /** The text that was sent so far, as the client will hash it. */
 interface Transcript {
