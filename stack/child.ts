@@ -32,7 +32,7 @@ export async function untilReady(url: string, signal: AbortSignal): Promise<void
 }
 
 /** How a process ended that nobody had stopped. */
-export interface Death {
+export interface ProcessExit {
   /** The rest of a sentence about it, such as `ended unexpectedly (SIGKILL)`. */
   how: string;
   /** The last lines of its log, below the log's path. */
@@ -48,7 +48,7 @@ export interface Child {
    */
   ready: Promise<string>;
   /** Pending while it lives, and for ever once it was stopped. */
-  died: Promise<Death>;
+  exited: Promise<ProcessExit>;
   /** Sends SIGTERM, and SIGKILL to what has not ended in time. */
   stop(): Promise<void>;
 }
@@ -109,8 +109,8 @@ export function startChild(options: {
   ready.catch(() => undefined);
   return {
     ready,
-    died: new Promise((resolve) => {
-      void ended.then((death) => isStopping || resolve(death));
+    exited: new Promise((resolve) => {
+      void ended.then((exit) => isStopping || resolve(exit));
     }),
     async stop() {
       isStopping = true;
@@ -189,7 +189,7 @@ export function keepRunning(options: {
     let nextPauseMs = PAUSE_MS.least;
     for (;;) {
       const startedMs = performance.now();
-      const { how } = await child.died;
+      const { how } = await child.exited;
       if (signal.aborted) return;
       if (performance.now() - startedMs >= LONG_LIFE_MS) nextPauseMs = PAUSE_MS.least;
       onRestart(`The ${name} ${how} and starts again in ${nextPauseMs / 1_000} s.`);

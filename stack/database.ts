@@ -66,7 +66,7 @@ interface EmbeddedDatabase {
   /** The server's administrator, connected to the database `postgres`. */
   databaseUrl: string;
   /** Its last lines, and how it died; pending while it lives and once it was closed. */
-  died: Promise<string>;
+  exited: Promise<string>;
   close(): Promise<void>;
 }
 
@@ -174,7 +174,7 @@ export async function startDatabase(
   let isClosing = false;
   return {
     databaseUrl: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
-    died: new Promise((resolve) => {
+    exited: new Promise((resolve) => {
       void exited.then((how) => {
         const lastLines = log.join('\n').split('\n').slice(-LAST_LINES);
         if (!isClosing)

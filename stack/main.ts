@@ -43,7 +43,7 @@ try {
     environment: process.env,
     folder: STACK_FOLDER,
     shutdown,
-    onDeath: endWithError,
+    onExit: endWithError,
     onRestart: console.error,
     ending: ending.signal,
     report,

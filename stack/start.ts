@@ -30,7 +30,7 @@ const TRIAL_MODEL = 'llama-3.2-3b-instruct';
  *
  * @param environment the user's settings; every part gets those that it reads
  * @param shutdown gets each part before it starts, so that it may run at any time
- * @param onDeath called when database or ledger die later; every other part is started again
+ * @param onExit called when database or ledger die later; every other part is started again
  * @param onRestart gets one sentence for each death and each new start of such a part
  * @param ending aborts when everything is about to end, after which nothing is started again
  * @returns its description, and where its own workers listen
@@ -42,11 +42,11 @@ export async function startStack(options: {
   folder: string;
   shutdown: Shutdown;
   report: Report;
-  onDeath: (error: StackError) => void;
+  onExit: (error: StackError) => void;
   onRestart: (sentence: string) => void;
   ending: AbortSignal;
 }): Promise<{ stack: StackDescription; workerUrls: readonly string[] }> {
-  const { config, environment, folder, shutdown, report, onDeath, onRestart, ending } = options;
+  const { config, environment, folder, shutdown, report, onExit, onRestart, ending } = options;
   if (config.SVC_DATA_DIR) await openFolder('SVC_DATA_DIR', config.SVC_DATA_DIR);
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await claimFolder({ folder, listen, shutdown, report });
@@ -78,15 +78,15 @@ export async function startStack(options: {
       shutdown.add(name, stop);
       return ready;
     }
-    const { ready, died, stop } = startAt();
+    const { ready, exited, stop } = startAt();
     shutdown.add(name, stop);
-    const diedLater = ready.then(
-      () => died,
+    const exitedLater = ready.then(
+      () => exited,
       // The caller gets the error of a start.
       () => new Promise<never>(() => undefined),
     );
-    void diedLater.then(({ how, lastLines }) => {
-      onDeath(new StackError(`The ${name} ${how}. ${lastLines}\n${describeLoss(config)}`));
+    void exitedLater.then(({ how, lastLines }) => {
+      onExit(new StackError(`The ${name} ${how}. ${lastLines}\n${describeLoss(config)}`));
     });
     return ready;
   }
