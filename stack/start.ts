@@ -36,7 +36,7 @@ interface StackOptions {
   report: Report;
   /** Called when database or ledger end later; every other part is started again. */
   onExit: (error: StackError) => void;
-  /** Gets one sentence for each exit and each new start of such a part. */
+  /** Gets one sentence for each exit and each restart of such a part. */
   onRestart: (sentence: string) => void;
   /** Aborts when everything is about to end; after that no part is started again. */
   ending: AbortSignal;
