@@ -210,7 +210,7 @@ export async function answer(work: {
   await send('content', transcript.flush());
   cancel.throwIfAborted();
   if (transcript.bytes === 0) {
-    // Whoever reads it learns whether the reasoning used the token limit up.
+    // The finish reason shows the gateway whether the reasoning used the token limit up.
     if (hasBegun) await stream.send(chunk({}, finishReason));
     throw stop.aborted
       ? new WorkerError('stopped_before_output', 'The job was stopped before it had any output')
@@ -231,8 +231,8 @@ export async function answer(work: {
 }
 
 /**
- * The tokens of the delivered text alone. An upstream that reasons may tell its reasoning's tokens
- * wrongly or not at all: then the proof claims no more than the text can hold by any tokenizer.
+ * The tokens of the delivered text alone. An upstream may count its reasoning's tokens wrongly or not
+ * at all. So after reasoning the proof claims no more than the text can hold by any tokenizer.
  */
 function claimableTokens(
   { text, bytes }: Transcript,
@@ -240,7 +240,7 @@ function claimableTokens(
   hasReasoned: boolean,
 ): number {
   const { completionTokens = 0, reasoningTokens = 0 } = usage ?? {};
-  const told = Math.max(0, completionTokens - reasoningTokens);
+  const counted = Math.max(0, completionTokens - reasoningTokens);
   const most = hasReasoned || reasoningTokens > 0 ? boundTokens(text) : bytes;
-  return Math.min(told || estimateTokens(text), most);
+  return Math.min(counted || estimateTokens(text), most);
 }

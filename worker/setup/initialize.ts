@@ -22,7 +22,12 @@ import { createUpstreamEngine } from '../engine/upstream.ts';
 import { choosePorts, requireEndpoint, requireSettingsOfRun } from './addresses.ts';
 import { measureCapacity } from './capacity.ts';
 import { folderAt, openKeys, readSettings, type WorkerKeys, writeSettings } from './folder.ts';
-import { type TokenBalance, readTokenBalance, readWorkerState, type WorkerState } from './ledgerState.ts';
+import {
+  readTokenBalance,
+  readWorkerState,
+  type TokenBalance,
+  type WorkerState,
+} from './ledgerState.ts';
 import { SetupError } from './setupError.ts';
 import { sendTogether } from './transactions.ts';
 import { listUpstreamModels, proposeModels, tryModels } from './upstreamModels.ts';
