@@ -1,5 +1,5 @@
-// `npm run build`: makes all that the API serves, the pages of the web app and the packages that
-// others install, and prints the packages' tarballs with their sha512.
+// `npm run build`: makes what the API serves, the pages of the web app and the packages, and prints
+// the packages' tarballs with their sha512.
 import './buildConsole.mjs';
 import './buildPackages.mjs';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { tokenAccountCreate } from '../programs/client/token/instructions.ts';
-import { readConfig, readPurse } from '../worker/setup/ledgerState.ts';
+import { readConfig, readTokenBalance } from '../worker/setup/ledgerState.ts';
 import { sendTogether } from '../worker/setup/transactions.ts';
 import { explained } from './terminal/explained.ts';
 import { keyOption } from './terminal/keyOption.ts';
@@ -41,7 +41,7 @@ async function makeTokenAccount(options: Options): Promise<string> {
     explained(async () => {
       const config = await readConfig(connection, addresses);
       const mint = stake ? config.stakeMint : config.creditMint;
-      const { address, baseUnits } = await readPurse(connection, mint, owner);
+      const { address, baseUnits } = await readTokenBalance(connection, mint, owner);
       if (baseUnits === undefined) {
         const create = tokenAccountCreate({ payer: signer.publicKey, owner, mint });
         await sendTogether(rpc, signer, [create]);

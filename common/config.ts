@@ -132,7 +132,7 @@ export const booleanSetting = z
 export const portSetting = z.coerce.number().int().min(0).max(65_535);
 
 /**
- * How many milliseconds what is under way may take once a process is told to end. A job, with its
- * refund, has ended within the greatest of them.
+ * How many milliseconds running work may take once a process has been asked to end. A job, with its
+ * refund, ends within the greatest of them.
  */
 export const shutdownTimeoutSetting = z.coerce.number().int().min(1_000).max(300_000);

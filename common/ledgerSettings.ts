@@ -29,9 +29,9 @@ const KEY_NUMBERS = 64;
 const NOT_OWNER = 0o077;
 
 /**
- * Reads a secret key as operators keep them: base58 text, a JSON array of 64 bytes, or the path of
- * a file holding either, as `solana-keygen` writes an array. The file must be its owner's alone,
- * except on Windows, whose files have no such mode.
+ * Reads a secret key: base58 text, a JSON array of 64 bytes as `solana-keygen` writes it, or the
+ * path of a file with either. Only its owner may read the file, except on Windows, whose files have
+ * no such mode.
  *
  * @throws Error without any part of the key in its message
  */

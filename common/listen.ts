@@ -5,14 +5,14 @@ const RECONNECT_INTERVAL_MS = 1_000;
 const PROBE_INTERVAL_MS = 10_000;
 
 /**
- * Listens to a channel of notifications until `signal` aborts, on a connection of the pool that is
- * renewed when it is lost. Meanwhile notifications are missed.
+ * Listens to a channel of notifications until `signal` aborts, on a connection of the pool. A lost
+ * connection is opened again; notifications in between are lost.
  *
  * @param options.channel a name that needs no quotes
  * @param options.probeMs between two probes: a connection that only listens would not notice that its
  *   server is gone
- * @param options.onListening called whenever it listens anew
- * @param options.onLost told why a connection was lost
+ * @param options.onListening called at each begin of listening
+ * @param options.onLost gets the reason why a connection was lost
  */
 export async function listen(options: {
   pool: pg.Pool;

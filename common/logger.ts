@@ -13,8 +13,8 @@ type LogLevel = z.infer<typeof logLevelSetting>;
 /**
  * Structured JSON lines on standard error.
  *
- * Redaction is the second line of defence: callers never pass credentials or texts, and should one
- * slip into a logged object under its usual name, it still does not reach the log.
+ * Callers never pass credentials or texts. Redaction is the second line of defence: one that slips
+ * into a logged object under its usual name still does not reach the log.
  *
  * @param options.into where the lines go instead
  */
@@ -47,8 +47,8 @@ export function createLogger(options: {
 }
 
 /**
- * pino marks what it describes, which an error that was frozen refuses. A log line must never be
- * what fails: of such an error it tells what every error has.
+ * pino writes a mark into an error that it describes, which fails for a frozen one. A log line must
+ * never fail, so such an error is described by what every error has.
  */
 function describeError(error: Error): unknown {
   try {

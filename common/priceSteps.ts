@@ -9,9 +9,8 @@ interface ShownPrice {
 }
 
 /**
- * Says where a longer text costs less than a shorter one, because the rate begins there: a sentence
- * for each threshold that has such a step, and none for prices without one. The dearest comes first, also
- * where the prices are given in another order.
+ * Says where a longer text costs less than a shorter one, because the rate begins there. Each
+ * threshold with such a step has a sentence, the dearest first.
  */
 export function describePriceSteps(prices: readonly ShownPrice[]): string[] {
   const steps = prices.flatMap((shown) => {

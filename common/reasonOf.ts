@@ -1,6 +1,6 @@
 /**
- * What an error says went wrong. Of a host with several addresses, as `localhost` has where there is
- * IPv6, Node gives one error for each of them and no message of its own.
+ * What an error says went wrong. For a host with several addresses, such as `localhost` with IPv6,
+ * Node gives an error without a message that holds one error for each address.
  */
 export function reasonOf(error: unknown): string {
   const { message = '', errors } = (error ?? {}) as { message?: string; errors?: unknown[] };

@@ -7,7 +7,7 @@ import {
 } from 'node:crypto';
 import { z } from 'zod';
 
-/** Keeps texts secret at rest: what is stored tells nothing to whoever reads the database alone. */
+/** Keeps texts secret at rest: the stored bytes are useless without the key, which no database has. */
 export interface Sealing {
   seal(text: string): Buffer;
   /** @throws SealingError when the bytes were sealed under a key that is not known, altered or cut */
@@ -38,7 +38,7 @@ const VERSION = 1;
  * one key, far more than there will be secrets.
  *
  * @param keyBytes 32, the key that seals
- * @param previousKeyBytes 32, of a key that opens besides, while the one gives way to the other
+ * @param previousKeyBytes 32, the key that also opens during a change of keys
  */
 export function createSealing(keyBytes: Uint8Array, previousKeyBytes?: Uint8Array): Sealing {
   const key = createSecretKey(keyBytes);
@@ -87,12 +87,12 @@ function openUnder(key: KeyObject, sealed: Uint8Array): string | undefined {
 
 /** A key for `createSealing` in the environment: base64 of 32 bytes. */
 export const sealingKeySetting = z
-  // What is none must not reach a comparison of keys.
+  // Only base64 may reach the comparison of keys.
   .base64({ abort: true })
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((key) => key.length === KEY_BYTES, { error: 'must be base64 of 32 bytes' });
 
-/** The key that seals, and the one that only opens while the one gives way to the other. */
+/** The key that seals, and the one that only opens during a change of keys. */
 export const secretsKeySettings = {
   SVC_SECRETS_KEY: sealingKeySetting.describe(
     'base64 of 32 random bytes, which seals webhook secrets: openssl rand -base64 32',
@@ -105,8 +105,8 @@ export const secretsKeySettings = {
 };
 
 /**
- * For settings with both keys: a previous key that is the present one again changes nothing, and
- * whoever set it meant something else.
+ * For settings with both keys: a previous key that equals the present one has no effect, so it is a
+ * mistake.
  */
 export function hasDistinctKeys(settings: {
   SVC_SECRETS_KEY: Buffer;
@@ -115,7 +115,7 @@ export function hasDistinctKeys(settings: {
   return !settings.SVC_SECRETS_KEY_PREVIOUS?.equals(settings.SVC_SECRETS_KEY);
 }
 
-/** What is told where `hasDistinctKeys` does not hold. */
+/** The fault where `hasDistinctKeys` does not hold. */
 export const SAME_KEYS = {
   path: ['SVC_SECRETS_KEY_PREVIOUS'],
   error: 'must be another key than SVC_SECRETS_KEY',

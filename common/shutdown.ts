@@ -104,11 +104,11 @@ export async function closingOnFailure<Started>(
 const CHECK_INTERVAL_MS = 500;
 
 /**
- * Ends this process the way SIGTERM does once the process that started it is gone, however that
- * one died. Does nothing unless SVC_PARENT_PID names the parent.
+ * Ends this process the way SIGTERM does once the process that started it is gone. Does nothing
+ * unless SVC_PARENT_PID names the parent.
  *
- * Asked is who the parent is now, not whether the named process lives: its id may have been given
- * to another process by then, while an orphan is always adopted by somebody else.
+ * It compares the present parent with the named one, since the system gives every orphan another
+ * parent. The named id itself may belong to another process by then.
  */
 export function endWithParent(environment: NodeJS.ProcessEnv = process.env): void {
   if (!environment.SVC_PARENT_PID) return;
@@ -122,28 +122,28 @@ export function endWithParent(environment: NodeJS.ProcessEnv = process.env): voi
 }
 
 /**
- * The end of a process's start: it ends on signals and with its parent, and tells whoever started it
- * that it is ready, as a line of JSON on its standard output.
+ * The last step of a process's start. From here on it ends on signals and with its parent. A line of
+ * JSON on its standard output says that it is ready.
  *
  * @param ready what the starter needs to know, such as where it listens
  */
 export function runUntilEnded(shutdown: Shutdown, ready: Record<string, unknown>): void {
-  // Before it says that it is ready: whoever reads that may end it in the same moment.
+  // The starter may end the process as soon as it reads that line.
   shutdown.onSignals();
   endWithParent();
   process.stdout.write(`${JSON.stringify({ ready: true, ...ready })}\n`);
 }
 
 /**
- * Lets a process that ends by an error say so in its log, as a JSON line like all others, whether it
- * was at its start or later. It ends with exit code 1, as it would anyway.
+ * Logs the error that ends a process, at its start or later, as a JSON line like all others. The
+ * exit code is 1, as without it.
  *
  * @param name the process's, as in its other lines
  */
 export function endOnError(name: string): void {
   process.on('uncaughtException', (error) => {
     const logger = createLogger({ name, level: 'fatal' });
-    // Where this process was started wrongly, its own words suffice.
+    // A wrong setting needs no stack.
     if (error instanceof ConfigError) for (const msg of error.faults) logger.fatal({ msg });
     else logger.fatal({ msg: 'Ended by an error', err: error });
     process.exit(1);

@@ -7,9 +7,8 @@ import { reasonOf } from './reasonOf.ts';
 import { delay, systemTime, type Time } from './wait.ts';
 
 /**
- * How SQLSTATEs begin: connection, a database that only reads, as after a change of roles,
- * serialization and deadlock, resources such as a full disk, operator's intervention, the system's
- * errors such as a failing disk.
+ * How SQLSTATEs begin that waiting may cure: connection, read-only database, deadlock, resources such
+ * as disk space, an operator's intervention, error of the system.
  */
 const PASSING_SQLSTATES = ['08', READ_ONLY_SQLSTATE, '40', '53', '57', '58'];
 
@@ -34,9 +33,8 @@ const CONNECTION_GONE =
   /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable/;
 
 /**
- * Whether the database or another host is only away for now: the cause lies outside, and the same
- * may succeed after a while. Whether it was done meanwhile is another question, which a connection
- * lost in the middle of a commit leaves open.
+ * Whether the cause is outside and may pass, so that a retry may succeed. The first try may have
+ * succeeded, too: a connection lost during a commit leaves that open.
  */
 export function isPassing(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
@@ -94,16 +92,16 @@ export class DatabaseTooOldError extends Error {
 }
 
 const PAUSE_MS = 1_000;
-/** Between two words about a database that stays away. */
+/** Between two log lines about a database that stays away. */
 const SILENCE_MS = 5_000;
 
 /**
- * Does what a process begins with. While the database is away, or the indexer has not made this
- * release's tables yet, it is done again every second, but not in silence: processes that a machine starts
- * together need no order.
+ * Runs the first step of a process, so that processes need no order of starts. It is repeated every
+ * second while the database is away, or lacks the tables that this release's indexer makes. The log
+ * says what it waits for.
  *
  * @throws ConfigError where the database refuses its address, user or password
- * @throws what else passes by no waiting
+ * @throws any other error that waiting does not cure
  */
 export async function awaitDatabase<Result>(
   begin: () => Promise<Result>,

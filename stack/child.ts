@@ -31,8 +31,8 @@ export async function untilReady(url: string, signal: AbortSignal): Promise<void
   throw new StackError(`The mirror does not catch up: ${state}`);
 }
 
-/** How a process ended that nobody had stopped. */
-export interface Death {
+/** How a process ended by itself. */
+export interface ProcessExit {
   /** The rest of a sentence about it, such as `ended unexpectedly (SIGKILL)`. */
   how: string;
   /** The last lines of its log, below the log's path. */
@@ -47,8 +47,8 @@ export interface Child {
    * @throws StackError with its last log lines when it ends or reports nothing in time
    */
   ready: Promise<string>;
-  /** Pending while it lives, and for ever once it was stopped. */
-  died: Promise<Death>;
+  /** Pending while it runs, and for ever after `stop`. */
+  exited: Promise<ProcessExit>;
   /** Sends SIGTERM, and SIGKILL to what has not ended in time. */
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ const readyLine = z.object({ ready: z.literal(true), url: z.string() });
  * report in time that it is ready is killed.
  *
  * @param environment all of its settings; secrets are passed only here
- * @param isRestart whether the log goes on, in place of beginning anew
+ * @param isRestart whether the process appends to its log, in place of an empty one
  * @param readyTimeoutMs how long it may take until it reports
  * @param stopTimeoutMs how long it may take to end after SIGTERM
  */
@@ -105,12 +105,12 @@ export function startChild(options: {
     }),
     failed,
   ]);
-  // Whoever waits for `died` alone gets the error there.
+  // A caller that waits for `exited` alone must not cause an unhandled rejection.
   ready.catch(() => undefined);
   return {
     ready,
-    died: new Promise((resolve) => {
-      void ended.then((death) => isStopping || resolve(death));
+    exited: new Promise((resolve) => {
+      void ended.then((exit) => isStopping || resolve(exit));
     }),
     async stop() {
       isStopping = true;
@@ -160,17 +160,17 @@ function tail(path: string): string {
   return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
 }
 
-/** The pause before a start doubles with each death, and begins anew after a life of a minute. */
+/** The pause before a restart doubles with each exit. A run of a minute resets it. */
 const PAUSE_MS = { least: 500, most: 30_000 };
-const LONG_LIFE_MS = 60_000;
+const LONG_RUN_MS = 60_000;
 
 /**
- * Starts a part, and starts it again each time it dies. The first start alone is not repeated: a part
- * that cannot start at all has a setting that only its user can correct.
+ * Starts a part, and restarts it after each exit. A failed first start is not repeated: its cause is a
+ * setting that only the user can correct.
  *
  * @param startAt starts the part; from the second time on with the address that it had first
  * @param ending aborts when the whole stack ends; then nothing is started again
- * @param onRestart gets one sentence for each death, and one for each part that runs again
+ * @param onRestart gets one sentence for each exit, and one for each restart that succeeded
  * @returns the first start's address, and what ends the part
  */
 export function keepRunning(options: {
@@ -189,9 +189,9 @@ export function keepRunning(options: {
     let nextPauseMs = PAUSE_MS.least;
     for (;;) {
       const startedMs = performance.now();
-      const { how } = await child.died;
+      const { how } = await child.exited;
       if (signal.aborted) return;
-      if (performance.now() - startedMs >= LONG_LIFE_MS) nextPauseMs = PAUSE_MS.least;
+      if (performance.now() - startedMs >= LONG_RUN_MS) nextPauseMs = PAUSE_MS.least;
       onRestart(`The ${name} ${how} and starts again in ${nextPauseMs / 1_000} s.`);
       await delay(nextPauseMs, signal);
       if (signal.aborted) return;
@@ -205,7 +205,7 @@ export function keepRunning(options: {
     try {
       await restarted.ready;
     } catch {
-      // It died before it was ready: `supervise` reports that and starts the next.
+      // It ended before it was ready: `supervise` reports that and starts the next.
       return;
     }
     onRestart(`The ${name} runs again.`);

@@ -65,14 +65,14 @@ async function findPostgres(): Promise<string> {
 interface EmbeddedDatabase {
   /** The server's administrator, connected to the database `postgres`. */
   databaseUrl: string;
-  /** Its last lines, and how it died; pending while it lives and once it was closed. */
-  died: Promise<string>;
+  /** Its last lines, and how it ended; pending while it runs, and for ever once it was closed. */
+  exited: Promise<string>;
   close(): Promise<void>;
 }
 
 const USER = 'postgres';
 const LOG_LINES_MAX = 20;
-/** How many of its last lines say why a server died. */
+/** How many of its last lines say why a server ended. */
 const LAST_LINES = 5;
 /** The server's message when its port is occupied. */
 const PORT_IS_TAKEN = 'could not create any TCP/IP sockets';
@@ -105,66 +105,25 @@ export async function startDatabase(
   const isTemporary = options.directory === undefined;
   const password = createPassword();
   const log: string[] = [];
-  const remember = (line: unknown) => {
-    log.push(String(line).trim());
-    if (log.length > LOG_LINES_MAX) log.shift();
-  };
-  const serverAt = (port: number) =>
-    new EmbeddedPostgres({
-      databaseDir: directory,
-      port,
-      user: USER,
-      // The library writes this password to a readable file; it is replaced before the server runs.
-      password: createPassword(),
-      persistent: !isTemporary,
-      // PostgreSQL refuses to run as root, and then gets its own user.
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--locale=C'],
-      postgresFlags: [
-        ...['-c', 'unix_socket_directories='],
-        // Temporary data need not survive a power failure.
-        ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
-        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
-      onLog: remember,
-      onError: remember,
-    });
+  const serverAt = (port: number) => createServer({ directory, isTemporary, settings, port, log });
   removeSignalHandlers();
 
-  async function initialise(): Promise<void> {
-    if (isTemporary && (await copyTemplate(template, directory))) return;
-    // The port does not matter for this.
-    await serverAt(0).initialise();
-    if (isTemporary) await keepTemplate(template, directory);
-  }
-
-  async function prepare(): Promise<void> {
-    if (!existsSync(join(directory, 'PG_VERSION'))) await initialise();
-    await setPassword({ directory, user: USER, password });
-  }
-
-  async function run(): Promise<{ server: EmbeddedPostgres; port: number }> {
-    for (let tried = 1; ; tried += 1) {
-      const port = await findPort();
-      const server = serverAt(port);
-      try {
-        await server.start();
-        return { server, port };
-      } catch (error) {
-        const isTaken = log.some((words) => words.includes(PORT_IS_TAKEN));
-        if (!isTaken || tried === PORTS_TRIED_MAX) throw error;
-        log.length = 0;
-      }
+  async function start() {
+    if (!existsSync(join(directory, 'PG_VERSION'))) {
+      const isCopied = isTemporary && (await copyTemplate(template, directory));
+      // The port does not matter for this.
+      if (!isCopied) await serverAt(0).initialise();
+      if (isTemporary && !isCopied) await keepTemplate(template, directory);
     }
+    await setPassword({ directory, user: USER, password });
+    return startOnFreePort(serverAt, findPort, log);
   }
 
-  const { server, port } = await prepare()
-    .then(run)
-    .catch(async (error: unknown) => {
-      if (isTemporary) await rm(directory, { recursive: true, force: true });
-      const words = [...log, error instanceof Error ? error.message : ''].join('\n');
-      throw new Error(`PostgreSQL did not start in ${directory}: ${words}`, { cause: error });
-    });
+  const { server, port } = await start().catch(async (error: unknown) => {
+    if (isTemporary) await rm(directory, { recursive: true, force: true });
+    const words = [...log, error instanceof Error ? error.message : ''].join('\n');
+    throw new Error(`PostgreSQL did not start in ${directory}: ${words}`, { cause: error });
+  });
   const { exited, hasExited } = watchExit(server);
   const endWithProcess = () => {
     const id = readServerId(directory);
@@ -174,7 +133,7 @@ export async function startDatabase(
   let isClosing = false;
   return {
     databaseUrl: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
-    died: new Promise((resolve) => {
+    exited: new Promise((resolve) => {
       void exited.then((how) => {
         const lastLines = log.join('\n').split('\n').slice(-LAST_LINES);
         if (!isClosing)
@@ -190,6 +149,60 @@ export async function startDatabase(
       if (isTemporary) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+function createServer(options: {
+  directory: string;
+  isTemporary: boolean;
+  settings: Readonly<Record<string, string>>;
+  port: number;
+  /** Gets the server's last lines. */
+  log: string[];
+}): EmbeddedPostgres {
+  const { directory, isTemporary, settings, port, log } = options;
+  const remember = (line: unknown) => {
+    log.push(String(line).trim());
+    if (log.length > LOG_LINES_MAX) log.shift();
+  };
+  return new EmbeddedPostgres({
+    databaseDir: directory,
+    port,
+    user: USER,
+    // The library writes this password to a readable file; it is replaced before the server runs.
+    password: createPassword(),
+    persistent: !isTemporary,
+    // PostgreSQL refuses to run as root, and then gets its own user.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: [
+      ...['-c', 'unix_socket_directories='],
+      // Temporary data need not survive a power failure.
+      ...(isTemporary ? ['-c', 'fsync=off', '-c', 'full_page_writes=off'] : []),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    onLog: remember,
+    onError: remember,
+  });
+}
+
+/** Another process may take a free port before the server does. */
+async function startOnFreePort(
+  serverAt: (port: number) => EmbeddedPostgres,
+  findPort: () => Promise<number>,
+  log: string[],
+): Promise<{ server: EmbeddedPostgres; port: number }> {
+  for (let tried = 1; ; tried += 1) {
+    const port = await findPort();
+    const server = serverAt(port);
+    try {
+      await server.start();
+      return { server, port };
+    } catch (error) {
+      const isTaken = log.some((words) => words.includes(PORT_IS_TAKEN));
+      if (!isTaken || tried === PORTS_TRIED_MAX) throw error;
+      log.length = 0;
+    }
+  }
 }
 
 // PostgreSQL takes half a second of a processor to initialise data. A copy takes a tenth of that.

@@ -18,12 +18,12 @@ const starting = startDatabase(dataFolder ? { directory: databaseIn(dataFolder) 
 shutdown.add('database', async () => (await starting).close());
 shutdown.onSignals();
 endWithParent();
-const { databaseUrl, died } = await starting.catch(({ message }: Error) => {
+const { databaseUrl, exited } = await starting.catch(({ message }: Error) => {
   // The stack shows the last lines of this log: PostgreSQL's words, and no stack of ours.
   process.stderr.write(`${message}\n`);
   process.exit(1);
 });
-void died.then(async (words) => {
+void exited.then(async (words) => {
   process.stderr.write(`${words}\n`);
   await shutdown.run();
   process.exit(1);

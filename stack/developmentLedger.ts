@@ -49,8 +49,8 @@ const SIGNER_LAMPORTS = 10 * LAMPORTS_PER_SOL;
 const SIGNER_BASE_UNITS = 100_000n * BASE_UNITS_PER_CREDIT;
 
 /**
- * The keys of a development ledger, each derived from the authority's, so that a second start on the
- * same ledger finds the set-up of the first.
+ * The keys of a development ledger, each derived from the authority's. So a second start on the same
+ * ledger finds the set-up of the first.
  */
 export function deriveKeys(authority: Keypair) {
   const key = (purpose: string) => deriveKeypair(authority, purpose);
@@ -103,8 +103,8 @@ export function deriveSettings(
 }
 
 /**
- * Sets the whole service up on a ledger with the deployed program, whose upgrade authority is the
- * operator: mints, config, the launch catalog, a Gateway and a wallet with credits.
+ * Sets the whole service up on a ledger with the deployed program: mints, config, the launch catalog,
+ * a Gateway and a wallet with credits. The operator is the program's upgrade authority.
  *
  * @param isBuiltin whether the workers answer from the built-in engine
  */

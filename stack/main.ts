@@ -16,7 +16,7 @@ const shutdown = createShutdown({
 });
 const ending = new AbortController();
 
-/** Ends everything once, after the first signal, error, or death of database or ledger. */
+/** Ends everything once, after the first signal or error, or the end of database or ledger. */
 async function end(exitCode: number, reason: string): Promise<void> {
   if (ending.signal.aborted) return;
   ending.abort();
@@ -43,7 +43,7 @@ try {
     environment: process.env,
     folder: STACK_FOLDER,
     shutdown,
-    onDeath: endWithError,
+    onExit: endWithError,
     onRestart: console.error,
     ending: ending.signal,
     report,

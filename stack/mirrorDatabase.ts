@@ -31,8 +31,8 @@ export async function checkDatabase(databaseUrl: string): Promise<void> {
 
 /**
  * The comment on a mirror of a local ledger, which is temporary. The ledger's genesis hash follows.
- * A start may end before an indexer has bound the mirror, and the next start may name a cluster: then
- * this comment stays on the cluster's mirror, and only the hash shows that.
+ * A start may end before an indexer has bound the mirror. If the next one names a cluster, the
+ * cluster's mirror keeps this comment, and only the hash shows the difference.
  */
 const MARK = 'Mirror of an embedded ledger: npm start may empty it. Its genesis hash is ';
 

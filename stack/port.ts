@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import { delay } from '../common/wait.ts';
 import { StackError } from './config.ts';
 
-/** Below the ports that the system gives to outgoing connections and to whoever asks for any. */
+/** Below the ports that the system itself gives out. */
 const PORT_MIN = 10_000;
 const PORT_MAX = 32_000;
 
 /**
- * A port of this machine that is free now. Another process takes it only by naming it, so that it
- * mostly stays free until the part that was told to listen there does.
+ * A port of this machine that is free now. Another process takes it only by naming it, so it usually
+ * stays free until its part listens there.
  */
 export async function findFreePort(): Promise<number> {
   for (;;) {

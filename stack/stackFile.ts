@@ -3,8 +3,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * Writes a file that only its owner may read, as a whole or not at all: a process that is killed
- * during the write leaves no partial file under this name.
+ * Writes a file that only its owner may read. A process that is killed during the write leaves no
+ * partial file under this name.
  */
 export async function writeSecret(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

@@ -25,37 +25,95 @@ const MIRROR_TIMEOUT_MS = 60_000;
 /** A model of the cheapest tier. */
 const TRIAL_MODEL = 'llama-3.2-3b-instruct';
 
+interface StackOptions {
+  config: StackConfig;
+  /** The user's settings; every part gets those that it reads. */
+  environment: NodeJS.ProcessEnv;
+  /** For the description and the logs. */
+  folder: string;
+  /** Gets each part before it starts, so that it may run at any time. */
+  shutdown: Shutdown;
+  report: Report;
+  /** Called when database or ledger end later; every other part is started again. */
+  onExit: (error: StackError) => void;
+  /** Gets one sentence for each exit and each restart of such a part. */
+  onRestart: (sentence: string) => void;
+  /** Aborts when everything is about to end; after that no part is started again. */
+  ending: AbortSignal;
+}
+
 /**
  * Starts the whole service, each part in its own process, and describes it in `folder`.
  *
- * @param environment the user's settings; every part gets those that it reads
- * @param shutdown gets each part before it starts, so that it may run at any time
- * @param onDeath called when database or ledger die later; every other part is started again
- * @param onRestart gets one sentence for each death and each new start of such a part
- * @param ending aborts when everything is about to end, after which nothing is started again
  * @returns its description, and where its own workers listen
  * @throws StackError for errors that the user can correct
  */
-export async function startStack(options: {
-  config: StackConfig;
-  environment: NodeJS.ProcessEnv;
-  folder: string;
-  shutdown: Shutdown;
-  report: Report;
-  onDeath: (error: StackError) => void;
-  onRestart: (sentence: string) => void;
-  ending: AbortSignal;
-}): Promise<{ stack: StackDescription; workerUrls: readonly string[] }> {
-  const { config, environment, folder, shutdown, report, onDeath, onRestart, ending } = options;
+export async function startStack(
+  options: StackOptions,
+): Promise<{ stack: StackDescription; workerUrls: readonly string[] }> {
+  const { config, environment, folder, shutdown, report } = options;
   if (config.SVC_DATA_DIR) await openFolder('SVC_DATA_DIR', config.SVC_DATA_DIR);
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await claimFolder({ folder, listen, shutdown, report });
+  const start = createStarter(options, logFolder);
 
-  function start(
-    part: keyof typeof PARTS,
-    settings: NodeJS.ProcessEnv,
-    name: string = part,
-  ): Promise<string> {
+  const pages = startPagesBuild();
+  shutdown.add('pages', pages.stop);
+  const startLocalnet = (settings: NodeJS.ProcessEnv) => start('ledger', settings);
+  const opening = openLedger({ config, environment, startLocalnet });
+  // A new database takes longer than the ledger, which is all that the workers need.
+  const [databaseUrl, deployment, pagesFault, workerUrls] = await Promise.all([
+    openDatabase(options, start),
+    opening,
+    pages.fault,
+    opening.then((opened) => startWorkers(opened, start)),
+  ]);
+  const { rpcUrl, wsUrl, wallet, isOwnWallet } = deployment;
+  report('database', new URL(databaseUrl).host);
+  reportLedger(options, deployment);
+  await prepareMirror(config, { databaseUrl, rpcUrl });
+
+  const shared = {
+    DATABASE_URL: databaseUrl,
+    SOLANA_RPC_URL: rpcUrl,
+    SOLANA_WS_URL: wsUrl,
+    SVC_SECRETS_KEY: config.SVC_SECRETS_KEY ?? deployment.secretsKey,
+    SVC_ALLOW_LOOPBACK: String(allowsLoopback(config)),
+  };
+  await startIndexer(options, start, { ...shared, ...deployment.indexerEnvironment });
+  const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
+  const apiKey =
+    config.SVC_API_KEY ?? (await ensureKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
+  const { baseUrl, publicUrl } = await startApi(options, start, { deployment, shared });
+  const consoleUrl = pagesFault === undefined ? `${publicUrl}/console` : null;
+  report('console', consoleUrl ?? `not served: ${pagesFault}`);
+  const loopback = allowsLoopback(config)
+    ? 'allowed for workers and webhooks, since this is for development'
+    : 'refused for workers and webhooks (see SVC_ALLOW_LOOPBACK)';
+  report('loopback', loopback);
+
+  const stack: StackDescription = {
+    ...{ baseUrl, apiKey, model: TRIAL_MODEL, rpcUrl, wsUrl },
+    programId: config.SVC_PROGRAM_ID.toBase58(),
+    ...{ databaseUrl, wallet, consoleUrl, pid: process.pid },
+  };
+  shutdown.add('description', () => removeStackFile(folder));
+  await writeStackFile(folder, stack);
+  return { stack, workerUrls };
+}
+
+/** Starts a part with these settings besides the user's. @returns the address where it listens */
+type StartPart = (
+  part: keyof typeof PARTS,
+  settings: NodeJS.ProcessEnv,
+  name?: string,
+) => Promise<string>;
+
+function createStarter(
+  { config, environment, shutdown, onExit, onRestart, ending }: StackOptions,
+  logFolder: string,
+): StartPart {
+  return (part, settings, name = part) => {
     // What starts once everything ends would be left behind.
     ending.throwIfAborted();
     const { script, portSetting }: Part = PARTS[part];
@@ -78,104 +136,98 @@ export async function startStack(options: {
       shutdown.add(name, stop);
       return ready;
     }
-    const { ready, died, stop } = startAt();
+    const { ready, exited, stop } = startAt();
     shutdown.add(name, stop);
-    const diedLater = ready.then(
-      () => died,
-      // The caller gets the error of a start.
-      () => new Promise<never>(() => undefined),
+    // The caller gets the error of a start.
+    void ready.then(
+      async () => {
+        const { how, lastLines } = await exited;
+        onExit(new StackError(`The ${name} ${how}. ${lastLines}\n${describeLoss(config)}`));
+      },
+      () => undefined,
     );
-    void diedLater.then(({ how, lastLines }) => {
-      onDeath(new StackError(`The ${name} ${how}. ${lastLines}\n${describeLoss(config)}`));
-    });
     return ready;
-  }
-
-  async function openDatabase(): Promise<string> {
-    if (config.DATABASE_URL) {
-      await checkDatabase(config.DATABASE_URL);
-      return config.DATABASE_URL;
-    }
-    // If only the process that holds PostgreSQL was killed, PostgreSQL still runs.
-    shutdown.add('leftover of the database', () => removeLeftoverDatabase(folder));
-    const url = await start('database', {});
-    await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
-    return url;
-  }
-
-  /** Starts the workers of a ledger, and registers where they listen. */
-  function startWorkers({ rpcUrl, workers }: Deployment): Promise<string[]> {
-    return Promise.all(
-      workers.map(async (worker, index) => {
-        const settings = { SOLANA_RPC_URL: rpcUrl, ...worker.environment };
-        const url = await start('worker', settings, `worker-${index + 1}`);
-        await worker.register(url);
-        return url;
-      }),
-    );
-  }
-
-  const pages = startPagesBuild();
-  shutdown.add('pages', pages.stop);
-  const opening = openLedger({
-    config,
-    environment,
-    startLocalnet: (settings) => start('ledger', settings),
-  });
-  // A new database takes longer than the ledger, which is all that the workers need.
-  const [databaseUrl, deployment, pagesFault, workerUrls] = await Promise.all([
-    openDatabase(),
-    opening,
-    pages.fault,
-    opening.then(startWorkers),
-  ]);
-  const { rpcUrl, wsUrl, wallet, isOwnWallet, workers } = deployment;
-  const allowLoopback = allowsLoopback(config);
-  const shared = {
-    DATABASE_URL: databaseUrl,
-    SOLANA_RPC_URL: rpcUrl,
-    SOLANA_WS_URL: wsUrl,
-    SVC_SECRETS_KEY: config.SVC_SECRETS_KEY ?? deployment.secretsKey,
-    SVC_ALLOW_LOOPBACK: String(allowLoopback),
   };
-  report('database', new URL(databaseUrl).host);
-  const { LOCALNET_UNRELIABLE: seed } = environment;
-  report(
-    'ledger',
-    seed && !config.SOLANA_RPC_URL ? `${rpcUrl}, unreliable by seed ${seed}` : rpcUrl,
-  );
-  // Without a data folder the ledger is temporary, and so is its mirror in an external database.
-  const isLedgerKept = (config.SVC_DATA_DIR ?? config.SOLANA_RPC_URL) !== undefined;
-  if (config.DATABASE_URL && !isLedgerKept) {
-    const genesisHash = await getGenesisHash(connectPooledRpc({ url: rpcUrl }));
-    await prepareLocalMirror({ databaseUrl, genesisHash });
-  }
+}
 
+async function openDatabase(
+  { config, folder, shutdown }: StackOptions,
+  start: StartPart,
+): Promise<string> {
+  if (config.DATABASE_URL) {
+    await checkDatabase(config.DATABASE_URL);
+    return config.DATABASE_URL;
+  }
+  // If only the process that holds PostgreSQL was killed, PostgreSQL still runs.
+  shutdown.add('leftover of the database', () => removeLeftoverDatabase(folder));
+  const url = await start('database', {});
+  await recordDatabase(folder, { databaseUrl: url, isKept: config.SVC_DATA_DIR !== undefined });
+  return url;
+}
+
+/** Starts the workers of a ledger, and registers where they listen. */
+function startWorkers({ rpcUrl, workers }: Deployment, start: StartPart): Promise<string[]> {
+  return Promise.all(
+    workers.map(async (worker, index) => {
+      const settings = { SOLANA_RPC_URL: rpcUrl, ...worker.environment };
+      const url = await start('worker', settings, `worker-${index + 1}`);
+      await worker.register(url);
+      return url;
+    }),
+  );
+}
+
+function reportLedger(
+  { config, environment, report }: StackOptions,
+  { rpcUrl, workers }: Deployment,
+): void {
+  const seed = config.SOLANA_RPC_URL ? undefined : environment.LOCALNET_UNRELIABLE;
+  report('ledger', seed ? `${rpcUrl}, unreliable by seed ${seed}` : rpcUrl);
   const engine = config.WORKER_UPSTREAM_URL ?? 'the built-in engine (see WORKER_UPSTREAM_URL)';
   report('workers', `${workers.length}, answering from ${engine}`);
+}
 
-  const indexerUrl = await start('indexer', {
-    ...shared,
+/** Without a data folder the ledger is temporary, and so is its mirror in an external database. */
+async function prepareMirror(
+  { DATABASE_URL, SVC_DATA_DIR, SOLANA_RPC_URL }: StackConfig,
+  { databaseUrl, rpcUrl }: { databaseUrl: string; rpcUrl: string },
+): Promise<void> {
+  if (!DATABASE_URL || (SVC_DATA_DIR ?? SOLANA_RPC_URL) !== undefined) return;
+  const genesisHash = await getGenesisHash(connectPooledRpc({ url: rpcUrl }));
+  await prepareLocalMirror({ databaseUrl, genesisHash });
+}
+
+/** Starts the indexer, and waits until the mirror shows everything that was set up. */
+async function startIndexer(
+  { config, report }: StackOptions,
+  start: StartPart,
+  settings: NodeJS.ProcessEnv,
+): Promise<void> {
+  const url = await start('indexer', {
     INDEXER_PORT: '0',
     // Half a minute: in development the local ledger's slots are forty times shorter than a cluster's.
     ...(hasShortSlots(config) && { INDEXER_LAG_SLOTS_MAX: '6000' }),
-    ...deployment.indexerEnvironment,
+    ...settings,
   });
-  // The API starts only when the mirror shows everything that was set up.
-  await untilReady(indexerUrl, AbortSignal.timeout(MIRROR_TIMEOUT_MS));
-  report('indexer', indexerUrl);
+  await untilReady(url, AbortSignal.timeout(MIRROR_TIMEOUT_MS));
+  report('indexer', url);
+}
 
-  const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
-  const apiKey =
-    config.SVC_API_KEY ?? (await ensureKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
+/** @returns where it listens, and the address under which its pages are opened */
+async function startApi(
+  { config, environment, shutdown, report }: StackOptions,
+  start: StartPart,
+  { deployment, shared }: { deployment: Deployment; shared: NodeJS.ProcessEnv },
+): Promise<{ baseUrl: string; publicUrl: string }> {
+  const isLocalLedger = config.SOLANA_RPC_URL === undefined;
   // Elsewhere signatures move what is worth something, or others could ask for them.
   const developmentWallet =
-    config.SOLANA_RPC_URL === undefined && isLoopbackHost(config.HOST)
+    isLocalLedger && isLoopbackHost(config.HOST)
       ? await startDevelopmentWallet(deployment.developmentAccounts)
       : undefined;
   if (developmentWallet) shutdown.add('development wallet', developmentWallet.close);
   const baseUrl = await start('api', {
-    ...(!config.SOLANA_RPC_URL && { SVC_CONSOLE_RPC_URL: rpcUrl }),
+    ...(isLocalLedger && { SVC_CONSOLE_RPC_URL: deployment.rpcUrl }),
     ...shared,
     ...deployment.apiEnvironment,
     ...(developmentWallet && { SVC_CONSOLE_DEVELOPMENT_WALLET_URL: developmentWallet.url }),
@@ -183,28 +235,7 @@ export async function startStack(options: {
   const publicUrl = environment.PUBLIC_URL || baseUrl;
   developmentWallet?.serveFor(publicUrl);
   report('api', baseUrl);
-  const consoleUrl = pagesFault === undefined ? `${publicUrl}/console` : null;
-  report('console', consoleUrl ?? `not served: ${pagesFault}`);
-  const loopback = allowLoopback
-    ? 'allowed for workers and webhooks, since this is for development'
-    : 'refused for workers and webhooks (see SVC_ALLOW_LOOPBACK)';
-  report('loopback', loopback);
-
-  const stack: StackDescription = {
-    baseUrl,
-    apiKey,
-    model: TRIAL_MODEL,
-    rpcUrl,
-    wsUrl,
-    programId: config.SVC_PROGRAM_ID.toBase58(),
-    databaseUrl,
-    wallet,
-    consoleUrl,
-    pid: process.pid,
-  };
-  shutdown.add('description', () => removeStackFile(folder));
-  await writeStackFile(folder, stack);
-  return { stack, workerUrls };
+  return { baseUrl, publicUrl };
 }
 
 const hasShortSlots = ({

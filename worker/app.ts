@@ -10,8 +10,8 @@ import type { Engine } from './engine/engine.ts';
 import { createReadiness } from './engine/readiness.ts';
 import { createAdmission } from './jobs/admission.ts';
 import { createAttempts } from './jobs/attempts.ts';
-import { createJobs } from './jobs/jobs.ts';
-import { createProofSigner, type SignProof } from './jobs/output.ts';
+import { createJobs, type Jobs } from './jobs/jobs.ts';
+import { createProofSigner, type SignProof } from './jobs/proofSigner.ts';
 import { createHostedModels } from './ledger/eligibility.ts';
 import { createJobLookup } from './ledger/jobLookup.ts';
 import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
@@ -52,34 +52,32 @@ export interface Worker {
 /** The API accepts 4 MiB from its client; the fields of the job are added to that. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024;
 
-/**
- * One worker as an express app.
- *
- * @param options.signProof makes the proofs; by default with the worker's proof key
- * @param options.now Unix time in milliseconds, for the age of signed requests and for silences
- * @param options.wait waits so many milliseconds between two looks at the ledger
- * @param options.trialWaitMs how long a health check waits for the trial of a model
- */
-export function createWorker(options: {
+interface WorkerOptions {
   identity: WorkerIdentity;
   rpc: Rpc;
   /** How sure the ledger has to be of a lock. */
   commitment?: Commitment | Promise<Commitment>;
   engine: Engine;
   logger: Logger;
+  /** Makes the proofs; by default with the worker's proof key. */
   signProof?: SignProof;
   /** Counts what happens; by default nothing does. */
   metrics?: WorkerMetrics | undefined;
+  /** Unix time in milliseconds, for the age of signed requests and for silences. */
   now?: () => number;
+  /** Waits so many milliseconds between two readings of the ledger. */
   wait?: (ms: number) => Promise<void>;
+  /** How long a health check waits for the trial of a model. */
   trialWaitMs?: number | undefined;
-}): Worker {
+}
+
+/** One worker as an express app. */
+export function createWorker(options: WorkerOptions): Worker {
   const { identity, rpc, engine, logger, metrics, now = Date.now, wait } = options;
   const { programId, proofKey, capacity, terms } = identity;
   const address = createAddresses(programId).worker(identity.authority);
   const { commitment = 'confirmed' } = options;
   const ledger = createWorkerLedger({ rpc, programId, worker: address, commitment });
-  const authenticate = createAuthentication(address, now);
   const readStart = createLedgerStart(ledger, wait);
   const own = { programId, worker: address, proofKey: proofKey.publicKey, terms };
   const readiness = createReadiness({ engine, logger, now, trialWaitMs: options.trialWaitMs });
@@ -90,20 +88,27 @@ export function createWorker(options: {
     signProof: options.signProof ?? createProofSigner({ programId, worker: address, proofKey }),
     capacity,
     logger,
-    onEnd: (end) => metrics?.jobEnded(end),
+    onEnd: (result) => metrics?.jobEnded(result),
     nowMs: now,
   });
   metrics?.watch(jobs, capacity);
   const readHostedModels = createHostedModels({ ledger, own, logger, now });
 
   /** Refused while this worker cannot answer, for whatever reason. */
-  async function requireReady(): Promise<string[]> {
+  async function readHealth(): Promise<object> {
     // The caller may lock a job at once, and that job must count as locked after the start.
     await readStart();
     const models = await readHostedModels();
     await readiness.require(models);
-    metrics?.healthChecked('ready');
-    return models;
+    return {
+      worker_address: address.toBase58(),
+      models,
+      slots: capacity,
+      in_flight: jobs.inFlight,
+      engine: engine.kind,
+      first_token_ms: readiness.firstTokenMs(),
+      gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
+    };
   }
 
   // An upstream begins to load its models now. Health checks repeat what fails here, and say why.
@@ -112,6 +117,28 @@ export function createWorker(options: {
     .then(({ models }) => readiness.require(models))
     .catch(() => undefined);
 
+  return {
+    app: createApp({ programId, address, engine, jobs, readHealth, now, logger, metrics }),
+    address,
+    async close(graceMs) {
+      readiness.close();
+      await jobs.close(graceMs);
+    },
+  };
+}
+
+function createApp(parts: {
+  programId: PublicKey;
+  address: PublicKey;
+  engine: Engine;
+  jobs: Jobs;
+  readHealth: () => Promise<object>;
+  now: () => number;
+  logger: Logger;
+  metrics: WorkerMetrics | undefined;
+}): Express {
+  const { programId, address, engine, jobs, readHealth, now, logger, metrics } = parts;
+  const authenticate = createAuthentication(address, now);
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.use((_request, response, next) => {
@@ -120,28 +147,20 @@ export function createWorker(options: {
   });
 
   app.get('/health', async (_request, response) => {
-    const models = await requireReady().catch((error: unknown) => {
+    const health = await readHealth().catch((error: unknown) => {
       metrics?.healthChecked(asWorkerError(error).code);
       throw error;
     });
-    response.json({
-      worker_address: address.toBase58(),
-      models,
-      slots: capacity,
-      in_flight: jobs.inFlight,
-      engine: engine.kind,
-      first_token_ms: readiness.firstTokenMs(),
-      gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
-    });
+    metrics?.healthChecked('ready');
+    response.json(health);
   });
 
   // The signature covers the raw bytes, so nothing may decode them before the check.
   app.use(express.raw({ type: () => true, inflate: false, limit: BODY_BYTES_MAX }));
 
-  app.post('/jobs', async (request, response) => {
-    const body = parseJson(jobRequest, request.body);
-    const { headers } = request;
-    const signed = { headers, body: request.body, job: body.job_address, attempt: body.attempt };
+  app.post('/jobs', async ({ headers, body: bytes }, response) => {
+    const body = parseJson(jobRequest, bytes);
+    const signed = { headers, body: bytes, job: body.job_address, attempt: body.attempt };
     const signer = authenticate({ kind: 'job', ...signed });
     if (!body.program_id.equals(programId) || !body.worker_address.equals(address)) {
       throw new WorkerError('job_mismatch', 'The job is for another worker or another program');
@@ -149,22 +168,15 @@ export function createWorker(options: {
     await jobs.run(body, signer, response);
   });
 
-  app.post('/jobs/:job_address/stop', async (request, response) => {
-    const { attempt } = parseJson(stopRequest, request.body);
-    const job = parse(stopPath, request.params).job_address;
-    const { headers } = request;
-    const signer = authenticate({ kind: 'stop', headers, body: request.body, job, attempt });
+  app.post('/jobs/:job_address/stop', async ({ headers, body, params }, response) => {
+    const { attempt } = parseJson(stopRequest, body);
+    const job = parse(stopPath, params).job_address;
+    const signer = authenticate({ kind: 'stop', headers, body, job, attempt });
     await jobs.stop(job, attempt, signer);
     response.json({ stopped: true });
   });
 
   app.use(routeNotFound);
   app.use(createErrorRenderer(logger, (code) => metrics?.refused(code)));
-
-  async function close(graceMs: number): Promise<void> {
-    readiness.close();
-    await jobs.close(graceMs);
-  }
-
-  return { app, address, close };
+  return app;
 }

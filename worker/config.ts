@@ -88,7 +88,7 @@ export const environmentSchema = z.object({
     .describe('serves /metrics for Prometheus, and /jobs; default: not at all'),
   WORKER_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
     .default(8_000)
-    .describe('its jobs may take this long once it is told to end'),
+    .describe('its jobs may take this long after the signal to end'),
   SOLANA_RPC_URL: fetchedUrlSetting().describe("the ledger's node"),
   SVC_PROGRAM_ID: addressSetting
     .default(PROGRAM_ID)

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { JobEnd } from './jobs/execution.ts';
+import type { JobResult } from './jobs/execution.ts';
 import type { WorkerErrorCode } from './protocol/errors.ts';
 
 /** A job without a proof. */
@@ -14,7 +14,7 @@ export interface WorkerMetrics {
   readonly registry: Registry;
   /** For the owner: what runs, and the last jobs without a proof, newest first. */
   report(): { in_flight: number; slots: number; failures: readonly JobFailure[] };
-  jobEnded(end: JobEnd): void;
+  jobEnded(result: JobResult): void;
   /** A request for a job was answered with an error status. */
   refused(code: WorkerErrorCode): void;
   /** @param code `ready`, or why the worker takes no jobs */
@@ -29,45 +29,8 @@ const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 120];
 
 export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const ended = new Counter({
-    name: 'svc_worker_jobs_total',
-    help: 'Jobs that ended, by model and outcome: proved, or the code of the error',
-    labelNames: ['model', 'outcome'],
-    registers,
-  });
-  const refusals = new Counter({
-    name: 'svc_worker_errors_total',
-    help: 'Requests for jobs that were answered with an error status, by code',
-    labelNames: ['code'],
-    registers,
-  });
-  const tokens = new Counter({
-    name: 'svc_worker_tokens_total',
-    help: 'Proven tokens, by model and kind: prompt or completion',
-    labelNames: ['model', 'kind'],
-    registers,
-  });
-  const jobSeconds = new Histogram({
-    name: 'svc_worker_job_seconds',
-    help: 'From the request to the end of the answer',
-    labelNames: ['model'],
-    buckets: BUCKETS_SECONDS,
-    registers,
-  });
-  const firstTextSeconds = new Histogram({
-    name: 'svc_worker_first_text_seconds',
-    help: 'From the request to the first text or reasoning',
-    labelNames: ['model'],
-    buckets: BUCKETS_SECONDS,
-    registers,
-  });
-  const ready = new Gauge({
-    name: 'svc_worker_ready',
-    help: '1 when the last health check found the worker ready, else 0',
-    registers,
-  });
+  const { ended, refusals, tokens, jobSeconds, firstTextSeconds, ready } = createMeters(registry);
   const failures: JobFailure[] = [];
   let running = { inFlight: 0 };
   let slots = 0;
@@ -75,14 +38,14 @@ export function createWorkerMetrics(): WorkerMetrics {
   return {
     registry,
     report: () => ({ in_flight: running.inFlight, slots, failures }),
-    jobEnded({ jobId, model, outcome, seconds, ...end }) {
+    jobEnded({ jobId, model, outcome, seconds, ...result }) {
       ended.inc({ model, outcome });
       jobSeconds.observe({ model }, seconds);
-      if (end.firstTextSeconds !== undefined)
-        firstTextSeconds.observe({ model }, end.firstTextSeconds);
-      if (end.proof) {
-        tokens.inc({ model, kind: 'prompt' }, end.proof.prompt_tokens);
-        tokens.inc({ model, kind: 'completion' }, end.proof.completion_tokens);
+      if (result.firstTextSeconds !== undefined)
+        firstTextSeconds.observe({ model }, result.firstTextSeconds);
+      if (result.proof) {
+        tokens.inc({ model, kind: 'prompt' }, result.proof.prompt_tokens);
+        tokens.inc({ model, kind: 'completion' }, result.proof.completion_tokens);
       }
       if (outcome === 'proved') return;
       failures.unshift({ at: new Date().toISOString(), job_id: jobId, model, code: outcome });
@@ -93,12 +56,12 @@ export function createWorkerMetrics(): WorkerMetrics {
     watch(jobs, capacity) {
       running = jobs;
       slots = capacity;
-      const capacityGauge = new Gauge({
+      const registers = [registry];
+      new Gauge({
         name: 'svc_worker_slots',
         help: 'The capacity: jobs at the same time',
         registers,
-      });
-      capacityGauge.set(capacity);
+      }).set(capacity);
       new Gauge({
         name: 'svc_worker_jobs_in_flight',
         help: 'Jobs that run now',
@@ -108,5 +71,48 @@ export function createWorkerMetrics(): WorkerMetrics {
         },
       });
     },
+  };
+}
+
+function createMeters(registry: Registry) {
+  const registers = [registry];
+  return {
+    ended: new Counter({
+      name: 'svc_worker_jobs_total',
+      help: 'Jobs that ended, by model and outcome: proved, or the code of the error',
+      labelNames: ['model', 'outcome'],
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'svc_worker_errors_total',
+      help: 'Requests for jobs that were answered with an error status, by code',
+      labelNames: ['code'],
+      registers,
+    }),
+    tokens: new Counter({
+      name: 'svc_worker_tokens_total',
+      help: 'Proven tokens, by model and kind: prompt or completion',
+      labelNames: ['model', 'kind'],
+      registers,
+    }),
+    jobSeconds: new Histogram({
+      name: 'svc_worker_job_seconds',
+      help: 'From the request to the end of the answer',
+      labelNames: ['model'],
+      buckets: BUCKETS_SECONDS,
+      registers,
+    }),
+    firstTextSeconds: new Histogram({
+      name: 'svc_worker_first_text_seconds',
+      help: 'From the request to the first text or reasoning',
+      labelNames: ['model'],
+      buckets: BUCKETS_SECONDS,
+      registers,
+    }),
+    ready: new Gauge({
+      name: 'svc_worker_ready',
+      help: '1 when the last health check found the worker ready, else 0',
+      registers,
+    }),
   };
 }

@@ -3,7 +3,7 @@ import {
   MESSAGES_MAX,
   STOP_SEQUENCE_CHARACTERS_MAX,
   STOP_SEQUENCES_MAX,
-} from '../../../common/workerProtocol.ts';
+} from '../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
 import { parseRequest, textOfLength, unixSeconds, usage, wellFormedText } from './values.ts';
 

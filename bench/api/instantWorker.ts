@@ -8,7 +8,8 @@ import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { createChunks, createProofSigner } from '../../worker/jobs/output.ts';
+import { createChunks } from '../../worker/jobs/chunks.ts';
+import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { costMetrics } from '../costMetrics.ts';
 import { WORDS } from '../words.ts';
 

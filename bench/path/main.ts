@@ -62,7 +62,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const onDeath = (error: Error) => {
+  const onExit = (error: Error) => {
     console.error(error.message);
     process.exitCode = 1;
     void shutdown.run().then(() => process.exit());
@@ -75,7 +75,7 @@ async function run(): Promise<void> {
   });
   shutdown.add('upstream', upstream.stop);
   const upstreamUrl = await upstream.ready;
-  void upstream.died.then(({ how }) => onDeath(new Error(`The upstream ${how}.`)));
+  void upstream.exited.then(({ how }) => onExit(new Error(`The upstream ${how}.`)));
   const environment = {
     ...process.env,
     PORT: '0',
@@ -90,7 +90,7 @@ async function run(): Promise<void> {
     environment,
     folder,
     shutdown,
-    onDeath,
+    onExit,
     onRestart: console.error,
     ending: new AbortController().signal,
     report: () => undefined,

@@ -12,7 +12,7 @@ import {
 } from '../../programs/client/instructions.ts';
 import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
 import { decodeTokenAccount } from '../../programs/client/token/layout.ts';
-import type { Purse } from '../../worker/setup/ledgerState.ts';
+import type { TokenBalance } from '../../worker/setup/ledgerState.ts';
 import { CommandError } from '../terminal/output.ts';
 import type { Change } from './carryOut.ts';
 
@@ -24,7 +24,7 @@ export interface WalletState {
   /** Null before the first purchase. */
   readonly account: CreditAccount | null;
   /** The wallet's stablecoin. */
-  readonly purse: Purse;
+  readonly purse: TokenBalance;
 }
 
 /** What a spender may lock, in credits; undefined where it was not said. */

@@ -5,7 +5,7 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import { CREDITS_MAX, NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
-import { readConfig, readPurse } from '../../worker/setup/ledgerState.ts';
+import { readConfig, readTokenBalance } from '../../worker/setup/ledgerState.ts';
 import { explained } from '../terminal/explained.ts';
 import { keyOption } from '../terminal/keyOption.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
@@ -111,7 +111,7 @@ async function readState(
       commitment: 'confirmed',
       programId: addresses.programId,
     }),
-    readPurse(connection, config.creditMint, wallet),
+    readTokenBalance(connection, config.creditMint, wallet),
   ]);
   return { addresses, config, wallet, account, purse };
 }

@@ -14,8 +14,7 @@ const PRIVATE_SUFFIX = /\.(local|localdomain|internal|home\.arpa)$/;
 
 /**
  * Whether an IP address leads to the public network. Forms that hold an IPv4 address (mapped,
- * compatible, NAT64, 6to4, Teredo) do not count as public, whatever they hold: nobody needs them to
- * name a server.
+ * compatible, NAT64, 6to4, Teredo) never count as public: no server needs such a name.
  */
 function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -79,9 +78,9 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * An HTTP dispatcher for URLs that strangers chose (worker endpoints, webhooks). Every URL and every
- * address is checked at the moment of connecting, and what was checked is what is connected to, so
- * that a redirect, or a name that changes between look-ups, gains nothing.
+ * An HTTP dispatcher for URLs that strangers chose (worker endpoints, webhooks). It checks every URL
+ * and every address when it connects, and connects to the address that it checked. So neither a
+ * redirect nor a name that changes between look-ups leads elsewhere.
  *
  * @param options.allowLoopback for development: this machine is allowed too, nothing else
  */
@@ -166,8 +165,8 @@ function createGuardedLookup(guard: {
 }
 
 /**
- * `request` of undici, which ends when its signal aborts, whatever its socket does: by itself it
- * would wait until a connection that is being made is there, or has failed.
+ * `request` of undici that ends as soon as its signal aborts. undici's own would first wait for a
+ * connection that is being opened.
  *
  * @throws the signal's reason once it aborts
  */
@@ -185,8 +184,8 @@ export async function requestWithin(
 }
 
 /**
- * Checks what a URL says by itself: https, no credentials, a public host, and 443 or an unprivileged
- * port, since below 1024 other protocols live.
+ * Checks a URL without a look-up: https, no credentials, a public host, and the port 443 or one from
+ * 1024 on. Other ports below 1024 belong to other protocols.
  *
  * @throws AddressRefusedError
  */

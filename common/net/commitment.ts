@@ -13,12 +13,12 @@ const WAIT_MS = 3_000;
 const RETRY_MS = 100;
 
 /**
- * How sure the ledger has to be: as SVC_COMMITMENT says. Without it, a ledger with Alpenglow is
- * believed once it is final, which is when it confirms. Any other is believed once it confirms, since
- * it is final only 32 slots later. The log says in one line which it is, and why.
+ * How sure the ledger has to be: as SVC_COMMITMENT says. Without it, `finalized` on a ledger with
+ * Alpenglow, where a block is final when it confirms. Elsewhere `confirmed`, since a block is final
+ * only 32 slots later. One log line has the choice and its reason.
  *
- * All processes of a ledger come to the same, whichever node they ask: the one without an answer or
- * with an older node acts on the same blocks by the older word.
+ * Processes with nodes of different versions may choose differently. They still act on the same
+ * blocks, since a ledger with Alpenglow confirms only what is final.
  */
 export async function chooseCommitment(options: {
   chosen: Commitment | undefined;

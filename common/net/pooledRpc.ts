@@ -5,7 +5,7 @@ import { createRpc, type Post, type Rpc, type RpcOptions } from '../../programs/
 const CONNECTIONS_MAX = 64;
 
 /**
- * A client of the node at this address, as `connectRpc` gives it, for those who ask often. Its
+ * A client of the node at this address, as `connectRpc` gives it, for callers that ask often. Its
  * connections keep no process from ending.
  */
 export function connectPooledRpc({ url, ...options }: RpcOptions & { url: string }): Rpc {
@@ -13,7 +13,7 @@ export function connectPooledRpc({ url, ...options }: RpcOptions & { url: string
 }
 
 /**
- * Time limits are the client's own. undici's dispatcher is used as it is, since its streams and
+ * Time limits are the client's own. It calls undici's dispatcher directly: undici's streams and
  * those of `fetch` cost more than the rest of a small request.
  */
 function createPost(url: string): Post {

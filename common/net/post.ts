@@ -8,13 +8,15 @@ const HEAD_BYTES_MAX = 65_536;
 const INFORMATIONAL_HEADS_MAX = 1_000;
 
 /**
- * Posts a body and waits for the head of the answer, past any of 1xx before it. 101 is an answer: it
- * switches to a protocol that was not asked for. Node's client, since undici's takes 100 for a fault.
+ * Posts a body and waits for the head of the answer. Heads of 1xx before it are skipped, except 101,
+ * which answers with a protocol that was not requested. It uses Node's client, since undici's takes
+ * 100 for a fault.
  *
  * @param options.agent by default Node's own
- * @returns the answer, whose body is the caller's to read, or to destroy with its connection
- * @throws the signal's reason once it aborts; an error with a `code` for what goes wrong before the
- *   head is whole, a head that is no HTTP or longer than 64 KiB among it
+ * @returns the answer; the caller reads its body, or destroys it with its connection
+ * @throws the signal's reason once it aborts
+ * @throws Error with a `code` for a fault before the head is whole: also for a head that is no HTTP,
+ *   or longer than 64 KiB
  */
 export function post(
   url: string | URL,

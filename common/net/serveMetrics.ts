@@ -4,8 +4,8 @@ import type { Registry } from 'prom-client';
 import { hostInUrl, listenAt } from './urls.ts';
 
 /**
- * Serves GET /metrics on a port of its own: how much goes through is the operator's business, and a
- * port that is never published cannot be reached by a mistake in a proxy's rules.
+ * Serves GET /metrics on a port of its own. Metrics are for the operator alone, and no mistake in a
+ * proxy's rules can publish a port that it does not know.
  *
  * @param options.port 0 lets the system choose one
  * @param options.settings what host and port are called in the environment

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { connectionOf } from '../database/connection.ts';
 
-// Addresses in the environment, each bound to the protocols that whoever connects to it can speak.
-// A wrong one is refused with the variable's name at the start, not with a riddle later.
+// Addresses in the environment, each with the protocols that its client speaks. A wrong one is
+// refused at the start, with the variable's name.
 
 const DATABASE_URL_FAULT =
   'must be a URL that begins with postgres:// (special characters of a password as %23)';
@@ -17,7 +17,7 @@ export const databaseUrlSetting = z
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-/** @returns what is wrong in what a whole address says of TLS */
+/** @returns the fault in an address's settings of TLS; undefined without one */
 export function databaseUrlFault(text: string): string | undefined {
   if (!isWholeDatabaseUrl(text)) return undefined;
   try {
@@ -29,8 +29,8 @@ export function databaseUrlFault(text: string): string | undefined {
 }
 
 /**
- * Whether an address of a database is one whole: a `/`, `?` or `#` in a password ends the host too
- * early, and the `@` is in the rest; a `%` in it begins no escape.
+ * Whether an address of a database is whole. A `/`, `?` or `#` in a password would end the host too
+ * early, so that the `@` is in the rest. A `%` in it would begin no escape.
  */
 export function isWholeDatabaseUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -48,10 +48,9 @@ export const websocketUrlSetting = z.url({
 });
 
 /**
- * An address that `fetch` is given, which refuses every request to one with a user or a password in
- * it.
+ * An address for `fetch`, which refuses every request to one with a user or a password.
  *
- * @param hint where they belong instead
+ * @param hint where credentials belong instead
  */
 export function fetchedUrlSetting(hint = '') {
   return httpUrlSetting.refine((text) => {
@@ -61,8 +60,8 @@ export function fetchedUrlSetting(hint = '') {
 }
 
 /**
- * Where a node's websocket is, unless one is told: at the same address, and on the next port where
- * a port is named, as validators have it.
+ * The usual address of a node's websocket: the same one, with the next port where it names a port, as
+ * validators have it.
  */
 export function websocketUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
@@ -72,8 +71,8 @@ export function websocketUrlOf(rpcUrl: string): string {
 }
 
 /**
- * The one spelling of an address that requests go to: as the URL standard writes it, without the dot
- * behind a host's name, which changes nothing, and without a fragment, which is never sent.
+ * Gives all addresses with the same requests one spelling: as the URL standard writes it, without
+ * the host's last dot and without a fragment.
  *
  * @throws TypeError for what is no URL
  */

@@ -10,7 +10,7 @@ export interface TextsToCount {
   texts: readonly string[];
 }
 
-/** Exactly one of both; what failed is told without the text that it failed at. */
+/** Exactly one of both. A fault never quotes the text. */
 export interface Counted {
   tokens?: number;
   fault?: string;

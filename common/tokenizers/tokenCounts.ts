@@ -4,10 +4,10 @@ import { openTokenizers, PROMPT_BYTES_MAX, type Tokenizers } from './tokenizers.
 /**
  * Token counts of texts whose model has no tokenizer at hand.
  *
- * Bounds are chosen in the client's favour where money follows from them: a prompt is never refused
- * for being larger than it is, and a worker's count is never accepted above what a text like the
- * delivered one holds. `npm run bench:tokens` measures the latter against the tokenizers of five open
- * models, and docs/token-counts.md has the table.
+ * Where money follows from a bound, it favours the client. A prompt is never counted larger than it
+ * is. A worker's count is never accepted above the most that such a text can hold. `npm run
+ * bench:tokens` measures the latter with the tokenizers of five open models, and docs/token-counts.md
+ * has the table.
  */
 
 /** Common tokenizers average four bytes a token and seldom reach eight over a whole prompt. */
@@ -23,8 +23,8 @@ export function estimatePromptTokens(messages: readonly { content: string }[]): 
 const CHARACTERS_PER_TOKEN_MAX = 128;
 
 /**
- * The longest text of an answer, in UTF-16 code units. A worker cuts its text off there, so that the
- * API may blame whoever sends more.
+ * The longest text of an answer, in UTF-16 code units. A worker cuts its text off there, and the API
+ * counts a longer one as the worker's failure.
  */
 export function answerCharactersMax(tokenLimit: number): number {
   return tokenLimit * CHARACTERS_PER_TOKEN_MAX;
@@ -62,7 +62,7 @@ export async function createTokenCounts(options: {
   return { ...countWith(tokenizers?.count), close: async () => tokenizers?.close() };
 }
 
-/** @param count undefined, or coming to undefined, where the estimate has to do */
+/** @param count undefined without tokenizers; resolves to undefined where it could not count */
 export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
   return {
     async prompt(modelId, messages) {
@@ -81,7 +81,7 @@ export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
 
 /**
  * What every chat template keeps of a message: some trim it, some drop the reasoning of an earlier
- * answer. What a template adds is not counted either: nothing is refused that would have fitted.
+ * answer. What a template adds is not counted either, so that no prompt that fits is refused.
  */
 function leastText({ role, content }: Message): string {
   const kept = role === 'assistant' ? content.split('</think>').at(-1) : content;
@@ -89,8 +89,8 @@ function leastText({ role, content }: Message): string {
 }
 
 /**
- * As much of a conversation as is counted. The whole has no fewer tokens than its beginning, while
- * an estimate by bytes may refuse a long text of long tokens that would have fitted.
+ * The part of a conversation that is counted: the whole has no fewer tokens than its beginning. An
+ * estimate by bytes could refuse a long text of long tokens that fits.
  */
 function beginningOf(texts: readonly string[]): string[] {
   let room = new Uint8Array(PROMPT_BYTES_MAX);
@@ -157,7 +157,7 @@ const ESTIMATE: Rates = {
   fourBytes: 2.04,
 };
 
-/** The least text differs most from the average, and the token that ends an answer is counted, too. */
+/** Short texts differ most from the average, and the token that ends an answer counts, too. */
 const SPARE_TOKENS = 2;
 
 /** The most tokens that a worker may have needed for a text; never more than it has bytes. */
@@ -232,25 +232,24 @@ function isEastAsian(code: number): boolean {
 }
 
 // How long a model may be silent, in milliseconds: the tokens of its prompt decide. API and worker
-// both judge by this. Silence within the limits is no fault, and a longer one is the worker's.
+// use the same limits. A longer silence is the worker's fault.
 
-/** Without text, reasoning or another sign of life. */
+/** The longest time without text, reasoning or another sign of life. */
 export const IDLE_MS = 20_000;
 
-/** An answer that the time limit cuts off is paid only where text came within that time before. */
+/** An answer that the time limit cuts off is paid only if its last text is no older than this. */
 export const TEXT_AGE_MS_MAX = 20_000;
 
 /** A second for each 500 tokens of a prompt. */
 const READING_MS_PER_TOKEN = 2;
-/** After it another worker still has 25 s, until answers are cut off 105 s after their lock. */
+/** Leaves another worker 25 s, until the API stops answers. */
 const FIRST_SILENCE_MS_MAX = 80_000;
 /** More text than the longest limit needs, in any language; it takes some milliseconds to weigh. */
 const CHARACTERS_WEIGHED_MAX = 262_144;
 
 /**
- * How long a model may be silent before its first text: it reads the prompt then, and many
- * servers say nothing then. The text alone decides, whatever tokenizer is at hand, so that API and
- * worker come to the same time.
+ * How long a model may be silent before its first text, while it reads the prompt. It is computed from
+ * the text alone, without a tokenizer, so that API and worker have the same limit.
  */
 export function firstSilenceMs(messages: readonly { content: string }[]): number {
   let tokens = 0;

@@ -9,11 +9,11 @@ import type { Counted, TextsToCount } from './thread.ts';
 /** The tokenizers of a folder, in a thread of their own: a long text takes them seconds. */
 export interface Tokenizers {
   /**
-   * Answers are taken before all prompts, each kind in its order: charges rest on an answer's count,
+   * Counts all answers before any prompt, each kind in its order: charges depend on an answer's count,
    * and anybody can send prompts.
    *
-   * @returns the tokens of all texts; undefined when the model has no tokenizer here, when the texts
-   *   are too long or too many of their kind wait, or when they were not counted in time
+   * @returns the tokens of all texts. Undefined when the model has no tokenizer here, the texts are
+   *   too long, too many of their kind wait, or the time is up
    */
   count(request: TextsToCount & { kind: Kind }): Promise<number | undefined>;
   close(): Promise<void>;
@@ -22,17 +22,17 @@ export interface Tokenizers {
 type Kind = 'prompt' | 'answer';
 
 /**
- * The longest text of each kind, and how many may wait, for how long. Words are counted at a
- * megabyte a second, a run of one letter at a tenth of that: 1.5 s for the longest prompt, which
- * may be under way when an answer comes, and 5 s for the longest answer. One that was stopped 15 s
- * before its job's end still has the time to be settled after that.
+ * The longest text of each kind, and how many may wait, for how long. A tokenizer counts words at a
+ * megabyte a second, and a run of one letter at a tenth of that. So the longest answer takes 5 s, and
+ * the prompt before it 1.5 s. An answer that was stopped 15 s before its job's end can still be
+ * settled after that.
  */
 const LIMITS = {
   prompt: { bytesMax: 256 * 1_024, waitingMax: 64, waitMs: 4_000 },
   answer: { bytesMax: 512 * 1_024, waitingMax: 512, waitMs: 6_000 },
 } as const;
 
-/** Of a longer prompt nothing is counted. */
+/** A longer prompt is not counted. */
 export const PROMPT_BYTES_MAX = LIMITS.prompt.bytesMax;
 
 interface Task {

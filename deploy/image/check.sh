@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tries the image's steps without a container: assembles its folder in a temporary place, takes the
-# right to write away, and starts its processes there as the image's user, without this machine's
-# settings: first without any, then with those of the compose files.
+# Tries the image's steps without a container. It assembles the folder in a temporary place, takes the
+# right to write away, and starts the processes as the image's user. They get none of this machine's
+# settings: first none at all, then those of the compose files.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)

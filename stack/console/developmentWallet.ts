@@ -19,14 +19,14 @@ interface DevelopmentAccount {
 /** Signs for the pages of one origin. */
 export interface DevelopmentWallet {
   readonly url: string;
-  /** Signs for this origin from now on; before, for nobody. */
+  /** From now on it signs for this origin, and until then for none. */
   serveFor(publicUrl: string): void;
   close(): Promise<void>;
 }
 
 const BODY_BYTES_MAX = 32_768;
 
-/** A request that is refused, with the reason for whoever develops the pages. */
+/** A request that is refused. Its message is for the developer of the pages. */
 class RefusedError extends Error {
   readonly status: number;
 
@@ -53,28 +53,6 @@ export async function startDevelopmentWallet(
     throw new RefusedError(403, `Only pages of ${origin ?? 'the stack'} may ask this wallet.`);
   }
 
-  async function answer(
-    request: IncomingMessage,
-  ): Promise<DevelopmentAccounts | DevelopmentSigned> {
-    const route = `${request.method} ${request.url}`;
-    if (route === 'GET /accounts') {
-      return {
-        accounts: accounts.map(({ name, keypair }) => ({
-          name,
-          address: keypair.publicKey.toBase58(),
-        })),
-      };
-    }
-    if (route !== 'POST /sign') throw new RefusedError(404, `There is no ${route}.`);
-    const parsed = developmentSignRequest.safeParse(await readJson(request));
-    if (!parsed.success) throw new RefusedError(400, 'The body must name address, kind and bytes.');
-    const account = accounts.find(
-      ({ keypair }) => keypair.publicKey.toBase58() === parsed.data.address,
-    );
-    if (!account) throw new RefusedError(404, 'The wallet has no such account.');
-    return { signed: signAs(account.keypair, parsed.data) };
-  }
-
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       assertOurs(request);
@@ -86,7 +64,7 @@ export async function startDevelopmentWallet(
         response.writeHead(204).end();
         return;
       }
-      reply(response, 200, await answer(request));
+      reply(response, 200, await answer(request, accounts));
     } catch (error) {
       const status = error instanceof RefusedError ? error.status : 400;
       reply(response, status, { error: (error as Error).message });
@@ -108,6 +86,28 @@ export async function startDevelopmentWallet(
       await once(server, 'close');
     },
   };
+}
+
+/** @throws RefusedError for a request that it does not know, or an account that it does not have */
+async function answer(
+  request: IncomingMessage,
+  accounts: readonly DevelopmentAccount[],
+): Promise<DevelopmentAccounts | DevelopmentSigned> {
+  const known = accounts.map(({ name, keypair }) => ({
+    name,
+    address: keypair.publicKey.toBase58(),
+    keypair,
+  }));
+  const route = `${request.method} ${request.url}`;
+  if (route === 'GET /accounts') {
+    return { accounts: known.map(({ name, address }) => ({ name, address })) };
+  }
+  if (route !== 'POST /sign') throw new RefusedError(404, `There is no ${route}.`);
+  const parsed = developmentSignRequest.safeParse(await readJson(request));
+  if (!parsed.success) throw new RefusedError(400, 'The body must name address, kind and bytes.');
+  const account = known.find(({ address }) => address === parsed.data.address);
+  if (!account) throw new RefusedError(404, 'The wallet has no such account.');
+  return { signed: signAs(account.keypair, parsed.data) };
 }
 
 /** @throws Error for bytes that are no transaction, or none that the account signs */

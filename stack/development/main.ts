@@ -46,7 +46,7 @@ async function writeSettings(folder: string): Promise<void> {
     DATABASE_URL_INDEXER: urlFor(INDEXER_ROLE),
     DATABASE_URL_API: urlFor(API_ROLE),
   };
-  // Containers read single files as users of their own, and nobody else gets into the folder.
+  // Containers read single files as users of their own, so only the folder keeps other users out.
   await chmod(folder, 0o700);
   for (const [name, value] of Object.entries(settings)) {
     const path = join(folder, name);

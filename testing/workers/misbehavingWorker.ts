@@ -12,7 +12,7 @@ import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { createWorker, type WorkerIdentity } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
-import { createProofSigner, type SignProof } from '../../worker/jobs/output.ts';
+import { createProofSigner, type SignProof } from '../../worker/jobs/proofSigner.ts';
 import type { Terms } from '../../worker/ledger/terms.ts';
 
 /** A worker's behaviour; all but `honest` are wrong, slow or hostile. */

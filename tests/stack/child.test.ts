@@ -54,21 +54,21 @@ describe('a part of the stack', () => {
   });
 
   it('cannot start when it reports nothing in time, and is killed', async () => {
-    const { ready, died } = start('is silent', { readyTimeoutMs: 200 });
+    const { ready, exited } = start('is silent', { readyTimeoutMs: 200 });
     const how = 'was not ready after 0.2 seconds';
     await expect(ready).rejects.toThrow(`The part ${how}.`);
-    expect(await died).toMatchObject({ how });
+    expect(await exited).toMatchObject({ how });
   });
 
   it('dies with the signal that killed it, which a part that was stopped does not', async () => {
-    const { ready, died } = start('is killed');
+    const { ready, exited } = start('is killed');
     expect(await ready).toBe(URL);
-    expect(await died).toMatchObject({ how: 'ended unexpectedly (SIGKILL)' });
+    expect(await exited).toMatchObject({ how: 'ended unexpectedly (SIGKILL)' });
 
     const stopped = start('lists what it got');
     await stopped.ready;
     await stopped.stop();
-    expect(await Promise.race([stopped.died, Promise.resolve('nothing')])).toBe('nothing');
+    expect(await Promise.race([stopped.exited, Promise.resolve('nothing')])).toBe('nothing');
   });
 
   it('is killed when it does not end in time after SIGTERM', async () => {

@@ -42,7 +42,7 @@ describe('the record of the database', () => {
   });
 
   it('leads the next start to a server that outlived its stack, whose temporary data goes', async () => {
-    const { databaseUrl, died } = await startDatabase();
+    const { databaseUrl, exited } = await startDatabase();
     const [{ directory }] = (await execute(
       databaseUrl,
       `select current_setting('data_directory') as directory`,
@@ -51,7 +51,7 @@ describe('the record of the database', () => {
 
     await removeLeftoverDatabase(folder);
 
-    expect(await died).toContain('PostgreSQL ended unexpectedly');
+    expect(await exited).toContain('PostgreSQL ended unexpectedly');
     expect([existsSync(directory), readdirSync(folder)]).toEqual([false, []]);
   });
 

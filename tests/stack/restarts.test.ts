@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Child, type Death, keepRunning } from '../../stack/child.ts';
+import { type Child, type ProcessExit, keepRunning } from '../../stack/child.ts';
 
 const URL = 'http://127.0.0.1:4000';
 const KILLED = 'ended unexpectedly (SIGKILL)';
@@ -20,18 +20,18 @@ function openPart() {
   const startAt = (url?: string): Child => {
     starts.push(url);
     const ready = Promise.withResolvers<string>();
-    const died = Promise.withResolvers<Death>();
+    const exited = Promise.withResolvers<ProcessExit>();
     ready.promise.catch(() => undefined);
     newest = {
       report: ready.resolve,
       die(how) {
         ready.reject(new Error(how));
-        died.resolve({ how, lastLines: '' });
+        exited.resolve({ how, lastLines: '' });
       },
     };
     return {
       ready: ready.promise,
-      died: died.promise,
+      exited: exited.promise,
       stop: async () => {
         stops += 1;
       },

@@ -10,7 +10,7 @@ import type { Engine } from '../../worker/engine/engine.ts';
 import type { Admitted } from '../../worker/jobs/admission.ts';
 import { createAttempts } from '../../worker/jobs/attempts.ts';
 import { createJobs } from '../../worker/jobs/jobs.ts';
-import { createProofSigner } from '../../worker/jobs/output.ts';
+import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 

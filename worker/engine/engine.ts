@@ -1,9 +1,9 @@
 import type { ChatRequest } from '../protocol/contracts.ts';
 
-/** Tokens as the engine's own tokenizer counted them; undefined where it does not say. */
+/** Tokens by the engine's own tokenizer; undefined where the engine does not report them. */
 export interface Usage {
   promptTokens?: number | undefined;
-  /** With those of the reasoning. */
+  /** Includes the reasoning's tokens. */
   completionTokens?: number | undefined;
   reasoningTokens?: number | undefined;
 }
@@ -11,8 +11,8 @@ export interface Usage {
 export type FinishReason = 'stop' | 'length' | 'content_filter';
 
 /**
- * A piece of the answer or of the reasoning before it, never empty, or a sign that the model works on
- * it without either; after all of them one `end`, unless the engine throws.
+ * A piece of the answer or of the reasoning before it, never empty, or a sign that the model works
+ * without either. The last event is one `end`, unless the engine throws.
  */
 export type EngineEvent =
   | { type: 'text'; text: string }
@@ -24,7 +24,7 @@ export type EngineEvent =
 export interface Engine {
   readonly kind: 'builtin' | 'upstream';
   /**
-   * Asks cheaply whether it is there; absent where it cannot be away.
+   * A cheap request that shows whether the engine is there; absent for one that always is.
    *
    * @throws WorkerError `upstream_failed` with the reason
    */

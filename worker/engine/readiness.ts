@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 
 /** Whether an engine can answer, without a job to find out. */
 export interface Readiness {
-  /** The same engine; what it does for jobs counts as signs of life. */
+  /** The same engine; its answers to jobs show that it is there. */
   readonly engine: Engine;
   /**
    * Resolves while each of these models has answered a trial, and the engine was there a moment ago.
@@ -16,7 +16,7 @@ export interface Readiness {
   require(models: readonly string[]): Promise<void>;
   /** How long each model that was tried took to its first token, in whole milliseconds. */
   firstTokenMs(): Record<string, number>;
-  /** Ends trials that are under way. */
+  /** Ends running trials. */
   close(): void;
 }
 
@@ -24,20 +24,20 @@ export interface Readiness {
 const TRIAL_WAIT_MS = HEALTH_TIMEOUT_MS / 3;
 /** A model of hundreds of gigabytes is loaded from a disk within this time. */
 const TRIAL_MS_MAX = 30 * 60_000;
-/** Health needs no key, so neither trials nor checks follow its calls one by one. */
+/** Health needs no key, so several calls share one trial and one check. */
 const RETRY_MS = 2_000;
 const ALIVE_MS = 5_000;
 
 const TOO_LONG = new WorkerError('upstream_failed', 'It took longer than half an hour');
 
-/** One token: it shows that the model is there and loaded, and costs nearly nothing. */
+/** One token shows that the model is loaded, and costs nearly nothing. */
 const TRIAL_TOKENS = 1;
 const TRIAL_MESSAGES = [{ role: 'user' as const, content: 'Hello' }];
 
 /**
- * Tries each model once with a completion of one token, as long as that takes: an upstream loads a
- * model with its first request, and a job would take that for silence. Afterwards a cheap check, and
- * the answers to jobs, show that the upstream is there. After an outage the models are tried anew.
+ * Tries each model once with a completion of one token, however long it takes. An upstream loads a
+ * model with its first request, and in a job that would look like silence. Afterwards a cheap check
+ * and the answers to jobs show that the upstream is there. After an outage it tries the models again.
  *
  * @param options.now Unix time in milliseconds
  * @param options.trialWaitMs how long a caller waits for a trial
@@ -68,7 +68,7 @@ export function createReadiness(options: {
     loggedReason = reason;
   }
 
-  function noteFailure(reason: string, cause: WorkerError): WorkerError {
+  function recordFailure(reason: string, cause: WorkerError): WorkerError {
     const { retryAfterSeconds } = cause;
     const error = notReady(reason, { cause, retryAfterSeconds });
     failure = { error, atMs: now() };
@@ -88,7 +88,7 @@ export function createReadiness(options: {
       proven.set(model, Math.max(0, Math.round(now() - startedAtMs)));
     } catch (error) {
       const cause = signal.aborted ? TOO_LONG : asWorkerError(error);
-      throw noteFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
+      throw recordFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
     }
   }
 
@@ -106,7 +106,7 @@ export function createReadiness(options: {
     } catch (error) {
       proven.clear();
       const cause = asWorkerError(error);
-      throw noteFailure(cause.message, cause);
+      throw recordFailure(cause.message, cause);
     }
   }
 

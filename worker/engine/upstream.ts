@@ -1,7 +1,14 @@
+import type { EventSourceMessage } from 'eventsource-parser';
 import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
-import { createStopScanner, type Engine, type FinishReason, type Usage } from './engine.ts';
+import {
+  createStopScanner,
+  type Engine,
+  type EngineEvent,
+  type FinishReason,
+  type Usage,
+} from './engine.ts';
 import { readFinishReason } from './finishReasons.ts';
 import { parseUpstreamChunk, type UpstreamChunk } from './upstreamChunk.ts';
 import { asUpstreamFailure, asUpstreamRefusal, asUpstreamStatus } from './upstreamErrors.ts';
@@ -33,143 +40,167 @@ const REFUSED_KEY_STATUSES = [401, 403];
 /** For what matters little: the usage after the finish chunk, the body of an error. */
 const REST_WAIT_MS = 2_000;
 
-/**
- * An engine on any server of chat completions. Stop sequences that the server sends are cut here. One
- * that goes on after them has ignored them: then the connection is closed, and its usage, which counts
- * more than was delivered, is not taken.
- *
- * @param upstream.models the upstream's own name for each model id
- * @param upstream.model its name for all others; by default the job's model id
- * @param upstream.restWaitMs how long the usage after the finish chunk and an error's body are waited for
- */
-export function createUpstreamEngine(upstream: {
-  url: string;
-  model?: string | undefined;
-  models?: ReadonlyMap<string, string> | undefined;
-  key?: string | undefined;
-  restWaitMs?: number;
-}): Engine {
-  const { restWaitMs = REST_WAIT_MS } = upstream;
-  const url = chatCompletionsUrl(upstream.url);
-  const authorization =
-    upstream.key === undefined ? {} : { authorization: `Bearer ${upstream.key}` };
+/** Where an engine gets its answers. */
+interface Upstream {
+  readonly url: string;
+  /** Its name for all models that `models` does not name; by default the job's model id. */
+  readonly model?: string | undefined;
+  /** Its own name for each model id. */
+  readonly models?: ReadonlyMap<string, string> | undefined;
+  readonly key?: string | undefined;
+  /** How long the engine waits for the usage after the finish chunk, and for an error's body. */
+  readonly restWaitMs?: number;
+}
 
-  async function request(chat: ChatRequest, tokenLimit: number, signal: AbortSignal) {
-    const response = await fetch(url, {
-      method: 'POST',
-      // A redirect would send the prompt, and perhaps the key, to a server that was not configured,
-      // so its status is an error like any other.
+/**
+ * An engine on any server of chat completions. It cuts stop sequences that the server sends. A server
+ * that goes on after them has ignored them. The engine then closes the connection and drops the usage,
+ * which counts more than was delivered.
+ */
+export function createUpstreamEngine(upstream: Upstream): Engine {
+  return {
+    kind: 'upstream',
+    check: () => checkUpstream(upstream),
+    generate: (chat, limits) => generate(upstream, chat, limits),
+  };
+}
+
+function authorizationOf({ key }: Upstream): Record<string, string> {
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}
+
+async function checkUpstream(upstream: Upstream): Promise<void> {
+  try {
+    const response = await fetch(modelsUrl(upstream.url), {
       redirect: 'manual',
-      signal,
-      headers: {
-        'content-type': 'application/json',
-        accept: 'text/event-stream',
-        ...authorization,
-      },
-      body: JSON.stringify({
-        ...chat,
-        model: upstream.models?.get(chat.model) ?? upstream.model ?? chat.model,
-        max_tokens: tokenLimit,
-        stream: true,
-        stream_options: { include_usage: true },
-      }),
+      signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
+      headers: authorizationOf(upstream),
     });
-    if (!response.ok) throw await asUpstreamRefusal(response, chat, restWaitMs);
-    const type = response.headers.get('content-type')?.toLowerCase();
-    if (!type?.startsWith('text/event-stream') || !response.body) {
-      await response.body?.cancel();
-      throw new WorkerError('upstream_failed', 'The upstream did not stream');
+    await response.body?.cancel();
+    // Some servers have no such list, and a busy one is there.
+    const isAway = response.status >= 500 && response.status !== NOT_IMPLEMENTED;
+    if (isAway || REFUSED_KEY_STATUSES.includes(response.status)) throw asUpstreamStatus(response);
+  } catch (error) {
+    throw asUpstreamFailure(error);
+  }
+}
+
+async function* generate(
+  upstream: Upstream,
+  chat: ChatRequest,
+  { tokenLimit, signal }: { tokenLimit: number; signal: AbortSignal },
+): AsyncGenerator<EngineEvent> {
+  const { restWaitMs = REST_WAIT_MS } = upstream;
+  const usageWait = new AbortController();
+  const reader = createAnswerReader(chat.stop);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const messages = await request(upstream, {
+      ...{ chat, tokenLimit, restWaitMs },
+      signal: AbortSignal.any([signal, usageWait.signal]),
+    });
+    for await (const message of messages) {
+      for (const event of reader.read(message)) yield event;
+      if (reader.isOver) break;
+      if (reader.isFinished) timer ??= setTimeout(() => usageWait.abort(), restWaitMs);
     }
-    return readServerEvents(response.body);
+  } catch (error) {
+    if (!reader.isFinished) signal.throwIfAborted();
+    // After the finish reason the text is complete, and a broken connection only loses the usage.
+    if (!reader.isFinished || error instanceof WorkerError) throw asUpstreamFailure(error);
+  } finally {
+    clearTimeout(timer);
+  }
+  yield* reader.end();
+}
+
+async function request(
+  upstream: Upstream,
+  options: { chat: ChatRequest; tokenLimit: number; restWaitMs: number; signal: AbortSignal },
+) {
+  const { chat, tokenLimit, restWaitMs, signal } = options;
+  const response = await fetch(chatCompletionsUrl(upstream.url), {
+    method: 'POST',
+    // A redirect would send the prompt, and perhaps the key, to a server that was not configured.
+    redirect: 'manual',
+    signal,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      ...authorizationOf(upstream),
+    },
+    body: JSON.stringify({
+      ...chat,
+      model: upstream.models?.get(chat.model) ?? upstream.model ?? chat.model,
+      max_tokens: tokenLimit,
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+  });
+  if (!response.ok) throw await asUpstreamRefusal(response, chat, restWaitMs);
+  const type = response.headers.get('content-type')?.toLowerCase();
+  if (!type?.startsWith('text/event-stream') || !response.body) {
+    await response.body?.cancel();
+    throw failed('The upstream did not stream');
+  }
+  return readServerEvents(response.body);
+}
+
+/** Reads the messages of one answer in their order. */
+function createAnswerReader(stop: ChatRequest['stop']) {
+  const scanner = createStopScanner(stop);
+  let finishReason: FinishReason | undefined;
+  let usage: Usage | undefined;
+  let hasText = false;
+  let isCut = false;
+  let isOver = false;
+
+  function* readDelta({ data, event }: EventSourceMessage): Generator<EngineEvent> {
+    const chunk = parseUpstreamChunk(data, event);
+    if (!chunk) throw failed('The upstream sent a malformed chunk');
+    const { reasoning, finishWord } = chunk;
+    usage = chunk.usage ?? usage;
+    if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
+    hasText ||= chunk.text !== '';
+    const { text, isStopped, rest } = scanner.add(chunk.text);
+    if (text !== '') yield { type: 'text', text };
+    else if (isEmptyDelta(chunk)) yield { type: 'alive' };
+    if (isStopped) {
+      finishReason = 'stop';
+      isCut = true;
+      if (rest !== '') end();
+    } else if (finishWord !== undefined) finishReason = readFinishReason(finishWord, hasText);
+  }
+
+  /** The usage would count more than was delivered. */
+  function end(): void {
+    usage = undefined;
+    isOver = true;
   }
 
   return {
-    kind: 'upstream',
-    async check() {
-      try {
-        const response = await fetch(modelsUrl(upstream.url), {
-          redirect: 'manual',
-          signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
-          headers: authorization,
-        });
-        await response.body?.cancel();
-        // Some servers have no such list, and a busy one is there.
-        const isAway = response.status >= 500 && response.status !== NOT_IMPLEMENTED;
-        if (isAway || REFUSED_KEY_STATUSES.includes(response.status))
-          throw asUpstreamStatus(response);
-      } catch (error) {
-        throw asUpstreamFailure(error);
+    /** Whether the text is complete; the usage may still come. */
+    get isFinished() {
+      return finishReason !== undefined;
+    },
+    /** Whether nothing that follows matters. */
+    get isOver() {
+      return isOver;
+    },
+    *read(message: EventSourceMessage): Generator<EngineEvent> {
+      if (isLife(message)) {
+        if (finishReason === undefined) yield { type: 'alive' };
+      } else if (isDone(message)) isOver = true;
+      else if (finishReason === undefined) yield* readDelta(message);
+      else {
+        const chunk = parseUpstreamChunk(message.data, message.event);
+        usage = chunk?.usage ?? usage;
+        if (!chunk || !leavesAnswer(chunk, finishReason, isCut)) end();
       }
     },
-    async *generate(chat, { tokenLimit, signal }) {
-      const scanner = createStopScanner(chat.stop);
-      const usageWait = new AbortController();
-      let timer: NodeJS.Timeout | undefined;
-      let finishReason: FinishReason | undefined;
-      let usage: Usage | undefined;
-      let hasText = false;
-      let isCut = false;
-
-      function finish(reason: FinishReason): void {
-        finishReason = reason;
-        timer = setTimeout(() => usageWait.abort(), restWaitMs);
-      }
-
-      try {
-        const events = await request(chat, tokenLimit, AbortSignal.any([signal, usageWait.signal]));
-        for await (const message of events) {
-          if (isLife(message)) {
-            if (finishReason === undefined) yield { type: 'alive' };
-            continue;
-          }
-          if (isDone(message)) break;
-          const chunk = parseUpstreamChunk(message.data, message.event);
-          if (finishReason !== undefined) {
-            usage = chunk?.usage ?? usage;
-            if (chunk && isOver(chunk, finishReason, isCut)) continue;
-            usage = undefined;
-            break;
-          }
-          if (!chunk) {
-            throw new WorkerError('upstream_failed', 'The upstream sent a malformed chunk');
-          }
-          usage = chunk.usage ?? usage;
-          const { reasoning, finishWord } = chunk;
-          if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
-          hasText ||= chunk.text !== '';
-          const { text, isStopped, rest } = scanner.add(chunk.text);
-          if (text !== '') yield { type: 'text', text };
-          else if (
-            chunk.isDelta &&
-            chunk.text === '' &&
-            reasoning === '' &&
-            finishWord === undefined
-          )
-            yield { type: 'alive' };
-          if (isStopped) {
-            isCut = true;
-            finish('stop');
-            if (rest === '') continue;
-            usage = undefined;
-            break;
-          }
-          if (finishWord !== undefined) finish(readFinishReason(finishWord, hasText));
-        }
-      } catch (error) {
-        if (finishReason === undefined) signal.throwIfAborted();
-        // After the finish reason the text is complete, and a broken connection only loses the usage.
-        if (finishReason === undefined || error instanceof WorkerError) {
-          throw asUpstreamFailure(error);
-        }
-      } finally {
-        clearTimeout(timer);
-      }
-      if (finishReason === undefined) {
-        throw new WorkerError(
-          'upstream_failed',
-          'The upstream stopped in the middle of its answer',
-        );
-      }
+    /** @throws WorkerError `upstream_failed` where the answer is not complete */
+    *end(): Generator<EngineEvent> {
+      if (!finishReason) throw failed('The upstream stopped in the middle of its answer');
       const rest = scanner.flush();
       if (rest !== '') yield { type: 'text', text: rest };
       yield { type: 'end', finishReason, ...(usage && { usage }) };
@@ -177,20 +208,28 @@ export function createUpstreamEngine(upstream: {
   };
 }
 
+function isEmptyDelta({ isDelta, text, reasoning, finishWord }: UpstreamChunk): boolean {
+  return isDelta && text === '' && reasoning === '' && finishWord === undefined;
+}
+
 /**
- * Whether what follows an end leaves the answer as it is. A server that goes on after a stop sequence
- * has ignored it, which costs its usage alone.
+ * Whether a chunk after the end leaves the answer as it is. A server that goes on after a stop sequence
+ * has ignored it, and only loses its usage.
  *
- * @throws WorkerError `upstream_failed` where text, reasoning or another end follows: the end was none
+ * @throws WorkerError `upstream_failed` where text, reasoning or another end follows any other end
  */
-function isOver(
+function leavesAnswer(
   { text, reasoning, finishWord }: UpstreamChunk,
   finishReason: FinishReason,
   isCut: boolean,
 ): boolean {
   const goesOn = text !== '' || reasoning !== '';
   if (isCut) return !goesOn;
-  if (goesOn) throw new WorkerError('upstream_failed', 'The upstream went on after its end');
+  if (goesOn) throw failed('The upstream went on after its end');
   if (finishWord === undefined || readFinishReason(finishWord, true) === finishReason) return true;
-  throw new WorkerError('upstream_failed', 'The upstream gave two ends');
+  throw failed('The upstream gave two ends');
+}
+
+function failed(message: string): WorkerError {
+  return new WorkerError('upstream_failed', message);
 }

@@ -33,7 +33,7 @@ export interface Admission {
   authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
 }
 
-const SECOND_MS = 1_000;
+const MS_PER_SECOND = 1_000;
 const CONTROLLERS_MAX = 256;
 
 interface GatewayReading {
@@ -55,7 +55,6 @@ export function createAdmission(
   nowMs: () => number = () => performance.now(),
 ): Admission {
   const addresses = createAddresses(own.programId);
-
   /** The controller of each signer's last job. Most signers only ever sign for one Gateway. */
   const lastControllers = new LRUCache<string, PublicKey>({ max: CONTROLLERS_MAX });
 
@@ -75,80 +74,74 @@ export function createAdmission(
     prefetched?: GatewayReading,
   ): Promise<void> {
     if (controller.equals(signer)) return;
-    const gateway = await (prefetched?.controller.equals(controller)
-      ? prefetched.gateway
-      : ledger.readGateway(controller));
-    if (!gateway || !gatewaySigners(gateway).some((key) => key.equals(signer))) {
-      throw new WorkerError(
-        'signer_not_allowed',
-        "The signer does not act for the job's controller",
-      );
-    }
-  }
-
-  function checkSameWork(job: Job, request: JobRequest): void {
-    const isSame =
-      formatJobId(job.jobId) === request.job_id &&
-      job.tokenLimit === request.token_limit &&
-      job.model.equals(addresses.model(request.chat.model));
-    if (!isSame) {
-      throw new WorkerError('job_mismatch', 'Job id, model or token limit are not those locked');
-    }
-  }
-
-  /** The sender of the job may not know yet that its model is hosted no more. */
-  function checkHosted(job: Job, worker: Worker): void {
-    if (workerModels(worker).some((model) => model.equals(job.model))) return;
-    throw new WorkerError('worker_not_eligible', "This worker does not host the job's model");
-  }
-
-  /** An earlier process may have proven the job; a second, different proof would cost the stake. */
-  function checkNew(job: Job, startSeconds: bigint | undefined): void {
-    if (startSeconds === undefined || job.lockedAt > startSeconds) return;
-    throw new WorkerError('job_not_open', 'The job was locked before this process began');
-  }
-
-  function checkOpen(job: Job, request: JobRequest, lifeLeftSeconds: bigint): void {
-    const status = job.status;
-    const isLater = request.attempt > job.attempt;
-    const isOwn = request.attempt === job.attempt && job.worker.equals(own.worker);
-    // A proof that is recorded counts no more once a later attempt is acknowledged.
-    const isTurn =
-      status === 'pending' || status === 'processing'
-        ? isLater || isOwn
-        : status === 'settling' && isLater;
-    if (!isTurn || lifeLeftSeconds <= STOP_BEFORE_END_SECONDS) {
-      throw new WorkerError('job_not_open', 'The job does not wait for this attempt any more');
-    }
+    const reading = prefetched?.controller.equals(controller) ? prefetched.gateway : undefined;
+    const gateway = await (reading ?? ledger.readGateway(controller));
+    if (gateway && gatewaySigners(gateway).some((key) => key.equals(signer))) return;
+    throw new WorkerError('signer_not_allowed', "The signer does not act for the job's controller");
   }
 
   return {
-    authorize: (controller, signer) => authorize(controller, signer),
+    authorize,
     async admit(request, signer, isKnown) {
       const startSeconds = await readStart();
       const prefetched = prefetchGateway(signer);
       const reading = await findJob(request.job_address, isKnown);
       const readAtMs = nowMs();
       const { job, unixSeconds } = reading;
-      requireServed(job.controller, own.terms);
-      await authorize(job.controller, signer, prefetched);
-      lastControllers.set(signer.toBase58(), job.controller);
+      const { controller, lockedAt, jobTimeoutSeconds } = job;
+      requireServed(controller, own.terms);
+      await authorize(controller, signer, prefetched);
+      lastControllers.set(signer.toBase58(), controller);
       const { worker, config } = requireEligible(reading, own);
-      checkSameWork(job, request);
-      checkHosted(job, worker);
-      checkNew(job, startSeconds);
+      requireSameWork(job, request, addresses.model(request.chat.model));
+      requireHosted(job, worker);
+      requireNew(job, startSeconds);
       requireTerms({ job, config, unixSeconds }, own.terms);
-      const deadlineSeconds = job.lockedAt + BigInt(job.jobTimeoutSeconds);
+      const deadlineSeconds = lockedAt + BigInt(jobTimeoutSeconds);
       const lifeLeftSeconds = deadlineSeconds - unixSeconds;
-      checkOpen(job, request, lifeLeftSeconds);
-      const proofDueMs = Number(lifeLeftSeconds - PROOF_BEFORE_END_SECONDS) * SECOND_MS;
-      return {
-        controller: job.controller,
-        unixSeconds,
-        deadlineSeconds,
-        // Reading the Gateway may have taken seconds since.
-        proofDueMs: proofDueMs - (nowMs() - readAtMs),
-      };
+      requireTurn(job, request.attempt, { worker: own.worker, lifeLeftSeconds });
+      const proofDueMs = Number(lifeLeftSeconds - PROOF_BEFORE_END_SECONDS) * MS_PER_SECOND;
+      // Reading the Gateway may have taken seconds since.
+      const elapsedMs = nowMs() - readAtMs;
+      return { controller, unixSeconds, deadlineSeconds, proofDueMs: proofDueMs - elapsedMs };
     },
   };
+}
+
+function requireSameWork(job: Job, request: JobRequest, model: PublicKey): void {
+  const isSame =
+    formatJobId(job.jobId) === request.job_id &&
+    job.tokenLimit === request.token_limit &&
+    job.model.equals(model);
+  if (isSame) return;
+  throw new WorkerError('job_mismatch', 'Job id, model or token limit are not those locked');
+}
+
+/** The sender of the job may not know yet that its model is hosted no more. */
+function requireHosted(job: Job, worker: Worker): void {
+  if (workerModels(worker).some((model) => model.equals(job.model))) return;
+  throw new WorkerError('worker_not_eligible', "This worker does not host the job's model");
+}
+
+/** An earlier process may have proven the job; a second, different proof would cost the stake. */
+function requireNew(job: Job, startSeconds: bigint | undefined): void {
+  if (startSeconds === undefined || job.lockedAt > startSeconds) return;
+  throw new WorkerError('job_not_open', 'The job was locked before this process began');
+}
+
+function requireTurn(
+  job: Job,
+  attempt: number,
+  { worker, lifeLeftSeconds }: { worker: PublicKey; lifeLeftSeconds: bigint },
+): void {
+  const status = job.status;
+  const isLater = attempt > job.attempt;
+  const isOwn = attempt === job.attempt && job.worker.equals(worker);
+  // A recorded proof has no effect once a later attempt is acknowledged.
+  const isTurn =
+    status === 'pending' || status === 'processing'
+      ? isLater || isOwn
+      : status === 'settling' && isLater;
+  if (isTurn && lifeLeftSeconds > STOP_BEFORE_END_SECONDS) return;
+  throw new WorkerError('job_not_open', 'The job does not wait for this attempt any more');
 }

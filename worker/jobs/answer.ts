@@ -6,12 +6,167 @@ import {
   estimateTokens,
 } from '../../common/tokenizers/tokenCounts.ts';
 import { TOKENS_MAX } from '../../common/workerProtocol.ts';
-import type { Engine, EngineEvent, Usage } from '../engine/engine.ts';
+import type { Engine, EngineEvent, FinishReason, Usage } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
 import type { Admitted } from './admission.ts';
-import { createChunks, type Proof, type SignProof } from './output.ts';
+import { createChunks } from './chunks.ts';
+import type { Proof, SignProof } from './proofSigner.ts';
+
+/** What an answer is made of. */
+interface Work {
+  request: JobRequest;
+  engine: Engine;
+  /** The ledger's check, which may still be running. */
+  admitted: Promise<Admitted>;
+  /** Ends the answer early, with a proof of what was sent. */
+  stop: AbortSignal;
+  /** Ends it without a proof; its reason is thrown. */
+  cancel: AbortSignal;
+  stream: EventStream;
+  signProof: SignProof;
+  /** Called before the first text or reasoning is sent. */
+  onOutput: () => void;
+}
+
+/**
+ * Streams one answer up to its finish chunk and signs the proof of it.
+ *
+ * The engine starts at once, but no byte is sent before the ledger's check has passed.
+ *
+ * @throws WorkerError when there is no proof
+ */
+export async function answer(work: Work): Promise<Proof> {
+  const { request, admitted, stop, cancel, signProof } = work;
+  const writer = createAnswerWriter(work);
+  const { finishReason, usage } = await relay(work, writer);
+  await admitted;
+  await writer.flush();
+  cancel.throwIfAborted();
+  const { transcript, sent } = writer;
+  if (transcript.bytes === 0) {
+    // The finish reason shows the gateway whether the reasoning used the token limit up.
+    if (sent.hasBegun) await writer.finish(finishReason);
+    throw stop.aborted
+      ? new WorkerError('stopped_before_output', 'The job was stopped before it had any output')
+      : new WorkerError('empty_output', 'The model gave an empty answer');
+  }
+  await writer.finish(finishReason);
+  const promptTokens = usage?.promptTokens ?? estimatePromptTokens(request.chat.messages);
+  const completionTokens = claimableTokens(transcript, usage, sent.reasoningDeltas > 0);
+  const proven = {
+    job: request.job_address,
+    attempt: request.attempt,
+    outputHash: transcript.outputHash(),
+    promptTokens: Math.min(promptTokens, TOKENS_MAX),
+    completionTokens: Math.min(completionTokens, request.token_limit),
+  };
+  return signProof(proven, cancel);
+}
+
+type EngineResult = Extract<EngineEvent, { type: 'end' }>;
+
+/** The result of an answer that was stopped: the text that was sent is the whole answer. */
+const CUT_OFF: EngineResult = { type: 'end', finishReason: 'length' };
+
+/** Passes on what the engine generates, up to its end or the limits. */
+async function relay(work: Work, writer: AnswerWriter): Promise<EngineResult> {
+  const { request, engine, admitted, stop, cancel } = work;
+  try {
+    const signal = AbortSignal.any([stop, cancel]);
+    signal.throwIfAborted();
+    const limits = { tokenLimit: request.token_limit, signal };
+    for await (const event of engine.generate(request.chat, limits)) {
+      if (event.type === 'end') return event;
+      if (!(await writer.send(event))) return CUT_OFF;
+    }
+    throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
+  } catch (error) {
+    // A refusal by the ledger's check comes before any error of the interrupted engine.
+    await admitted;
+    cancel.throwIfAborted();
+    if (stop.aborted) return CUT_OFF;
+    throw error;
+  }
+}
+
+/** Readers bound the length of an event, so a longer delta is sent in pieces. */
+const PIECE_CHARACTERS_MAX = 65_536;
+
+type AnswerWriter = ReturnType<typeof createAnswerWriter>;
+
+/**
+ * Sends an answer within its limits. Counting the engine's deltas enforces a token limit that it
+ * ignores: each delta has at least one token. The limit covers the reasoning too; the proof does not.
+ */
+function createAnswerWriter({ request, admitted, stream, onOutput }: Work) {
+  const chunk = createChunks(request);
+  const charactersMax = answerCharactersMax(request.token_limit);
+  const transcript = createTranscript();
+  const reasoning = createCharacterJoiner();
+  const sent = { hasBegun: false, reasoningDeltas: 0, reasoningCharacters: 0 };
+  const hasTokensLeft = () => transcript.deltas + sent.reasoningDeltas < request.token_limit;
+
+  async function write(field: 'content' | 'reasoning_content', text: string): Promise<void> {
+    if (text === '') return;
+    await admitted;
+    if (!sent.hasBegun) {
+      sent.hasBegun = true;
+      onOutput();
+      await stream.send(chunk({ role: 'assistant' }));
+    }
+    await stream.send(chunk({ [field]: text }));
+  }
+
+  async function writeText(delta: string): Promise<boolean> {
+    for (const piece of piecesOf(delta)) {
+      const left = hasTokensLeft() ? charactersMax - transcript.characters : 0;
+      await write('content', transcript.add(piece.slice(0, left)));
+      if (piece.length > left) return false;
+    }
+    return true;
+  }
+
+  /** Reasoning beyond the characters of any answer only shows that the model works. */
+  async function writeReasoning(delta: string): Promise<boolean> {
+    if (!hasTokensLeft()) return false;
+    sent.reasoningDeltas += 1;
+    if (sent.reasoningCharacters + delta.length > charactersMax) return alive();
+    for (const piece of piecesOf(delta)) await write('reasoning_content', reasoning.add(piece));
+    sent.reasoningCharacters += delta.length;
+    return true;
+  }
+
+  async function alive(): Promise<true> {
+    await admitted;
+    await stream.alive();
+    return true;
+  }
+
+  return {
+    transcript,
+    sent,
+    /** @returns whether all of it is within the limits */
+    async send(event: Exclude<EngineEvent, EngineResult>): Promise<boolean> {
+      if (event.type === 'text') return writeText(event.text);
+      if (event.type === 'reasoning') return writeReasoning(event.text);
+      return alive();
+    },
+    /** Sends what was held back. */
+    async flush(): Promise<void> {
+      await write('reasoning_content', reasoning.flush());
+      await write('content', transcript.flush());
+    },
+    finish: (reason: FinishReason) => stream.send(chunk({}, reason)),
+  };
+}
+
+function* piecesOf(delta: string): Generator<string> {
+  for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
+    yield delta.slice(at, at + PIECE_CHARACTERS_MAX);
+  }
+}
 
 /** The text that was sent so far, as the client will hash it. */
 interface Transcript {
@@ -94,144 +249,9 @@ function createTranscript(): Transcript {
   };
 }
 
-type Ending = Extract<EngineEvent, { type: 'end' }>;
-
-/** The end of an answer that was stopped: the text that was sent is the whole answer. */
-const CUT_OFF: Ending = { type: 'end', finishReason: 'length' };
-
-/** Readers bound the length of an event, so a longer delta is sent in pieces. */
-const PIECE_CHARACTERS_MAX = 65_536;
-
 /**
- * Streams one answer up to its finish chunk and signs the proof of it.
- *
- * The engine starts at once, but no byte is sent before the ledger's check has passed. Counting the
- * engine's deltas enforces a token limit that it ignores: each delta has at least one token. The
- * limit covers the reasoning too; the proof does not.
- *
- * @param admitted the ledger's check, which may still be running
- * @param stop ends the answer early, with a proof of what was sent
- * @param cancel ends it without a proof; its reason is thrown
- * @param onOutput called before the first text or reasoning is sent
- * @throws WorkerError when there is no proof
- */
-export async function answer(work: {
-  request: JobRequest;
-  engine: Engine;
-  admitted: Promise<Admitted>;
-  stop: AbortSignal;
-  cancel: AbortSignal;
-  stream: EventStream;
-  signProof: SignProof;
-  onOutput: () => void;
-}): Promise<Proof> {
-  const { request, engine, admitted, stop, cancel, stream, signProof, onOutput } = work;
-  const tokenLimit = request.token_limit;
-  const transcript = createTranscript();
-  const chunk = createChunks(request);
-
-  const charactersMax = answerCharactersMax(tokenLimit);
-  const hasTokensLeft = (): boolean => transcript.deltas + reasoningDeltas < tokenLimit;
-  let hasBegun = false;
-
-  const reasoning = createCharacterJoiner();
-  let reasoningDeltas = 0;
-  let reasoningCharacters = 0;
-
-  async function send(field: 'content' | 'reasoning_content', text: string): Promise<void> {
-    if (text === '') return;
-    await admitted;
-    if (!hasBegun) {
-      hasBegun = true;
-      onOutput();
-      await stream.send(chunk({ role: 'assistant' }));
-    }
-    await stream.send(chunk({ [field]: text }));
-  }
-
-  /** Sends a delta as far as the answer may be so long. @returns whether that was all of it */
-  async function sendWithinLimit(delta: string): Promise<boolean> {
-    for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
-      const piece = delta.slice(at, at + PIECE_CHARACTERS_MAX);
-      const left = hasTokensLeft() ? charactersMax - transcript.characters : 0;
-      await send('content', transcript.add(piece.slice(0, left)));
-      if (piece.length > left) return false;
-    }
-    return true;
-  }
-
-  /** As `sendWithinLimit`; reasoning of more characters than any answer can have is only life. */
-  async function sendReasoning(delta: string): Promise<boolean> {
-    if (!hasTokensLeft()) return false;
-    reasoningDeltas += 1;
-    if (reasoningCharacters + delta.length > charactersMax) await stream.alive();
-    else {
-      for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
-        const piece = delta.slice(at, at + PIECE_CHARACTERS_MAX);
-        await send('reasoning_content', reasoning.add(piece));
-      }
-      reasoningCharacters += delta.length;
-    }
-    return true;
-  }
-
-  async function relay(): Promise<Ending> {
-    const signal = AbortSignal.any([stop, cancel]);
-    signal.throwIfAborted();
-    for await (const event of engine.generate(request.chat, { tokenLimit, signal })) {
-      if (event.type === 'end') return event;
-      if (event.type === 'alive') {
-        await admitted;
-        await stream.alive();
-        continue;
-      }
-      const sendDelta = event.type === 'text' ? sendWithinLimit : sendReasoning;
-      if (!(await sendDelta(event.text))) return CUT_OFF;
-    }
-    throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
-  }
-
-  async function relayUntilStopped(): Promise<Ending> {
-    try {
-      return await relay();
-    } catch (error) {
-      // A refusal by the ledger's check comes before any error of the interrupted engine.
-      await admitted;
-      cancel.throwIfAborted();
-      if (stop.aborted) return CUT_OFF;
-      throw error;
-    }
-  }
-
-  const { finishReason, usage } = await relayUntilStopped();
-  await admitted;
-  await send('reasoning_content', reasoning.flush());
-  await send('content', transcript.flush());
-  cancel.throwIfAborted();
-  if (transcript.bytes === 0) {
-    // Whoever reads it learns whether the reasoning used the token limit up.
-    if (hasBegun) await stream.send(chunk({}, finishReason));
-    throw stop.aborted
-      ? new WorkerError('stopped_before_output', 'The job was stopped before it had any output')
-      : new WorkerError('empty_output', 'The model gave an empty answer');
-  }
-  await stream.send(chunk({}, finishReason));
-  const outcome = {
-    job: request.job_address,
-    attempt: request.attempt,
-    outputHash: transcript.outputHash(),
-    promptTokens: Math.min(
-      usage?.promptTokens ?? estimatePromptTokens(request.chat.messages),
-      TOKENS_MAX,
-    ),
-    completionTokens: Math.min(claimableTokens(transcript, usage, reasoningDeltas > 0), tokenLimit),
-  };
-  return await signProof(outcome, cancel);
-}
-
-/**
- * The tokens of the delivered text alone. An upstream that reasons may tell its reasoning's tokens
- * wrongly or not at all: then the proof claims no more than the text can hold by any tokenizer.
+ * The tokens of the delivered text alone. An upstream may count its reasoning's tokens wrongly or not
+ * at all. So after reasoning the proof claims no more than the text can hold by any tokenizer.
  */
 function claimableTokens(
   { text, bytes }: Transcript,
@@ -239,7 +259,7 @@ function claimableTokens(
   hasReasoned: boolean,
 ): number {
   const { completionTokens = 0, reasoningTokens = 0 } = usage ?? {};
-  const told = Math.max(0, completionTokens - reasoningTokens);
+  const counted = Math.max(0, completionTokens - reasoningTokens);
   const most = hasReasoned || reasoningTokens > 0 ? boundTokens(text) : bytes;
-  return Math.min(told || estimateTokens(text), most);
+  return Math.min(counted || estimateTokens(text), most);
 }

@@ -23,7 +23,7 @@ export interface Attempts {
    * Takes an attempt, and keeps the job from any other until it ends.
    *
    * @returns false when the job is being answered, was answered, or may have been deleted from the
-   *   record; when the attempt is not greater than the last one; or when the record is full
+   *   record. Also false when the attempt is not greater than the last one, or the record is full
    */
   take(job: string, attempt: number, life: JobLife): boolean;
   /** The attempt that was taken has output: no other attempt of this job is taken any more. */

@@ -6,11 +6,11 @@ import { asWorkerError, WorkerError, type WorkerErrorCode } from '../protocol/er
 import { createEventStream } from '../protocol/eventStream.ts';
 import type { Admitted } from './admission.ts';
 import { answer } from './answer.ts';
-import type { Proof, SignProof } from './output.ts';
-import { watchSilence } from './silence.ts';
+import type { Proof, SignProof } from './proofSigner.ts';
+import { watchStream } from './streamWatchdog.ts';
 
 /** How an admitted job ended. */
-export interface JobEnd {
+export interface JobResult {
   jobId: string;
   /** A catalog id: the ledger's check has passed. */
   model: string;
@@ -47,7 +47,7 @@ export function createExecute(dependencies: {
   engine: Engine;
   signProof: SignProof;
   logger: Logger;
-  onEnd: (end: JobEnd) => void;
+  onEnd: (result: JobResult) => void;
   nowMs: () => number;
 }): Execute {
   const { signProof, logger, onEnd, nowMs } = dependencies;
@@ -59,7 +59,7 @@ export function createExecute(dependencies: {
       firstTextSeconds = secondsSoFar();
       noteOutput();
     };
-    const end = (outcome: JobEnd['outcome'], proof?: Proof): void =>
+    const end = (outcome: JobResult['outcome'], proof?: Proof): void =>
       onEnd({
         jobId: request.job_id,
         model: request.chat.model,
@@ -70,7 +70,7 @@ export function createExecute(dependencies: {
       });
     const fields = { job_id: request.job_id, attempt: request.attempt };
     const stream = createEventStream(response, cancel.signal);
-    const { engine, reasonOfClose } = watchSilence(dependencies.engine, request.chat, nowMs);
+    const { engine, reasonOfClose } = watchStream(dependencies.engine, request.chat, nowMs);
     const cancelForCaller = (): void => cancel.abort(reasonOfClose());
     let proofDue: NodeJS.Timeout | undefined;
     admitted.then(

@@ -7,8 +7,8 @@ import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Admission, Admitted } from './admission.ts';
 import { type Attempts, createEarlyStarts, createKnownSigners } from './attempts.ts';
-import { type Controls, createExecute, type JobEnd } from './execution.ts';
-import type { SignProof } from './output.ts';
+import { type Controls, createExecute, type JobResult } from './execution.ts';
+import type { SignProof } from './proofSigner.ts';
 
 /** The running jobs. */
 export interface Jobs {
@@ -50,7 +50,7 @@ export function createJobs(dependencies: {
   capacity: number;
   logger: Logger;
   /** Called once for each admitted job. */
-  onEnd?: (end: JobEnd) => void;
+  onEnd?: (result: JobResult) => void;
   /** A clock in milliseconds, for how long the engine is silent. */
   nowMs?: () => number;
 }): Jobs {

@@ -91,19 +91,8 @@ export function createWorkerLedger(options: {
     }
   }
 
-  /**
-   * Accounts of other programs, of another kind, and empty ones count as absent.
-   *
-   * @throws Error when the account is of a version this client cannot read
-   */
-  function decode<Name extends AccountName>(
-    name: Name,
-    info: Account | null | undefined,
-  ): Accounts[Name] | undefined {
-    if (info?.owner !== toBase58(programId)) return undefined;
-    if (accountKind(info.data) !== name) return undefined;
-    return decodeAccount(info.data).data as Accounts[Name];
-  }
+  const decode = <Name extends AccountName>(name: Name, info: Account | null | undefined) =>
+    decodeOwned(programId, name, info);
 
   return {
     async readJob(address) {
@@ -137,6 +126,21 @@ export function createWorkerLedger(options: {
       return { ...registration, models };
     },
   };
+}
+
+/**
+ * Accounts of other programs, of another kind, and empty ones count as absent.
+ *
+ * @throws Error when the account is of a version this client cannot read
+ */
+function decodeOwned<Name extends AccountName>(
+  programId: PublicKey,
+  name: Name,
+  info: Account | null | undefined,
+): Accounts[Name] | undefined {
+  if (info?.owner !== toBase58(programId)) return undefined;
+  if (accountKind(info.data) !== name) return undefined;
+  return decodeAccount(info.data).data as Accounts[Name];
 }
 
 function timeOf(clock: Account | null | undefined): bigint {

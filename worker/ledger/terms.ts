@@ -22,7 +22,7 @@ export interface Terms {
 }
 
 /**
- * A controller alone decides whether a job is settled, so a worker chooses whom it works for.
+ * A controller alone decides whether a job is settled, so a worker chooses its controllers.
  *
  * @throws WorkerError `gateway_not_served`
  */
@@ -47,7 +47,7 @@ const MS_PER_SECOND = 1_000;
 
 /**
  * The program writes none of these. They would mean another program at its address, another version
- * of it, or a node that lies, and such a job may cost the stake or never be paid.
+ * of it, or a node that lies. Such a job may cost the stake, or never be paid.
  *
  * Prices are not compared with the model's: a job keeps those of its lock.
  */

@@ -8,13 +8,13 @@ export interface EventStream {
   readonly isOpen: boolean;
   /** Sends one event and waits while the socket's buffer is full. */
   send(data: object): Promise<void>;
-  /** Tells that the answer is being worked on; at most once a second. */
+  /** Sends a sign that the model works; at most once a second. */
   alive(): Promise<void>;
   /** Sends the last event, under its own name, waits until it is sent, and ends the response. */
   end(event: 'proof' | 'error', data: object): Promise<void>;
 }
 
-/** Events of one turn are written together, up to this many characters: a write costs the same. */
+/** Events of one turn of the loop share a write, up to this many characters. */
 const BATCH_CHARACTERS_MAX = 16_384;
 const ALIVE_INTERVAL_MS = 1_000;
 

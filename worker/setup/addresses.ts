@@ -11,7 +11,7 @@ import { loadConfig } from '../config.ts';
 import { SetupError } from './setupError.ts';
 
 /**
- * Puts an endpoint through the guard that gateways have: a stake behind any other would earn nothing.
+ * Checks an endpoint as gateways do: a worker that they refuse would stake and earn nothing.
  *
  * @param allowsLoopback as the service does, in development
  * @returns the endpoint as routes are appended to it
@@ -46,8 +46,8 @@ function refused(reason: string): SetupError {
 const PORT = 8090;
 
 /**
- * Where the worker and its metrics listen: where an option says, where an endpoint on this machine leads,
- * as before, or 8090; never where the upstream does.
+ * Chooses the ports of the worker and its metrics. The worker's is the first of these: the option's,
+ * that of an endpoint on this machine, the former one, 8090. Neither is ever the upstream's.
  *
  * @param former the port of an earlier set-up
  * @throws SetupError when the port that was named is the upstream's

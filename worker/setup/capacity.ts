@@ -59,7 +59,7 @@ async function measureStep(
   async function answer(index: number): Promise<void> {
     const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
     // Different texts, so that no cache answers for the model.
-    const content = `Tell me about the number ${index}.`;
+    const content = `Write about the number ${index}.`;
     const chat = { model, messages: [{ role: 'user' as const, content }] };
     let isFirst = true;
     for await (const { type } of engine.generate(chat, { tokenLimit: ANSWER_TOKENS, signal })) {

@@ -22,7 +22,12 @@ import { createUpstreamEngine } from '../engine/upstream.ts';
 import { choosePorts, requireEndpoint, requireSettingsOfRun } from './addresses.ts';
 import { measureCapacity } from './capacity.ts';
 import { folderAt, openKeys, readSettings, type WorkerKeys, writeSettings } from './folder.ts';
-import { type Purse, readPurse, readWorkerState, type WorkerState } from './ledgerState.ts';
+import {
+  readTokenBalance,
+  readWorkerState,
+  type TokenBalance,
+  type WorkerState,
+} from './ledgerState.ts';
 import { SetupError } from './setupError.ts';
 import { sendTogether } from './transactions.ts';
 import { listUpstreamModels, proposeModels, tryModels } from './upstreamModels.ts';
@@ -104,11 +109,11 @@ export async function initializeWorker(
 
   // A model may have taken half an hour to load, and another run may have been faster.
   const state = await readUsableState(connection, addresses, authority);
-  const purses = {
-    payout: await readPurse(connection, state.config.creditMint, authority),
-    stake: await readPurse(connection, state.config.stakeMint, authority),
+  const balances = {
+    payout: await readTokenBalance(connection, state.config.creditMint, authority),
+    stake: await readTokenBalance(connection, state.config.stakeMint, authority),
   };
-  const setup = { state, purses, options, keys, endpoint };
+  const setup = { state, balances, options, keys, endpoint };
   await requireFunds({ ...setup, rpc, report });
   const modelIds = [...models.keys()];
   for (const instructions of transactionsFor({ ...setup, addresses, modelIds })) {
@@ -178,7 +183,7 @@ async function measureUpstream(
 
 interface Setup {
   state: WorkerState;
-  purses: { payout: Purse; stake: Purse };
+  balances: { payout: TokenBalance; stake: TokenBalance };
   options: InitializeOptions;
   keys: WorkerKeys;
   /** The public address that gateways connect to. */
@@ -198,7 +203,7 @@ async function requireFunds({
   report,
   ...setup
 }: Setup & { rpc: Rpc; report: Report }): Promise<void> {
-  const { state, purses, keys } = setup;
+  const { state, balances, keys } = setup;
   const authority = keys.authority.publicKey;
   const rentOf = (bytes: number) => getMinimumBalanceForRentExemption(rpc, bytes);
   const [workerRent, tokenRent, lamports] = await Promise.all([
@@ -206,13 +211,13 @@ async function requireFunds({
     rentOf(TOKEN_ACCOUNT.bytes),
     getBalance(rpc, authority.toBase58(), { commitment: 'confirmed' }),
   ]);
-  const newPurses = [purses.payout, purses.stake].filter(
+  const newAccounts = [balances.payout, balances.stake].filter(
     ({ baseUnits }) => baseUnits === undefined,
   );
-  const needed = workerRent + tokenRent * newPurses.length + FEE_LAMPORTS;
+  const needed = workerRent + tokenRent * newAccounts.length + FEE_LAMPORTS;
   const perToken = 10n ** BigInt(state.config.stakeDecimals);
   const stake = missingStake(setup);
-  const held = (purses.stake.baseUnits ?? 0n) / perToken;
+  const held = (balances.stake.baseUnits ?? 0n) / perToken;
   report(`Needs            ${sol(needed)} SOL for rent and fees, has ${sol(lamports)}`);
   report(`                 ${stake} tokens of ${state.config.stakeMint} to stake, has ${held}`);
   const missing = [
@@ -232,11 +237,11 @@ function sol(lamports: number): string {
 function transactionsFor(
   setup: Setup & { addresses: Addresses; modelIds: readonly string[] },
 ): TransactionInstruction[][] {
-  const { addresses, state, purses, endpoint, keys, modelIds } = setup;
+  const { addresses, state, balances, endpoint, keys, modelIds } = setup;
   const { programId } = addresses;
   const { worker, config } = state;
   const authority = keys.authority.publicKey;
-  const payout = purses.payout.address;
+  const payout = balances.payout.address;
   const proofKey = keys.proofKey.publicKey;
 
   const account = { programId, authority, payout, proofKey, endpoint };
@@ -248,7 +253,7 @@ function transactionsFor(
   const deposit = {
     programId,
     depositor: authority,
-    depositorTokenAccount: purses.stake.address,
+    depositorTokenAccount: balances.stake.address,
     worker: state.address,
     tokens: stake,
   };

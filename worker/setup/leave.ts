@@ -5,7 +5,7 @@ import { stakeUnlock, stakeWithdraw, workerUnhost } from '../../programs/client/
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { tokenAccountCreate } from '../../programs/client/token/instructions.ts';
-import { readPurse, readWorkerState } from './ledgerState.ts';
+import { readTokenBalance, readWorkerState } from './ledgerState.ts';
 import { readJobsReport } from './processReports.ts';
 import { SetupError } from './setupError.ts';
 import { sendTogether } from './transactions.ts';
@@ -72,7 +72,7 @@ export async function leaveService(options: {
     report(`${tokens} tokens wait until ${timeOf(unstakeReadyAt)}. Run this again then.`);
     return;
   }
-  const { address: destination } = await readPurse(connection, config.stakeMint, authority);
+  const { address: destination } = await readTokenBalance(connection, config.stakeMint, authority);
   await sendTogether(rpc, key, [
     tokenAccountCreate({ payer: authority, owner: authority, mint: config.stakeMint }),
     stakeWithdraw({ programId, authority, destination }),

@@ -76,16 +76,16 @@ export async function readWorkerState(
 }
 
 /** A token account of the authority, and what it holds; undefined where it is not there yet. */
-export interface Purse {
+export interface TokenBalance {
   readonly address: PublicKey;
   readonly baseUnits: bigint | undefined;
 }
 
-export async function readPurse(
+export async function readTokenBalance(
   connection: LedgerConnection,
   mint: PublicKey,
   owner: PublicKey,
-): Promise<Purse> {
+): Promise<TokenBalance> {
   const address = associatedTokenAddress(mint, owner);
   const found = await connection.getAccountInfo(address, 'confirmed');
   const isAccount = found !== null && found.data.length === TOKEN_ACCOUNT.bytes;

@@ -46,7 +46,7 @@ export async function listUpstreamModels(
   return list.data.data.map(({ id }) => id);
 }
 
-/** Words that tell how a model was trained or stored, not which one it is. */
+/** Words for how a model was trained or stored, not for which one it is. */
 const VARIANTS =
   /^(meta|instruct|chat|it|hf|gguf|awq|gptq|fp8|fp16|bf16|int4|int8|latest|q\d\w*|[km])$/;
 

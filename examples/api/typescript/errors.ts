@@ -1,5 +1,5 @@
 // An error has a status, a code, the field it is about, and a link to what it means. Some have
-// details: those of a 402 tell by affordable_max_tokens what the balance covers.
+// details: in those of a 402, affordable_max_tokens says what the balance covers.
 import OpenAI from 'openai';
 
 const { BASE_URL, API_KEY } = process.env;

@@ -393,7 +393,7 @@ export interface StakeUnlockInput extends Deployment {
   readonly tokens: bigint;
 }
 
-/** Starts the cooldown of whole tokens; while any are unstaking, the worker is given no job. */
+/** Starts the cooldown of whole tokens; while any are unstaking, the worker gets no job. */
 export function stakeUnlock(input: StakeUnlockInput): TransactionInstruction {
   const addresses = createAddresses(input.programId);
   const worker = addresses.worker(input.authority);

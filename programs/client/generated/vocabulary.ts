@@ -54,7 +54,7 @@ export const DISPUTE_OUTCOMES = [
   'upheld_gateway',
   /** Repaid: the worker signed two proofs that differ, and loses stake */
   'upheld_worker',
-  /** Nobody decided in time: the charge stands */
+  /** The arbiter did not decide in time: the charge stands */
   'expired',
 ] as const;
 

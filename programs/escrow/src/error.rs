@@ -151,7 +151,7 @@ pub enum EscrowError {
     ProofKeyInUse = 6071,
 }
 
-/// A called program that refuses ends the transaction, so what a call returns is only that its
+/// A called program that refuses ends the transaction. So a call returns an error only when its
 /// accounts do not match its instruction, which no handler lets happen.
 impl From<ProgramError> for EscrowError {
     #[inline(always)]

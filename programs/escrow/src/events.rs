@@ -1,8 +1,8 @@
 //! Every event of the program.
 //!
-//! Each begins with the slot and the unix time, then carries the new sequence of every account it
-//! changes and their resulting balances: from the events alone, folded by sequence, every account
-//! can be rebuilt, and a gap can be seen.
+//! Each begins with the slot and the unix time. It carries the new sequence and the balances of
+//! every account that it changes. So events alone, folded by sequence, rebuild every account, and a
+//! missing one shows as a gap.
 
 use pinocchio::Address;
 

@@ -92,7 +92,7 @@ fn seconds() -> impl Strategy<Value = i64> {
     prop_oneof![6 => 0..3_i64, 1 => 59..62_i64, 1 => 119..122_i64, 1 => 86_399..86_402_i64]
 }
 
-/// The job's life as the design's table tells it.
+/// The job's life as the design's table has it.
 struct Table {
     status: Status,
     attempt: u8,

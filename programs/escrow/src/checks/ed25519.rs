@@ -1,8 +1,8 @@
 //! Messages whose ed25519 signature the precompile has verified in this transaction.
 //!
 //! The runtime runs precompiles before any instruction and fails the transaction on a bad
-//! signature. What is left to check is that the verified key and message are the right ones, which
-//! is safe only if the precompile read them from its own data: hence one exact form.
+//! signature. A handler still checks that the verified key and message are the right ones. They
+//! must lie in the precompile's own data, so one exact form is accepted.
 
 use core::mem::offset_of;
 

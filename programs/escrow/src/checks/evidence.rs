@@ -30,7 +30,7 @@ struct Receipt {
 // SAFETY: every field is an array of bytes or transparent over one.
 unsafe impl Message for Receipt {}
 
-/// Against whom the evidence is.
+/// The job that the evidence is about.
 pub struct Evidence<'a> {
     pub instructions_sysvar: &'a AccountView,
     pub job_address: &'a Address,
@@ -60,8 +60,8 @@ impl Evidence<'_> {
         Ok(sha256(&[recorded.message_bytes(), other.message_bytes()]))
     }
 
-    /// A delivery receipt of this job with another hash than the proven one, by the key that signed
-    /// the settlement or by one that signs for the controller now. Returns the message's sha256.
+    /// A delivery receipt of this job with another hash than the proven one. Its key signed the
+    /// settlement, or signs for the controller now. Returns the message's sha256.
     pub fn against_gateway(&self, gateway: Option<&AccountView>) -> Result<[u8; 32]> {
         let delivered = Verification::<Receipt>::before(self.instructions_sysvar, 1)?;
         require!(

@@ -1,4 +1,4 @@
-//! Who may initialize the program: nobody but whoever could replace it.
+//! Only the key that could replace the program may initialize it.
 
 use pinocchio::{AccountView, Address};
 
@@ -9,7 +9,7 @@ use crate::{
 
 const UPGRADEABLE_LOADER: Address =
     Address::from_str_const("BPFLoaderUpgradeab1e11111111111111111111111");
-/// Deploys programs that nobody can replace. solana-bankrun puts programs under it.
+/// Deploys programs that no key can replace. solana-bankrun puts programs under it.
 const FINAL_LOADER: Address =
     Address::from_str_const("BPFLoader2111111111111111111111111111111111");
 

@@ -1,6 +1,6 @@
 //! Makes the proposed authority the authority.
 //!
-//! The proposal is used up, and the authority of before has no rights any more.
+//! The proposal is used up, and the former authority has no rights any more.
 //!
 //! Emits `AuthorityAccepted`.
 //!

@@ -1,8 +1,8 @@
 //! Sets whether the authority vouches for a gateway.
 //!
 //! The treasury repays the whole charge of a disputed job only if it was locked through a gateway
-//! that was vouched for then. Of any other it repays its own share: whoever controls both sides of
-//! a job can make evidence against himself.
+//! that was vouched for then. Of any other it repays its own share, since a controller that is also
+//! the worker can make evidence against itself.
 //!
 //! Emits `GatewayVouched`.
 //!

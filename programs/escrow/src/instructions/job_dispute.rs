@@ -1,8 +1,8 @@
 //! Disputes a settled job with the hash the client received.
 //!
-//! A job can be disputed once, within `DISPUTE_WINDOW_SECONDS` of its settlement. The treasury sets
-//! aside what it would repay until the dispute ends: the charge, or its own share of it if the job
-//! was not locked through a vouched gateway.
+//! A job can be disputed once, within `DISPUTE_WINDOW_SECONDS` of its settlement. Until the dispute
+//! ends, the treasury reserves what it would repay. That is the charge, or its own share of it if
+//! the job was not locked through a vouched gateway.
 //!
 //! The wallet may amend a dispute that its controller opened, once: its own hash then takes the
 //! other's place. Everything else stays.

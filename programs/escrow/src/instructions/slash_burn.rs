@@ -1,6 +1,6 @@
 //! Burns the tokens that verdicts took from workers. Anybody may call it.
 //!
-//! They belong to nobody: neither the arbiter nor the treasury gains by a verdict.
+//! Neither the arbiter nor the treasury gets them, so neither gains by a verdict.
 //!
 //! Emits `SlashBurned`.
 //!

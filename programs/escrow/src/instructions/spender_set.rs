@@ -1,7 +1,7 @@
 //! Names the key or gateway that may lock the wallet's credits, and its limits; the zero key names
 //! none.
 //!
-//! Jobs that the spender of before has locked go on. What was locked today counts for the new
+//! Jobs that the former spender has locked go on. What was locked today counts for the new
 //! spender, too.
 //!
 //! Emits `SpenderSet`.

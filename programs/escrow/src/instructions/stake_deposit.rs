@@ -1,6 +1,6 @@
 //! Adds whole tokens to a worker's stake. Anybody may pay.
 //!
-//! The tokens count as the worker's, whoever paid. The cooldown of this moment binds the worker's
+//! The tokens count as the worker's, whichever key paid. The cooldown of this moment binds its
 //! unlocks from then on, unless a lower one does.
 //!
 //! Emits `StakeDeposited`.

@@ -1,7 +1,7 @@
-//! Starts the cooldown of whole tokens; while any are unstaking, the worker is given no job.
+//! Starts the cooldown of whole tokens; while any are unstaking, the worker gets no job.
 //!
 //! The cooldown is the lowest at any of the worker's deposits since it had nothing staked. Every
-//! call starts it anew for all that is unstaking. A verdict can still take these tokens.
+//! call restarts it for all that is unstaking. A verdict can still take these tokens.
 //!
 //! Emits `StakeUnlocked`.
 //!

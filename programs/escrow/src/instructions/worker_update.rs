@@ -2,7 +2,7 @@
 //! wait for it.
 //!
 //! All three are replaced, so a caller repeats those that stay. A proof has to be signed by the key
-//! of the moment it is recorded. The key of before still convicts for the jobs proven with it: it is
+//! of the moment it is recorded. The former key still convicts for the jobs proven with it: it is
 //! kept until the last of them is decided.
 //!
 //! Emits `WorkerUpdated`.

@@ -22,7 +22,7 @@ pub struct Creation<'a> {
     pub account: &'a AccountView,
 }
 
-/// What a new account holds at first, and for whom.
+/// The size of a new account, and the program that owns it.
 pub struct Space<'a> {
     pub bytes: usize,
     pub owner: &'a Address,

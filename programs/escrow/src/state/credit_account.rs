@@ -133,7 +133,7 @@ impl CreditAccount {
     }
 
     /// Holds the spender to the wallet's limits and counts what it locks. A day's sum never goes
-    /// down again, so that a stolen key cannot spend a refund anew.
+    /// down again, so that a stolen key cannot spend a refund again.
     pub fn spend(&mut self, credits: u64, now: i64) -> Result {
         require!(credits <= self.limit_per_job_credits(), JobLimitExceeded);
         let today = (now.max(0) as u64 / SECONDS_PER_DAY) as u32;
@@ -157,9 +157,9 @@ impl CreditAccount {
         self.available_credits.add(locked_credits.checked_sub(charged_credits).or_overflow()?)
     }
 
-    /// Refuses more open disputes than the signer may bring the wallet to. The wallet's own
-    /// signature may bring it to twice as many: otherwise a controller could dispute cheap jobs
-    /// until the wallet cannot dispute the one that matters.
+    /// Refuses more open disputes than the limit. The wallet's own signature allows twice as many.
+    /// Otherwise a controller could dispute cheap jobs until the wallet cannot dispute the one
+    /// that matters.
     pub fn open_dispute(&mut self, open_disputes_max: u8, is_wallet: bool) -> Result {
         let allowances = if is_wallet { 2 } else { 1 };
         let signers_max = open_disputes_max.saturating_mul(allowances);

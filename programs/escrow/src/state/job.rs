@@ -93,8 +93,8 @@ pub struct Job {
     disputed_by_wallet: Flag,
 }
 
-/// The longest time that 16 bits of seconds hold is far above the timeout, after which none of the
-/// transitions timed in 16 bits is possible.
+/// Transitions whose times are stored in 16 bits of seconds are possible only before the timeout,
+/// so these times fit.
 const _: () = assert!(JOB_TIMEOUT_SECONDS < u16::MAX);
 
 layout! {
@@ -210,15 +210,15 @@ impl Job {
         self.disputed_by_wallet.get()
     }
 
-    /// The most that an upheld dispute repays. Whoever holds both the job's controller and its
-    /// worker can make evidence against himself: without a vouched gateway the treasury gives back
-    /// no more than it received of this job.
+    /// The most that an upheld dispute repays. A controller that is also the worker can make
+    /// evidence against itself. So without a vouched gateway the treasury gives back no more than
+    /// it received of this job.
     pub fn repayable_credits(&self) -> Result<u64> {
         if self.vouched() { Ok(self.charged_credits()) } else { self.treasury_credits() }
     }
 
-    /// What this verdict repays. A worker whose stake does not bear the whole slash any more could
-    /// convict itself at no cost: for it, too, the treasury gives back no more than it received.
+    /// What this verdict repays. A worker whose stake is below the slash could convict itself at no
+    /// cost. So for it, too, the treasury gives back no more than it received.
     fn repaid_credits(&self, outcome: DisputeOutcome, slashed_tokens: u64) -> Result<u64> {
         let slash_tokens = u64::from(self.slash_tokens());
         match outcome {

@@ -123,7 +123,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Keeps the key of before, which still convicts for what it signed. Refuses to forget one that
+    /// Keeps the former key, which still convicts for what it signed. Refuses to forget one that
     /// a dispute may need.
     fn change_proof_key(&mut self, proof_key: &Address, now: i64) -> Result {
         if self.previous_proof_key != NONE {
@@ -137,7 +137,7 @@ impl Worker {
     }
 
     /// Whether proofs that were recorded at this time are signed by this key. In the second of a
-    /// change both keys count. The key of before counts for no later proof: it may have leaked.
+    /// change both keys count. The former key counts for no later proof: it may have leaked.
     pub fn proves_with(&self, key: &Address, proven_at: i64) -> bool {
         let changed_at = self.proof_key_changed_at();
         let was_changed = self.previous_proof_key != NONE;
@@ -218,7 +218,7 @@ impl Worker {
         self.stake_tokens.add(tokens)
     }
 
-    /// Every unlock starts the cooldown anew for all that is unstaking.
+    /// Every unlock restarts the cooldown for all that is unstaking.
     pub fn unlock(&mut self, tokens: u64, now: i64) -> Result {
         require!(tokens <= self.stake_tokens(), InsufficientStake);
         self.stake_tokens.subtract(tokens)?;

@@ -1,6 +1,6 @@
 //! Emits events as Anchor's clients expect them: the program calls itself with the event as data.
 //!
-//! Logs would be cheaper by some 1,200 compute units an event, but anybody can push a log out of a
+//! Logs would be cheaper by some 1,200 compute units an event. But anybody can push a log out of a
 //! transaction, whereas an inner instruction is recorded whole.
 
 use core::mem::MaybeUninit;
@@ -47,8 +47,8 @@ pub struct Writer {
 impl Writer {
     #[inline(always)]
     fn bytes(&mut self, bytes: &[u8]) {
-        // SAFETY: no field exceeds its own maximum, and the maxima of all fields of an event
-        // together fit the buffer (asserted when the event is declared).
+        // SAFETY: no field exceeds its own maximum. The sum of an event's maxima fits the buffer,
+        // as the event's declaration asserts.
         unsafe {
             self.next.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             self.next = self.next.add(bytes.len());
@@ -164,9 +164,9 @@ fn record(event_authority: &AccountView, data: &[u8]) {
     }
 }
 
-/// Whether the input is the program's own call with an event, as `record` makes it: only the program
-/// signs for the event authority, and the event lies in the instruction's data, so nothing else is
-/// to be done. Asked before anything is read in general, since every instruction makes this call.
+/// Whether the input is the program's own call with an event, as `record` makes it. Only it signs
+/// for the event authority, and the instruction's data is the event, so the call does nothing
+/// more. The entry checks this before any parsing, since every instruction makes this call.
 ///
 /// # Safety
 /// The runtime's promise: `input` is a serialized instruction.
@@ -184,8 +184,8 @@ pub unsafe fn is_own_call(input: *const u8) -> bool {
     }
 
     let call = input.cast::<OwnCall>();
-    // SAFETY: each field is read only once those before it say that it is there; behind the
-    // instruction's data the program's address follows, so that 8 bytes are there even of none.
+    // SAFETY: each field is read only after the ones before it show that it exists. The program's
+    // address follows the instruction's data, so 8 bytes exist even without data.
     unsafe {
         (*call).accounts_len == 1
             && (*call).authority.is_signer != 0

@@ -39,8 +39,8 @@ fn check<T: Layout>(account: &AccountView, is_free: bool) -> Result {
     require!(account.owned_by(&ID), WrongAccountOwner);
     require!(account.data_len() == size_of::<T>(), WrongDiscriminator);
     require!(is_free, DuplicateAccount);
-    // SAFETY: the data is as long as the layout, which begins with the header, and nobody may
-    // change it now.
+    // SAFETY: the data is as long as the layout, which begins with the header, and no reference
+    // may change it now.
     let header = unsafe { &*account.data_ptr().cast::<Header>() };
     require!(
         u64::from_le_bytes(header.discriminator) == T::DISCRIMINATOR && header.version == VERSION,
@@ -62,8 +62,8 @@ pub fn is<T: Layout>(account: &AccountView) -> bool {
 pub fn load<T: Layout>(account: &AccountView) -> Result<&T> {
     check::<T>(account, account.check_borrow().is_ok())?;
     lend(account, BORROWED);
-    // SAFETY: the data is as long as the layout, which is valid for any bytes at any alignment;
-    // nobody may change it, as `lend` says.
+    // SAFETY: the data is as long as the layout, which is valid for any bytes at any alignment. No
+    // other reference may change it, as `lend` says.
     Ok(unsafe { &*account.data_ptr().cast() })
 }
 
@@ -83,9 +83,9 @@ const BORROWED: u8 = u8::MAX - 1;
 const BORROWED_MUT: u8 = 0;
 
 /// Marks the account's data as lent for the rest of the instruction. Views of one account share the
-/// mark, and nothing takes it back: so no two references can contradict each other, whatever a
-/// handler does and however often a transaction names an account. A guard that gives the mark back
-/// would cost a destructor for each account, and no handler needs an account again.
+/// mark, and nothing removes it. So no two references contradict each other, even where a
+/// transaction names an account twice. A guard that removes the mark would cost a destructor for
+/// each account, and no handler needs an account again.
 #[inline(always)]
 fn lend(account: &AccountView, mark: u8) {
     // SAFETY: the first byte of the runtime's account is the mark, which belongs to the program.

@@ -1,5 +1,5 @@
-//! A job's moves from status to status. Each refuses the wrong status and the wrong time by name;
-//! who may ask for it and what it means for credits is the instruction's part.
+//! A job's moves from status to status. Each refuses the wrong status and the wrong time by name.
+//! The instruction decides which signers may cause it, and moves the credits.
 
 use pinocchio::Address;
 
@@ -155,8 +155,8 @@ impl Job {
         self.status.is(JobStatus::Disputed) && !self.disputed_by_wallet()
     }
 
-    /// disputed → disputed, once: otherwise a controller could use up the wallet's only dispute
-    /// with a hash that nobody can prove.
+    /// disputed → disputed, once. Without it a controller could use up the wallet's only dispute
+    /// with a hash that no evidence can support.
     pub fn amend_dispute(&mut self, client_hash: &[u8; 32], now: i64) -> Result {
         require!(self.is_amendable(), AlreadyDisputed);
         require!(now <= self.arbitration_deadline(), ArbitrationClosed);

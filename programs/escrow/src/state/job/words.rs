@@ -60,7 +60,7 @@ enumeration! {
         UpheldGateway,
         /// Repaid: the worker signed two proofs that differ, and loses stake
         UpheldWorker,
-        /// Nobody decided in time: the charge stands
+        /// The arbiter did not decide in time: the charge stands
         Expired,
     }
 }

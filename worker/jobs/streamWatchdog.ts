@@ -8,29 +8,29 @@ import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 
 const MS_PER_SECOND = 1_000;
-/** A gateway's count began earlier: it includes the way here and the look at the ledger. */
+/** A gateway's count began earlier: it includes the way here and the reading of the ledger. */
 const HEAD_START_MS = 5_000;
 
-/** An engine whose silence is watched as gateways watch it. */
-interface WatchedEngine {
+/** An engine, and how long it has been silent by the gateways' limits. */
+interface StreamWatchdog {
   engine: Engine;
-  /** Why the caller has closed the connection: a silence of the model that was too long, or its own wish. */
+  /** Why the caller closed the connection: `silent` beyond the limits, otherwise `caller_gone`. */
   reasonOfClose(): WorkerError;
 }
 
 /**
- * Keeps silence that a gateway gives up on apart from a caller that leaves. Nothing counts as silence while
- * a reader holds the engine up.
+ * Watches for the silences that make a gateway close the connection, so that the record does not
+ * blame the caller. Time in which the reader holds the engine up does not count.
  */
-export function watchSilence(
+export function watchStream(
   engine: Engine,
   chat: ChatRequest,
   nowMs: () => number,
-): WatchedEngine {
+): StreamWatchdog {
   const firstMs = firstSilenceMs(chat.messages);
   const begunAtMs = nowMs() - HEAD_START_MS;
   let aliveAtMs = begunAtMs;
-  /** Since when the next event is awaited; undefined while the last one is sent. */
+  /** When the wait for the next event began; undefined while the last one is sent. */
   let askedAtMs: number | undefined;
   let textAtMs: number | undefined;
   let hasWritten = false;
@@ -41,7 +41,7 @@ export function watchSilence(
     const now = nowMs();
     const limitMs = silentAtMs({ begunAtMs, aliveAtMs }, hasWritten ? undefined : firstMs);
     if (now >= limitMs) return now - askedAtMs;
-    // At its time limit an answer is given up whose model shows life and writes nothing.
+    // A gateway gives up an answer whose model shows life without text, once the job's time is up.
     const textlessMs = now - (textAtMs ?? now);
     return textlessMs > TEXT_AGE_MS_MAX ? textlessMs : undefined;
   }
