@@ -1,7 +1,7 @@
+import type { TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { changesOf } from '../fold/folds.ts';
-import type { TableName } from '../fold/tables.ts';
 import { selectAccountEvents } from '../sql/journal.ts';
 import { selectSequences } from '../sql/progress.ts';
 import { deleteTransaction, undoEvents } from '../sql/undo.ts';

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { accountRow } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { delay } from '../../common/wait.ts';
 import { type DecodedAccount, workerModels } from '../../programs/client/accounts.ts';
@@ -7,7 +8,6 @@ import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { type Behind, lacks, selectSwept, separateBehind } from './behind.ts';
 import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
-import { expectedRow } from './expectedRows.ts';
 import { readLiveRows, readRows } from './journal.ts';
 import { readAccounts } from './readLedger.ts';
 
@@ -87,7 +87,7 @@ function readMirror(
   }));
 }
 
-export async function untilReached(
+async function untilReached(
   options: Pick<
     Parameters<typeof compareLedger>[0],
     'pool' | 'newest' | 'patienceMs' | 'signal' | 'wait'
@@ -103,7 +103,7 @@ export async function untilReached(
 }
 
 /** Whether both have gone on since the account was first read, and be it to its end. */
-export function isMoving(
+function isMoving(
   first: DecodedAccount | undefined,
   found: ComparedRow | undefined,
   expected: ComparedRow | undefined,
@@ -113,9 +113,10 @@ export function isMoving(
   return found.sequence >= since && (!expected || expected.sequence > since);
 }
 
-export function rowOf(account: DecodedAccount | undefined): ComparedRow | undefined {
-  if (account?.name !== 'Worker') return account && expectedRow(account);
-  const { sequence, values } = expectedRow(account);
-  const models = workerModels(account.data).map(String).sort();
-  return { sequence, values: { ...values, models } };
+/** The row that an account should have, as far as the account shows it. */
+function rowOf(account: DecodedAccount | undefined): ComparedRow | undefined {
+  if (!account) return undefined;
+  const { name, data } = account;
+  const models = name === 'Worker' && { models: workerModels(data).map(String).sort() };
+  return { sequence: BigInt(data.sequence), values: { ...accountRow(name, data), ...models } };
 }

@@ -1,9 +1,7 @@
 import { finished } from 'node:stream/promises';
 import copyStreams from 'pg-copy-streams';
+import type { Cell } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
-
-/** A value of a row, as folds and the journal have them; no list. */
-type Cell = string | number | bigint | boolean | null | undefined;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
@@ -12,14 +10,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-function cellOf(value: Cell): string {
+/** A cell as `COPY` reads it. Lists, which it writes otherwise, are in no table that it fills. */
+function copiedCell(value: Cell | undefined): string {
   if (typeof value === 'string') return value.replace(/[\\\t\n\r]/g, (mark) => ESCAPES[mark] ?? '');
   return value === null || value === undefined ? '\\N' : String(value);
 }
 
 /** A row as `COPY` reads it. */
-export function copiedRow(values: readonly Cell[]): string {
-  return `${values.map(cellOf).join('\t')}\n`;
+export function copiedRow(values: readonly (Cell | undefined)[]): string {
+  return `${values.map(copiedCell).join('\t')}\n`;
 }
 
 /**

@@ -1,18 +1,9 @@
+import { TABLE_NAMES } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import { MIRROR_SCHEMA } from './schema.ts';
 
-/** The tables that are folded from events. */
-const FOLDED_TABLES = [
-  'config',
-  'treasury',
-  'gateways',
-  'credit_accounts',
-  'models',
-  'workers',
-  'worker_models',
-  'jobs',
-  'usage_hours',
-] as const;
+/** The tables that are folded from events, and the hours that follow the jobs. */
+const FOLDED_TABLES = [...TABLE_NAMES, 'worker_models', 'usage_hours'];
 
 /**
  * A hash over each folded table's rows, whatever their order, so that two mirrors of one ledger can

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
+import type { TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import { type Change, type MergedChange, mergeChanges } from '../fold/change.ts';
-import type { TableName } from '../fold/tables.ts';
 import { FatalError } from '../source/errors.ts';
 import { copiedRow, copyRows } from './copyRows.ts';
 
@@ -27,7 +27,7 @@ export async function atomically<Result>(
 
 /**
  * Writes changes of accounts into their tables, each account once, and those of the same columns
- * together. Table and column names are those of `Tables`; only the values come from the ledger.
+ * together. Table and column names are those of `MIRROR_TABLES`; only the values come from the ledger.
  *
  * @param changes each account's in the order of its sequence, without a gap
  * @throws FatalError when a row is not at the sequence before, which the caller has checked
@@ -57,7 +57,7 @@ async function copyNew(database: Database, alike: readonly MergedChange[]): Prom
   const [{ table, values }] = alike as [MergedChange];
   const names = Object.keys(values);
   const rows = alike.map((one) =>
-    copiedRow([one.address, one.sequence, ...names.map((name) => one.values[name] as string)]),
+    copiedRow([one.address, one.sequence, ...names.map((name) => one.values[name])]),
   );
   await copyRows(database, {
     table,
