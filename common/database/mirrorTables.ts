@@ -88,8 +88,8 @@ const SQL_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Fields without a column: an account's form, times that a job counts from its lock, and a worker's
- * models, which have a table of their own.
+ * Fields without a column: an account's form, and the times that a job counts from its lock. A
+ * worker's models have a table of their own.
  */
 const WITHOUT_COLUMN =
   /^(version|bump|vault_authority_bump|sequence|reserved|models)$|_len$|_after_seconds$/;

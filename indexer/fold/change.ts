@@ -6,7 +6,7 @@ export type EventOf<Name extends EventName> = Extract<LedgerEvent, { name: Name 
 
 /**
  * What one event did to one account. Events carry resulting values, so a change is a set of columns
- * to overwrite, and folding it needs nothing but the account's sequence to be one less.
+ * to overwrite. It can be folded once the account's sequence is one less.
  */
 export interface Change {
   readonly table: TableName;

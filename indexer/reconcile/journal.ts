@@ -53,8 +53,8 @@ interface FoldedAccount extends ComparedRow {
 }
 
 /**
- * Folds the journal anew, account by account and apart from the tables, in bounded memory. Where a
- * change is missing, the fold of that account ends, so that its sequence tells.
+ * Folds the journal account by account, apart from the tables and in bounded memory. Where a change
+ * is missing, the fold of that account ends, and its sequence shows it.
  */
 async function* foldJournal(
   database: Database,
@@ -100,8 +100,8 @@ function hostedAfter({ values }: FoldedAccount, { hosting }: Change): string[] {
 const ACCOUNTS_AT_ONCE = 500;
 
 /**
- * Compares the tables with what the journal's events fold to, at one moment: closed jobs, too,
- * which the ledger no longer shows.
+ * Compares the tables at one moment with a fold of the journal's events: also closed jobs, which the
+ * ledger no longer shows.
  *
  * @throws RetryableError when the signal aborts
  */

@@ -24,8 +24,8 @@ export function copiedRow(values: readonly (Cell | undefined)[]): string {
 /**
  * Adds rows to a table by `COPY`, at half the work of an insert.
  *
- * @param database a connection on which nothing is under way: others' statements must not come
- *   between the rows, so that it sends one statement after the other meanwhile
+ * @param database an idle connection, without the pipeline until the rows are in: no other
+ *   statement may come between them
  * @param options.columns in the order of each row's values
  * @param options.rows as `copiedRow` makes them
  */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { changesOf } from '../../indexer/fold/folds.ts';
-import { rollBack } from '../../indexer/mirror/rollBack.ts';
+import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { selectGaps } from '../../indexer/sql/progress.ts';
@@ -158,7 +158,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     await withMirror(async (mirror) => {
       await mirror.apply(transactions);
       for (const lost of shuffle(transactions).slice(0, 8)) {
-        await inTransaction(mirror.pool, (client) => rollBack(client, lost.signature, addresses));
+        await inTransaction(mirror.pool, (client) => revertTransaction(client, lost.signature, addresses));
         await mirror.apply([lost]);
         expect(await countUnfolded(mirror)).toBe(0n);
         expect(await digestTables(mirror.pool)).toEqual(digest);
@@ -173,7 +173,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
       const halfway = await digestTables(mirror.pool);
       await mirror.apply(transactions.slice(half, half + 5));
       for (const { signature } of transactions.slice(half, half + 5).toReversed()) {
-        await inTransaction(mirror.pool, (client) => rollBack(client, signature, addresses));
+        await inTransaction(mirror.pool, (client) => revertTransaction(client, signature, addresses));
       }
       expect(await digestTables(mirror.pool)).toEqual(halfway);
     });

@@ -84,7 +84,7 @@ export const TARGETS: readonly Target[] = [
       'indexer/mirrorTables',
       'indexer/simulator/simulator',
       'indexer/reconcile',
-      'indexer/rollBack',
+      'indexer/revert',
     ],
   },
   {
