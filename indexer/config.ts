@@ -74,7 +74,7 @@ export const environmentSchema = z.object({
   SVC_WEBHOOK_COMMITMENT: z
     .enum(['confirmed', 'finalized'])
     .default('confirmed')
-    .describe('confirmed or finalized: webhooks are told of final transactions only'),
+    .describe('confirmed or finalized: webhooks report final transactions only'),
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 

@@ -7,19 +7,24 @@ import { delay } from '../common/wait.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { Keeper } from './keeper/keeper.ts';
 import { keepMirror } from './mirror/keepMirror.ts';
-import { lead } from './mirror/leadership.ts';
+import { withLeadership } from './mirror/leadership.ts';
 import type { Lag, Progress } from './mirror/progress.ts';
 import { followHead } from './mirror/sweep.ts';
 import type { ReconcileWatch } from './reconcile/reconcileWatch.ts';
 import { classify, FatalError } from './source/errors.ts';
-import { createAnnouncements, createLogHints } from './source/hints.ts';
+import {
+  createLedgerHints,
+  createLogSubscription,
+  type LedgerHints,
+  type LogSubscription,
+} from './source/hints.ts';
 import type { LedgerSource } from './source/source.ts';
 import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
 import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
 import { TIME_LIMITS, type TimeLimits } from './timeLimits.ts';
 import type { Announcing } from './webhooks/announce/announcer.ts';
 
-/** What `/health` and `/ready` tell. */
+/** What `/health` and `/ready` answer. */
 export interface IndexerHealth {
   role: Role;
   /** Null until the first sweep, and while another process keeps the mirror. */
@@ -40,37 +45,36 @@ export interface Indexer {
 
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 5_000;
-/** One breach may be a node's mistake, and nothing that is not mended comes only once. */
+/** One breach may be a node's mistake. A lasting one shows in every reconciliation. */
 const BREACHES_MAX = 2;
 
-/**
- * @param options.pool the migrated database; one connection is held for good
- * @param options.keepers what runs beside the mirror while this process leads, once it is complete
- * @param options.lagMax beyond which the mirror is not ready to be read
- * @param options.announcing how webhooks are told of what the mirror learns
- * @param options.onFatal told of an error that trying again cannot mend; nothing runs any more then
- */
-export function createIndexer(options: {
-  pool: pg.Pool;
-  source: LedgerSource;
-  wsUrl: string;
-  programId: PublicKey;
-  commitment: Commitment;
-  keepers: readonly Keeper[];
-  reconcileWatch: ReconcileWatch;
-  progress: Progress;
-  lagMax: Lag;
-  announcing: Announcing;
-  logger: Logger;
-  metrics: IndexerMetrics;
-  onFatal: (error: FatalError) => void;
-  limits?: Pick<TimeLimits, 'leadAttemptMs' | 'settleIntervalMs'>;
-}): Indexer {
-  const { pool, source, wsUrl, programId, commitment, keepers, logger, metrics, onFatal } = options;
-  const { reconcileWatch, progress, lagMax, announcing } = options;
-  const { leadAttemptMs, settleIntervalMs } = options.limits ?? TIME_LIMITS;
+interface Options {
+  /** The migrated database; one connection is held for good. */
+  readonly pool: pg.Pool;
+  readonly source: LedgerSource;
+  readonly wsUrl: string;
+  readonly programId: PublicKey;
+  readonly commitment: Commitment;
+  /** What runs beside the mirror while this process leads, once it is complete. */
+  readonly keepers: readonly Keeper[];
+  readonly reconcileWatch: ReconcileWatch;
+  readonly progress: Progress;
+  /** Beyond which the mirror is not ready to be read. */
+  readonly lagMax: Lag;
+  /** How webhooks learn what the mirror learns. */
+  readonly announcing: Announcing;
+  readonly logger: Logger;
+  readonly metrics: IndexerMetrics;
+  /** Called with an error that a retry cannot mend, after everything has ended. */
+  readonly onFatal: (error: FatalError) => void;
+  readonly limits?: Pick<TimeLimits, 'leadAttemptMs' | 'settleIntervalMs'>;
+}
+
+export function createIndexer(options: Options): Indexer {
+  const { pool, logger, metrics, onFatal, reconcileWatch, progress, lagMax } = options;
+  const { leadAttemptMs } = options.limits ?? TIME_LIMITS;
   const stopping = new AbortController();
-  const announcements = createAnnouncements();
+  const hints = createLedgerHints();
   let role: Role = 'starting';
   let backoffMs = BACKOFF_MS_MIN;
   let running = Promise.resolve();
@@ -80,45 +84,15 @@ export function createIndexer(options: {
     metrics.became(next);
   }
 
-  /** In a first sync, whatever was ever due looks due for as long as its end is not read. */
-  async function keepOnceComplete(keeper: Keeper, signal: AbortSignal): Promise<void> {
-    if (!signal.aborted) await Promise.race([progress.whenComplete(), once(signal, 'abort')]);
-    if (!signal.aborted) await keeper.run(signal);
-  }
-
   async function work(client: pg.PoolClient, lost: AbortSignal): Promise<void> {
     become('leader');
     progress.lead();
     await useSchema(client, MIRROR_SCHEMA);
     logger.info({ msg: 'Took over the mirror' });
     const failed = new AbortController();
+    const subscription = subscribe(options, hints);
     const signal = AbortSignal.any([lost, failed.signal]);
-    const hints = createLogHints({
-      url: wsUrl,
-      programId,
-      commitment,
-      logger,
-      onHint: (transaction) =>
-        transaction ? announcements.name(transaction) : announcements.hint(),
-    });
-    const mirror = keepMirror({
-      client,
-      announcements,
-      hints,
-      signal,
-      logger,
-      metrics,
-      progress,
-      announcing,
-      settleIntervalMs,
-      context: { source, commitment, addresses: createAddresses(programId) },
-    });
-    const parts = [
-      mirror,
-      followHead({ source, commitment, progress, signal }),
-      reconcileWatch.run(signal),
-      ...keepers.map((keeper) => keepOnceComplete(keeper, signal)),
-    ];
+    const parts = startParts(options, { client, hints, subscription, signal });
     try {
       await Promise.all(parts);
     } finally {
@@ -127,7 +101,7 @@ export function createIndexer(options: {
       progress.forget();
       failed.abort();
       await Promise.allSettled(parts);
-      hints.close();
+      subscription.close();
       logger.info({ msg: 'Left the mirror' });
     }
   }
@@ -135,14 +109,14 @@ export function createIndexer(options: {
   function standBy(): void {
     become('standby');
     progress.standBy();
-    // The database answers again, so what comes next is another trouble.
+    // The database answers again, so the next failure is another one.
     backoffMs = BACKOFF_MS_MIN;
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await lead(pool, stopping.signal, work, standBy, leadAttemptMs);
+        await withLeadership(pool, stopping.signal, work, standBy, leadAttemptMs);
       } catch (error) {
         if (stopping.signal.aborted) return;
         const failure = classify(error);
@@ -151,7 +125,7 @@ export function createIndexer(options: {
           return;
         }
         const reason = failure.message;
-        // What has not passed by then may need a person after all, who may read errors only.
+        // What lasts this long may need a person, who may read errors only.
         const level = backoffMs < BACKOFF_MS_MAX ? 'warn' : 'error';
         logger[level]({ msg: 'Lost the ledger or the database', reason, backoff_ms: backoffMs });
       }
@@ -180,4 +154,45 @@ export function createIndexer(options: {
       };
     },
   };
+}
+
+function subscribe(options: Options, hints: LedgerHints): LogSubscription {
+  const { wsUrl: url, programId, commitment, logger } = options;
+  return createLogSubscription({
+    ...{ url, programId, commitment, logger },
+    onHint: (transaction) => (transaction ? hints.name(transaction) : hints.hint()),
+  });
+}
+
+/** Everything that runs while this process leads, until `signal` aborts. */
+function startParts(
+  options: Options,
+  leading: {
+    client: pg.PoolClient;
+    hints: LedgerHints;
+    subscription: LogSubscription;
+    signal: AbortSignal;
+  },
+): Promise<void>[] {
+  const { source, programId, commitment, keepers, reconcileWatch, progress } = options;
+  const { logger, metrics, announcing } = options;
+  const { signal } = leading;
+  const { settleIntervalMs } = options.limits ?? TIME_LIMITS;
+  const context = { source, commitment, addresses: createAddresses(programId) };
+  return [
+    keepMirror({ ...leading, context, logger, metrics, progress, announcing, settleIntervalMs }),
+    followHead({ source, commitment, progress, signal }),
+    reconcileWatch.run(signal),
+    ...keepers.map((keeper) => keepOnceComplete(keeper, progress, signal)),
+  ];
+}
+
+/** During the first sync, finished jobs still look overdue, so keepers wait until it is complete. */
+async function keepOnceComplete(
+  keeper: Keeper,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!signal.aborted) await Promise.race([progress.whenComplete(), once(signal, 'abort')]);
+  if (!signal.aborted) await keeper.run(signal);
 }

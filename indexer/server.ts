@@ -3,8 +3,11 @@ import type { Indexer } from './indexer.ts';
 import type { IndexerMetrics } from './telemetry/metrics.ts';
 
 /**
- * `/health`: the process is up. `/ready`: 200 while the mirror is current and agrees with the
- * ledger, or while this process stands by for the one that keeps it; else 503. `/metrics`: Prometheus.
+ * Serves:
+ *
+ * - `/health`: 200 while the process is up
+ * - `/ready`: 200 on standby, or while the mirror is current and agrees with the ledger; else 503
+ * - `/metrics`: Prometheus's text
  */
 export function createStatusServer(indexer: Indexer, metrics: IndexerMetrics): Server {
   return createServer((request, response) => {

@@ -1,15 +1,15 @@
 /** How long the indexer's parts wait for what, in milliseconds. */
 export interface TimeLimits {
   /**
-   * A database that takes longer counts as away, since a connection may have gone without a word: far
-   * above any statement of the mirror, the keepers and the webhooks.
+   * A database that takes longer counts as away, since a connection may have broken silently. Far
+   * above what any statement of the mirror, the keepers and the webhooks takes.
    */
   readonly queryMs: number;
   /** Between two probes of a connection that only listens. */
   readonly listenProbeMs: number;
   /** Between two attempts to lead. */
   readonly leadAttemptMs: number;
-  /** Between two looks for wallets that go too far. */
+  /** Between two looks for wallets to suspend. */
   readonly abuseIntervalMs: number;
   /** Between two looks for what is final: it comes seconds after confirmation on a cluster. */
   readonly settleIntervalMs: number;

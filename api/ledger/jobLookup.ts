@@ -1,4 +1,5 @@
-import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
+import type { ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
+import { accountRow, blankRow } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
@@ -153,62 +154,18 @@ export function createUnmirroredJobs(
       const model = job && listModels().find((one) => one.address === job.model.toBase58());
       if (!model) return undefined;
       const lock = await retryRead(context, () => findLock(address));
-      return rowOf(job, {
-        jobId: key.jobId,
-        address: address.toBase58(),
-        modelId: model.id,
-        escrow: { signature: lock.signature, slot: BigInt(lock.slot) },
-      });
+      return rowOf(job, { address: address.toBase58(), modelId: model.id, lock });
     },
   };
 }
 
-/** The account in the mirror's terms. Signatures other than the lock's are not on the account. */
+/** The row that the mirror will have. Signatures other than the lock's are not on the account. */
 function rowOf(
   job: Job,
-  known: {
-    jobId: string;
-    address: string;
-    modelId: string;
-    escrow: { signature: string; slot: bigint };
-  },
+  known: { address: string; modelId: string; lock: ConfirmedSignatureInfo },
 ): JobRow {
-  const status = job.status;
-  // A hash of zeros is a hash like any other: where something else tells, it is not asked.
-  const isProven =
-    status === 'settling' || job.countedTokens > 0 || job.outputHash.some((byte) => byte !== 0);
-  const isDisputed = status === 'disputed' || job.outcome !== 'none';
-  const endedAt = isEnded(status) ? job.lockedAt + BigInt(job.endedAfterSeconds) : null;
-  const disputedAt = isDisputed ? job.lockedAt + BigInt(job.disputedAfterSeconds) : null;
-  return {
-    address: known.address,
-    job_id: known.jobId,
-    status,
-    outcome: job.outcome === 'none' ? null : job.outcome,
-    failure_reason: job.failureReason === 'none' ? null : job.failureReason,
-    model_id: known.modelId,
-    tier: job.tier,
-    worker: job.worker.equals(PublicKey.default) ? null : job.worker.toBase58(),
-    charged_credits: job.chargedCredits,
-    output_hash: isProven ? Buffer.from(job.outputHash).toString('hex') : null,
-    prompt_tokens: isProven ? BigInt(job.promptTokens) : null,
-    completion_tokens: isProven ? BigInt(job.completionTokens) : null,
-    // Only a settlement counts, and a dispute leaves its count as it is.
-    counted_tokens: job.countedTokens > 0 ? BigInt(job.countedTokens) : null,
-    locked_at: job.lockedAt,
-    ended_at: endedAt,
-    settled_at: status === 'settled' || isDisputed ? endedAt : null,
-    dispute_window_seconds: job.disputeWindowSeconds,
-    escrow_tx: known.escrow.signature,
-    escrow_slot: known.escrow.slot,
-    settlement_tx: null,
-    settlement_slot: null,
-    refund_tx: null,
-    client_hash: isDisputed ? Buffer.from(job.clientHash).toString('hex') : null,
-    dispute_tx: null,
-    disputed_at: disputedAt,
-    arbitration_ends_at:
-      disputedAt === null ? null : disputedAt + BigInt(job.arbitrationWindowSeconds),
-    resolution_tx: null,
-  };
+  const { address, modelId, lock } = known;
+  const onLedger = { ...blankRow('jobs'), ...accountRow('Job', job) };
+  const fromLock = { escrow_tx: lock.signature, escrow_slot: BigInt(lock.slot) };
+  return { ...onLedger, ...fromLock, address, model_id: modelId } as unknown as JobRow;
 }

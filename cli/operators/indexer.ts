@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
-import type { Behind } from '../../indexer/reconcile/behind.ts';
+import type { LaggingAccounts } from '../../indexer/reconcile/lagging.ts';
 import { ANSWER_MS_MAX } from '../../indexer/reconcile/readLedger.ts';
 import {
   checkLedger,
@@ -103,7 +103,7 @@ function renderBreach({ slot, accounts, differences, conservation }: Reconciliat
   return [`At slot ${slot}, ${accounts} accounts:`, renderRows(head, rows), ...vaults].join('\n');
 }
 
-function renderBehind({ slots, accounts }: Behind): string {
+function renderBehind({ slots, accounts }: LaggingAccounts): string {
   return (
     `The mirror is behind the ledger by ${slots} slots: does the indexer run? ` +
     `Accounts that cannot be compared before it has caught up: ${accounts}.`

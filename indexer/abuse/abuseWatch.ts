@@ -6,7 +6,7 @@ import type { LedgerClock } from '../../programs/client/sender/index.ts';
 import type { Keeper } from '../keeper/keeper.ts';
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
 
-/** Something that a wallet may do a few times and not without end. */
+/** Something that a wallet may do only a few times. */
 export interface Offence {
   /** As in the journal of suspensions, in logs and in metrics. */
   readonly reason: 'unpaid_endings' | 'rejected_disputes';
@@ -48,10 +48,9 @@ interface Suspended {
 
 /**
  * Suspends every wallet with more than `offencesMax` offences, and journals it, in one statement.
- * Its key may be revoked by then: the suspension is the wallet's. One that never had a key is no
- * client of this service. Counted is what the mirror holds, which a rebuild makes again as it was;
- * what was locked before a suspension was lifted is forgiven. A job whose controller is its own
- * wallet is none of this service's: its failure reason is what that wallet wrote.
+ * Its key may be revoked by then: the suspension is the wallet's. A wallet that never had a key is no
+ * client of this service. Jobs that were locked before a suspension was lifted are forgiven. A job
+ * whose controller is its own wallet is not counted: that wallet wrote its failure reason.
  *
  * @param options.nowSeconds the ledger's time
  */
@@ -99,7 +98,7 @@ interface AbuseLimit {
   readonly offencesMax: number;
 }
 
-/** Suspends wallets that go on and on with what costs others and not them. */
+/** Suspends wallets that keep causing costs for others. */
 export function createAbuseWatch(options: {
   limits: readonly AbuseLimit[];
   database: Database;

@@ -1,10 +1,10 @@
 import type { Database } from '../../common/postgres.ts';
 
-/** In one statement, so that none takes long, and nobody waits long for a row that it has. */
+/** In one statement, so that none holds its rows for long. */
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * One batch of rows whose time is over, the oldest first; none that somebody changes just now.
+ * One batch of rows whose time is over, the oldest first; none that another session changes now.
  *
  * @param key the columns of the table's key
  */
@@ -21,7 +21,7 @@ function deleteOldest(
 
 const EXPIRED = { by: 'expires_at', where: 'expires_at <= now()' };
 
-/** How long deliveries can be looked up and replayed, whatever became of them. */
+/** How long deliveries can be looked up and replayed. */
 const DELIVERIES_KEPT_DAYS = 30;
 
 const deleteOldDeliveriesBatch = deleteOldest('service.webhook_deliveries', 'id', {
@@ -37,7 +37,7 @@ const deleteExpiredRequests = deleteOldest(
 
 const deleteExpiredCopies = deleteOldest('service.answer_copies', 'job_id', EXPIRED);
 
-/** Of a release that kept them in the request's row. */
+/** Answers of an earlier release, which kept them in the request's row. */
 const forgetAnswers = `
   update service.idempotent_requests set answer = null, answer_expires_at = null
   where (wallet, request_key) in (
@@ -95,9 +95,8 @@ const deleteWithoutAccounts = (table: string) => `
   ))`;
 
 /**
- * Forgets keys that were revoked 90 days ago, and what wallets left that opened no account within 30
- * days: their keys and their alerts. A wallet with an account keeps both, also while a new mirror does
- * not know it yet.
+ * Deletes keys that were revoked 90 days ago, and keys and alerts of wallets that opened no account
+ * within 30 days. A wallet with an account keeps both, also while a new mirror does not know it yet.
  *
  * @param signal ends it after the statement it is at
  */
@@ -110,15 +109,15 @@ export async function deleteOldKeys(database: Database, signal?: AbortSignal): P
   }
 }
 
-/** Of budgets whose owners ask for nothing any more: each new request forgets its own. */
+/** Of budgets without new requests: each request deletes the old rows of its own budget. */
 const deleteOldRequestedDeliveries = deleteOldest('service.requested_deliveries', 'id', {
   by: 'requested_at',
   where: `requested_at < now() - interval '10 minutes'`,
 });
 
 /**
- * Forgets old deliveries with their attempts, and what was taken out of budgets: all that there are,
- * but for those that somebody changes just now.
+ * Deletes old deliveries with their attempts, and what was taken out of budgets: all but rows that
+ * another session changes now.
  *
  * @param signal ends it after the statement it is at
  */
@@ -128,8 +127,8 @@ export async function deleteOldDeliveries(database: Database, signal?: AbortSign
 }
 
 /**
- * Forgets requests and answers whose time is over: all that there are, but for those that somebody
- * changes just now. After a time in which nobody did so, these may be millions.
+ * Deletes requests and answers whose time is over: all but rows that another session changes now.
+ * After an outage of the indexers there may be millions.
  *
  * @param signal ends it after the statement it is at
  */
@@ -158,7 +157,7 @@ const deleteOldProbes = `
   )`;
 
 /**
- * Forgets milliseconds of jobs after 30 days, and hours of workers after 90.
+ * Deletes milliseconds of jobs after 30 days, and hours of workers after 90.
  *
  * @param signal ends it after the statement it is at
  */
@@ -172,8 +171,8 @@ export async function deleteOldMeasurements(
 }
 
 /**
- * Forgets sessions of the web app that have ended by age or idleness, sign-ins that are too old to be used again,
- * and listeners that no process serves, with events of others that are ten minutes old.
+ * Deletes sessions of the web app that have ended, sign-ins that are too old to be used again, and
+ * listeners that no process serves. Events of other listeners go after ten minutes.
  *
  * @param signal ends it after the statement it is at
  */

@@ -11,7 +11,7 @@ import {
   deleteOldSessions,
 } from './expiredRows.ts';
 
-/** Work without a row of its own, done now and then by one of all processes. */
+/** Work that one of all processes does once a minute. */
 type Work = (database: pg.Pool, signal: AbortSignal) => Promise<void>;
 
 const WORK: Readonly<Record<string, Work>> = {
@@ -23,14 +23,14 @@ const WORK: Readonly<Record<string, Work>> = {
 };
 
 const EVERY_MINUTE = '* * * * *';
-/** Work that takes longer is taken for lost with its process. */
+/** Work that takes longer counts as lost with its process. */
 const WORK_SECONDS_MAX = 900;
 const POLL_SECONDS = 5;
 const CLOSING_MS_MAX = 5_000;
 
 /**
- * Runs the work without a row of its own as pg-boss's scheduled jobs: each once a minute, however
- * many processes there are. What fails is done a minute later.
+ * Schedules this work with pg-boss, so that one of all processes, also of those on standby, does each
+ * once a minute. What fails is done a minute later.
  *
  * @param options.pool where the work is done
  * @param options.queryTimeoutMs after which pg-boss's database counts as away, as in `createPool`
@@ -47,22 +47,22 @@ export async function startBackgroundJobs(options: {
   const { pool, databaseUrl, queryTimeoutMs, pollSeconds = POLL_SECONDS, logger } = options;
   const closing = new AbortController();
   const boss = new PgBoss({
-    // Not among its own settings: it gives what it is given to its pool.
+    // No setting of pg-boss, which passes all of these on to its pool.
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
     ...connectionOf(databaseUrl),
     application_name: 'svc-background-jobs',
     max: 1,
   });
   boss.on('error', ({ message }) => {
-    logger.warn({ msg: 'Failed to look after the background jobs', reason: message });
+    logger.warn({ msg: 'pg-boss failed to maintain the background jobs', reason: message });
   });
   boss.on('warning', ({ message }) => {
-    logger.warn({ msg: 'Noticed something about the background jobs', reason: message });
+    logger.warn({ msg: 'pg-boss warned of the background jobs', reason: message });
   });
   try {
     await boss.start();
     for (const [name, work] of Object.entries(WORK)) {
-      // Of those that wait, there is one at most: a minute that was missed is not made up for.
+      // At most one waits, so that missed minutes are not made up for.
       await boss.createQueue(name, { policy: 'short', retryLimit: 0 });
       await boss.updateQueue(name, { expireInSeconds: WORK_SECONDS_MAX });
       await boss.schedule(name, EVERY_MINUTE);
@@ -75,7 +75,7 @@ export async function startBackgroundJobs(options: {
       });
     }
   } catch (error) {
-    // Whoever tries again begins with another one.
+    // The next attempt begins with another one.
     await boss.stop({ graceful: false }).catch(() => undefined);
     throw error;
   }

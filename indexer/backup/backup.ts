@@ -27,7 +27,7 @@ const headSchema = z.object({
   format: z.literal(FORMAT),
   createdAt: z.string(),
   migrations: z.array(z.number()),
-  /** Whose ledger it speaks of: missing in older files, and before an indexer's first start. */
+  /** The ledger of its jobs: missing in older files, and before an indexer's first start. */
   ledger: z.object({ genesisHash: z.string(), programId: z.string() }).optional(),
 });
 type Head = z.infer<typeof headSchema>;
@@ -46,8 +46,8 @@ interface BackupSummary {
 }
 
 /**
- * Writes the schema `service` as it is at one moment; the processes go on meanwhile. The file gets
- * its name once it is whole, and a backup that fails leaves none behind.
+ * Writes the schema `service` as it is at one moment, beside the running processes. The file gets
+ * its name once it is whole, and a backup that fails leaves none.
  *
  * @throws BackupError when there is a file of that name already, or it cannot be written
  */
@@ -129,9 +129,9 @@ async function* readService(
 }
 
 /**
- * Fills an empty database: it makes the tables of the release that wrote the backup, fills them in
- * one database transaction, and then migrates them to this release. It also notes whose ledger the
- * backup speaks of, so that an indexer of another ledger or program refuses the database.
+ * Fills an empty database. It makes the tables of the release that wrote the backup, fills them in
+ * one database transaction, and migrates them to this release. It also records the backup's ledger,
+ * so that an indexer of another ledger or program refuses the database.
  *
  * @param ledger the one that the backup must speak of; by default any
  * @throws BackupError when the file is damaged or speaks of another ledger, or the database has a
@@ -220,7 +220,7 @@ async function fillTable(
   lines: AsyncIterator<string>,
 ): Promise<number> {
   const copy = client.query(copyStreams.from(`copy ${name} (${columns.join(', ')}) from stdin`));
-  // Also emitted when a damaged file ends the connection, and then nobody waits for the copy.
+  // Also emitted when a damaged file ends the connection, and then nothing awaits the copy.
   copy.on('error', () => undefined);
   for (let line = await nextLine(lines); line !== END_OF_ROWS; line = await nextLine(lines)) {
     if (!copy.write(`${line}\n`)) await once(copy, 'drain');

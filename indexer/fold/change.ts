@@ -1,59 +1,21 @@
-import { PublicKey } from '@solana/web3.js';
-import type { Addresses } from '../../programs/client/addresses.ts';
+import type { Cell, TableName } from '../../common/database/mirrorTables.ts';
 import type { EventName } from '../../programs/client/events.ts';
 import type { LedgerEvent } from './event.ts';
-import type { TableName, Tables } from './tables.ts';
 
-const NO_KEY = PublicKey.default.toBase58();
-
-/** Accounts spell "none" as the zero key; the mirror spells it null. */
-export function keyOrNull(key: string): string | null {
-  return key === NO_KEY ? null : key;
-}
-
-/** Accounts spell "never" as second 0; the mirror spells it null. */
-export function timeOrNull(unixSeconds: string): string | null {
-  return unixSeconds === '0' ? null : unixSeconds;
-}
+export type EventOf<Name extends EventName> = Extract<LedgerEvent, { name: Name }>;
 
 /**
  * What one event did to one account. Events carry resulting values, so a change is a set of columns
- * to overwrite, and folding it needs nothing but the account's sequence to be one less.
+ * to overwrite. It can be folded once the account's sequence is one less.
  */
 export interface Change {
   readonly table: TableName;
   readonly address: string;
   /** The account's sequence afterwards; 1 creates the account. */
   readonly sequence: bigint;
-  readonly values: Readonly<Record<string, unknown>>;
-  /** Workers only: a model that this change adds to those it hosts, or takes away. */
+  readonly values: Readonly<Record<string, Cell>>;
+  /** Workers only: a model that this change adds to those it hosts, or removes. */
   readonly hosting?: { readonly model: string; readonly hosts: boolean };
-}
-
-export type EventOf<Name extends EventName> = Extract<LedgerEvent, { name: Name }>;
-
-/** The changes that one kind of event stands for: one for every account whose sequence it moved. */
-export type Fold<Name extends EventName> = (
-  event: EventOf<Name>,
-  addresses: Addresses,
-) => readonly Change[];
-
-/** The change that creates an account, by all columns of its table. */
-export function creation<Table extends TableName>(
-  table: Table,
-  address: string,
-  values: Tables[Table],
-): Change {
-  return { table, address, sequence: 1n, values };
-}
-
-/** A change of an account that exists, by the columns that it overwrites. */
-export function update<Table extends TableName>(
-  table: Table,
-  account: { address: string; sequence: string | number },
-  values: Partial<Tables[Table]>,
-): Change {
-  return { table, address: account.address, sequence: BigInt(account.sequence), values };
 }
 
 /** All that several changes in a row did to one account. */
@@ -104,7 +66,7 @@ function beginMerge({ table, address, sequence }: Change) {
     address,
     sequence: sequence - 1n,
     sequenceBefore: sequence - 1n,
-    values: {} as Record<string, unknown>,
+    values: {} as Record<string, Cell>,
     hosting: new Map<string, boolean>(),
   };
 }

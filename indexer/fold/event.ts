@@ -1,4 +1,5 @@
-import { PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
+import { cellOf, type Journaled } from '../../common/database/mirrorTables.ts';
 import {
   decodeEvents,
   type EventName,
@@ -6,19 +7,7 @@ import {
   type ExecutedTransaction,
 } from '../../programs/client/events.ts';
 
-/**
- * A value as the journal keeps it, in JSON without loss: 64-bit integers in decimal, keys in
- * base58, bytes in lower-case hex.
- */
-type Journaled<Value> = Value extends bigint | PublicKey | Uint8Array
-  ? string
-  : Value extends PublicKey[]
-    ? string[]
-    : Value extends string | number | boolean
-      ? Value
-      : { [Field in keyof Value]: Journaled<Value[Field]> };
-
-/** What happened: an event of any kind, told apart by `name`. */
+/** An event of any kind, by its `name`. */
 export type LedgerEventData = {
   [Name in EventName]: { readonly name: Name; readonly data: Journaled<Events[Name]> };
 }[EventName];
@@ -56,13 +45,11 @@ export function decodeTransaction(
   return { ...place, events };
 }
 
-function journaled(value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (value instanceof PublicKey) return value.toBase58();
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
-  if (Array.isArray(value)) return value.map(journaled);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([field, inner]) => [field, journaled(inner)]),
-  );
+/** An event's data as the journal keeps it. */
+function journaled(data: object): object {
+  const entries = Object.entries(data).map(([field, value]) => {
+    const cell = cellOf(value);
+    return [field, typeof cell === 'bigint' ? cell.toString() : cell];
+  });
+  return Object.fromEntries(entries);
 }

@@ -20,7 +20,7 @@ import {
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
 import { createKeeper, type Duty, type Keeper, TASKS_MAX } from './keeper.ts';
 
-/** A job's id may be ahead of its lock, and an account stays for a while after its id's time. */
+/** A job's id may be ahead of its lock, and its account stays for a while after the id's time. */
 const KEPT_SECONDS = (JOB_ID_LEAD_MS_MAX + JOB_ID_CLOSE_MS_MIN) / 1000;
 
 /** Repays the rent of jobs that are over. */
@@ -81,7 +81,7 @@ function expireDisputes(programId: PublicKey): Duty {
   };
 }
 
-/** Pays what settlements and verdicts could only note down. */
+/** Pays what settlements and verdicts could only record. */
 function payClaims(programId: PublicKey): Duty {
   return {
     name: 'claim_pay',
@@ -145,7 +145,7 @@ function refundOverdueJobs(programId: PublicKey): Duty {
   };
 }
 
-/** Nobody waits for a keeper, so its tasks may gather for a while. */
+/** No client waits for a keeper, so its tasks may gather for a while. */
 const LINGER_MS = 50;
 
 /** One keeper for each duty, all paying from the same crank. */

@@ -43,7 +43,7 @@ async function foldNewEvents(
     return { ...entry, folded };
   });
   const foldable = journal.filter(({ folded }) => folded);
-  // Each needs the ones before it to be done, not to be answered.
+  // Sent together: the server runs them in this order.
   const [, , held] = await Promise.all([
     insertEvents(database, journal),
     writeChanges(
@@ -97,10 +97,10 @@ async function foldReleased(
   return folded;
 }
 
-/** Tells others of events that were folded, in the same database transaction. */
+/** Notifies others of folded events, in the same database transaction. */
 export type NotifyReaders = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
 
-/** Tells those who wait for a job. */
+/** Notifies readers that wait for a job. */
 export const notifyReaders: NotifyReaders = (database, events) =>
   notifyJobs(database, jobsOf(events));
 
@@ -134,7 +134,7 @@ function jobsOf(events: readonly LedgerEvent[]): string[] {
   return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
 }
 
-/** Transactions have to be applied one by one, since one of them is not what comes next. */
+/** Transactions have to be applied one by one, since one of them is not the next. */
 class OutOfOrderError extends Error {
   override name = 'OutOfOrderError';
 }
@@ -143,12 +143,12 @@ class OutOfOrderError extends Error {
 const COPIED_MIN = 32;
 
 /**
- * Applies transactions that follow each other, with hardly more statements than for one. What comes
- * of it is what comes of applying one after the other: each event folds at once, none waits, none is
- * released, and so the last value of each column counts and the order of the events is theirs.
+ * Applies transactions that follow each other, with hardly more statements than for one. The result
+ * is that of applying one after the other: each event folds at once, and none has to wait. So the
+ * last value of each column counts.
  *
- * @returns their events, which are folded all
- * @throws Error where that is not so; the caller's database transaction must be rolled back
+ * @returns their events, all folded
+ * @throws Error where an event has to wait; the caller must roll its database transaction back
  */
 export async function applyBatch(
   database: Database,
@@ -175,7 +175,7 @@ async function copyFolded(
   database: Database,
   transactions: readonly PreparedTransaction[],
 ): Promise<void> {
-  // First: what is under way when a gap is found would come behind the rollback.
+  // First, so that no statement is in flight when a gap is found: it would come after the rollback.
   const merged = mergeChanges(
     transactions.flatMap(({ entries }) => entries.flatMap(({ changes }) => changes)),
   );

@@ -10,7 +10,7 @@ import {
 } from '../sql/progress.ts';
 import { atomically } from '../sql/writeChanges.ts';
 import type { MirrorContext } from './progress.ts';
-import { takeBack } from './rollBack.ts';
+import { revertAndReapply } from './revert.ts';
 import { applyMissing, isKnown } from './sweep.ts';
 
 /** What is final was confirmed before, so a sweep need not look for it again. */
@@ -18,11 +18,11 @@ const REACHED: readonly Commitment[] = ['confirmed', 'finalized'];
 
 /**
  * Stores what is final and marks it so, with a cursor of its own, since the two commitments list
- * different slots. A transaction that a sweep missed is found here, too; and one that a sweep found
- * on a fork which was abandoned is corrected.
+ * different slots. It also finds a transaction that a sweep missed, and reverts one that a sweep
+ * found on an abandoned fork.
  *
  * @param slotMax how far to go at most
- * @returns the signatures of what was stored otherwise, and taken back
+ * @returns the signatures of what was stored otherwise, and reverted
  */
 export async function storeFinal(context: MirrorContext, slotMax: bigint): Promise<string[]> {
   const { database, source, announcer } = context;
@@ -38,7 +38,7 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
   const moved: string[] = [];
   for await (const page of pages) {
     const final = page.filter(({ slot }) => slot <= slotMax);
-    moved.push(...(await takeBackMoved(context, final)));
+    moved.push(...(await revertMoved(context, final)));
     await applyMissing(context, final, { commitment: 'finalized' });
     await atomically(database, async () => {
       const signatures = final.map(({ signature }) => signature);
@@ -51,8 +51,8 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
   return moved;
 }
 
-/** Takes back what is stored of final transactions as it was on another fork. */
-async function takeBackMoved(
+/** Reverts what is stored of final transactions as it was on another fork. */
+async function revertMoved(
   context: MirrorContext,
   final: readonly ListedTransaction[],
 ): Promise<string[]> {
@@ -65,37 +65,37 @@ async function takeBackMoved(
       stored.has(signature) && (failed || stored.get(signature) !== slot),
   );
   for (const { signature, slot, failed } of moved) {
-    await takeBack(context, signature, failed ? undefined : slot);
+    await revertAndReapply(context, signature, failed ? undefined : slot);
   }
   return moved.map(({ signature }) => signature);
 }
 
 /**
  * A transaction this many slots below a final one has a dead blockhash. Slots without a block let it
- * live a little longer: one that lands even then is found like a new one.
+ * live a little longer. One that still lands is found like a new one.
  */
 const BLOCKHASH_SLOTS = 150n;
-/** The most signatures that a node takes in one question. */
+/** The most signatures that a node takes in one request. */
 const LOST_MAX = 256;
 
 /**
- * Marks what became final, and takes back what has vanished from the ledger or has moved on it.
+ * Marks what became final, and reverts what has vanished from the ledger or has moved on it.
  *
- * @returns the signatures taken back
+ * @returns the signatures of what it reverted
  */
 export async function finalize(context: MirrorContext): Promise<string[]> {
-  // Asked first: what is listed afterwards includes every slot up to this one.
+  // Read first: what is listed afterwards includes every slot up to this one.
   const finalizedSlot = await context.source.slot('finalized');
   const moved = await storeFinal(context, finalizedSlot);
-  return [...moved, ...(await takeBackLost(context, finalizedSlot))];
+  return [...moved, ...(await revertLost(context, finalizedSlot))];
 }
 
-async function takeBackLost(context: MirrorContext, finalizedSlot: bigint): Promise<string[]> {
+async function revertLost(context: MirrorContext, finalizedSlot: bigint): Promise<string[]> {
   const { database, source, announcer } = context;
   const slotMax = finalizedSlot - BLOCKHASH_SLOTS;
   const overdue = await selectUnfinalized(database, { slotMax, limit: LOST_MAX });
   if (overdue.length === 0) return [];
-  // A node that is behind has not seen everything that it does not know.
+  // A node that is behind may not have seen them yet, so it has to have reached this slot.
   const slots = await source.locate(
     overdue.map(({ signature }) => signature),
     finalizedSlot,
@@ -106,7 +106,7 @@ async function takeBackLost(context: MirrorContext, finalizedSlot: bigint): Prom
     const isThere = slots.get(signature) === slot;
     (isThere ? final : lost).push(signature);
   }
-  for (const signature of lost) await takeBack(context, signature, slots.get(signature));
+  for (const signature of lost) await revertAndReapply(context, signature, slots.get(signature));
   await atomically(database, async () => {
     await markFinalized(database, final);
     await announcer?.release(database, final);

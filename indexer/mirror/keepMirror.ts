@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from '../../common/logger.ts';
 import { RetryableError } from '../source/errors.ts';
-import type { Announcements, LogHints } from '../source/hints.ts';
+import type { LedgerHints, LogSubscription } from '../source/hints.ts';
+import type { ListedTransaction } from '../source/source.ts';
 import { selectCursor } from '../sql/progress.ts';
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
 import { type Announcing, resumeAnnouncing } from '../webhooks/announce/announcer.ts';
@@ -11,15 +12,15 @@ import { finalize } from './finalize.ts';
 import type { MirrorContext, Progress } from './progress.ts';
 import { applyNew, fillGaps, sweep } from './sweep.ts';
 
-/** Without any hint, the mirror is this far behind at most, and a sweep. */
+/** Without any hint, the mirror is behind by this and the time of a sweep at most. */
 const SWEEP_INTERVAL_MS = 1_000;
 
 /**
- * Applies what the ledger's stream names as it comes, and sweeps every second, or at once at a
- * hint that names nothing, until `signal` aborts. The sweep is the authority: what the stream leaves
- * out, or names before it can be read, it finds.
+ * Keeps the mirror until `signal` aborts. It applies what the ledger's stream names at once. It
+ * sweeps every second, and at a hint that names nothing. The sweep is the authority: it finds what
+ * the stream leaves out, or names before a node shows it.
  *
- * Begins with what is final, which for a first sync is nearly everything: so each transaction is
+ * Begins with what is final, which for a first sync is nearly everything. So each transaction is
  * listed and stored once.
  *
  * @throws FatalError when the database holds the mirror of another ledger
@@ -27,8 +28,8 @@ const SWEEP_INTERVAL_MS = 1_000;
 export async function keepMirror(options: {
   client: pg.PoolClient;
   context: Pick<MirrorContext, 'source' | 'addresses' | 'commitment'>;
-  announcements: Announcements;
-  hints: LogHints;
+  hints: LedgerHints;
+  subscription: LogSubscription;
   signal: AbortSignal;
   logger: Logger;
   metrics: IndexerMetrics;
@@ -36,7 +37,7 @@ export async function keepMirror(options: {
   announcing: Announcing;
   settleIntervalMs: number;
 }): Promise<void> {
-  const { client, announcements, hints, signal, logger, metrics, progress, announcing } = options;
+  const { client, hints, subscription, signal, metrics, progress, announcing } = options;
   const { source } = options.context;
   await bindLedger({ ...options.context, database: client });
   const announcer = await resumeAnnouncing({
@@ -53,53 +54,60 @@ export async function keepMirror(options: {
     onFolded: metrics.folded,
   };
 
-  async function settle(): Promise<void> {
-    metrics.gaps((await fillGaps(context)).length);
-    const lost = await finalize(context);
-    metrics.rolledBack(lost.length);
-    for (const signature of lost) logger.warn({ msg: 'Took back a lost transaction', signature });
-  }
-
-  /** @returns whether all of it is in the mirror now */
-  async function applyNamed({ named }: ReturnType<Announcements['take']>): Promise<boolean> {
-    try {
-      await applyNew(
-        context,
-        named.filter(({ failed }) => !failed),
-      );
-      return true;
-    } catch (error) {
-      // Another node may show it, or may list it later: a sweep tells, and whether all else is well.
-      if (error instanceof RetryableError) return false;
-      throw error;
-    }
-  }
-
   client.on('notification', ({ channel, payload }) => {
-    if (channel === 'ledger_hint') announcements.hint(payload);
+    if (channel === 'ledger_hint') hints.hint(payload);
   });
   await client.query('listen ledger_hint');
-  await settle();
+  await settle(context, options);
   let settledAtMs = performance.now();
   let sweepAtMs = settledAtMs;
   while (!signal.aborted) {
-    const announced = announcements.take();
-    const isApplied = announced.named.length === 0 || (await applyNamed(announced));
+    const taken = hints.take();
+    const isApplied = taken.named.length === 0 || (await applyNamed(context, taken.named));
     const leftMs = sweepAtMs - performance.now();
-    if (isApplied && !announced.isMore && leftMs > 0) {
-      await announcements.wait(leftMs, signal);
+    if (isApplied && !taken.isMore && leftMs > 0) {
+      await hints.wait(leftMs, signal);
       continue;
     }
     sweepAtMs = performance.now() + SWEEP_INTERVAL_MS;
     const complete = progress.beginSweep();
-    if ((await sweep(context)) > 0) hints.found();
+    if ((await sweep(context)) > 0) subscription.found();
     complete();
     const sweptSlot = await selectCursor(client, 'confirmed');
     await movePosition(client, sweptSlot);
     metrics.swept(sweptSlot);
     if (performance.now() - settledAtMs >= options.settleIntervalMs) {
-      await settle();
+      await settle(context, options);
       settledAtMs = performance.now();
     }
+  }
+}
+
+/** Fills gaps, stores what is final, and reverts what the ledger lost. */
+async function settle(
+  context: MirrorContext,
+  { logger, metrics }: { logger: Logger; metrics: IndexerMetrics },
+): Promise<void> {
+  metrics.gaps((await fillGaps(context)).length);
+  const lost = await finalize(context);
+  metrics.reverted(lost.length);
+  for (const signature of lost) logger.warn({ msg: 'Reverted a lost transaction', signature });
+}
+
+/** @returns whether all of it is in the mirror now; the sweep then decides about the rest */
+async function applyNamed(
+  context: MirrorContext,
+  named: readonly ListedTransaction[],
+): Promise<boolean> {
+  try {
+    await applyNew(
+      context,
+      named.filter(({ failed }) => !failed),
+    );
+    return true;
+  } catch (error) {
+    // Another node may show it, or may list it later.
+    if (error instanceof RetryableError) return false;
+    throw error;
   }
 }

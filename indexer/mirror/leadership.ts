@@ -5,7 +5,7 @@ import { RetryableError } from '../source/errors.ts';
 
 /** Any number that nothing else in this database locks. */
 const LOCK_KEY = 7_332_002n;
-/** Who asks the leader to leave notifies here. */
+/** A process that asks the leader to leave notifies here. */
 const HANDOVER_CHANNEL = 'mirror_handover';
 const HANDOVER_ATTEMPTS_MAX = 15;
 const HANDOVER_ATTEMPT_MS = 2_000;
@@ -14,14 +14,14 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Waits until this process is the only one that writes the mirror, then works on the connection
- * that holds the lock. A process that loses its connection can neither write nor keep the lock, so
- * the next one takes over within seconds, even from a machine that has vanished.
+ * that holds the lock. A process that loses its connection can neither write nor keep the lock. So
+ * the next one leads within seconds, even if the machine of the first has vanished.
  *
- * @param work ends when its signal aborts: also when another process asks to take over
- * @param onStandby told when another process holds the lock
+ * @param work ends when its signal aborts: also when another process asks for the leadership
+ * @param onStandby called when another process holds the lock
  * @param attemptMs between two attempts to get the lock
  */
-export async function lead(
+export async function withLeadership(
   pool: pg.Pool,
   signal: AbortSignal,
   work: (client: pg.PoolClient, signal: AbortSignal) => Promise<void>,
@@ -39,12 +39,12 @@ export async function lead(
     await client.query('set tcp_keepalives_idle = 5');
     await client.query('set tcp_keepalives_interval = 1');
     await client.query('set tcp_keepalives_count = 3');
-    if (await acquire(client, signal, onStandby, attemptMs)) {
+    if (await awaitLock(client, signal, onStandby, attemptMs)) {
       await client.query(`listen ${HANDOVER_CHANNEL}`);
       await work(client, AbortSignal.any([signal, lost.signal, asked.signal]));
     }
   } catch (error) {
-    // Work that was broken off is what was asked for.
+    // Another process asked for the leadership, so the work was broken off on purpose.
     if (!asked.signal.aborted || !(error instanceof RetryableError)) throw error;
   } finally {
     // Closing the connection releases the lock, whatever state the work left it in.
@@ -52,37 +52,7 @@ export async function lead(
   }
 }
 
-/**
- * Makes whoever keeps the mirror leave, and takes the lock until `handBack` or the connection's
- * end. Others stand by meanwhile.
- *
- * @throws RetryableError when the leader does not leave within half a minute
- */
-export async function takeOver(client: Database): Promise<void> {
-  await client.query(`set lock_timeout = ${HANDOVER_ATTEMPT_MS}`);
-  for (let attempt = 1; ; attempt += 1) {
-    // Again and again, since somebody else may have become the leader before this one waited.
-    await client.query(`notify ${HANDOVER_CHANNEL}`);
-    try {
-      await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
-      await client.query('reset lock_timeout');
-      return;
-    } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-      if (attempt < HANDOVER_ATTEMPTS_MAX) continue;
-      throw new RetryableError('The indexer that keeps the mirror does not hand it over', {
-        cause: error,
-      });
-    }
-  }
-}
-
-/** Leaves the mirror to whoever is first to take it. */
-export async function handBack(client: Database): Promise<void> {
-  await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
-}
-
-async function acquire(
+async function awaitLock(
   client: pg.PoolClient,
   signal: AbortSignal,
   onStandby: () => void,
@@ -98,4 +68,34 @@ async function acquire(
     await delay(attemptMs, signal);
   }
   return false;
+}
+
+/**
+ * Makes the leader leave, and takes its lock until `releaseLeadership` or the connection's end. The
+ * other processes stand by.
+ *
+ * @throws RetryableError when the leader does not leave within half a minute
+ */
+export async function acquireLeadership(client: Database): Promise<void> {
+  await client.query(`set lock_timeout = ${HANDOVER_ATTEMPT_MS}`);
+  for (let attempt = 1; ; attempt += 1) {
+    // In each attempt, since a standby may have become the leader before this one waited.
+    await client.query(`notify ${HANDOVER_CHANNEL}`);
+    try {
+      await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+      await client.query('reset lock_timeout');
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt < HANDOVER_ATTEMPTS_MAX) continue;
+      throw new RetryableError('The indexer that keeps the mirror does not hand it over', {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Lets the next process lead. */
+export async function releaseLeadership(client: Database): Promise<void> {
+  await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
 }

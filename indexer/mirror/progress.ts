@@ -14,27 +14,24 @@ export interface MirrorContext {
   readonly addresses: Addresses;
   /** How sure the ledger must be of a transaction before it is applied. */
   readonly commitment: Commitment;
-  /**
-   * Told of what is applied, where that is news. Null for a rebuild, which repeats what was told
-   * long ago: it notifies nobody and queues no webhook.
-   */
+  /** Announces what is applied. Null for a rebuild, which repeats old events without notices. */
   readonly announcer: Announcer | null;
-  /** Told of what a database transaction folded, after its commit. */
+  /** Called after each commit with the events that it folded. */
   readonly onFolded: (events: readonly LedgerEvent[]) => void;
   /** Ends whatever takes long between two database transactions. */
   readonly signal: AbortSignal;
 }
 
-/** Tells readers and webhooks of what is folded; nobody where the mirror is only made anew. */
+/** Notifies readers and webhooks of folded events. A rebuild, without announcer, notifies none. */
 export function notifierOf({ announcer }: Pick<MirrorContext, 'announcer'>): NotifyReaders {
   return async (database, events) => {
     if (!announcer) return;
-    const ends = await Promise.allSettled([
+    const results = await Promise.allSettled([
       notifyReaders(database, events),
       announcer.announce(database, events),
     ]);
-    // Not sooner: what the other went on to send would come behind the rollback, and stay.
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    // After both: statements that one sends once the other failed would come after the rollback.
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
 }
 
@@ -72,14 +69,14 @@ export interface Progress {
 export function createProgress(nowMs: () => number): Progress {
   let head = 0n;
   let complete: { slot: bigint; atMs: number } | undefined;
-  /** Another one each time that this process begins to keep the mirror. */
+  /** Replaced each time that this process stops keeping the mirror. */
   let completed = Promise.withResolvers<void>();
   let incompleteSinceMs: number | undefined;
-  /** What had come together before this process stood by. */
+  /** What `incompleteMs` was when this process began to stand by. */
   let incompleteBeforeMs = 0;
   return {
     lead() {
-      // In an outage several processes take turns of seconds: each one's must add up, not begin anew.
+      // In an outage processes take turns of seconds, and each one's have to add up.
       incompleteSinceMs ??= nowMs() - incompleteBeforeMs;
     },
     sawHead(slot) {
@@ -89,7 +86,7 @@ export function createProgress(nowMs: () => number): Progress {
       const begun = { slot: head, atMs: nowMs() };
       const period = completed;
       return () => {
-        // It ended after this process had left the mirror.
+        // The sweep ended after this process had left the mirror.
         if (period !== completed) return;
         complete = begun;
         incompleteSinceMs = begun.atMs;
@@ -97,7 +94,7 @@ export function createProgress(nowMs: () => number): Progress {
       };
     },
     whenComplete: () => completed.promise,
-    // A node behind another one may tell of a lower slot.
+    // A node that is behind another one may report a lower slot.
     lag: () =>
       complete && {
         slots: Math.max(0, Number(head - complete.slot)),

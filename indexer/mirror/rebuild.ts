@@ -12,7 +12,7 @@ import { createMirrorSchema, MIRROR_SCHEMA, useSchema } from '../sql/schema.ts';
 import { atomically } from '../sql/writeChanges.ts';
 import { bindLedger } from './bindLedger.ts';
 import { storeFinal } from './finalize.ts';
-import { handBack, takeOver } from './leadership.ts';
+import { acquireLeadership, releaseLeadership } from './leadership.ts';
 import type { MirrorContext } from './progress.ts';
 import { applyMissing } from './sweep.ts';
 
@@ -20,7 +20,7 @@ import { applyMissing } from './sweep.ts';
 const LOCK_KEY = 7_332_003n;
 
 /** Makes this connection the only one that rebuilds. @throws FatalError when there is one already */
-async function claimRebuild(client: Database): Promise<void> {
+async function lockRebuild(client: Database): Promise<void> {
   const { rows } = await client.query<{ acquired: boolean }>(
     'select pg_try_advisory_lock($1) as acquired',
     [LOCK_KEY],
@@ -38,7 +38,7 @@ async function selectServedCursor(database: Database): Promise<bigint> {
 
 /** Where a new mirror is made. */
 const NEXT_SCHEMA = 'mirror_next';
-/** Where the one that it replaces is left, until it is dropped. */
+/** Where the replaced one stays until it is dropped. */
 const PREVIOUS_SCHEMA = 'mirror_previous';
 
 const DROP_ATTEMPTS_MAX = 60;
@@ -47,7 +47,7 @@ const DROP_ATTEMPT_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Makes an empty mirror beside the one that is served. */
-async function makeNext(client: pg.PoolClient): Promise<void> {
+async function createNextMirror(client: pg.PoolClient): Promise<void> {
   await dropPrevious(client);
   await atomically(client, async () => {
     await client.query(`drop schema if exists ${NEXT_SCHEMA} cascade`);
@@ -62,8 +62,8 @@ async function makeNext(client: pg.PoolClient): Promise<void> {
 }
 
 /**
- * Puts the new mirror in the place of the old one. Statements name `mirror`, prepared ones too: the
- * server plans them again. One that is under way reads the old tables to its end.
+ * Puts the new mirror in the place of the old one. Statements name `mirror`, and the server plans
+ * prepared ones again. A running statement reads the old tables to its end.
  */
 async function switchSchemas(client: pg.PoolClient): Promise<void> {
   await atomically(client, async () => {
@@ -73,10 +73,10 @@ async function switchSchemas(client: pg.PoolClient): Promise<void> {
 }
 
 /**
- * Drops what a switch has left, once nobody reads it any more. Not in the switch itself: a slow
- * reader would hold up the drop, and the drop everybody else.
+ * Drops what a switch has left, once no session reads it. Not in the switch itself: a slow reader
+ * would hold up the drop, and the drop all other readers.
  *
- * @throws RetryableError when somebody reads it for a minute; the next rebuild drops it
+ * @throws RetryableError when a session reads it for a minute; the next rebuild drops it
  */
 async function dropPrevious(client: pg.PoolClient): Promise<void> {
   await client.query(`set lock_timeout = ${DROP_ATTEMPT_MS}`);
@@ -88,7 +88,7 @@ async function dropPrevious(client: pg.PoolClient): Promise<void> {
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
       if (attempt === DROP_ATTEMPTS_MAX) {
-        throw new RetryableError('Somebody keeps reading an old mirror that was replaced', {
+        throw new RetryableError('A session keeps reading the old mirror after it was replaced', {
           cause: error,
         });
       }
@@ -96,16 +96,16 @@ async function dropPrevious(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/** The most signatures that a node takes in one question. */
+/** The most signatures that a node takes in one request. */
 const PAGE = 256;
 
 /**
- * Applies what the served mirror holds and the new one lacks, read from the ledger like everything
- * else: what is not final yet, and what a node may have left out of its lists.
+ * Applies what the served mirror holds and the new one lacks, again read from the ledger: what is
+ * not final yet, and what a node may have left out of its lists.
  */
-async function copyTold(context: MirrorContext): Promise<void> {
+async function applyServed(context: MirrorContext): Promise<void> {
   const { source } = context;
-  for (let page = await selectLacking(context, undefined); page.length > 0; ) {
+  for (let page = await selectMissing(context, undefined); page.length > 0; ) {
     const slots = await source.locate(
       page.map(({ signature }) => signature),
       page.at(-1)?.slot ?? 0n,
@@ -114,11 +114,11 @@ async function copyTold(context: MirrorContext): Promise<void> {
       context,
       [...slots].map(([signature, slot]) => ({ signature, slot, failed: false })),
     );
-    page = await selectLacking(context, page.at(-1));
+    page = await selectMissing(context, page.at(-1));
   }
 }
 
-async function selectLacking(
+async function selectMissing(
   { database }: MirrorContext,
   after: { signature: string; slot: bigint } | undefined,
 ): Promise<{ signature: string; slot: bigint }[]> {
@@ -133,22 +133,22 @@ async function selectLacking(
   return rows;
 }
 
-/** How a mirror that was made anew compares with the one in whose place it is. */
-interface Rebuild {
+/** How the new mirror compares with the one that it replaced. */
+interface RebuildResult {
   /** Folded tables whose rows are not what they were: the old ones were wrong. */
   readonly differing: readonly string[];
 }
 
 /**
- * Makes the mirror anew from the ledger beside the old one, which is served and kept meanwhile;
- * then takes its indexer's place for a moment and puts the new one in its place, in one database
- * transaction. Readers see the old one or the new one, whole.
+ * Makes a new mirror from the ledger beside the old one, which an indexer still keeps. Then it
+ * leads for a moment, and replaces the old one in one database transaction. Readers see the old one
+ * or the new one, whole.
  *
- * It announces nothing, and so holds nothing that the old one has not: what has landed since is
- * left to the indexer, which finds it at the cursor, for the first time.
+ * It announces nothing, and applies only what the old mirror holds too. The indexer finds what has
+ * landed since at the cursor, and announces it.
  *
- * @param options.onFolded told of the events as they are stored, to show how it goes on
- * @throws RetryableError when the ledger cannot be read or the indexer does not make place
+ * @param options.onFolded called with the events as they are stored, to show the progress
+ * @throws RetryableError when the ledger cannot be read or the indexer does not hand over
  * @throws FatalError when another rebuild runs, or the mirror is that of another ledger
  */
 export async function rebuildMirror(options: {
@@ -157,7 +157,7 @@ export async function rebuildMirror(options: {
   addresses: Addresses;
   signal: AbortSignal;
   onFolded: (events: readonly LedgerEvent[]) => void;
-}): Promise<Rebuild> {
+}): Promise<RebuildResult> {
   const { pool, source, addresses, signal, onFolded } = options;
   const client = await pool.connect();
   const context: MirrorContext = {
@@ -170,40 +170,40 @@ export async function rebuildMirror(options: {
     announcer: null,
   };
   try {
-    await claimRebuild(client);
+    await lockRebuild(client);
     await useSchema(client, MIRROR_SCHEMA);
     await bindLedger(context);
-    await makeNext(client);
+    await createNextMirror(client);
     await useSchema(client, NEXT_SCHEMA);
     await bindLedger(context);
     await catchUp(context);
     // Readers' plans would be those of empty tables.
     await client.query('analyze');
-    await takeOver(client);
+    await acquireLeadership(client);
     await catchUp(context);
     await switchSchemas(client);
-    const differing = await handBackAndCompare(client);
+    const differing = await releaseAndCompare(client);
     await dropPrevious(client);
     // The connection's end would release it only a moment later, and refuse a rebuild right after.
     await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]);
     return { differing };
   } finally {
-    // Whatever it has locked or half made, the connection's end lets go of.
+    // The connection's end releases its locks and undoes what is half made.
     client.release(true);
   }
 }
 
 /**
- * Compares the two mirrors as they were when the indexer got its place back: to read every row of a
- * long history takes minutes, in which nobody would keep the mirror or refund a job.
+ * Compares the two mirrors as they were when the leadership was released. To read every row of a
+ * long history takes minutes, in which no indexer would keep the mirror or refund a job.
  *
  * @returns the folded tables that differ
  */
-function handBackAndCompare(client: pg.PoolClient): Promise<string[]> {
+function releaseAndCompare(client: pg.PoolClient): Promise<string[]> {
   return atomically(client, async () => {
     await client.query('set transaction isolation level repeatable read, read only');
-    // The moment is that of this statement's beginning, when there is nobody else yet.
-    await handBack(client);
+    // The first statement sets the moment: no other process leads yet.
+    await releaseLeadership(client);
     const old = await digestTables(client, PREVIOUS_SCHEMA);
     const made = await digestTables(client);
     return Object.keys(old).filter((table) => old[table] !== made[table]);
@@ -215,10 +215,10 @@ async function catchUp(context: MirrorContext): Promise<void> {
   const { database, source } = context;
   const finalizedSlot = await source.slot('finalized');
   const served = await selectServedCursor(database);
-  // Above this the old one may find more yet.
+  // Above this the old one may still find more.
   let slotMax = served - OVERLAP_SLOTS;
   if (finalizedSlot < slotMax) slotMax = finalizedSlot;
   await storeFinal(context, slotMax);
-  await copyTold(context);
+  await applyServed(context);
   await moveCursors(database, ['confirmed'], served);
 }

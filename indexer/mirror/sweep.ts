@@ -59,9 +59,9 @@ export async function applyMissing(
 }
 
 /**
- * Applies successful transactions that are hardly stored yet, in the given order; one that is, is
- * left as it is. Those that have been read by the time that the ones before are applied share a
- * database transaction; where one of them cannot, each has its own.
+ * Applies successful transactions, in the given order; one that is stored already stays as it is.
+ * Those that were read while the ones before were applied share a database transaction. Where one of
+ * them has to wait, each gets its own.
  *
  * @throws RetryableError as `applyMissing` does
  */
@@ -84,7 +84,7 @@ export async function applyNew(
     });
   }
 
-  /** @returns null where one of them stands in the way, which shows when each is stored alone */
+  /** @returns null where they cannot be stored together */
   async function storeTogether(
     batch: readonly PreparedTransaction[],
   ): Promise<LedgerEvent[] | null> {
@@ -118,8 +118,8 @@ export async function applyNew(
 }
 
 /**
- * Looks for what held events wait for in the history of the very account that lacks a change: a
- * sweep that was given an incomplete list may have passed it long ago.
+ * Looks for what held events wait for in the history of the account that lacks a change. A sweep
+ * that got an incomplete list may have passed it long ago.
  *
  * @returns the accounts that lack a change
  */
@@ -136,7 +136,7 @@ export async function fillGaps(context: MirrorContext): Promise<string[]> {
 
 /**
  * Applies everything that the ledger has and the mirror lacks, oldest first. The cursor moves in
- * the database transaction of what it passes, so that a process that dies leaves nothing out.
+ * the database transaction of what it passes. So a process that dies leaves nothing out.
  *
  * @returns how many transactions were applied
  */
@@ -163,8 +163,8 @@ export async function sweep(context: MirrorContext): Promise<number> {
 const INTERVAL_MS = 1_000;
 
 /**
- * Asks for the ledger's newest slot once a second until `signal` aborts, whatever the sweeps do:
- * one that takes long must show as lag.
+ * Reads the ledger's newest slot once a second until `signal` aborts, beside the sweeps. A sweep
+ * that takes long has to show as lag.
  */
 export async function followHead(options: {
   source: LedgerSource;

@@ -1,13 +1,13 @@
 import type pg from 'pg';
+import { accountRow } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { delay } from '../../common/wait.ts';
 import { type DecodedAccount, workerModels } from '../../programs/client/accounts.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
-import { type Behind, lacks, selectSwept, separateBehind } from './behind.ts';
+import { isMissing, type LaggingAccounts, selectSwept, splitLagging } from './lagging.ts';
 import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
-import { expectedRow } from './expectedRows.ts';
 import { readLiveRows, readRows } from './journal.ts';
 import { readAccounts } from './readLedger.ts';
 
@@ -21,14 +21,14 @@ export type Rows = ReadonlyMap<string, ComparedRow>;
 
 /**
  * Compares the tables with the program's accounts. A live mirror is a moment behind, and accounts
- * move while they are read: those at different ages are read again, for two seconds in all. A busy
- * account may never be caught at rest; but where a mirror that has come as far as the ledger was at
- * first lacks what the account was then, that is a difference. One that has not come so far may
- * still learn of it: then only what it should know by its own cursor is compared.
+ * change while they are read. Rows and accounts of different sequences are read again, for two
+ * seconds in all. A busy account may differ each time. It counts as a difference where the row is
+ * older than the account was at first, although the mirror has come to `newest`. A mirror that has
+ * not come so far is compared by its own cursor only.
  *
  * @param options.accounts every account of the program, as of one slot
  * @param options.newest the program's newest transaction when they had been read
- * @param options.patienceMs how long a mirror that has not come to `newest` is waited for
+ * @param options.patienceMs how long to wait for a mirror that has not come to `newest`
  * @throws RetryableError when the ledger does not answer, or the signal aborts
  */
 export async function compareLedger(options: {
@@ -39,7 +39,7 @@ export async function compareLedger(options: {
   patienceMs: number;
   signal: AbortSignal;
   wait: typeof delay;
-}): Promise<{ differences: Difference[]; behind: Behind | null }> {
+}): Promise<{ differences: Difference[]; behind: LaggingAccounts | null }> {
   const { pool, connection, accounts, newest, signal, wait } = options;
   const differences: Difference[] = [];
   let mirror = await readMirror(pool, newest, readLiveRows);
@@ -57,7 +57,7 @@ export async function compareLedger(options: {
     if (left.length === 0) return { differences, behind: null };
     if (round === ROUNDS_MAX) break;
     await wait(ROUND_INTERVAL_MS, signal);
-    if (round === 1) await untilReached(options);
+    if (round === 1) await awaitNewest(options);
     if (signal.aborted) throw new RetryableError('Stopped before everything was compared');
     read = await readAccounts(connection, left);
     mirror = await readMirror(pool, newest, (database) => readRows(database, left));
@@ -67,12 +67,12 @@ export async function compareLedger(options: {
     const found = mirror.rows.get(address);
     const expected = rowOf(read.get(address));
     if (isMoving(accounts.get(address), found, expected)) continue;
-    if (newest && !mirror.isReached && lacks(found, expected)) lacking.set(address, expected);
+    if (newest && !mirror.isReached && isMissing(found, expected)) lacking.set(address, expected);
     else differences.push(...compareRows({ against: 'ledger', address }, found, expected));
   }
   if (!newest || lacking.size === 0) return { differences, behind: null };
-  const separated = await separateBehind({ pool, connection, lacking, newest });
-  return { differences: [...differences, ...separated.differences], behind: separated.behind };
+  const split = await splitLagging({ pool, connection, lacking, newest });
+  return { differences: [...differences, ...split.differences], behind: split.behind };
 }
 
 /** The rows, and whether the mirror had come to the transaction when it held them. */
@@ -87,7 +87,7 @@ function readMirror(
   }));
 }
 
-export async function untilReached(
+async function awaitNewest(
   options: Pick<
     Parameters<typeof compareLedger>[0],
     'pool' | 'newest' | 'patienceMs' | 'signal' | 'wait'
@@ -102,8 +102,8 @@ export async function untilReached(
   }
 }
 
-/** Whether both have gone on since the account was first read, and be it to its end. */
-export function isMoving(
+/** Whether row and account have both changed since the account was first read, or ended. */
+function isMoving(
   first: DecodedAccount | undefined,
   found: ComparedRow | undefined,
   expected: ComparedRow | undefined,
@@ -113,9 +113,10 @@ export function isMoving(
   return found.sequence >= since && (!expected || expected.sequence > since);
 }
 
-export function rowOf(account: DecodedAccount | undefined): ComparedRow | undefined {
-  if (account?.name !== 'Worker') return account && expectedRow(account);
-  const { sequence, values } = expectedRow(account);
-  const models = workerModels(account.data).map(String).sort();
-  return { sequence, values: { ...values, models } };
+/** The row that an account should have, as far as the account shows it. */
+function rowOf(account: DecodedAccount | undefined): ComparedRow | undefined {
+  if (!account) return undefined;
+  const { name, data } = account;
+  const models = name === 'Worker' && { models: workerModels(data).map(String).sort() };
+  return { sequence: BigInt(data.sequence), values: { ...accountRow(name, data), ...models } };
 }

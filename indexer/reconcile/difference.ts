@@ -6,8 +6,8 @@ import { MIRROR_SCHEMA } from '../sql/schema.ts';
 /**
  * Lets `work` read the mirror as it is at one moment, however long it takes.
  *
- * @throws RetryableError when a rebuild has put another mirror in its place: the same names mean its
- *   tables then, of which that moment shows a part at most
+ * @throws RetryableError when a rebuild has replaced the mirror: its names then lead to new tables,
+ *   which that moment shows in part at most
  */
 export function inSnapshot<Result>(
   pool: pg.Pool,
@@ -31,15 +31,12 @@ async function selectSchema(database: Database): Promise<number | undefined> {
   return rows[0]?.oid;
 }
 
-/** One thing that a table tells otherwise than it should; null where one of them tells nothing. */
+/** A value that a table should not have; null where either side has no row or no value. */
 export interface Difference {
-  /**
-   * What the tables were compared with: the program's accounts, a fold of the journal, or for hours
-   * of usage the table of jobs.
-   */
+  /** The program's accounts, a fold of the journal, or for hours of usage the table of jobs. */
   readonly against: 'ledger' | 'journal' | 'jobs';
   readonly address: string;
-  /** `sequence` when one of them lacks changes; then no other column of it was compared. */
+  /** `sequence` when one side lacks changes; then no other column was compared. */
   readonly column: string;
   readonly mirror: string | null;
   readonly expected: string | null;
@@ -73,7 +70,7 @@ export function compareRows(
   });
 }
 
-/** Numbers arrive in several types; what they read as is the same. */
+/** Numbers come in several types, and are compared by their digits. */
 function text(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }

@@ -1,23 +1,12 @@
 import type pg from 'pg';
+import { TABLE_NAMES, type TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Change } from '../fold/change.ts';
 import { changesOf } from '../fold/folds.ts';
-import type { TableName } from '../fold/tables.ts';
 import { RetryableError } from '../source/errors.ts';
 import { type FoldedEvent, selectFoldedEvents, selectUnexplained } from '../sql/journal.ts';
 import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
-
-/** Each with what its rows meet while their accounts are on the ledger. */
-const LIVE: Readonly<Record<TableName, string>> = {
-  config: 'true',
-  treasury: 'true',
-  gateways: 'true',
-  credit_accounts: 'true',
-  models: 'true',
-  workers: 'true',
-  jobs: 'not closed',
-};
 
 type Row = { address: string; sequence: bigint } & Record<string, unknown>;
 
@@ -31,7 +20,7 @@ export function readRows(
 
 /** Every row whose account is still on the ledger, by address. */
 export function readLiveRows(database: Database): Promise<Map<string, ComparedRow>> {
-  return read(database, (table) => LIVE[table], []);
+  return read(database, (table) => (table === 'jobs' ? 'not closed' : 'true'), []);
 }
 
 async function read(
@@ -40,7 +29,7 @@ async function read(
   parameters: unknown[],
 ): Promise<Map<string, ComparedRow>> {
   const rows = new Map<string, ComparedRow>();
-  for (const table of Object.keys(LIVE) as TableName[]) {
+  for (const table of TABLE_NAMES) {
     const found = await database.query<Row>(
       `select * ${table === 'workers' ? `, ${HOSTED} as models` : ''}
        from ${table} where ${conditionOf(table)}`,
@@ -64,8 +53,8 @@ interface FoldedAccount extends ComparedRow {
 }
 
 /**
- * Folds the journal anew, account by account and apart from the tables, in bounded memory. Where a
- * change is missing, the fold of that account ends, so that its sequence tells.
+ * Folds the journal account by account, apart from the tables and in bounded memory. Where a change
+ * is missing, the fold of that account ends, and its sequence shows it.
  */
 async function* foldJournal(
   database: Database,
@@ -111,8 +100,8 @@ function hostedAfter({ values }: FoldedAccount, { hosting }: Change): string[] {
 const ACCOUNTS_AT_ONCE = 500;
 
 /**
- * Compares the tables with what the journal's events fold to, at one moment: closed jobs, too,
- * which the ledger no longer shows.
+ * Compares the tables at one moment with a fold of the journal's events: also closed jobs, which the
+ * ledger no longer shows.
  *
  * @throws RetryableError when the signal aborts
  */

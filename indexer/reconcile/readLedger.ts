@@ -19,7 +19,7 @@ interface LedgerState {
   readonly accounts: ReadonlyMap<string, DecodedAccount>;
   /** How many more there are that mean nothing. */
   readonly blankAccounts: number;
-  /** Null when what they held then is not known, since tokens moved during every attempt. */
+  /** Null when tokens moved during every attempt. */
   readonly vaults: Vaults | null;
 }
 
@@ -28,7 +28,7 @@ interface Vaults {
   readonly stakeVaultBaseUnits: bigint;
 }
 
-/** Settlements come in bursts; where they never pause, further attempts only burden the node. */
+/** Settlements come in bursts. Where they never pause, further attempts only burden the node. */
 const ATTEMPTS_MAX = 10;
 const PAUSE_MS = 1_000;
 /** All accounts of a program take a node longer than a single one. */
@@ -38,9 +38,9 @@ const ACCOUNTS_AT_ONCE = 100;
 const COMMITMENT = 'confirmed';
 
 /**
- * Reads accounts and vaults without any cursor or lock: the vaults are read before and after the
- * accounts, and what did not change in between held in between, unless credits were bought
- * meanwhile. On a ledger that never rests, the last attempt tells of the accounts alone.
+ * Reads accounts and vaults without any cursor or lock. It reads the vaults before and after the
+ * accounts. Where both readings agree, and no credits were bought between them, they also hold for
+ * the accounts. On a ledger that never rests, the last attempt returns the accounts alone.
  *
  * @param options.wait how time passes between two attempts
  * @throws RetryableError when the node does not answer, or the signal aborts between two attempts

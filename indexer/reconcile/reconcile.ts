@@ -10,7 +10,7 @@ import {
 } from '../../programs/client/verify/ledgerState.ts';
 import { assertSameLedger } from '../mirror/bindLedger.ts';
 import { selectLedger } from '../sql/progress.ts';
-import type { Behind } from './behind.ts';
+import type { LaggingAccounts } from './lagging.ts';
 import { compareLedger } from './compareLedger.ts';
 import { type Difference, inSnapshot } from './difference.ts';
 import { compareJournal } from './journal.ts';
@@ -18,8 +18,8 @@ import { readLedger, readNewest } from './readLedger.ts';
 import { compareUsage } from './usage.ts';
 
 /**
- * Refuses to compare a mirror with another ledger, or another program, than its own: everything
- * would differ, and nothing would be wrong. A mirror that no indexer has kept yet is nobody's.
+ * Refuses to compare a mirror with another ledger or program than its own: everything would differ,
+ * and nothing would be wrong. A mirror that no indexer has kept yet belongs to none.
  *
  * @throws FatalError naming both
  * @throws RetryableError when the ledger does not answer
@@ -44,16 +44,16 @@ export interface Reconciliation {
   readonly blankAccounts: number;
   readonly differences: readonly Difference[];
   /** Null when the mirror was far enough to compare every account. */
-  readonly behind: Behind | null;
-  /** Null when tokens never rested while the accounts were read, so that nothing can be told. */
+  readonly behind: LaggingAccounts | null;
+  /** Null when tokens kept moving while the accounts were read. */
   readonly conservation: readonly Conservation[] | null;
 }
 
 /**
- * Compares what is told in four places: the journal's events, the tables, the program's accounts,
- * and the vaults that must hold what the accounts promise. Hours of usage are compared with jobs.
+ * Compares the tables with the journal's events and with the program's accounts, the vaults with
+ * what the accounts promise, and the hours of usage with the jobs.
  *
- * @param options.patienceMs how long a mirror is waited for that is behind the ledger; default 0
+ * @param options.patienceMs how long to wait for a mirror that is behind the ledger; default 0
  * @param options.wait how time passes between two looks
  * @throws RetryableError when the ledger does not answer, or the signal aborts
  */
@@ -89,7 +89,7 @@ export async function reconcile(options: {
   };
 }
 
-/** Whether everything that was compared agrees, and all of it could be but what vaults hold. */
+/** Whether everything agrees, and everything could be compared but the vaults. */
 export function isClean(result: Reconciliation): boolean {
   return !isBreach(result) && result.behind === null;
 }

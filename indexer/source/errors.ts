@@ -2,17 +2,17 @@ import { reasonOf } from '../../common/reasonOf.ts';
 import { isPassing } from '../../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
-/** The cause lies outside and may pass: the same may be tried again after a while. */
+/** The cause lies outside and may pass: a retry may succeed. */
 export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
-/** A node has not reached the slot that is asked about. It soon will, or another one has. */
+/** A node has not reached the slot of the request. It soon will, or another one has. */
 export class NodeBehindError extends RetryableError {
   override name = 'NodeBehindError';
 }
 
-/** Trying again would fail again: the process ends, and somebody has to look. */
+/** A retry would fail again: the process ends, and a person has to look. */
 export class FatalError extends Error {
   override name = 'FatalError';
 }

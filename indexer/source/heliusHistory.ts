@@ -9,7 +9,7 @@ import { FatalError, RetryableError } from './errors.ts';
 import { listPages, OVERLAP_SLOTS } from './listPages.ts';
 import type { LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 
-/** About ten minutes of 200 ms each: for less, a page or two of the ordinary list cost less. */
+/** Ten minutes of 200 ms each. For less, a page or two of the ordinary list cost less. */
 const HISTORY_SLOTS_MIN = 3_000n;
 /** The most that Helius lists at once. */
 const PAGE = 1_000;
@@ -24,11 +24,11 @@ interface Options {
 
 /**
  * A source that lists long stretches oldest first, by `getTransactionsForAddress`, which only Helius
- * has: nothing has to be listed before it is applied.
+ * has. So the first transactions are applied before the rest is listed.
  *
- * It is a head start and no authority: it may end early, since it is made from another index than
- * the ledger's own list, or break off, or be missing from a node or a plan. The ordinary list goes
- * on from wherever it ended, and decides whether the node is out of reach.
+ * It is a head start and no authority: it comes from another index than the ledger's own list. It may
+ * end early, break off, or be missing from a node or a plan. The ordinary list continues where it
+ * ended, and decides whether the node is out of reach.
  */
 export function createHistorySource(
   options: Options,
@@ -82,7 +82,7 @@ async function* listHistory(
       reached = slot;
     }
     if (page[0] && token === null) await checkBeginning(options, range, page[0]);
-    // Else a node that answers every question with the same page would be asked for ever.
+    // A node that answers every request with the same page would otherwise be asked without end.
     if (!page[0] && listed.size > 0) throw new RetryableError('Helius listed a page twice');
     yield page;
     known = new Set(listed.keys());

@@ -5,176 +5,30 @@ import type { Commitment } from '../../common/net/commitment.ts';
 import { delay } from '../../common/wait.ts';
 import type { ListedTransaction } from './source.ts';
 
-/** Hints that come while nobody waits are kept as one. */
-interface WakeUp {
-  wake(): void;
+/** Transactions that others name before a sweep lists them. A sweep finds what no hint named. */
+export interface LedgerHints {
+  /** The ledger's stream named a transaction. */
+  name(transaction: ListedTransaction): void;
+  /** Something happened on the ledger, of which at most the signature is known. */
+  hint(signature?: string): void;
+  /** The hints since the last call. */
+  take(): TakenHints;
   /** Returns at the next hint, after `timeoutMs`, or when `signal` aborts. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
 
-export function createWakeUp(): WakeUp {
-  let hint = new AbortController();
-  return {
-    wake: () => hint.abort(),
-    async wait(timeoutMs, signal) {
-      await delay(timeoutMs, AbortSignal.any([hint.signal, signal]));
-      hint = new AbortController();
-    },
-  };
-}
-
-/** Notices that a stream of hints no longer says what there is to say. */
-export interface Silence {
-  /** The stream said something. */
-  announced(): void;
-  /** A sweep found something. @returns whether the stream is to be replaced */
-  found(): boolean;
-}
-
-/** How long the stream may say nothing while sweeps find something. */
-const SILENCE_MS_MAX = 60_000;
-
-/**
- * The clock starts with a find of which nothing was said for a minute before, since a sweep may be
- * a moment faster than the stream; and a stream that was replaced has its minute again.
- */
-export function createSilence(nowMs: () => number): Silence {
-  let announcedMs = nowMs();
-  let unannouncedSinceMs: number | undefined;
-  return {
-    announced() {
-      announcedMs = nowMs();
-      unannouncedSinceMs = undefined;
-    },
-    found() {
-      const now = nowMs();
-      if (now - announcedMs < SILENCE_MS_MAX) return false;
-      unannouncedSinceMs ??= now;
-      if (now - unannouncedSinceMs < SILENCE_MS_MAX) return false;
-      announcedMs = now;
-      unannouncedSinceMs = undefined;
-      return true;
-    },
-  };
-}
-
-/** The ledger's own announcements of the program's transactions, over its websocket. */
-export interface LogHints {
-  /** To be told when a sweep found something: a stream that did not announce it may be dead. */
-  found(): void;
-  close(): void;
-}
-
-const REOPEN_MS = 1_000;
-
-/** As much of a message of the ledger's as is read here. */
-interface LogsMessage {
-  readonly method?: unknown;
-  readonly params?: {
-    readonly result: {
-      readonly context: { readonly slot: number };
-      readonly value: { readonly signature: string; readonly err: unknown };
-    };
-  };
-}
-
-/**
- * A hint only says what there may be to read, so nothing is lost with the stream but a fraction of a
- * second. Hence no error here is worth more than opening it again.
- *
- * @param options.onHint told of each transaction; of none when the stream says something else
- * @param options.reopenMs between the end of a stream and the next
- */
-export function createLogHints(options: {
-  url: string;
-  programId: PublicKey;
-  commitment: Commitment;
-  logger: Logger;
-  onHint: (transaction?: ListedTransaction) => void;
-  reopenMs?: number;
-}): LogHints {
-  const { url, programId, commitment, logger, onHint, reopenMs = REOPEN_MS } = options;
-  const subscription = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'logsSubscribe',
-    params: [{ mentions: [programId.toBase58()] }, { commitment }],
-  });
-  const silence = createSilence(() => performance.now());
-  let timer: NodeJS.Timeout | undefined;
-  let socket = open();
-
-  function open(): WebSocket {
-    const opened = new WebSocket(url);
-    opened.onopen = () => opened.send(subscription);
-    opened.onmessage = ({ data }) => {
-      silence.announced();
-      onHint(namedIn(String(data)));
-    };
-    opened.onclose = reopen;
-    return opened;
-  }
-
-  /** Sweeps find something also while the stream is down: one that is to be opened is enough. */
-  function reopen(): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      socket = open();
-    }, reopenMs);
-  }
-
-  function abandon(): void {
-    socket.onmessage = null;
-    socket.onclose = null;
-    socket.close();
-  }
-
-  return {
-    found() {
-      if (!silence.found()) return;
-      logger.warn({ msg: 'Reopened a stream that had not announced what a sweep found' });
-      abandon();
-      reopen();
-    },
-    close() {
-      clearTimeout(timer);
-      abandon();
-    },
-  };
-}
-
-/** The transaction that a message is about; undefined for any other message. */
-function namedIn(text: string): ListedTransaction | undefined {
-  const { method, params } = JSON.parse(text) as LogsMessage;
-  if (method !== 'logsNotification' || !params) return undefined;
-  const { context, value } = params.result;
-  return { signature: value.signature, slot: BigInt(context.slot), failed: value.err !== null };
-}
-
-/** What others say has happened on the ledger: only ever a hint, which a sweep makes up for. */
-export interface Announcements {
-  /** A transaction was named, by the ledger's stream. */
-  name(transaction: ListedTransaction): void;
-  /** Something happened; somebody who knows only its signature, or not even that, says so. */
-  hint(signature?: string): void;
-  /** What has been said since this was asked last. */
-  take(): Announced;
-  /** Returns when something has been said, after `timeoutMs`, or when `signal` aborts. */
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
-}
-
-interface Announced {
+interface TakenHints {
   /** Each once, in the order in which they were named. */
   readonly named: readonly ListedTransaction[];
   /** Whether something happened that was not named. */
   readonly isMore: boolean;
 }
 
-/** More than are named while one batch is applied; of what is beyond, a sweep hears. */
+/** More than are named while one batch is applied. A sweep finds those beyond. */
 const NAMED_MAX = 2_000;
 const SEEN_MAX = 20_000;
 
-export function createAnnouncements(): Announcements {
+export function createLedgerHints(): LedgerHints {
   const seen = new LRUCache<string, true>({ max: SEEN_MAX });
   const wakeUp = createWakeUp();
   let named: ListedTransaction[] = [];
@@ -200,5 +54,151 @@ export function createAnnouncements(): Announcements {
       return taken;
     },
     wait: wakeUp.wait,
+  };
+}
+
+/** Calls of `wake` before the next `wait` count as one. */
+interface WakeUp {
+  wake(): void;
+  /** Returns after a call of `wake`, after `timeoutMs`, or when `signal` aborts. */
+  wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
+}
+
+export function createWakeUp(): WakeUp {
+  let woken = new AbortController();
+  return {
+    wake: () => woken.abort(),
+    async wait(timeoutMs, signal) {
+      await delay(timeoutMs, AbortSignal.any([woken.signal, signal]));
+      woken = new AbortController();
+    },
+  };
+}
+
+/** The ledger's stream of the program's transactions, over its websocket. */
+export interface LogSubscription {
+  /** A sweep found something. A stream that did not name it may be dead, and is replaced. */
+  found(): void;
+  close(): void;
+}
+
+const REOPEN_MS = 1_000;
+
+/**
+ * Subscribes to the program's logs. On any error, it reconnects: a hint only says what there may be
+ * to read, so a broken stream costs a fraction of a second.
+ *
+ * @param options.onHint called with each transaction, and with none for any other message
+ * @param options.reopenMs between the end of a stream and the next
+ */
+export function createLogSubscription(options: {
+  url: string;
+  programId: PublicKey;
+  commitment: Commitment;
+  logger: Logger;
+  onHint: (transaction?: ListedTransaction) => void;
+  reopenMs?: number;
+}): LogSubscription {
+  const { url, programId, commitment, logger, onHint, reopenMs = REOPEN_MS } = options;
+  const subscription = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'logsSubscribe',
+    params: [{ mentions: [programId.toBase58()] }, { commitment }],
+  });
+  const watchdog = createStreamWatchdog(() => performance.now());
+  let timer: NodeJS.Timeout | undefined;
+  let socket = open();
+
+  function open(): WebSocket {
+    const opened = new WebSocket(url);
+    opened.onopen = () => opened.send(subscription);
+    opened.onmessage = ({ data }) => {
+      watchdog.received();
+      onHint(namedIn(String(data)));
+    };
+    opened.onclose = reopen;
+    return opened;
+  }
+
+  /** Also called while another call waits, since sweeps find something while the stream is down. */
+  function reopen(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      socket = open();
+    }, reopenMs);
+  }
+
+  function abandon(): void {
+    socket.onmessage = null;
+    socket.onclose = null;
+    socket.close();
+  }
+
+  return {
+    found() {
+      if (!watchdog.found()) return;
+      logger.warn({ msg: 'Reopened a stream that had not announced what a sweep found' });
+      abandon();
+      reopen();
+    },
+    close() {
+      clearTimeout(timer);
+      abandon();
+    },
+  };
+}
+
+/** As much of a message of the ledger's as is read here. */
+interface LogsMessage {
+  readonly method?: unknown;
+  readonly params?: {
+    readonly result: {
+      readonly context: { readonly slot: number };
+      readonly value: { readonly signature: string; readonly err: unknown };
+    };
+  };
+}
+
+/** The transaction that a message is about; undefined for any other message. */
+function namedIn(text: string): ListedTransaction | undefined {
+  const { method, params } = JSON.parse(text) as LogsMessage;
+  if (method !== 'logsNotification' || !params) return undefined;
+  const { context, value } = params.result;
+  return { signature: value.signature, slot: BigInt(context.slot), failed: value.err !== null };
+}
+
+/** Finds out that a stream no longer names what it should. */
+export interface StreamWatchdog {
+  /** The stream sent a message. */
+  received(): void;
+  /** A sweep found something. @returns whether the stream is to be replaced */
+  found(): boolean;
+}
+
+/** How long the stream may send nothing while sweeps find something. */
+const SILENCE_MS_MAX = 60_000;
+
+/**
+ * The minute begins with a find after a minute without a message: a sweep may be a moment faster
+ * than the stream. A stream that was replaced gets both minutes again.
+ */
+export function createStreamWatchdog(nowMs: () => number): StreamWatchdog {
+  let receivedMs = nowMs();
+  let missedSinceMs: number | undefined;
+  return {
+    received() {
+      receivedMs = nowMs();
+      missedSinceMs = undefined;
+    },
+    found() {
+      const now = nowMs();
+      if (now - receivedMs < SILENCE_MS_MAX) return false;
+      missedSinceMs ??= now;
+      if (now - missedSinceMs < SILENCE_MS_MAX) return false;
+      receivedMs = now;
+      missedSinceMs = undefined;
+      return true;
+    },
   };
 }

@@ -6,16 +6,16 @@ import type { LedgerSource, ListedTransaction, SlotRange } from './source.ts';
 const FIRST_PAGE = 100;
 /** The most that a node lists at once. */
 const PAGE = 1_000;
-/** So many pages are kept while the walk goes on; of the others only where they begin. */
+/** So many pages are kept during the walk; of the others only where they begin. */
 const PAGES_KEPT = 4;
 
 /**
- * Nodes list a transaction later than one of a later slot at times, and do not agree about the
- * order within a slot: so much is read again by whoever goes on where it was.
+ * How much the next walk reads again. Nodes at times list a transaction later than one of a later
+ * slot, and do not agree about the order within a slot.
  */
 export const OVERLAP_SLOTS = 32n;
 
-/** A node that has not reached `slotMax`, where one is given, is not believed. */
+/** With `slotMax`, a node that has not reached it lists nothing. */
 interface Query extends Partial<SlotRange> {
   readonly commitment: Commitment;
   /** The slot down to which is listed. */
@@ -32,16 +32,15 @@ interface Page {
 
 /**
  * Lists everything from a slot on, oldest first, page by page: all transactions of the program, or
- * those of one account; each once. The ledger lists newest first, so the walk has to reach the slot before
- * anything can be given out: whoever stored the newest page first and died would never come back
- * for the others. Of a long walk only the pages' beginnings are kept, a thousandth of it, and each
- * page is listed again when its turn comes, so that a history of any length fits into memory.
+ * those of one account, each once. The ledger lists newest first, so the walk reaches the slot
+ * before it gives anything out. A process that stored the newest page first and died would never
+ * come back for the others. Of a long walk only the pages' beginnings are kept, a thousandth of it.
+ * Each page is listed again when its turn comes, so that a history of any length fits into memory.
  *
- * The end is known by slots, not by a signature that the ledger may have forgotten: asked for what
- * came after an unknown signature, it answers with the newest page as if nothing were wrong. And a
- * page ends where another node would not: each slot is listed as a whole by one node, see
- * `lastOfSlotBefore`. An empty page is the beginning of the history only where one may be: what is
- * passed is never listed again.
+ * The end is known by its slot, not by a signature that the ledger may have forgotten. For what came
+ * after an unknown signature, a node answers with the newest page. Each slot is listed as a whole by
+ * one node, see `lastOfSlotBefore`. An empty page ends the walk only where the history may begin:
+ * what the walk passes is never listed again.
  *
  * @throws RetryableError when the node contradicts itself
  */
@@ -56,7 +55,7 @@ export async function* listPages(
   do {
     const listed = await listPage(source, query, before);
     pages.push({ before, listed });
-    // The newest page stays: where it began has no name once others are before it.
+    // The newest page stays: it has no beginning by which it could be listed again.
     const passed = pages.at(-1 - PAGES_KEPT);
     if (passed?.before) passed.listed = undefined;
     // A short page is not trusted to be the last one: rows can be missing from it.
@@ -79,9 +78,8 @@ export async function* listPages(
 }
 
 /**
- * Where the next page begins: with the whole of this one's oldest slot, once more, since nodes do
- * not agree about the order within a slot. After its last row, the next node might list nothing of
- * what this one would have listed next.
+ * Where the next page begins: with the whole of this one's oldest slot, once more. Nodes do not
+ * agree about the order within a slot, so after its last row another node might list too little.
  */
 function lastOfSlotBefore(
   listed: readonly ListedTransaction[],
@@ -92,8 +90,8 @@ function lastOfSlotBefore(
 }
 
 /**
- * Where each next page of a walk begins. Within a slot that fills a page, from row to row: from none
- * twice, or nodes that contradict each other would let the walk go round for ever.
+ * Where each next page of a walk begins. Within a slot that fills a page it goes from row to row. It
+ * begins at none twice: nodes that contradict each other would otherwise keep it in a circle.
  *
  * It throws RetryableError for an empty page that was to list a slot once more: that is no end.
  */
@@ -139,7 +137,7 @@ async function listBetween(
 }
 
 /**
- * An empty page, and one that ends within the first slot it reaches, is asked for again: it may have
+ * Requests an empty page once more, and one that ends within the first slot it reaches: it may have
  * been cut short.
  */
 async function listPage(
@@ -171,7 +169,7 @@ async function listOnce(
   });
   let previous = before;
   for (const listed of page) {
-    // What holds for `until` holds for `before`; and without this, the walk might have no end.
+    // A node that forgot `before` answers with the newest page, and the walk would not end.
     if (previous && (listed.slot > previous.slot || listed.signature === before?.signature)) {
       throw new RetryableError(`The ledger listed ${listed.signature} out of its order`);
     }

@@ -5,22 +5,24 @@ import type { LedgerNode, RpcOptions } from '../../programs/client/rpc/rpc.ts';
 import { FatalError, NodeBehindError, RetryableError } from './errors.ts';
 
 /**
- * JSON-RPC errors by which a node says that it does not understand the question. Asked again, it
- * would not either. Every other one may pass: providers have codes of their own for limits, keys
- * and nodes that are behind, and no list of those would stay complete.
+ * JSON-RPC errors of a request that the node does not understand: a retry fails as well. Every other
+ * error may pass. Providers have codes of their own for limits, keys and nodes that are behind, and
+ * no list of those would stay complete.
  */
 const LASTING_CODES = new Set<unknown>([
   -32601, // method not found
   -32602, // invalid parameters
 ]);
 
-/** By which it says that it has not reached the slot that it was to reach first. */
+/** Error code: the node has not reached `minContextSlot`. */
 const BEHIND_CODE = -32016;
 
 /**
- * The client of a node, whose errors say whether to ask again: `ask` throws FatalError when the node
- * does not understand the question, NodeBehindError when it is behind the slot in it, and
- * RetryableError for every other answer that is none.
+ * The client of a node, whose errors show whether a retry may help. `ask` throws:
+ *
+ * - FatalError when the node does not understand the request
+ * - NodeBehindError when the node has not reached the slot in the request
+ * - RetryableError for every other failure
  */
 export function connectNode(options: RpcOptions & { url: string }): LedgerNode {
   const rpc = connectPooledRpc(options);
@@ -47,8 +49,7 @@ const RETRY_MS = 400;
 const RETRIES_MAX = 5;
 
 /**
- * For an answer to a question that cannot name a slot (`minContextSlot`), and tells instead which one
- * its node had reached.
+ * Checks an answer to a request that takes no `minContextSlot`, by the slot that its node names.
  *
  * @throws NodeBehindError
  */
@@ -58,11 +59,11 @@ export function checkNodeSlot(context: { readonly slot: number }, slotMin: bigin
 }
 
 /**
- * Asks again while the node is behind, since nodes behind one address always are by a slot or two.
+ * Retries while the node is behind: nodes of one address differ by a slot or two.
  *
  * @throws NodeBehindError when it stays behind
  */
-export async function untilReached<Answer>(
+export async function retryWhileBehind<Answer>(
   ask: () => Promise<Answer>,
   wait: typeof delay,
 ): Promise<Answer> {

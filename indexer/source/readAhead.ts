@@ -1,11 +1,11 @@
 import type { LedgerTransaction } from '../fold/event.ts';
 import type { LedgerSource, ListedTransaction } from './source.ts';
 
-/** A node's answer takes longer than applying it, so this many are asked for at a time. */
+/** A node's answer takes longer than applying it, so this many are requested at a time. */
 export const READS_AT_ONCE = 100;
-/** Of more at a time none is applied faster, and more are lost with a process that dies. */
+/** Larger batches are no faster, and a process that dies loses more. */
 export const BATCH_MAX = 512;
-/** Of a few hundred bytes each: some transactions have one, some have sixty. */
+/** Of a few hundred bytes each. Some transactions have one, some have sixty. */
 export const EVENTS_MAX = 2_500;
 
 interface Reading<Prepared> {
@@ -15,10 +15,9 @@ interface Reading<Prepared> {
 }
 
 /**
- * Reads transactions in the given order, ahead of whoever takes them, and gives out what is read by
- * then: all that has come meanwhile to whoever is slower than the node, one at a time to whoever
- * waits for it. A failure counts when its turn comes, after what was read before it, and not at all
- * if the reader has left before.
+ * Reads transactions in the given order, ahead of its consumer, and yields all that are read. A
+ * consumer that is slower than the node gets many, any other one at a time. The error of a failed
+ * read is thrown when its turn comes.
  */
 export async function* readAhead<Prepared extends LedgerTransaction>(
   source: LedgerSource,
@@ -28,20 +27,20 @@ export async function* readAhead<Prepared extends LedgerTransaction>(
   const unread = listed.values();
   const ahead: Reading<Prepared>[] = [];
   const readsAtOnce = source.readsAtOnce ?? READS_AT_ONCE;
-  let underWay = 0;
+  let running = 0;
   let events = 0;
   let isDue = false;
   let isOver = false;
 
   function readOn(): void {
-    while (!isOver && underWay < readsAtOnce && ahead.length < BATCH_MAX && events < EVENTS_MAX) {
+    while (!isOver && running < readsAtOnce && ahead.length < BATCH_MAX && events < EVENTS_MAX) {
       const { value, done } = unread.next();
       if (done) return;
       ahead.push(read(value));
     }
   }
 
-  /** What is answered at once must not hold up the database's answers. */
+  /** Later, so that a node's answers do not hold up the database's. */
   function readOnLater(): void {
     if (isDue) return;
     isDue = true;
@@ -52,13 +51,13 @@ export async function* readAhead<Prepared extends LedgerTransaction>(
   }
 
   function read({ signature, slot, failed }: ListedTransaction): Reading<Prepared> {
-    underWay += 1;
+    running += 1;
     const reading: Reading<Prepared> = {
       done: source.read({ signature, slot, failed }).then(
         (transaction) => {
           reading.transaction = prepare(transaction);
           events += transaction.events.length;
-          underWay -= 1;
+          running -= 1;
           readOnLater();
         },
         (error) => {
@@ -84,7 +83,7 @@ export async function* readAhead<Prepared extends LedgerTransaction>(
 
   try {
     for (;;) {
-      // What reads later has not begun where everything was taken at once.
+      // Where everything was taken, `readOnLater` has not begun yet.
       if (!ahead[0]) readOn();
       if (!ahead[0]) return;
       await ahead[0].done;

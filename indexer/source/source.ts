@@ -13,7 +13,7 @@ import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import { decodeTransaction, type LedgerTransaction } from '../fold/event.ts';
 import { RetryableError } from './errors.ts';
-import { checkNodeSlot, untilReached } from './node.ts';
+import { checkNodeSlot, retryWhileBehind } from './node.ts';
 
 /** A transaction as the ledger lists it. */
 export interface ListedTransaction {
@@ -27,13 +27,13 @@ export interface ListedTransaction {
 export interface SlotRange {
   readonly slot: bigint;
   readonly slotMax: bigint;
-  /** Asked at an empty page: whether a node knows a transaction before it (undefined: any) after all. */
+  /** Called at an empty page: whether a node knows a transaction before it (undefined: any). */
   readonly isKnown?: (before: bigint | undefined) => Promise<boolean>;
 }
 
 /** What the mirror reads from: the program's transactions, newest first, and each in full. */
 export interface LedgerSource {
-  /** How many reads may be under way; by default, as many as are of use. */
+  /** How many reads may run at a time; by default, as many as are of use. */
   readonly readsAtOnce?: number;
   /**
    * The transactions older than `before` (without it: the newest), newest first; at most `limit`.
@@ -49,18 +49,17 @@ export interface LedgerSource {
   }): Promise<ListedTransaction[]>;
   read(listed: ListedTransaction): Promise<LedgerTransaction>;
   /**
-   * What `listPages` gives of the program's finalized transactions from `slot` on, in a better way
-   * where a node has one. May list some twice, and goes on beyond `slotMax`.
+   * The program's finalized transactions from `slot` on, as `listPages` gives them, where a node has
+   * a better way. May list some twice, and goes on beyond `slotMax`.
    */
   listFinal?(range: SlotRange): AsyncGenerator<readonly ListedTransaction[]>;
   /** The newest slot of that commitment. */
   slot(commitment: Commitment): Promise<bigint>;
-  /** What tells this ledger from every other. */
+  /** Identifies the ledger. */
   genesisHash(): Promise<string>;
   /**
-   * In which slot each of at most 256 signatures has succeeded; a transaction whose fork was
-   * abandoned may have landed again in another one. Left out are those that the ledger knows nothing
-   * of, or knows to have failed.
+   * In which slot each of at most 256 signatures has succeeded. A transaction whose fork was
+   * abandoned may have landed again in another one. Unknown and failed ones are left out.
    *
    * @throws RetryableError when the node has not reached `nodeSlotMin`, and may lack what is there
    */
@@ -92,7 +91,7 @@ export function createLedgerSource(options: {
         // A node that has not come so far refuses to list anything.
         ...(nodeSlotMin !== undefined && { minContextSlot: Number(nodeSlotMin) }),
       };
-      const rows = await untilReached(() => getSignaturesForAddress(node, address, config), wait);
+      const rows = await retryWhileBehind(() => getSignaturesForAddress(node, address, config), wait);
       return rows.map(({ signature, slot, err }) => ({
         signature,
         slot: BigInt(slot),
@@ -127,7 +126,7 @@ export function createLedgerSource(options: {
     genesisHash: () => getGenesisHash(node),
 
     async locate(signatures, nodeSlotMin) {
-      const { value } = await untilReached(async () => {
+      const { value } = await retryWhileBehind(async () => {
         const history = { searchTransactionHistory: true };
         const statuses = await getSignatureStatuses(node, signatures, history);
         checkNodeSlot(statuses, nodeSlotMin);

@@ -1,9 +1,7 @@
 import { finished } from 'node:stream/promises';
 import copyStreams from 'pg-copy-streams';
+import type { Cell } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
-
-/** A value of a row, as folds and the journal have them; no list. */
-type Cell = string | number | bigint | boolean | null | undefined;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
@@ -12,21 +10,22 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-function cellOf(value: Cell): string {
+/** A cell as `COPY` reads it. Lists, which it writes otherwise, are in no table that it fills. */
+function copiedCell(value: Cell | undefined): string {
   if (typeof value === 'string') return value.replace(/[\\\t\n\r]/g, (mark) => ESCAPES[mark] ?? '');
   return value === null || value === undefined ? '\\N' : String(value);
 }
 
 /** A row as `COPY` reads it. */
-export function copiedRow(values: readonly Cell[]): string {
-  return `${values.map(cellOf).join('\t')}\n`;
+export function copiedRow(values: readonly (Cell | undefined)[]): string {
+  return `${values.map(copiedCell).join('\t')}\n`;
 }
 
 /**
  * Adds rows to a table by `COPY`, at half the work of an insert.
  *
- * @param database a connection on which nothing is under way: others' statements must not come
- *   between the rows, so that it sends one statement after the other meanwhile
+ * @param database an idle connection, without the pipeline until the rows are in: no other
+ *   statement may come between them
  * @param options.columns in the order of each row's values
  * @param options.rows as `copiedRow` makes them
  */

@@ -1,23 +1,14 @@
+import { TABLE_NAMES } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import { MIRROR_SCHEMA } from './schema.ts';
 
-/** The tables that are folded from events. */
-const FOLDED_TABLES = [
-  'config',
-  'treasury',
-  'gateways',
-  'credit_accounts',
-  'models',
-  'workers',
-  'worker_models',
-  'jobs',
-  'usage_hours',
-] as const;
+/** The tables that are folded from events, and the hours that follow the jobs. */
+const FOLDED_TABLES = [...TABLE_NAMES, 'worker_models', 'usage_hours'];
 
 /**
  * A hash over each folded table's rows, whatever their order, so that two mirrors of one ledger can
- * be compared, however each of them came about. Rows are hashed in 256 parts, by how their own hashes
- * begin: the database holds no value of a gigabyte, which the hashes of 33 million rows would be.
+ * be compared. Rows are hashed in 256 parts, by how their own hashes begin. All hashes of 33 million
+ * rows would be a gigabyte, more than PostgreSQL allows in a value.
  *
  * @returns sha256 in hex by table
  */
@@ -43,9 +34,8 @@ export async function digestTables(
 }
 
 /**
- * Empties the mirror, so that the next sweep makes it anew. What the ledger does not know lives in
- * another schema and is left alone. For a ledger that is gone: a mirror whose ledger lives is made
- * anew beside the old one, which goes on serving meanwhile.
+ * Empties the mirror, so that the next sweep fills it again. The schema `service` stays as it is.
+ * For a ledger that is gone: while it lives, `rebuildMirror` replaces the mirror without a gap.
  */
 export async function clearMirror(database: Database): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
@@ -53,6 +43,6 @@ export async function clearMirror(database: Database): Promise<void> {
     [MIRROR_SCHEMA],
   );
   await database.query(`truncate ${rows.map(({ name }) => name).join()}`);
-  // How far that ledger's events were announced says nothing of another one's slots.
+  // Positions in that ledger's slots mean nothing in another one's.
   await database.query('delete from service.announcements');
 }

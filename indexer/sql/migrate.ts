@@ -19,8 +19,8 @@ export class DatabaseTooNewError extends ConfigError {
  * Brings the database to this release's schema: every migration that it lacks, in order, all or
  * none. Processes that start together wait for each other; the later ones find nothing to do.
  *
- * Processes of the release before may go on meanwhile: where they lock the same tables in another
- * order, PostgreSQL ends one of the transactions. Ours is then run again, as theirs are.
+ * Processes of the release before may still run. Where they lock the same tables in another order,
+ * PostgreSQL ends one of the transactions. Ours is then run again, as theirs are.
  *
  * A mirror that was dropped, or left out of a backup, is made again, empty.
  *

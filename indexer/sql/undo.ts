@@ -13,9 +13,8 @@ interface LostChanges {
 
 /**
  * Marks a transaction's events as not folded, and with them every event that was folded on top of
- * them, through whatever accounts they share. Each account's changes are read once, however many
- * there are: thousands of events share a worker or a wallet within the minute that this may take
- * to show.
+ * them, through all accounts that they share. Each account's changes are read once: thousands of
+ * events may share a worker or a wallet by then.
  *
  * @returns the events whose changes the tables must lose
  */

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
+import type { TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import { type Change, type MergedChange, mergeChanges } from '../fold/change.ts';
-import type { TableName } from '../fold/tables.ts';
 import { FatalError } from '../source/errors.ts';
 import { copiedRow, copyRows } from './copyRows.ts';
 
 /**
- * Runs `work` in one database transaction on a connection that the caller owns. When even the
- * rollback fails, the connection is gone and the server has rolled back by itself.
+ * Runs `work` in one database transaction on a connection that the caller owns. If the rollback
+ * fails too, the connection is gone and the server has rolled back by itself.
  */
 export async function atomically<Result>(
   database: Database,
@@ -27,7 +27,7 @@ export async function atomically<Result>(
 
 /**
  * Writes changes of accounts into their tables, each account once, and those of the same columns
- * together. Table and column names are those of `Tables`; only the values come from the ledger.
+ * together. Table and column names are those of `MIRROR_TABLES`; only the values come from the ledger.
  *
  * @param changes each account's in the order of its sequence, without a gap
  * @throws FatalError when a row is not at the sequence before, which the caller has checked
@@ -50,14 +50,14 @@ export async function copyChanges(
   );
 }
 
-/** Of these there are many; the others have lists, too, which `COPY` spells otherwise. */
+/** The tables of many rows. The others also have lists, which `COPY` writes in another form. */
 const COPIED: ReadonlySet<TableName> = new Set(['jobs', 'credit_accounts']);
 
 async function copyNew(database: Database, alike: readonly MergedChange[]): Promise<void> {
   const [{ table, values }] = alike as [MergedChange];
   const names = Object.keys(values);
   const rows = alike.map((one) =>
-    copiedRow([one.address, one.sequence, ...names.map((name) => one.values[name] as string)]),
+    copiedRow([one.address, one.sequence, ...names.map((name) => one.values[name])]),
   );
   await copyRows(database, {
     table,
@@ -66,7 +66,7 @@ async function copyNew(database: Database, alike: readonly MergedChange[]): Prom
   });
 }
 
-/** All at once: what is sent after an answer could come behind a rollback, and stay. */
+/** All at once: a statement sent after an answer could come after a rollback, and stay. */
 async function writeMerged(database: Database, merged: readonly MergedChange[]): Promise<void> {
   const rows = [...Map.groupBy(merged, formOf).values()].map(async (alike) => {
     const { rowCount } = await database.query(statementOf(alike));
@@ -84,7 +84,7 @@ function isNew({ sequenceBefore }: MergedChange): boolean {
   return sequenceBefore === 0n;
 }
 
-/** The same for changes that one statement can write. */
+/** Equal for changes that one statement can write. */
 function formOf(change: MergedChange): string {
   return [isNew(change), change.table, ...Object.keys(change.values)].join();
 }
@@ -109,7 +109,7 @@ function overwriting({ table, values }: MergedChange, alike: readonly MergedChan
   const names = ['sequence', ...Object.keys(values)];
   const settings = names.map((name) => `${name} = change.${name}`);
   return {
-    // The server tells names apart by their first 63 characters.
+    // The server compares only the first 63 characters of names.
     name: `update_${table}_${hash('md5', names.join())}`,
     text: `
       update ${table} account set ${settings.join()}
@@ -119,7 +119,7 @@ function overwriting({ table, values }: MergedChange, alike: readonly MergedChan
   };
 }
 
-/** In JSON, in which 64-bit integers are spelled as text. */
+/** In JSON, with 64-bit integers as text. */
 function rowsOf(alike: readonly MergedChange[]): string {
   const rows = alike.map(({ address, sequence, values }) => ({ address, sequence, ...values }));
   return JSON.stringify(rows, (_name, value) => (typeof value === 'bigint' ? `${value}` : value));

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { LedgerEvent } from '../fold/event.ts';
 
-/** How a task ended: by the keeper, by somebody else, by a refusal, or before the ledger judged. */
+/** How a task ended: by the keeper, by another process, by a refusal, or before the ledger judged. */
 export type TaskResult = 'done' | 'superseded' | 'refused' | 'failed';
 
 /** What an indexer process may be: a standby waits for the leader's connection to end. */
@@ -9,7 +9,7 @@ const ROLES = ['starting', 'leader', 'standby'] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** What the indexer tells about its work, in Prometheus's form. */
+/** The indexer's metrics, in Prometheus's form. */
 export interface IndexerMetrics {
   readonly registry: Registry;
   /** What this process is from now on. */
@@ -18,7 +18,7 @@ export interface IndexerMetrics {
   /** A sweep ended: everything it was shown is applied. */
   swept(cursorSlot: bigint): void;
   gaps(accounts: number): void;
-  rolledBack(transactions: number): void;
+  reverted(transactions: number): void;
   /** A reconciliation ended. @param differences unless not all was compared, or nothing was */
   reconciled(result: ReconcileResult, differences?: number): void;
   duty(name: string, result: TaskResult): void;
@@ -29,9 +29,11 @@ export interface IndexerMetrics {
 }
 
 /**
- * How a reconciliation ended. Partial: nothing differs, but tokens never rested, so that the vaults
- * were not compared; behind: nothing that could be compared differs, but the mirror stood behind
- * the ledger; failed: nothing was compared.
+ * How a reconciliation ended:
+ *
+ * - partial: nothing differs, but tokens kept moving, so that the vaults were not compared
+ * - behind: nothing that could be compared differs, but the mirror was behind the ledger
+ * - failed: nothing was compared
  */
 export type ReconcileResult = 'clean' | 'partial' | 'behind' | 'breach' | 'failed';
 
@@ -62,7 +64,7 @@ export function createMetrics(progress: ObservedProgress): IndexerMetrics {
     labelNames: ['role'],
     registers,
   });
-  // Not a number while another process keeps the mirror, whose own number tells.
+  // Not a number while another process keeps the mirror and exports its own.
   new Gauge({
     name: 'svc_indexer_lag_seconds',
     help: 'Time in the lead since the mirror last held everything that the ledger listed',
@@ -85,7 +87,7 @@ export function createMetrics(progress: ObservedProgress): IndexerMetrics {
     help: 'Accounts that lack a change which a later event follows',
     registers,
   });
-  const rolledBack = new Counter({
+  const reverted = new Counter({
     name: 'svc_indexer_rolled_back_transactions_total',
     help: 'Confirmed transactions that vanished from the ledger',
     registers,
@@ -122,7 +124,7 @@ export function createMetrics(progress: ObservedProgress): IndexerMetrics {
   function became(current: Role): void {
     for (const role of ROLES) roles.set({ role }, role === current ? 1 : 0);
     if (current !== 'standby') return;
-    // What this process found while it led is the next leader's to tell: here it would stay for ever.
+    // The next leader exports these. Here the last values would stay for good.
     for (const gauge of [gaps, differences, due]) gauge.reset();
   }
 
@@ -135,7 +137,7 @@ export function createMetrics(progress: ObservedProgress): IndexerMetrics {
     },
     swept: (cursorSlot) => cursor.set(Number(cursorSlot)),
     gaps: (accounts) => gaps.set(accounts),
-    rolledBack: (transactions) => rolledBack.inc(transactions),
+    reverted: (transactions) => reverted.inc(transactions),
     reconciled(result, found) {
       reconciliations.inc({ result });
       if (found !== undefined) differences.set(found);

@@ -5,7 +5,7 @@ import type { Database } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
-import { rollBack } from '../../indexer/mirror/rollBack.ts';
+import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { applyMissing, sweep } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror } from '../../indexer/sql/digest.ts';
@@ -232,7 +232,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
       expect(copied).toContain('jobs');
       await applyMissing({ ...context, database: watched }, listed.slice(half));
       const lost = inOrder[half - 1 - random.below(32)] as Landed;
-      await atomically(watched, () => rollBack(watched, lost.signature, addresses));
+      await atomically(watched, () => revertTransaction(watched, lost.signature, addresses));
       expect(await count('account_changes', lost.signature)).toBe(0n);
       expect(await count('journal', lost.signature)).toBe(0n);
       await applyMissing({ ...context, announcer: null }, [lost]);

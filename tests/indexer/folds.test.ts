@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { changesOf } from '../../indexer/fold/folds.ts';
-import { rollBack } from '../../indexer/mirror/rollBack.ts';
+import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { selectGaps } from '../../indexer/sql/progress.ts';
@@ -71,23 +71,23 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
       'worker',
       'WorkerRegistered',
       {
-        stake_tokens: 0,
-        unstaking_tokens: 0,
-        claimable_base_units: 0,
-        jobs_settled: 0,
-        unstake_cooldown_seconds: 0,
+        stake_tokens: 0n,
+        unstaking_tokens: 0n,
+        claimable_base_units: 0n,
+        jobs_settled: 0n,
+        unstake_cooldown_seconds: 0n,
       },
     ],
     [
       'credit account',
       'CreditOpened',
       {
-        available_credits: 0,
-        locked_credits: 0,
-        owed_credits: 0,
+        available_credits: 0n,
+        locked_credits: 0n,
+        owed_credits: 0n,
         open_disputes: 0,
-        spent_day: 0,
-        spent_today_credits: 0,
+        spent_day: 0n,
+        spent_today_credits: 0n,
       },
     ],
   ])('give a new %s nothing', (_what, kind, values) => {
@@ -158,7 +158,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     await withMirror(async (mirror) => {
       await mirror.apply(transactions);
       for (const lost of shuffle(transactions).slice(0, 8)) {
-        await inTransaction(mirror.pool, (client) => rollBack(client, lost.signature, addresses));
+        await inTransaction(mirror.pool, (client) => revertTransaction(client, lost.signature, addresses));
         await mirror.apply([lost]);
         expect(await countUnfolded(mirror)).toBe(0n);
         expect(await digestTables(mirror.pool)).toEqual(digest);
@@ -173,7 +173,7 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
       const halfway = await digestTables(mirror.pool);
       await mirror.apply(transactions.slice(half, half + 5));
       for (const { signature } of transactions.slice(half, half + 5).toReversed()) {
-        await inTransaction(mirror.pool, (client) => rollBack(client, signature, addresses));
+        await inTransaction(mirror.pool, (client) => revertTransaction(client, signature, addresses));
       }
       expect(await digestTables(mirror.pool)).toEqual(halfway);
     });

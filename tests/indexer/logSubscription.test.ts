@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { createLogHints, type LogHints } from '../../indexer/source/hints.ts';
+import { createLogSubscription, type LogSubscription } from '../../indexer/source/hints.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { until } from '../../testing/until.ts';
 
 let scene: Scene;
-let hints: LogHints;
+let hints: LogSubscription;
 let hinted = 0;
 
 /** Stands between the indexer and the ledger's websocket. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
   scene = await createScene();
   wire.listen(0, '127.0.0.1');
   await once(wire, 'listening');
-  hints = createLogHints({
+  hints = createLogSubscription({
     url: `ws://127.0.0.1:${(wire.address() as AddressInfo).port}`,
     programId: PROGRAM_ID,
     commitment: 'confirmed',
@@ -100,7 +100,7 @@ describe('the log subscription', () => {
     const opened = jest.spyOn(globalThis, 'WebSocket').mockReturnValue(socket as never);
     const startMs = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(startMs);
-    const down = createLogHints({
+    const down = createLogSubscription({
       ...{ url: 'ws://nobody', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
       logger: createLogger({ name: 'test', level: 'silent' }),
     });

@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createSilence, type Silence } from '../../indexer/source/hints.ts';
+import { createStreamWatchdog, type StreamWatchdog } from '../../indexer/source/hints.ts';
 
 let nowMs = 0;
-let silence: Silence;
+let watchdog: StreamWatchdog;
 
 beforeEach(() => {
   nowMs = 0;
-  silence = createSilence(() => nowMs);
+  watchdog = createStreamWatchdog(() => nowMs);
 });
 
 function findAt(seconds: number): boolean {
   nowMs = seconds * 1_000;
-  return silence.found();
+  return watchdog.found();
 }
 
 function announceAt(seconds: number): void {
   nowMs = seconds * 1_000;
-  silence.announced();
+  watchdog.received();
 }
 
 describe('a log subscription', () => {

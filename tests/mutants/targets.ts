@@ -78,14 +78,13 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'folds',
-    files: ['change', 'config', 'credit', 'folds', 'job', 'worker'].map(
-      (name) => `indexer/fold/${name}.ts`,
-    ),
+    files: ['common/database/mirrorTables.ts', 'indexer/fold/change.ts', 'indexer/fold/folds.ts'],
     tests: [
       'indexer/folds',
+      'indexer/mirrorTables',
       'indexer/simulator/simulator',
       'indexer/reconcile',
-      'indexer/rollBack',
+      'indexer/revert',
     ],
   },
   {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
-import { rollBack } from '../../../indexer/mirror/rollBack.ts';
+import { revertTransaction } from '../../../indexer/mirror/revert.ts';
 import { clearMirror } from '../../../indexer/sql/digest.ts';
 import { createAnnouncer, resumeAnnouncing } from '../../../indexer/webhooks/announce/announcer.ts';
 import { movePosition } from '../../../indexer/webhooks/announce/occurrence.ts';
@@ -387,7 +387,7 @@ describe('a transaction that is rolled back', () => {
   });
 
   async function vanish({ signature }: LedgerTransaction, as = scene.announcer): Promise<void> {
-    await inTransaction(scene.pool, (client) => rollBack(client, signature, addresses, as));
+    await inTransaction(scene.pool, (client) => revertTransaction(client, signature, addresses, as));
   }
 });
 

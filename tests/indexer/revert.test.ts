@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { QueryResult } from 'pg';
 import { type Database, inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
-import { rollBack } from '../../indexer/mirror/rollBack.ts';
+import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
@@ -89,7 +89,7 @@ describe('rolling back a transaction', () => {
     const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
     const rowsMax = await inTransaction(mirror.pool, async (client) => {
       const database = measured(client);
-      await rollBack(database, lost.signature, addresses, announcer);
+      await revertTransaction(database, lost.signature, addresses, announcer);
       return database.rowsMax;
     });
 
@@ -112,7 +112,7 @@ describe('rolling back a transaction', () => {
     ]);
 
     const changesRead = await inTransaction(mirror.pool, async (client) => {
-      await rollBack(client, 'transaction in 2', addresses);
+      await revertTransaction(client, 'transaction in 2', addresses);
       const { rows } = await client.query<{ count: bigint }>(
         `select seq_tup_read + idx_tup_fetch as count from pg_stat_xact_user_tables
          where relid = 'account_changes'::regclass`,

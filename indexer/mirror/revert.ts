@@ -1,7 +1,7 @@
+import type { TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { changesOf } from '../fold/folds.ts';
-import type { TableName } from '../fold/tables.ts';
 import { selectAccountEvents } from '../sql/journal.ts';
 import { selectSequences } from '../sql/progress.ts';
 import { deleteTransaction, undoEvents } from '../sql/undo.ts';
@@ -11,11 +11,11 @@ import { applyTransaction, foldHeldEvents, notifyReaders } from './apply.ts';
 import { type MirrorContext, notifierOf } from './progress.ts';
 
 /**
- * Takes back a transaction that the ledger no longer has. Every account that it changed, or that
- * later events changed on top of it, is made anew from what is left in the journal; then the
- * transactions that took its place are folded, if they have arrived already.
+ * Reverts a transaction that the ledger no longer has. It folds every account that the transaction,
+ * or a later event on top of it, changed from the rest of the journal. Then it folds the
+ * transactions that took its place, if they have arrived already.
  */
-export async function rollBack(
+export async function revertTransaction(
   database: Database,
   signature: string,
   addresses: Addresses,
@@ -57,13 +57,13 @@ async function rebuildAccount(
 }
 
 /**
- * Takes back a transaction that is not, or no longer, where it was found. One that has landed again
- * is applied from there in the same database transaction, since the cursors may have passed its
- * slot: with other sequences, balances and times, it is another change under the same signature.
+ * Reverts a transaction that is not, or no longer, in the slot where it was found. One that has
+ * landed again has other sequences, balances and times. It is applied in the same database
+ * transaction, since the cursors may have passed its slot.
  *
  * @param slot where the ledger has it now; undefined when it is lost
  */
-export async function takeBack(
+export async function revertAndReapply(
   context: MirrorContext,
   signature: string,
   slot: bigint | undefined,
@@ -71,7 +71,7 @@ export async function takeBack(
   const { database, source, addresses, announcer, onFolded } = context;
   const landed = slot === undefined ? null : await source.read({ signature, slot, failed: false });
   const folded = await atomically(database, async () => {
-    await rollBack(database, signature, addresses, announcer);
+    await revertTransaction(database, signature, addresses, announcer);
     return landed
       ? applyTransaction(database, landed, addresses, { notify: notifierOf(context) })
       : [];
