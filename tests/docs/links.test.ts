@@ -35,8 +35,8 @@ describe('SECURITY.md', () => {
     const named = [...text.matchAll(/`([a-z]\w*(?:\/\w+)+)`/g)].map(([, name = '']) => name);
 
     expect(named.length).toBeGreaterThan(100);
-    expect(
-      named.filter((name) => !existsSync(join(checkout, 'tests', `${name}.test.ts`))),
-    ).toEqual([]);
+    expect(named.filter((name) => !existsSync(join(checkout, 'tests', `${name}.test.ts`)))).toEqual(
+      [],
+    );
   });
 });
