@@ -1,4 +1,4 @@
-// Who bears an answer without text: its worker or its wallet. SECURITY.md has the whole rule.
+// Who bears an answer without text: its worker or its wallet. docs/routing.md has the whole rule.
 
 /** The fields that can end an answer before its first text, with the values at which they cannot. */
 const EMPTYING_FIELDS: Readonly<Record<string, number | undefined>> = {

@@ -28,3 +28,15 @@ describe.each(readDocuments())('$path', (document) => {
     expect(missing).toEqual([]);
   });
 });
+
+describe('SECURITY.md', () => {
+  it('names only existing tests, by their path below tests', () => {
+    const { text = '' } = readDocuments().find(({ path }) => path === 'SECURITY.md') ?? {};
+    const named = [...text.matchAll(/`([a-z]\w*(?:\/\w+)+)`/g)].map(([, name = '']) => name);
+
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((name) => !existsSync(join(checkout, 'tests', `${name}.test.ts`)))).toEqual(
+      [],
+    );
+  });
+});

@@ -25,12 +25,12 @@ describe('the schema of a database that was just migrated', () => {
     expect(await dumpSchema(client)).toMatchSnapshot();
   });
 
-  it('has no table of the service whose bound ARCHITECTURE.md does not name', async () => {
+  it('has no table of the service whose bound docs/operating.md does not name', async () => {
     const { rows } = await client.query<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = 'service'::regnamespace and relkind = 'r' order by relname`,
     );
-    const document = readFileSync(join(PROJECT_FOLDER, 'ARCHITECTURE.md'), 'utf8');
+    const document = readFileSync(join(PROJECT_FOLDER, 'docs/operating.md'), 'utf8');
     const [, table = ''] = document.split('| table | filled by | bound |');
     const [bounds = ''] = table.split('\n\n');
     const named = bounds.split('\n').flatMap((row) => row.split('|')[1]?.match(/\w+/g) ?? []);
