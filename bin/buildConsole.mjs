@@ -6,9 +6,11 @@ import { makeFolder } from './builtFolder.mjs';
 import { root } from './pinnedNode.mjs';
 
 const built = join(root, 'console/dist');
+/** The pages and all that they import values from. */
+const SOURCES = ['api/console/contracts', 'common', 'console', 'programs/client', 'webhooks'];
 
 if (existsSync(join(root, 'console/index.html'))) {
-  await makeFolder({ built, sources: ['console', 'programs/client'], build });
+  await makeFolder({ built, sources: SOURCES, build });
 } else if (!existsSync(join(built, 'index.html'))) {
   process.stderr.write('its pages are not in this copy\n');
   process.exitCode = 1;

@@ -44,6 +44,23 @@ describe('the commands in the documents', () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
+  it('include every script of package.json, in developing.md', () => {
+    const { text = '' } = documents.find(({ path }) => path === 'docs/developing.md') ?? {};
+    const isNamed = (name: string) => new RegExp(`\\bnpm (run )?${name}(?![\\w:-])`).test(text);
+    expect(Object.keys(scripts).filter((name) => !isNamed(name))).toEqual([]);
+  });
+
+  it.each([
+    ['bench', 'bench/main.ts'],
+    ['test:long', 'tests/long.mjs'],
+  ])('name what %s runs, when it has several names', (script, file) => {
+    const source = readFileSync(join(checkout, file), 'utf8');
+    const named = commandsOf(new RegExp(`\\bnpm run (?:--silent )?${script} -- ([\\w-]+)`, 'g'));
+
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((name) => !new RegExp(`^  '?${name}'?:`, 'm').test(source))).toEqual([]);
+  });
+
   it('run test files or folders that exist when they start with npm test', () => {
     const named = commandsOf(/\bnpm test -- (tests\/[\w./-]+)/g);
 

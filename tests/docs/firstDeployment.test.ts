@@ -148,7 +148,7 @@ describe('docs/deploying.md, walked on the local ledger', () => {
 describe('the keys by hand', () => {
   it('are those that operator:init looks for', async () => {
     const folder = linkCheckout();
-    const script = `${blockWith('program:keypair')}
+    const script = `${blockWith('keypair.ts')}
 npm run --silent operator:init -- --rpc http://127.0.0.1:9 --dir keys || true`;
     const child = spawn('bash', ['--norc', '-euc', script], {
       cwd: folder,

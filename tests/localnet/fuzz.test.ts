@@ -11,7 +11,7 @@ import { plausibleParams } from './fuzz/plausible.ts';
 import { mutatedTransaction, noisyTransaction, type Signing } from './fuzz/transactions.ts';
 import { type Known, mutateValue, pick } from './fuzz/values.ts';
 
-/** `npm run test:fuzz -- --cases 40000` sets it: so many calls, and so many transactions. */
+/** `npm run test:long -- fuzz --cases 40000` sets it: so many calls, and so many transactions. */
 const CASES = Number(process.env.LOCALNET_FUZZ ?? 2_000);
 const BATCH = 100;
 const INTERNAL_ERROR = -32603;

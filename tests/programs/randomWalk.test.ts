@@ -17,7 +17,7 @@ import { addresses, createWorld } from './support/world.ts';
 /**
  * A walk of random instructions, governance and frozen token accounts included, held against a
  * small model after every step. By environment: `WALK_STEPS` (3,000 unless set) and `SEED`, in place
- * of the seeds below. `npm run test:walk -- --steps 50000 --seed 7` sets both. A walk goes on past its
+ * of the seeds below. `npm run test:long -- walk --steps 50000 --seed 7` sets both. A walk goes on past its
  * steps until every instruction has succeeded at least once, which it has to.
  */
 

@@ -25,6 +25,11 @@ export function isProduct(path: string): boolean {
   );
 }
 
+/** Sources with comments, strings or names of ours, without what is generated from others. */
+export function hasProse(path: string): boolean {
+  return /\.(tsx?|m[jt]s|rs|sql|sh)$|^\.ci\/run$/.test(path) && !/\/generated\//.test(path);
+}
+
 /** What one statement, or one `import()`, takes from a file of the checkout. */
 export interface Import {
   path: string;
