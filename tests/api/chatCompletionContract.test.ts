@@ -13,7 +13,7 @@ import { readDocuments } from '../docs/documents.ts';
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
-/** Parts of the format that are absent or off: nobody has to heed them. */
+/** Parts of the format that are absent or off, which no worker has to heed. */
 const OFF = [
   ...['tools', 'functions', 'tool_choice', 'function_call', 'logprobs', 'top_logprobs', 'n'],
   ...['modalities', 'audio', 'best_of', 'prediction', 'models'],
@@ -282,8 +282,9 @@ describe('the task that a worker receives', () => {
         .sort(),
     );
     const protocol = readDocuments().find(({ path }) => path === 'docs/worker-protocol.md');
-    const [, told = ''] = /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];
-    for (const field of Object.keys(heeded)) expect(told).toContain(`\`${field}\``);
+    const [, documented = ''] =
+      /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];
+    for (const field of Object.keys(heeded)) expect(documented).toContain(`\`${field}\``);
   });
 
   it("is accepted by a worker up to the API's own size limit", () => {

@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** From an address of its own choice, as a proxy tells it. */
+/** From an address of its own choice, as a proxy forwards it. */
 async function ask(
   from: string,
   path: string,

@@ -23,13 +23,13 @@ describe('a job with failing workers', () => {
     expect(discarded).toEqual([1]);
   });
 
-  it('is blamed on no worker that left, moved or changed its key meanwhile', async () => {
+  it('is blamed on no worker that left, moved or changed its key by then', async () => {
     const { end, noted } = await answer([[], []], { changed: ['worker 0', 'worker 1'] });
     expect(noted).toEqual(['worker 0 busy', 'worker 1 busy']);
     expect(end).toMatchObject({ kind: 'failed', busy: { retryAfterMs: expect.any(Number) } });
   });
 
-  it('is blamed on a worker that broke off its text, whatever it changed meanwhile', async () => {
+  it('is blamed on a worker that broke off its text and then changed', async () => {
     const { end, noted } = await answer([['Hel']], { changed: ['worker 0'] });
     expect(noted).toEqual(['worker 0 failed']);
     expect(end).toMatchObject({ kind: 'failed', busy: undefined });
@@ -140,7 +140,7 @@ describe('a worker that reports messages above its context window', () => {
 });
 
 describe('a client that disconnects after the first text', () => {
-  /** @returns how the job ends, and whether its worker was told to stop and prove */
+  /** @returns how the job ends, and whether its worker was asked to stop and prove */
   async function leave(isStream: boolean) {
     const leaving = new AbortController();
     let isStopped = false;

@@ -47,12 +47,12 @@ function createScene(sent: (Outcome | Error)[], initial: JobStatus | null = 'pro
     const status = present;
     if (status === null) return null;
     const { forCoder } = randomStruct('Job', createRandom());
-    const told = {
+    const account = {
       ...forCoder,
       version: ACCOUNT_VERSION,
       status: toCoder(status, { defined: { name: 'JobStatus' } }),
     };
-    return { owner: addresses.programId, data: await coder.accounts.encode('Job', told) };
+    return { owner: addresses.programId, data: await coder.accounts.encode('Job', account) };
   };
   const context = {
     addresses,
@@ -165,7 +165,7 @@ describe('failing a job', () => {
 });
 
 describe('refunding a job', () => {
-  it('succeeds when the job was closed meanwhile', async () => {
+  it('succeeds when the job was closed by then', async () => {
     const { context } = createScene([refused], null);
     const end = await ended(refundJob(context, job));
     expect(end).toEqual({ status: 'refunded', signature: null, isClosed: true });

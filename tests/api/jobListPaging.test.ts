@@ -75,7 +75,7 @@ describe(`the pages of the job list (seed ${random.seed})`, () => {
     expect(scene.jobs.length).toBeGreaterThan(there.length);
   });
 
-  it('going forward, also show once what arrives meanwhile [jobs.list]', async () => {
+  it('going forward, also show once what arrives in between [jobs.list]', async () => {
     const [oldest] = scene.jobs.slice(-1);
     const seen = await follow('after', { limit: 7, after: oldest?.id as string }, () =>
       scene.lockMore(3),

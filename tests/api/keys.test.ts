@@ -107,7 +107,7 @@ describe('API keys', () => {
     ['revoked', revokeKey],
     ['suspended', suspendWallet],
   ] as const)(
-    'are %s whichever there is once a regeneration under way is over',
+    'are %s whichever there is once a running regeneration is over',
     async (status, end) => {
       await createKey(pool, wallet);
       const { gated, reached, open } = gatedBefore('insert into service.api_keys');

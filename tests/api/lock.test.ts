@@ -30,7 +30,7 @@ const addresses = createAddresses();
 /** Fields of the account as the ledger names them. */
 type Limits = Record<string, bigint | number | PublicKey>;
 
-/** As a node tells it. */
+/** As a node reports it. */
 async function accountOf(availableCredits: bigint, limits: Limits) {
   const { forCoder } = randomStruct('CreditAccount', createRandom());
   const data = await coder.accounts.encode('CreditAccount', {
@@ -56,7 +56,7 @@ function createScene(
   const state = { nowSeconds: NOW_SECONDS, waitedMs: 0 };
   const lateLocks = createBackground();
   const added: Parameters<LedgerContext['locks']['add']>[0][] = [];
-  /** What a node tells of any account. */
+  /** What a node reports of any account. */
   const node = {
     getAccountInfo: (): Promise<unknown> =>
       accountOf(availableCredits, { sequence: SEEN_SEQUENCE, ...limits, ...readings.shift() }),
@@ -252,7 +252,7 @@ describe('a lock that is not confirmed in time', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** Its client was told to come back. */
+  /** Its client was asked to come back. */
   async function giveUp(lock: () => Promise<unknown>): Promise<LockUndecidedError> {
     const error = errorOf(lock());
     await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);

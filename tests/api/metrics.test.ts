@@ -98,7 +98,7 @@ describe('a job', () => {
     throw new Error('undecided');
   };
 
-  /** An escrow whose moves end as told, observed. */
+  /** An escrow whose moves end as the test sets, observed. */
   function observed(moves: Partial<Escrow>) {
     const metrics = createMetrics();
     const { escrow, observeLock } = observeEscrow(moves as Escrow, metrics);

@@ -54,7 +54,7 @@ function createScene({
     signer: Keypair.generate(),
     sender: {
       async send({ instructions, isWanted }: Parameters<LedgerContext['sender']['send']>[0]) {
-        if (!isWanted?.()) throw new WithdrawnError('nobody waits for it');
+        if (!isWanted?.()) throw new WithdrawnError('cancelled before it was sent');
         triedAtMs.push(performance.now() - startMs);
         if (isAway()) throw new LedgerUnavailableError('away', { signature: null });
         sent.push(instructions as TransactionInstruction[]);

@@ -10,8 +10,8 @@ const END = { status: 'settled', signature: 'the settlement' } as const;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** What a client is told of a settlement that the ledger has, and the mirror shows, after so long. */
-async function told({ ledgerMs, mirrorMs }: { ledgerMs: number; mirrorMs: number }) {
+/** What a client learns of a settlement that the ledger has, and the mirror shows, after so long. */
+async function settlementSeen({ ledgerMs, mirrorMs }: { ledgerMs: number; mirrorMs: number }) {
   const startMs = performance.now();
   const known = knownWithin(WAIT_MS, {
     ending: delay(ledgerMs).then(() => END),
@@ -32,7 +32,7 @@ describe('a finished answer whose settlement', () => {
   ])(
     'is on the ledger after %d ms and mirrored after %d ms is delivered with %o',
     async (ledgerMs, mirrorMs, expected) => {
-      expect(await told({ ledgerMs, mirrorMs })).toEqual(expected);
+      expect(await settlementSeen({ ledgerMs, mirrorMs })).toEqual(expected);
     },
   );
 });

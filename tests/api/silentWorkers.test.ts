@@ -96,7 +96,7 @@ describe('a worker that stands still', () => {
     };
   }
 
-  /** A worker that says what it is told to, until its connection is cut or it ends by itself. */
+  /** A worker that says what the test sets, until its connection is cut or it ends by itself. */
   function createTalker() {
     const said: (readonly WorkerEvent[])[] = [];
     let wake = () => {};
