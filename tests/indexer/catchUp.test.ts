@@ -183,9 +183,9 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
         }
       }
       const clean = { pool: mirror.pool, ledger, announcing: keeping.announcing, floorSlot: 0n };
-      const told = byWallet(await selectDeliveries(mirror.pool));
+      const sent = byWallet(await selectDeliveries(mirror.pool));
       const { deliveries } = await foldCleanly(clean);
-      expect(told).toEqual(byWallet(deliveries));
+      expect(sent).toEqual(byWallet(deliveries));
       expect(Object.values(await findDifferences(clean)).flat()).toEqual([]);
       expect(kills).toBeGreaterThan(0);
     },
@@ -286,12 +286,12 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     await expect(work).rejects.toThrow(TypeError);
     const expected = succeeded.slice(0, bad).map(({ signature }) => signature);
     expect((await storedSignatures()).sort()).toEqual(expected.sort());
-    const told = byWallet(await selectDeliveries(mirror.pool));
+    const sent = byWallet(await selectDeliveries(mirror.pool));
     const before = { ...ledger, transactions: succeeded.slice(0, bad) };
     const clean = { pool: mirror.pool, ledger: before, announcing, floorSlot: 0n };
     const { tables, deliveries } = await foldCleanly(clean);
     expect(tables).toEqual([]);
-    expect(told).toEqual(byWallet(deliveries));
+    expect(sent).toEqual(byWallet(deliveries));
 
     await keep({ source, announcing }, finalize);
     const differences = await findDifferences({ ...clean, ledger });
@@ -316,13 +316,13 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
         await applyMissing(context, transactions.slice(0, first));
         await applyMissing(context, transactions.slice(first));
       });
-      const told = await selectDeliveries(mirror.pool);
+      const sent = await selectDeliveries(mirror.pool);
       const listed = { ...ledger, transactions };
       const clean = { pool: mirror.pool, ledger: listed, announcing, floorSlot: 0n };
       const { tables, deliveries } = await foldCleanly(clean);
       expect(tables).toEqual([]);
-      expect(byWallet(told)).toEqual(byWallet(deliveries));
-      const kinds = told.filter(({ wallet }) => wallet === 'anna').map(({ kind }) => kind);
+      expect(byWallet(sent)).toEqual(byWallet(deliveries));
+      const kinds = sent.filter(({ wallet }) => wallet === 'anna').map(({ kind }) => kind);
       expect(kinds.slice(-3)).toEqual(['job.submitted', 'job.processing', 'credit.topup']);
     },
   );

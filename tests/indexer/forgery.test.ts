@@ -37,7 +37,7 @@ function decode(executed: ExecutedTransaction) {
   return decodeTransaction({ signature: 'signature', slot: 1n }, executed, PROGRAM_ID).events;
 }
 
-/** Sends an instruction that nobody checks before, and tells what the indexer makes of it. */
+/** Sends an unchecked instruction. @returns what the indexer makes of it */
 async function sendUnchecked(instruction: TransactionInstruction) {
   const signature = await landUnchecked(scene.ledger, instruction);
   const page = await scene.source.list({ commitment: 'confirmed', limit: 5 });

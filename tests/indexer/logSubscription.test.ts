@@ -101,7 +101,7 @@ describe('the log subscription', () => {
     const startMs = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(startMs);
     const down = createLogHints({
-      ...{ url: 'ws://nobody', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
+      ...{ url: 'ws://unknown', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
       logger: createLogger({ name: 'test', level: 'silent' }),
     });
     socket.onclose();

@@ -14,12 +14,12 @@ interface SlowNode {
   refuse(signature: string): Promise<void>;
 }
 
-/** A node that answers when it is told to. */
+/** A node that answers when the test lets it. */
 function createSlowNode(): SlowNode {
   const answers = new Map<string, PromiseWithResolvers<LedgerTransaction>>();
   const answerOf = (signature: string) => {
     const answer = answers.get(signature);
-    if (!answer) throw new Error(`Nobody asked for ${signature}`);
+    if (!answer) throw new Error(`No request for ${signature}`);
     return answer;
   };
   return {
@@ -72,7 +72,7 @@ describe('the read-ahead', () => {
     expect(await signaturesOf(first)).toEqual(['0']);
   });
 
-  it('yields together, in order, what has arrived meanwhile', async () => {
+  it('yields together, in order, what has arrived since', async () => {
     const node = createSlowNode();
     const batches = readAsIs(node.source, listed(5));
     const first = batches.next();

@@ -274,7 +274,7 @@ describe('reconcile, with a mirror behind the ledger,', () => {
     expect(isClean(result)).toBe(true);
   });
 
-  it('does not report a job that was closed meanwhile', async () => {
+  it('does not report a job that is closed during the comparison', async () => {
     await scene.fail(known);
     const wait = atFifth(async () => {
       await catchUp();

@@ -96,8 +96,8 @@ describe('the reconcile watch', () => {
       ['behind', undefined],
       ['clean', 0],
     ]);
-    const told = logged.filter(({ slots }) => slots !== undefined);
-    expect(told.map(({ level, slots, waiting }) => [level, slots, waiting])).toEqual([
+    const warnings = logged.filter(({ slots }) => slots !== undefined);
+    expect(warnings.map(({ level, slots, waiting }) => [level, slots, waiting])).toEqual([
       [WARN, 9_000, 3],
       [WARN, 9_000, 3],
     ]);

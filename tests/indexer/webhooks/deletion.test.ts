@@ -38,7 +38,7 @@ function remove(): Promise<void> {
   }).remove(WALLET, doomed);
 }
 
-/** Announces a top-up of the wallet as the mirror's only writer does, and waits for nobody. */
+/** Announces a top-up of the wallet as the mirror's only writer does, without waiting. */
 function announce(): Promise<void> {
   return inTransaction(scene.pool, async (client) => {
     await client.query(`set local lock_timeout = '500ms'`);

@@ -156,7 +156,7 @@ describe('a delivery', () => {
 
   it.each([
     ['a closed port', 'http://127.0.0.1:9/', 'connection_refused'],
-    ['a name that leads nowhere', 'https://nobody.invalid/', 'name_not_resolved'],
+    ['a name that leads nowhere', 'https://unknown.invalid/', 'name_not_resolved'],
     ['an address that is not public', 'https://10.0.0.1/', 'address_refused'],
     ['a link-local address in disguise', 'https://[::ffff:169.254.169.254]/', 'address_refused'],
   ])('fails at %s', async (_name, url, error) => {
