@@ -104,7 +104,7 @@ function nextCall(methods: readonly string[]): Call {
   return { method, params };
 }
 
-/** @throws Error with the calls that were under way when the ledger ended */
+/** @throws Error with the calls that were open when the ledger ended */
 async function answerAll(calls: readonly Call[]): Promise<Answer[]> {
   const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
   try {

@@ -210,9 +210,9 @@ describe('an amount', () => {
       });
       return /"postBalances":\[(\d+)/.exec(await response.text())?.[1] ?? '';
     };
-    const told = await read('json');
-    expect(BigInt(told)).toBeGreaterThan(2n ** 53n);
-    expect(await read('jsonParsed')).toBe(told);
+    const amount = await read('json');
+    expect(BigInt(amount)).toBeGreaterThan(2n ** 53n);
+    expect(await read('jsonParsed')).toBe(amount);
   });
 });
 

@@ -37,7 +37,7 @@ describe('a call to the ledger', () => {
   });
 
   it.each([
-    ['getBalance', ['nobody'], 'address: is no address: 32 bytes in base58'],
+    ['getBalance', ['unknown'], 'address: is no address: 32 bytes in base58'],
     ['getBalance', [], 'address: '],
     [
       'getBalance',
