@@ -18,7 +18,7 @@ it('a command survives a lost idle connection', async () => {
     async (pool) => {
       const { rows } = await pool.query('select pg_backend_pid() as id');
       await execute(database.databaseUrl, `select pg_terminate_backend(${rows[0].id})`);
-      // An error that nobody hears would end the process.
+      // An error without a listener would end the process.
       await until(async () => pool.totalCount === 0);
       expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     },

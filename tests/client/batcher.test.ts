@@ -71,7 +71,7 @@ function signatures(outcomes: Outcome[]): Set<string | null> {
 }
 
 describe('the batcher', () => {
-  it('sends at once when nothing is in flight, and batches what arrives meanwhile', async () => {
+  it('sends at once when nothing is in flight, and batches what arrives in between', async () => {
     const batch = batcher();
     const first = batch.add(item('first'));
     await Promise.resolve();

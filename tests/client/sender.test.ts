@@ -84,18 +84,18 @@ describe('the sender', () => {
   });
 
   it('rotates the fee payers and passes the payer to the instructions', async () => {
-    const told: PublicKey[] = [];
+    const reported: PublicKey[] = [];
     for (const lamports of [4, 5, 6, 7]) {
       await sender.send({
         instructions: (feePayer) => {
-          told.push(feePayer);
+          reported.push(feePayer);
           return [pay(lamports, feePayer)];
         },
         signers: [],
         computeUnitLimit: 1_000,
       });
     }
-    const names = told.map(String);
+    const names = reported.map(String);
     expect(new Set(names).size).toBe(2);
     expect(names[0]).toBe(names[2]);
     expect(names[1]).toBe(names[3]);
@@ -105,10 +105,10 @@ describe('the sender', () => {
     'neither signs nor sends what was cancelled while it waited for %s',
     async (what) => {
       const asked = Promise.withResolvers<void>();
-      const told = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
       const hold = () => {
         asked.resolve();
-        return told.promise;
+        return released.promise;
       };
       const methods: string[] = [];
       const node = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
@@ -130,7 +130,7 @@ describe('the sender', () => {
       });
       await asked.promise;
       isWanted = false;
-      told.resolve();
+      released.resolve();
       await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
       expect(methods).toEqual(['getLatestBlockhash']);
       slow.close();
@@ -177,8 +177,8 @@ describe('the sender', () => {
 
   it('uses another fee payer when one has no funds, and tries that one last afterwards', async () => {
     const feePayers = [Keypair.generate(), payers[0]];
-    const told: string[] = [];
-    const into = { write: (line: string) => void told.push(JSON.parse(line).fee_payer) };
+    const reported: string[] = [];
+    const into = { write: (line: string) => void reported.push(JSON.parse(line).fee_payer) };
     const mixed = createSender({
       ...options(ledger.rpc),
       feePayers,
@@ -187,7 +187,7 @@ describe('the sender', () => {
     for (const lamports of [40, 41, 42, 43]) {
       expect((await send([pay(lamports)], mixed)).status).toBe('landed');
     }
-    expect(told).toEqual([feePayers[0]?.publicKey.toBase58()]);
+    expect(reported).toEqual([feePayers[0]?.publicKey.toBase58()]);
     mixed.close();
   });
 
@@ -493,11 +493,11 @@ describe('the sender with an unreliable node', () => {
 
   it('signs no waiting transaction once it is closed', async () => {
     const asked = Promise.withResolvers<void>();
-    const told = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getLatestBlockhash') {
         asked.resolve();
-        await told.promise;
+        await released.promise;
       }
       return forward(request);
     });
@@ -506,7 +506,7 @@ describe('the sender with an unreliable node', () => {
     const ends = Promise.allSettled([send([pay(40)], closed), send([pay(41)], closed)]);
     await asked.promise;
     closed.close();
-    told.resolve();
+    released.resolve();
     const reason = { name: 'LedgerUnavailableError', signature: null };
     expect(await ends).toMatchObject([{ reason }, { reason }]);
   });

@@ -72,7 +72,7 @@ const attempts: [attempt: string, url: string, reason: string][] = [
   ['IPv6 benchmarking', 'https://[2001:2::1]/', notPublic],
   ['IPv6 discard', 'https://[100::1]/', notPublic],
   ['IPv6 segment routing', 'https://[5f00::1]/', notPublic],
-  ['IPv6 that nobody was given', 'https://[4000::1]/', notPublic],
+  ['IPv6 that is not assigned', 'https://[4000::1]/', notPublic],
   ['IPv4-mapped loopback', 'https://[::ffff:127.0.0.1]/', notPublic],
   ['IPv4-mapped private', 'https://[::ffff:10.0.0.1]/', notPublic],
   ['IPv4-mapped, in hexadecimal', 'https://[::ffff:a9fe:a9fe]/', notPublic],

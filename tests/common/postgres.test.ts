@@ -28,7 +28,7 @@ describe('a database transaction', () => {
     const lost = inTransaction(pool, async (client) => {
       await client.query('insert into kept values (1)');
       await gate.shut();
-      // An error that nobody hears would end the process by now.
+      // An error without a listener would end the process by now.
       await new Promise((resolve) => setTimeout(resolve, 50));
       await client.query('insert into kept values (2)');
     });

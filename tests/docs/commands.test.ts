@@ -95,7 +95,7 @@ describe('the commands in the documents', () => {
     .map(([, call = '']) => call.replaceAll('\\|', '|').split(/ [|&;#]|[)]/)[0] ?? '')
     .flatMap(readCall);
 
-  /** One for each of the commands that are told together, as `keys create|revoke`. */
+  /** One for each of the commands in one line, as `keys create|revoke`. */
   function readCall(call: string): { words: string; options: string[] }[] {
     const [verb = '', second = ''] = call.split(' ');
     const options = [...call.matchAll(/(?<= |\[)--[a-z-]+/g)].map(([option]) => option);
@@ -115,8 +115,8 @@ describe('the commands in the documents', () => {
   });
 
   it('include every command of the CLI', () => {
-    const told = new Set(calls.flatMap(({ words }) => [words, words.split(' ')[0]]));
-    expect([...commands.keys()].filter((words) => !told.has(words))).toEqual([]);
+    const documented = new Set(calls.flatMap(({ words }) => [words, words.split(' ')[0]]));
+    expect([...commands.keys()].filter((words) => !documented.has(words))).toEqual([]);
   });
 
   it('are endpoints of the API when they call it by curl', () => {

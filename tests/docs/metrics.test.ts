@@ -15,7 +15,7 @@ const shown = ['api', 'indexer']
   )
   .flatMap((source) => [...source.matchAll(/name: '(svc_[a-z_]+)'/g)])
   .map(([, name = '']) => name);
-const told = new Set(
+const documented = new Set(
   readDocuments().flatMap(({ text }) =>
     [...text.matchAll(METRIC)].map(([name]) => name.replace(OF_HISTOGRAM, '')),
   ),
@@ -24,10 +24,10 @@ const told = new Set(
 describe('the metrics', () => {
   it('of each process are all described in the documents', () => {
     expect(shown.length).toBeGreaterThan(20);
-    expect(shown.filter((name) => !told.has(name))).toEqual([]);
+    expect(shown.filter((name) => !documented.has(name))).toEqual([]);
   });
 
   it('in the documents are all exported by a process', () => {
-    expect([...told].filter((name) => !shown.includes(name))).toEqual([]);
+    expect([...documented].filter((name) => !shown.includes(name))).toEqual([]);
   });
 });

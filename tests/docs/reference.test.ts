@@ -50,11 +50,11 @@ describe('the committed reference', () => {
   it('names for every error who returns it, and for two the dispatch', () => {
     const text = page('errors.md');
 
-    const nobody = text
+    const general = text
       .split('\n## ')
       .filter((section) => section.includes('before any instruction'));
 
-    expect(nobody.map((section) => section.split('\n')[0])).toEqual([
+    expect(general.map((section) => section.split('\n')[0])).toEqual([
       'EventAuthorityRequired',
       'UnknownInstruction',
     ]);

@@ -263,7 +263,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect(await available()).toBe(900n);
   });
 
-  it('says for certain that a transaction expired, though the browser was offline meanwhile', async () => {
+  it('says for certain that a transaction expired while the browser was offline', async () => {
     await askToBuy('200');
     wallet.answer = async (asked) => {
       await context.setOffline(true);

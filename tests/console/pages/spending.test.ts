@@ -318,7 +318,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await fired().waitFor();
   });
 
-  it('gets it again after the threshold was lowered, which arms the alert anew', async () => {
+  it('gets it again after the threshold was lowered, which resets the alert', async () => {
     await saveThreshold('9,995');
     await complete(scene.stack);
 

@@ -211,17 +211,17 @@ describe('the stream', () => {
       'select address, wallet, model_id from mirror.jobs limit 1',
     );
     await service.pool.query('delete from service.job_timings');
-    const isTold = ({ data }: Sent) =>
+    const isExpected = ({ data }: Sent) =>
       data.jobs?.some((job: ConsoleJob) => job.timings?.first_token_ms === 7);
     const [{ address, wallet, model_id }] = rows;
     const timing = { job: address, wallet, modelId: model_id };
     const measured = { lockMs: 5, firstTokenMs: 7, workerMs: 9, settlementMs: 11 };
 
-    const sent = await listen(isTold, {
+    const sent = await listen(isExpected, {
       onOpen: () => void insertTimings(service.pool, [{ ...timing, ...measured }]),
     });
 
-    expect(isTold(sent.at(-1) as Sent)).toBe(true);
+    expect(isExpected(sent.at(-1) as Sent)).toBe(true);
   });
 
   it('ends at once when its session does', async () => {
