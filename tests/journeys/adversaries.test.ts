@@ -64,7 +64,7 @@ afterAll(() => service?.close());
 const creditAccountOf = createAddresses().creditAccount;
 const firstWorker = (): TestWorker => service.workers[0] as TestWorker;
 
-// What whoever may write to the database, and nothing else, can do with others' money at most.
+// The most that a writer of the database, without other rights, can do with others' money.
 describe('an operator of the database', () => {
   const LIMITS = { limitPerJobCredits: CHARGE, limitPerDayCredits: 3n * CHARGE };
   /** The worker's share of a request. */
@@ -385,7 +385,7 @@ describe('a worker that proves garbage on the ledger and leaves', () => {
     const asking = complete('Hello.');
     await untilDispatched(service, address, 1);
     const [job] = ofWallet(await service.jobs(), address);
-    if (!job) throw new Error('no job is under way');
+    if (!job) throw new Error('no job runs');
     // A worker that failed once gets no job for 2 s, and here for as long as the test takes.
     service.time.hold();
     const isThief = (worker: TestWorker) => worker.address === job.data.worker.toBase58();

@@ -331,14 +331,14 @@ describe('an official client with automatic retries', () => {
   });
 });
 
-/** Says nothing until it is told to stop. */
+/** Says nothing until it is stopped. */
 // biome-ignore lint/correctness/useYield: an engine is a generator, also one that says nothing
 async function* silence(signal: AbortSignal): AsyncGenerator<string> {
   if (!signal.aborted) await once(signal, 'abort');
   signal.throwIfAborted();
 }
 
-/** Has a worker say a word and then ignore whatever it is told. */
+/** Has a worker say a word and then ignore every request to stop. */
 async function askOfDeafWorker(apiKey: string) {
   const ending = Promise.withResolvers<void>();
   let stopped = 0;
@@ -354,7 +354,7 @@ async function askOfDeafWorker(apiKey: string) {
   const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));
   const answers = Promise.all(asking.map(async (response) => readAnswer(await response)));
   await asking[FORMS.indexOf('stream')];
-  // Nobody sees a plain answer's text, but the worker goes on once it was sent.
+  // No client sees a plain answer's text yet, but the worker goes on once it was sent.
   await until(async () => spoken === FORMS.length);
   return { answers, stopped: () => stopped, end: ending.resolve };
 }

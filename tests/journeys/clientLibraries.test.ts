@@ -212,7 +212,7 @@ describe('the official client with another base URL and key', () => {
   });
 });
 
-/** How many jobs are settled, once none is under way. */
+/** How many jobs are settled, once none runs. */
 async function settledJobs(): Promise<number> {
   const jobs = await service.untilJobs((found) => found.every(({ data }) => isEnded(data.status)));
   return jobs.filter(({ data }) => data.status === 'settled').length;

@@ -230,7 +230,7 @@ describe(`an instance that is killed under ${REQUESTS} requests`, () => {
 
   afterAll(() => balancer?.close());
 
-  /** The official client with a wallet of its own, whose balance tells what its request cost. */
+  /** The official client with a wallet of its own, whose balance shows what its request cost. */
   interface Client {
     wallet: PublicKey;
     isStream: boolean;

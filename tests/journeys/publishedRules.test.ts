@@ -53,7 +53,7 @@ const complete = ({ apiKey }: Wallet) => requestCompletion(service, { form: 'pla
 const jobIdOf = ({ headers }: Pick<Answer, 'headers'>) => String(headers['x-svc-job-id']);
 const jobOf = (id: string, { apiKey }: Wallet) => service.get(`/v1/jobs/${id}`, apiKey);
 
-/** A stream that goes on until it is told to end. */
+/** A stream that goes on until it is stopped. */
 async function openStream({ apiKey }: Wallet) {
   const release = answerInTwoParts(engine);
   const response = await openCompletion(service, { form: 'stream', apiKey });

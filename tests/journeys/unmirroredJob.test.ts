@@ -66,7 +66,7 @@ describe('with a stopped indexer, a plain answer', () => {
   };
   const mirrorMs = ({ headers }: Answer): number =>
     Number(/mirror;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1]);
-  const told = ({ headers }: Answer) => [
+  const chargeHeaders = ({ headers }: Answer) => [
     headers['x-svc-credits-remaining'],
     headers['x-svc-settlement-tx'],
   ];
@@ -76,9 +76,9 @@ describe('with a stopped indexer, a plain answer', () => {
       yield 'Hello.';
     });
     const first = await ask({ 'idempotency-key': 'asked-once' });
-    expect(told(first.answer)).toEqual(['92', expect.any(String)]);
+    expect(chargeHeaders(first.answer)).toEqual(['92', expect.any(String)]);
     const { answer } = await ask();
-    expect(told(answer)).toEqual(['84', expect.any(String)]);
+    expect(chargeHeaders(answer)).toEqual(['84', expect.any(String)]);
     // The mirror is waited for once, and not to the end of its 10 s.
     expect(first.tookMs).toBeLessThan(10_000);
     expect(mirrorMs(answer)).toBeLessThan(mirrorMs(first.answer) / 2);
@@ -87,7 +87,7 @@ describe('with a stopped indexer, a plain answer', () => {
 
     const again = await ask({ 'idempotency-key': 'asked-once' });
     expect(again.answer.headers['x-svc-replayed']).toBe('true');
-    expect(told(again.answer)).toEqual(told(first.answer));
+    expect(chargeHeaders(again.answer)).toEqual(chargeHeaders(first.answer));
 
     service.indexer.signal('SIGCONT');
     await service.untilMirrored();

@@ -54,7 +54,7 @@ function end(reply: Reply, usage?: object, reason = 'stop'): void {
   reply.end();
 }
 
-/** Thinks, answers with the text, and tells this usage. */
+/** Thinks, answers with the text, and reports this usage. */
 function answerWith(text: string, usage?: object): void {
   upstream.answerWith((reply) => {
     for (const thought of THOUGHTS) think(reply, thought);
@@ -189,7 +189,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
   it('begins a stream, so that no other worker follows; a plain answer comes from the next', async () => {
     upstream.answerWith((reply) => {
       if (upstream.requests.length > 1) {
-        think(reply, 'Anew. ');
+        think(reply, 'Again. ');
         reply.text(TEXT);
         return end(reply);
       }
@@ -200,7 +200,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     if (form.stream) {
       expect([reasoning, text]).toEqual(['At first. ', '']);
       expect(error).toMatchObject({ code: 'worker_failed' });
-    } else expect([reasoning, text, error]).toEqual(['Anew. ', TEXT, undefined]);
+    } else expect([reasoning, text, error]).toEqual(['Again. ', TEXT, undefined]);
     expect(upstream.requests).toHaveLength(form.stream ? 1 : 2);
     expect(await onlyJob()).toMatchObject({
       charged: form.stream ? 0n : 8n,

@@ -30,7 +30,7 @@ const CREDITS = 1_000n;
 const TOO_LONG_MS = 21_000;
 /** Less than that, and twice as long is more. */
 const PAUSE_MS = 11_000;
-/** A second after the moment at which answers under way are stopped. */
+/** A second after the moment at which unfinished answers are stopped. */
 const STOP_SECONDS = 106;
 
 const random = createRandom(1);
@@ -58,7 +58,7 @@ const FIRST_TOKENS = 'svc_api_stage_seconds_count{stage="first_token"}';
 /**
  * Has a wallet of its own ask.
  *
- * @param act is called while that is under way; what it gets waits until the API has a first word or
+ * @param act is called while that runs; what it gets waits until the API has a first word or
  *   thought
  */
 async function complete(
@@ -404,10 +404,10 @@ describe.each(FORMS)('while every upstream answers 429, a %s request', (form) =>
   it.each([
     ['3600', 60],
     ['0', 1],
-  ])('names 1 to 60 s where the upstream names %s', async (named, told) => {
+  ])('names 1 to 60 s where the upstream names %s', async (named, expected) => {
     beBusy(named, named, named);
     const { headers, error } = await ask();
-    expect(headers['retry-after']).toBe(String(told));
-    expect(error?.details).toMatchObject({ retry_after: told });
+    expect(headers['retry-after']).toBe(String(expected));
+    expect(error?.details).toMatchObject({ retry_after: expected });
   });
 });

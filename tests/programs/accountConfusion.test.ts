@@ -53,7 +53,7 @@ const isExpected = (title: string, { refusal }: Confusion, outcome: string): boo
   return refusal === undefined ? named.has(outcome) : outcome === refusal;
 };
 
-/** Sends the step with another last instruction, signed by whoever it asks for. */
+/** Sends the step with another last instruction, signed by the keys that it needs. */
 const attempt = async (
   { world, instructions, signers }: Step,
   { outsider }: Others,

@@ -67,7 +67,7 @@ const stop = () => {
 };
 
 describe('a stolen hot signer with a worker of its own', () => {
-  /** Charges one job to the wallet, for a text that nobody requested. */
+  /** Charges one job to the wallet, for a text that no client requested. */
   const steal = async () => {
     const { chain, hotSigner } = world;
     const { instruction, job } = await composeLock(world);
@@ -344,7 +344,7 @@ describe('a stolen crank’s key', () => {
     const claim = claimPay({ claimant: worker, payout: tokens });
     await expectRefusal(world, 'WrongAddress', claim);
 
-    // Done as they are meant to be, all goes to whom it belongs.
+    // Done as they are meant to be, each owner gets what is theirs.
     chain.setToken(payout, payee);
     const own = world.creditAccount;
     const before = (await chain.account(wallet))?.lamports;

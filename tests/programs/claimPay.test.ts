@@ -31,7 +31,7 @@ const ofWallet = () => claimPay({ claimant: world.creditAccount });
 const ofWorker = () => claimPay({ claimant: world.worker, payout: world.payout });
 const ofTreasury = () => claimPay({ claimant: addresses.treasury });
 
-/** Writes one of the program's token accounts anew. */
+/** Overwrites one of the program's token accounts. */
 const hold = (vault: PublicKey, baseUnits: bigint, frozen = false): void =>
   world.chain.setToken(vault, {
     ...{ mint: world.creditMint, owner: addresses.vaultAuthority, baseUnits, frozen },

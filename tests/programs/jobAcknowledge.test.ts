@@ -114,7 +114,7 @@ describe('job_acknowledge', () => {
     await expectRefusal(world, 'DeadlinePassed', acknowledge(world, other), [world.hotSigner]);
   });
 
-  it('refuses every signer but the controller, whatever the wallet changes meanwhile', async () => {
+  it('refuses every signer but the controller, whatever the wallet changes later', async () => {
     const { chain, wallet, stranger, hotSigner } = world;
     const job = await lockJob(world);
     for (const signer of [wallet, stranger]) {

@@ -111,7 +111,7 @@ describe('job_dispute', () => {
 });
 
 describe('a dispute that the controller opened', () => {
-  const FALSE_HASH = hashOf('a hash that nobody can prove');
+  const FALSE_HASH = hashOf('a hash without a proof');
   const OWN_HASH = hashOf('what the wallet read');
   const openByController = async (): Promise<PublicKey> => {
     const { chain, hotSigner, gateway } = world;

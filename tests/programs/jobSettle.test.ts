@@ -177,7 +177,7 @@ describe('job_settle', () => {
     parties.workers.push(twin.address);
   });
 
-  it('pays a worker that changed its payee or deregistered meanwhile', async () => {
+  it('pays a worker that changed its payee or deregistered after the proof', async () => {
     const { chain, hotSigner, workerAuthority, creditMint, proofKey } = world;
     const authority = workerAuthority.publicKey;
     const job = await jobIn(world, 'settling');

@@ -89,7 +89,7 @@ describe('worker_update', () => {
     for (const key of [third, proofKey]) {
       await expectRefusal(world, 'ProofKeyInUse', changeTo(key), [workerAuthority]);
     }
-    // Everything else may change meanwhile.
+    // Everything else may have changed by then.
     await chain.send([update({ proofKey: second.publicKey })], [workerAuthority]);
     await chain.setTime(decidedAt);
     await chain.send([changeTo(third)], [workerAuthority]);

@@ -40,7 +40,7 @@ describe('the signature of a job request', () => {
 
   it.each<[string, Record<string, string>]>([
     ['another signer', { 'svc-signer': Keypair.generate().publicKey.toBase58() }],
-    ['a signer that is no key', { 'svc-signer': 'nobody' }],
+    ['a signer that is no key', { 'svc-signer': 'unknown' }],
     ['no signer', { 'svc-signer': '' }],
     ['another timestamp', { 'svc-timestamp': String(Date.now() + 5) }],
     ['a timestamp that is no number', { 'svc-timestamp': '1e12' }],

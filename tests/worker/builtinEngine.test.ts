@@ -11,7 +11,7 @@ async function generate(
   tokenLimit = TOKEN_LIMIT,
   signal = new AbortController().signal,
 ) {
-  const { content = 'Tell me of Zanzibar.', ...rest } = chat;
+  const { content = 'Describe Zanzibar.', ...rest } = chat;
   const request = { model: 'any', messages: [{ role: 'user' as const, content }], ...rest };
   const events: EngineEvent[] = [];
   for await (const event of engine.generate(request, { tokenLimit, signal })) events.push(event);
@@ -33,7 +33,7 @@ describe('the built-in engine', () => {
     const first = await generate({ seed: 1 });
     expect(await generate({ seed: 1 })).toEqual(first);
     expect((await generate({ seed: 2 })).text).not.toBe(first.text);
-    expect((await generate({ seed: 1, content: 'Tell me of Kiel.' })).text).not.toBe(first.text);
+    expect((await generate({ seed: 1, content: 'Describe Kiel.' })).text).not.toBe(first.text);
   });
 
   it('generates another text each time without a seed', async () => {

@@ -18,7 +18,7 @@ let upstream: UpstreamServer;
 let scene: Scene | undefined;
 let logged: { level: number; cause?: string; msg: string }[];
 beforeEach(async () => {
-  // Nobody else is given this port while it is away.
+  // No other process gets this port while it is away.
   upstream = await startUpstream({ port: await findFreePort() });
   logged = [];
   scene = undefined;
@@ -160,7 +160,7 @@ describe('a worker with an upstream', () => {
     expect(await health(ready)).toMatchObject(notReady(reason));
   });
 
-  it('that died is not healthy at the next check, and tries its models anew afterwards', async () => {
+  it('that died is not healthy at the next check, and tries its models again afterwards', async () => {
     const ready = await open();
     expect(await health(ready)).toMatchObject(READY);
     const { url } = upstream;

@@ -558,8 +558,8 @@ describe('an upstream that fails', () => {
   });
 
   it('and redirects is not followed, and its status is reported', async () => {
-    const told: string[] = [];
-    const into = { write: (line: string) => void told.push(line) };
+    const logged: string[] = [];
+    const into = { write: (line: string) => void logged.push(line) };
     const logger = createLogger({ name: 'worker', level: 'warn', into });
     const engine = createUpstreamEngine({ url: upstream.url });
     upstream.answerWith((reply) => {
@@ -570,7 +570,7 @@ describe('an upstream that fails', () => {
     const answer = await askWith({ engine, logger });
     expect(answer).toEqual({ status: 502, code: 'upstream_failed' });
     expect(upstream.requests).toHaveLength(asked + 1);
-    expect(told.join()).toContain('The upstream answered with status 307');
+    expect(logged.join()).toContain('The upstream answered with status 307');
   });
 
   it('and cannot be reached becomes 502', async () => {

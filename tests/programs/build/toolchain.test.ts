@@ -10,7 +10,7 @@ let folder: string;
 let environment: Record<string, string>;
 let lockPath: string;
 
-/** A program that says what it is told to, as the real one would. */
+/** A program that prints what the test sets, as the real one would. */
 function place(name: string, script: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);

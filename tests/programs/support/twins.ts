@@ -4,7 +4,7 @@ import { localAuthority, startBankrun } from '../../../testing/kit/bankrun.ts';
 import type { Chain } from '../../../testing/kit/chain.ts';
 import { startLiteSvm } from '../../../testing/kit/litesvm.ts';
 
-/** Two chains that are told the same, seen as one. */
+/** Two chains with the same transactions, seen as one. */
 export interface Twins extends Chain {
   /** How often accounts of both were compared, after transactions that both took. */
   compared(): number;
