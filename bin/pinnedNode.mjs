@@ -44,9 +44,9 @@ export function installIfNeeded() {
  * on, same exit code.
  *
  * @param {string[]} args
- * @param {{ endsWithParent?: boolean }} [options] endsWithParent: the child is told whose it is and
- *   ends when this process is killed; and this one passes SIGTERM on when the npm that ran it is
- *   gone, since npm cannot pass on a SIGKILL
+ * @param {{ endsWithParent?: boolean }} [options] endsWithParent: the child gets this process's id and
+ *   ends when this process is killed. This one passes SIGTERM on when the npm that ran it is gone,
+ *   since npm cannot pass on a SIGKILL
  */
 export function runPinnedNode(args, { endsWithParent = false } = {}) {
   const child = spawn(findPinnedNode(), args, {

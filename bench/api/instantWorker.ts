@@ -73,7 +73,7 @@ function beginStream(response: ServerResponse): void {
   response.write(FIRST);
 }
 
-/** Waits until the other words are due, and signs their proof meanwhile. */
+/** Waits until the other words are due, and signs their proof in that time. */
 async function generate(job: { job: PublicKey; attempt: number }) {
   const others = delay(GENERATION_MS);
   // Written data is sent at the end of this turn, and must not wait for the signature.

@@ -170,10 +170,7 @@ async function startAttack(
   };
 }
 
-/**
- * How long the API's own thread did nothing else at most, since this was read before. It is told to
- * the next 10 ms.
- */
+/** The API's longest turn of its own thread since the last reading, to the next 10 ms. */
 async function longestTurnMs(metricsUrl: string): Promise<number> {
   const page = await (await fetch(metricsUrl)).text();
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(page)?.[1]) * 1_000;
