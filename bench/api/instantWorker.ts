@@ -18,8 +18,8 @@ import { WORDS } from '../words.ts';
 
 const CAPACITY = 1_000;
 /**
- * The time between the first word and the others. A real engine does not have its last word or its
- * proof with the first one, and the time of the first word could not be measured.
+ * The time between the first word and the others. A real engine has its last word and its proof later
+ * than the first. With all at once, the time of the first word could not be measured.
  */
 const GENERATION_MS = 2;
 

@@ -29,8 +29,8 @@ async function countHeld(...transactions: number[]): Promise<number[]> {
 }
 
 /**
- * A hundred, eleven times a thousand, of which a slot's four come again, the rest, the oldest slot
- * alone, twice, and the empty page behind it, twice.
+ * A page of a hundred, eleven of a thousand, of which a slot's four come again, and the rest. Then
+ * twice the oldest slot alone, and twice the empty page behind it.
  */
 const WALK_OF_12_000 = 17;
 

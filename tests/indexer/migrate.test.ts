@@ -271,8 +271,8 @@ describe('a database with rows of an earlier release', () => {
     }
   });
 
-  // What a new column holds for what was folded before, the migration takes from the journal: the
-  // indexer would find each such row wrong, and be unready until somebody rebuilds the mirror.
+  // A migration fills a new column of old rows from the journal. Else the indexer would find each such
+  // row wrong, and would stay unready until an operator rebuilds the mirror.
   it.each(laterMigrations)(
     'migrates its rows to what this release folds (migration $id)',
     async (migration) => {

@@ -124,8 +124,8 @@ const untilDelivered = () =>
   });
 
 /**
- * A proxy that loses the first answer: it leaves the service in the middle of it, and cuts the client
- * off once the service has charged it.
+ * A proxy that loses the first answer: it leaves the service in the middle of it. Once the service has
+ * charged it, the proxy cuts the client off.
  */
 async function startLosingProxy(
   lose: (forwarded: http.ClientRequest) => Promise<void>,

@@ -49,8 +49,8 @@ const treasury = () => world.read('Treasury', addresses.treasury);
 const worker = () => world.read('Worker', world.worker);
 
 /**
- * Sends a verdict on a fresh dispute over 8 credits, 100 seconds after its settlement, and holds the
- * event and the four accounts to these changes.
+ * Sends a verdict on a fresh dispute over 8 credits, 100 seconds after its settlement. Expects these
+ * changes of the event and the four accounts.
  */
 async function expectVerdict(
   verdict: DisputeOutcome,

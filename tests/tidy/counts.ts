@@ -17,9 +17,8 @@ import {
 } from './sourceTree.ts';
 import { bannedWord, SUBJECT_MAX, tooLong } from './wording.ts';
 
-// `npm run counts`: the size and shape of the product, for those who keep it small, and whether every
-// rule of the interface has a test. Exit code 1 says that a rule has none. `-- --rules` prints the
-// rules alone.
+// `npm run counts` prints the size, the shape and the words of the product, and whether every rule of
+// the interface has a test. Exit code 1 says that a rule has none. `-- --rules` prints the rules alone.
 
 const FUNCTION_LINES_MAX = 60;
 

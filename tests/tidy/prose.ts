@@ -8,33 +8,15 @@ export interface Prose {
   text: string;
 }
 
-/** @returns the words of a source file: of TypeScript, Rust, SQL, shell scripts and their like */
+/** @returns the words of a source file of TypeScript or Rust, or of a shell script's comments */
 export function proseOf(path: string, source: string): Prose[] {
-  if (/\.m?[jt]sx?$/.test(path)) return proseOfTypeScript(path, source);
-  const parts = PARTS[/\.(rs|sql)$/.exec(path)?.[1] ?? 'sh'] ?? [];
-  const found = parts.flatMap(({ kind, pattern }) =>
-    [...source.matchAll(pattern)].map(({ index, 1: text = '' }) => ({ kind, index, text })),
-  );
-  return joined(found, source);
+  if (/\.m?[jt]sx?$/.test(path)) return joined(piecesOfTypeScript(path, source), source);
+  return joined(piecesOf(path.endsWith('.rs') ? RUST : SHELL, source), source);
 }
 
-/** Where the languages without a parser here have words. A line in a string may look as a comment does. */
-const PARTS: Readonly<Record<string, readonly { kind: Prose['kind']; pattern: RegExp }[]>> = {
-  rs: [
-    { kind: 'comment', pattern: /(?<![:"'])\/\/[/!]?(.*)$/gm },
-    { kind: 'string', pattern: /"((?:\\.|[^"\\])*)"/gs },
-    { kind: 'name', pattern: /\b([A-Za-z_]\w*)\b/g },
-  ],
-  sql: [
-    { kind: 'comment', pattern: /--(.*)$/gm },
-    { kind: 'string', pattern: /'([^']*)'/g },
-    { kind: 'name', pattern: /\b([a-z_]\w*)\b/g },
-  ],
-  sh: [
-    { kind: 'comment', pattern: /^\s*#(.*)$/gm },
-    { kind: 'comment', pattern: /\s#(?= )(.*)$/gm },
-  ],
-};
+const RUST =
+  /\/\/[/!]?(?<comment>.*)|"(?<string>(?:\\.|[^"\\])*)"|'(?:\\.|[^'\\])'|(?<name>[A-Za-z_]\w*)/g;
+const SHELL = /(?:^|\s)#(?!!)(?<comment>.*)$/gm;
 
 /** A piece of the source, by its offset. */
 interface Piece {
@@ -43,7 +25,16 @@ interface Piece {
   text: string;
 }
 
-function proseOfTypeScript(path: string, source: string): Prose[] {
+function piecesOf(pattern: RegExp, source: string): Piece[] {
+  return [...source.matchAll(pattern)].flatMap(({ index, groups = {} }) =>
+    (['comment', 'string', 'name'] as const).flatMap((kind) => {
+      const text = groups[kind];
+      return text === undefined ? [] : { kind, index, text };
+    }),
+  );
+}
+
+function piecesOfTypeScript(path: string, source: string): Piece[] {
   const { program, comments } = parseSync(path, source);
   const pieces: Piece[] = comments.map(({ value, start }) => ({
     kind: 'comment',
@@ -59,7 +50,7 @@ function proseOfTypeScript(path: string, source: string): Prose[] {
     TemplateLiteral: ({ quasis, start }) =>
       note('string', start, quasis.map(({ value }) => value.cooked ?? value.raw).join('x')),
   }).visit(program);
-  return joined(pieces, source);
+  return pieces;
 }
 
 /** The pieces with their lines, comments on lines below each other as one. */

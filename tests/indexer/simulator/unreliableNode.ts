@@ -17,7 +17,7 @@ const SHORT_PAGE_MAX = 20;
 const STRANDED_SLOTS_MAX = 450;
 
 /**
- * A provider's address, behind which every question is answered by another node: one is behind, one
+ * A provider's address, behind which every question is answered by another node. One is behind, one
  * lists a slot in another order, one has lost rows.
  *
  * @param options.strandings draws what `chance` does not, whose sequence older seeds rest on
