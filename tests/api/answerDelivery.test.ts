@@ -292,7 +292,7 @@ describe.each([
     expect(received).toMatchObject({ settlementTx: 'a settlement' });
   });
 
-  it('is refunded when its settlement came too late, and its client sees no charge', async () => {
+  it('is refunded when its settlement came too late, with no charge shown', async () => {
     const refund: JobEnd = { status: 'refunded', signature: 'a refund' };
     const received = await deliver({
       isStream,

@@ -258,7 +258,7 @@ describe('the task that a worker receives', () => {
   const asked = (body: object): unknown =>
     chat.parse(JSON.parse(JSON.stringify(chatForWorker(parseChatCompletion(body)))));
 
-  it('contains every request field that an engine can use, in the form of the protocol', () => {
+  it('contains every request field that an engine can use', () => {
     // Those that the API heeds itself, or that a job says in its own way.
     const elsewhere = ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
     const heeded = {

@@ -35,13 +35,13 @@ describe('a job with failing workers', () => {
     expect(end).toMatchObject({ kind: 'failed', busy: undefined });
   });
 
-  it('is dispatched on after a second while the database does not show the workers', async () => {
+  it('is dispatched on after a second while the database shows no workers', async () => {
     const answering = answer([[], []], { refresh: () => new Promise(() => undefined) });
     await jest.advanceTimersByTimeAsync(2_000);
     expect((await answering).attempts).toEqual([1, 2]);
   });
 
-  it('ends with the shortest retry time of its workers if all of them were busy', async () => {
+  it('ends with the shortest retry time when all its workers are busy', async () => {
     const waits = [9_000, 4_000, 7_000];
     // biome-ignore lint/correctness/useYield: it has nothing to say
     async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
@@ -64,7 +64,7 @@ describe('a job with failing workers', () => {
     expect(end).toMatchObject({ kind: 'failed', busy: undefined });
   });
 
-  it('ends with the time of the next probe if nothing listens at any of its workers', async () => {
+  it('ends with the time of the next probe when no worker listens', async () => {
     // biome-ignore lint/correctness/useYield: it has nothing to say
     async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
       const cause = Object.assign(new Error(), { code: 'ECONNREFUSED' });
@@ -76,7 +76,7 @@ describe('a job with failing workers', () => {
     expect(noted).toEqual(['worker 0 refused', 'worker 1 refused']);
   });
 
-  it('blames the worker whose proof is on the ledger alone, and not those that refuse for it', async () => {
+  it('blames the worker with the proof on the ledger, not those that refuse', async () => {
     // biome-ignore lint/correctness/useYield: it has nothing to say
     async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
       throw new WorkerFailedError('job_not_open', { busy: { retryAfterMs: undefined } });
@@ -94,7 +94,7 @@ describe('a job with failing workers', () => {
     expect(noted).toEqual(['worker 0 failed', 'worker 1 failed', 'worker 2 failed']);
   });
 
-  it('is not dispatched again after the first text of a stream, so that two answers never mix', async () => {
+  it('is not dispatched again after the first text of a stream', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
     expect(delivered).toEqual(['Hel', 'lo']);
@@ -190,7 +190,7 @@ describe("a request that a model's server refuses", () => {
     expect([end, delivered, noted]).toEqual([undefined, ['Hello'], ['worker 0 failed']]);
   });
 
-  it('stays refused where the other worker fails, which counts against that one', async () => {
+  it('stays refused where another worker fails, and that one is blamed', async () => {
     const workers = say(refused, 'engine_failed', undefined);
     const { end, started, noted } = await answer([[], [], []], { workers });
     expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], ['worker 1 failed']]);

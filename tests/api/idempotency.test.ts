@@ -182,7 +182,7 @@ describe.each([
     );
   });
 
-  it('gets the stored answer when the mirror does not show how its closed job ended, since it may be charged', async () => {
+  it('gets the stored answer while the mirror lacks the end of its closed job', async () => {
     const id = await run(first, 'closed');
     expect((await claim(again)).claim).toMatchObject({
       status: 'replay',
@@ -191,7 +191,7 @@ describe.each([
     });
   });
 
-  it('without a stored answer is in use until the mirror shows how its closed job ended', async () => {
+  it('without a stored answer is in use until the mirror has its job’s end', async () => {
     const id = await run(first, 'closed', { stores: false });
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
     statuses.set(id, 'refunded');
@@ -228,7 +228,7 @@ describe.each([
     },
   );
 
-  it('whose process is gone gets the stored answer when its job was settled all the same', async () => {
+  it('whose process is gone gets the stored answer of a settled job', async () => {
     orphansEnd = 'settled';
     const id = await run(first, 'settling');
     await setLease(0);
@@ -260,7 +260,7 @@ describe.each([
     },
   );
 
-  it('whose process is gone waits for the mirror when its job is closed before it is ended', async () => {
+  it('whose process is gone waits for the mirror of a job that is closed', async () => {
     orphansEnd = 'closed';
     const id = await run(first, 'processing', { stores: false });
     await setLease(0);
@@ -279,7 +279,7 @@ describe.each([
     ['settled', 'replay'],
     ['failed', 'new'],
   ] as const)(
-    'that takes the lease of a process which goes on, and whose job is then %s, gets: %s',
+    'that takes the lease of a live process, with a job that is %s, gets: %s',
     async (end, expected) => {
       const { id, claimed: hanging } = await begin(first);
       statuses.set(id, 'processing');
@@ -389,7 +389,7 @@ describe.each([
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
 
-  it('is refused after its API key was regenerated, since the stored answer is sealed with the old key', async () => {
+  it('is refused after its API key was regenerated, as no key opens the answer', async () => {
     const id = await run(first, 'settled');
     expect(await refusalOf({ ...again, apiKey: 'svc_live_y' })).toEqual([
       'idempotency_key_reused',

@@ -119,7 +119,7 @@ describe('failing a job', () => {
     },
   );
 
-  it('carries the acknowledgement of the worker that had it, and goes alone once that is refused', async () => {
+  it('carries its worker’s acknowledgement, and goes alone if that is refused', async () => {
     const { context, names } = createScene([refused, landed], 'processing');
     const worker = Keypair.generate().publicKey;
     const about = { programId: addresses.programId, signer: worker, gateway: worker };

@@ -117,7 +117,7 @@ describe('the watch over jobs in the mirror', () => {
     expect(await watch.waitFor('nowhere', isSettled, { timeoutMs: 0 })).toBeUndefined();
   });
 
-  it('ends at once while the mirror is silent, and waits again after its next word', async () => {
+  it('ends at once while the mirror is silent, and waits again after that', async () => {
     const time = createMovableTime();
     time.hold();
     const logger = createLogger({ name: 'test', level: 'silent' });

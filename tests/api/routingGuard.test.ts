@@ -192,7 +192,7 @@ describe('an answer of a worker', () => {
     });
   });
 
-  it('that it takes no jobs is read where it is on this machine, and ignored elsewhere', async () => {
+  it('that refuses all jobs counts on this machine, and nowhere else', async () => {
     answer(503, { error: { code: 'upstream_not_ready', message: 'It loads.' } }, 0);
     expect(await ask().health()).toEqual({ reason: 'It loads.' });
     const dispatcher = new MockAgent();

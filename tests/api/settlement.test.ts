@@ -101,7 +101,7 @@ describe('a settlement', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is sent although the database has been away for longer than the lease of its request', async () => {
+  it('is sent although the database is away beyond the lease of its request', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     let isAway = false;
     const query = async () => {
@@ -129,7 +129,7 @@ describe('a settlement', () => {
     jest.useRealTimers();
   });
 
-  it('is tried again after 0.5, 1, 2, 4 and then each 5 s while the ledger is away', async () => {
+  it('is tried again after 0.5, 1, 2, 4 and then each 5 s without a ledger', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     let isAway = true;
     const { end, triedAtMs, keep } = createScene({ isAway: () => isAway });

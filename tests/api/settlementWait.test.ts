@@ -30,7 +30,7 @@ describe('a finished answer whose settlement', () => {
     [9_000, 11_000, { settlementTx, creditsRemaining: null, tookMs: WAIT_MS }],
     [11_000, 12_000, { settlementTx: null, creditsRemaining: null, tookMs: WAIT_MS }],
   ])(
-    'is on the ledger after %d ms and mirrored after %d ms is delivered with %o',
+    'is on the ledger after %d ms and mirrored after %d ms gets %o',
     async (ledgerMs, mirrorMs, expected) => {
       expect(await settlementSeen({ ledgerMs, mirrorMs })).toEqual(expected);
     },
@@ -38,7 +38,7 @@ describe('a finished answer whose settlement', () => {
 });
 
 describe('the deadlines of a job', () => {
-  it('stop it 15 s and end its settlement 5 s before T, and refund it 1 s after T', () => {
+  it('stop it 15 s, end its settlement 5 s before T and refund it 1 s after T', () => {
     expect(
       jobDeadlines({ lockedAtEarliest: 1_000n, lockedAtLatest: 1_003n, timeoutSeconds: 120n }),
     ).toEqual({ stopAt: 1_105n, proofDueAt: 1_115n, refundableAt: 1_124n });

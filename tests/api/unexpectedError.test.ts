@@ -61,7 +61,7 @@ function createFailing() {
 }
 
 describe('an unexpected error in the middle of an answer', () => {
-  it('returns the credits and the reservation, and shows its client nothing internal', async () => {
+  it('returns the credits and the reservation, and shows no internals', async () => {
     const { completions, fail, release } = createFailing();
     const app = await serveApp({
       completions,
