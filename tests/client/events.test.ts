@@ -71,7 +71,7 @@ describe(`events (seed ${random.seed})`, () => {
     ]);
   });
 
-  it('are decoded from the JSON of any transaction version, with keys from lookup tables', () => {
+  it('are decoded from the JSON of any version, with keys of lookup tables', () => {
     const { bytes, event } = encode('JobClosed');
     const json: ExecutedTransaction = {
       transaction: { message: { accountKeys: [stranger.toBase58(), PROGRAM_ID.toBase58()] } },

@@ -175,7 +175,7 @@ describe('the sender', () => {
     poor.close();
   });
 
-  it('uses another fee payer when one has no funds, and tries that one last afterwards', async () => {
+  it('uses another fee payer when one has no funds, and that one last', async () => {
     const feePayers = [Keypair.generate(), payers[0]];
     const reported: string[] = [];
     const into = { write: (line: string) => void reported.push(JSON.parse(line).fee_payer) };
@@ -339,7 +339,7 @@ describe('the sender with an unreliable node', () => {
     expect(sendings).toBeGreaterThan(1);
   });
 
-  it('reports a transaction as expired once its blockhash expired and no status exists', async () => {
+  it('reports a transaction as expired after its blockhash, without a status', async () => {
     const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'sendTransaction') return forward(request);
       await advanceSeconds(ledger.connection, EXPIRY_SECONDS);
@@ -523,7 +523,7 @@ describe('the sender with an unreliable node', () => {
     expect((await send([pay(24)], createSender(options(behind)))).status).toBe('landed');
   });
 
-  it("raises a transaction's limit of loaded data to the maximum when its accounts need that", async () => {
+  it('raises the limit of loaded data to the maximum where accounts need it', async () => {
     const refusal = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
     const strict = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const isUsual = Buffer.from(String(request.params[0]), 'base64').includes(USUAL_BYTES);
@@ -540,7 +540,7 @@ describe('the sender with an unreliable node', () => {
     patient.close();
   });
 
-  it('reports an unavailable ledger, and that nothing was sent, when no node answers', async () => {
+  it('reports an unavailable ledger, and nothing sent, without a node', async () => {
     const silent = interceptedRpc(ledger.rpcUrl, async () => {
       throw new Error('The connection was refused');
     });
@@ -551,7 +551,7 @@ describe('the sender with an unreliable node', () => {
     });
   });
 
-  it('rejects every caller when it is closed, and lists the abandoned transactions', async () => {
+  it('rejects every caller when closed, and lists abandoned transactions', async () => {
     const asked = Promise.withResolvers<void>();
     const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getSignatureStatuses') asked.resolve();

@@ -82,7 +82,7 @@ describe(`a compiled message (seed ${random.seed})`, () => {
     },
   );
 
-  it('of version 1 has the accounts of a legacy one, and its config in place of a table', () => {
+  it('has the legacy accounts in version 1, and a config instead of a table', () => {
     const { instructions, feePayer, blockhash } = draw();
     const config = { computeUnitLimit: 200_000, priorityFeeLamports: 5n };
     const parts = { instructions, feePayer, blockhash };

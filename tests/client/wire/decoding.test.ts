@@ -228,7 +228,7 @@ it('a message of a version that is not known is refused by its number', () => {
   expect(() => decodeMessage(Uint8Array.of(0x87, 1, 0, 0))).toThrow('version 7 is not supported');
 });
 
-it('a number that its place cannot hold is refused, since wrapped it would name another account', () => {
+it('a number that its field cannot hold is refused instead of wrapped', () => {
   const message = randomMessage(random, 'legacy');
   const wrong = { ...message, header: { ...message.header, numRequiredSignatures: 256 } };
   expect(() => encodeMessage(wrong)).toThrow(RangeError);
