@@ -168,7 +168,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     { awaitsFinality: false, when: 'at once' },
     { awaitsFinality: true, when: 'when it is final' },
   ])(
-    'yields the same tables and announcements ($when) as one transaction at a time, however often it is killed',
+    'yields the tables of one transaction at a time ($when), also when killed',
     async ({ awaitsFinality }) => {
       const { ledger, source } = createHistory();
       const keeping = { source: slowly(source), announcing: { awaitsFinality } };
@@ -191,7 +191,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     },
   );
 
-  it('never has its cursor of final slots ahead of its cursor of confirmed slots, wherever it is killed', async () => {
+  it('never has its final cursor ahead of the confirmed one, also when killed', async () => {
     const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
     ledger.land([openWallet('anna'), buy('anna', 120n)]);
     ledger.advance(10);
@@ -217,7 +217,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     expect(commits).toBeLessThan(TRANSACTIONS / 10);
   });
 
-  it('copies a history with a gap, and takes back what it copied, like one transaction at a time', async () => {
+  it('copies a history with a gap, and reverts it, like single transactions', async () => {
     const { ledger, source } = createHistory();
     const announcing = { awaitsFinality: false };
     const inOrder = succeededOf(ledger);
@@ -271,7 +271,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     expect(batches.length).toBeLessThan(TRANSACTIONS / 10);
   });
 
-  it('stores everything before a transaction that cannot be applied, then fails', async () => {
+  it('stores everything before a transaction that it cannot apply, then fails', async () => {
     const { ledger, source } = createHistory();
     const succeeded = succeededOf(ledger);
     const bad = 40 + random.below(100);

@@ -56,7 +56,7 @@ async function count(table: string): Promise<number> {
 }
 
 describe('the first sync of a long history', () => {
-  it('starts with the oldest transaction and keeps what it stored when it is stopped', async () => {
+  it('starts with the oldest transaction, and keeps what it stored', async () => {
     const stopping = new AbortController();
     const context = contextWith(stopping.signal, () => {
       if (reads.size === STOPPED_AFTER) stopping.abort();

@@ -164,7 +164,7 @@ function openAnother(): TransactionInstruction {
 }
 
 describe('the mirror', () => {
-  it('stores every extreme value that strangers write, by every path into the program', async () => {
+  it('stores every extreme value of strangers, by every path', async () => {
     ends = await Promise.all(strangers.map(writeExtremes));
     await expectAgreement();
     const { rows } = await mirror.pool.query<{ endpoint: string }>(
@@ -174,7 +174,7 @@ describe('the mirror', () => {
     expect(endpoints).toEqual(expect.arrayContaining(ENDPOINTS.slice(1)));
   });
 
-  it("catches up with strangers' transactions, including revived accounts, that landed while it was down", async () => {
+  it("catches up with strangers' transactions of the time when it was down", async () => {
     await indexer.terminate();
     try {
       const { connection } = scene.ledger;
@@ -240,7 +240,7 @@ describe('the mirror', () => {
     expect(await eventNamesOf(signatures)).toEqual(['CreditOpened']);
   });
 
-  it('finds a transaction that references the program only through a lookup table', async () => {
+  it('finds a transaction that names the program only in a lookup table', async () => {
     const operator = scene.ledger.payer.publicKey;
     const update = gatewayUpdate({ operator, signers: [], stopped: true });
     const { signatures } = await sendBy(hidden, update);
@@ -297,7 +297,7 @@ describe('the mirror', () => {
     ]);
   });
 
-  it("ignores empty accounts that resemble the program's, and transfers to its accounts", async () => {
+  it("ignores empty accounts like the program's, and transfers to its own", async () => {
     const { ledger, service } = scene;
     const { blankAccounts: before } = await readLedger(ledger.connection, addresses);
     const fromPubkey = ledger.payer.publicKey;

@@ -126,7 +126,7 @@ describe('a walk through a history', () => {
     expect(await collect(source)).toEqual(inOrder(0, 12_000));
   });
 
-  it('does not accept an empty page as the beginning when a slot must still be listed again', async () => {
+  it('takes no empty page for the beginning while a slot is to be read again', async () => {
     const source = listingNothing((question) => question === 3 || question === 4);
     await expect(collect(source)).rejects.toThrow(RetryableError);
   });

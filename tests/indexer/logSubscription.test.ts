@@ -94,7 +94,7 @@ describe('the log subscription', () => {
     await expectHint();
   });
 
-  it('reconnects once when it breaks and sweeps find something at the same time', () => {
+  it('reconnects once when it breaks and a sweep notices it at the same time', () => {
     jest.useFakeTimers();
     const socket = { close() {}, onclose() {} };
     const opened = jest.spyOn(globalThis, 'WebSocket').mockReturnValue(socket as never);

@@ -77,7 +77,7 @@ describe('a sweep', () => {
     expect(await sweep(contextWith())).toBe(0);
   });
 
-  it('refills an emptied mirror and leaves rows alone that do not come from the ledger', async () => {
+  it('refills an emptied mirror, and leaves rows that are not the ledger’s', async () => {
     await sweep(contextWith());
     await client.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,

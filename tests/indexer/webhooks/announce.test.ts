@@ -310,7 +310,7 @@ describe('a transaction that is rolled back', () => {
     expect(rows).toEqual([{ signature: inItsPlace.signature }]);
   });
 
-  it('keeps the announcements of dependent transactions that are not announced again', async () => {
+  it('keeps announcements of dependents that are not announced again', async () => {
     await scene.addWebhook({ url: URL });
     const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
     await scene.applyAndAnnounce([opening(10n), lost, built]);
@@ -374,7 +374,7 @@ describe('a transaction that is rolled back', () => {
     expect(await queued()).toHaveLength(2);
   });
 
-  it('withdraws an alert of a dependent transaction, unless that transaction starts it again', async () => {
+  it('withdraws the alert of a dependent, unless that starts it again', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = purchase(12n, 190);
     const low = withdrawal(11n, 90);
@@ -485,7 +485,7 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([49]);
   });
 
-  it("follows the wallet's own threshold, also when that is raised above the balance [events.credit-low]", async () => {
+  it("follows the wallet's own threshold, also when raised above the balance [events.credit-low]", async () => {
     await spend(150);
     await scene.pool.query('update service.credit_alerts set threshold_credits = 200');
     await spend(149);

@@ -67,7 +67,7 @@ describe('a webhook during its deletion', () => {
     expect((await scene.deliveries()).map(({ webhook_id }) => webhook_id)).toEqual([kept]);
   });
 
-  it('receives events as usual when it is disabled, rotated or concluded instead', async () => {
+  it('receives events as usual when disabled, rotated or concluded instead', async () => {
     await inTransaction(scene.pool, async (changing) => {
       await changing.query('select from service.webhooks where id = $1 for no key update', [
         doomed,

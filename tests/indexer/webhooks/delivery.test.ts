@@ -181,7 +181,7 @@ describe('a delivery', () => {
     expect(await scene.attemptDue()).toMatchObject([{ error: 'bad_response' }]);
   });
 
-  it('fails after ten seconds, whether the receiver is silent or drips its head [events.ten-seconds]', async () => {
+  it('fails after ten seconds, whether the receiver is silent or slow [events.ten-seconds]', async () => {
     expect(EXCHANGE_MS_MAX).toBe(10_000);
     const exchangeMs = EXCHANGE_MS_MAX / 50;
     await announceOne();
@@ -264,7 +264,7 @@ describe('the delivery schedule', () => {
     expect(await scene.attemptDue()).toEqual([]);
   });
 
-  it('marks the webhook failed after the fifth attempt and keeps later events for its owner [events.failed]', async () => {
+  it('fails the webhook after the fifth attempt and keeps later events [events.failed]', async () => {
     const { webhookId, delivery } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     receiver.answer = refuse;
@@ -389,7 +389,7 @@ describe('an attempt', () => {
   });
 
   it.each(['alone', 'among others'])(
-    'counts once when it is concluded twice, after its process was presumed dead, %s',
+    'counts once when concluded twice, after its process seemed dead, %s',
     async (how) => {
       const { delivery } = await announceOne();
       const job = { deliveryId: delivery.id, attempt: 1 };
@@ -411,7 +411,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('is concluded although the end of another in its statement cannot be written', async () => {
+  it('is concluded although another in its statement cannot be written', async () => {
     const { webhookId } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     await scene.pool.query('update service.webhook_deliveries set attempts = 1');

@@ -66,7 +66,7 @@ function arrivedKinds(): string[][] {
 }
 
 describe("a webhook's events of one job", () => {
-  it('arrive one after the other, in the order of the ledger, out of one transaction too', async () => {
+  it('arrive one after the other, in the order of the ledger', async () => {
     await announce();
     const inFlight = new Map<string, number>();
     let overlaps = 0;
