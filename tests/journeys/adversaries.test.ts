@@ -82,7 +82,7 @@ describe('an operator of the database', () => {
     return openTokens(service.operator, { owner, like: firstWorker().payout });
   }
 
-  it('spends no more by a key that he inserts than the wallet’s limit: 24 of 100 credits a day', async () => {
+  it('spends by an inserted key only the wallet’s limit: 24 credits a day', async () => {
     const { address, keypair } = await service.addWallet(CREDITS);
     await submit(service.operator, [limitSet({ wallet: address, ...LIMITS })], [keypair]);
     await revokeKey(service.pool, address.toBase58());
@@ -122,7 +122,7 @@ describe('an operator of the database', () => {
     expect(amount).toBe(CREDITS * 10_000n);
   });
 
-  it('pays no worker’s share elsewhere: another payout in the mirror gets nothing', async () => {
+  it('pays no worker’s share elsewhere by another payout in the mirror', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const { address: worker, payout } = firstWorker();
     const stolen = await openTokensOf(Keypair.generate().publicKey);
@@ -320,7 +320,7 @@ describe('a worker that serves any controller', () => {
     await fail(job);
   });
 
-  it('gives one job one place at most, so that 255 attempts of it leave room for another', async () => {
+  it('gives one job one place, so 255 attempts of it leave room for another', async () => {
     const held = Promise.withResolvers<void>();
     let started = 0;
     engine.play(async function* () {

@@ -61,7 +61,7 @@ function textOf(body: string): string {
 }
 
 describe('a stream', () => {
-  it('carries a comment after every ten seconds of silence, but none during text [completions.stream-keep-alive]', async () => {
+  it('carries a comment after ten seconds of silence, but none during text [completions.stream-keep-alive]', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const cues = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     service.engine.play(async function* () {
@@ -93,7 +93,7 @@ describe('a stream', () => {
     expect(after).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('to a client that reads nothing is completed at the worker’s pace and read later [completions.slow-reader]', async () => {
+  it('to a client that reads nothing is completed, and read later [completions.slow-reader]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const words = Array.from({ length: 20_000 }, (_, index) => `word ${index} `);
     service.engine.play(async function* () {
@@ -139,7 +139,7 @@ describe('a stream', () => {
     });
   });
 
-  it('whose client disconnects after the first content is stopped, and charged for what was produced', async () => {
+  it('is stopped when its client leaves, and charged for what was produced', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const stopped = Promise.withResolvers<void>();
     service.engine.play(async function* (signal) {
@@ -217,7 +217,7 @@ describe('a completion, plain and streamed,', () => {
     });
   }
 
-  it('is refunded when its worker does not answer the stop, whatever text it has sent', async () => {
+  it('is refunded when its worker does not answer the stop, despite its text', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, stopped, end } = await askOfDeafWorker(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -263,7 +263,7 @@ describe('a completion, plain and streamed,', () => {
     });
   });
 
-  it('reports a time-out without a refund after 15 s without confirmation, and the keeper refunds', async () => {
+  it('reports a time-out after 15 s without confirmation, and is refunded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askOfDeafWorker(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -282,7 +282,7 @@ describe('a completion, plain and streamed,', () => {
     });
   });
 
-  it('is cut off at what its token limit can hold, and paid, when the model sends more', async () => {
+  it('is cut off at its token limit, and paid, when the model sends more', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* () {
       yield 'x'.repeat(200_000);
@@ -304,7 +304,7 @@ describe('a completion, plain and streamed,', () => {
 });
 
 describe('an official client with automatic retries', () => {
-  it('retries after a time-out: the first job is refunded, and the answered one is charged', async () => {
+  it('retries after a time-out: the first job is refunded, the other charged', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     let asked = 0;
     service.engine.play(async function* (signal) {

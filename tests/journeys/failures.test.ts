@@ -211,7 +211,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   });
 
   it.each(['dies_midstream', 'no_proof', 'wrong_hash'] as const)(
-    'is answered by a sound worker, if it is plain, after the first text of one that misbehaves: %s',
+    'is answered by a sound worker, if plain, after one’s first text: %s',
     async (behaviour) => {
       await start(behaviour, 'honest');
       const body = { model: service.model.id, messages };

@@ -38,7 +38,7 @@ function expectUnavailable({ status, headers, error }: Answer): void {
 }
 
 describe("concurrent requests beyond a wallet's credits", () => {
-  it('are answered while the credits last, and the others get insufficient_credits', async () => {
+  it('are answered while the credits last, then get insufficient_credits', async () => {
     const { address, apiKey } = await service.addWallet(16n);
     const asking = Array.from({ length: 8 }, (_, index) =>
       requestCompletion(service, {

@@ -141,7 +141,7 @@ describe('while the ledger is unavailable, a completion', () => {
     });
   });
 
-  it('that was locked before is answered without its settlement, which follows later [completions.unsettled-in-time]', async () => {
+  it('that was locked before is answered, and settled later [completions.unsettled-in-time]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, ended, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -163,7 +163,7 @@ describe('while the ledger is unavailable, a completion', () => {
     await service.expectConserved();
   });
 
-  it('with a failing worker gets its error without the refund, which follows later', async () => {
+  it('with a failing worker gets its error, and is refunded later', async () => {
     const wallet = await service.addWallet(CREDITS);
     const answers = await failBoth(wallet, () => service.ledgerGate.intercept(nodeUnavailable));
     for (const { error } of answers) expect(error).toMatchObject(unsettled);

@@ -129,7 +129,7 @@ describe('on a ledger that is slower than the workers,', () => {
     });
   });
 
-  it('a request whose lock could not land in time is refused at once and not charged', async () => {
+  it('a request whose lock would land too late is refused, without a charge', async () => {
     const { address, apiKey, first, second, letGo } = await occupyLedger();
     const waiting = requestCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);

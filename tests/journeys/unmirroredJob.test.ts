@@ -71,7 +71,7 @@ describe('with a stopped indexer, a plain answer', () => {
     headers['x-svc-settlement-tx'],
   ];
 
-  it('has the balance and the settlement by the ledger, without a wait for the mirror [completions.plain-headers]', async () => {
+  it('has the ledger’s balance and settlement, without a wait for the mirror [completions.plain-headers]', async () => {
     service.engine.play(async function* () {
       yield 'Hello.';
     });
@@ -131,7 +131,7 @@ describe('with a stopped indexer, a plain answer', () => {
 });
 
 describe('with a stopped indexer, a job', () => {
-  it('is read from the ledger as the mirror will show it, except the signatures of its end [jobs.unmirrored]', async () => {
+  it('is read from the ledger as mirrored, but without its end’s signatures [jobs.unmirrored]', async () => {
     const opened = await openStream();
     const { stream } = opened;
     const {

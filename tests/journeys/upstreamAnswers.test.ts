@@ -116,7 +116,7 @@ async function onlyJob() {
 }
 
 describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
-  it('reaches the official client, and is neither in the proven text nor in the charge [completions.reasoning]', async () => {
+  it('reaches the official client, outside the proven text and the charge [completions.reasoning]', async () => {
     answerWith(TEXT, {
       completion_tokens: 904,
       completion_tokens_details: { reasoning_tokens: 900 },
@@ -161,7 +161,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('that uses the token limit up is an answer without content and without a charge', async () => {
+  it('that uses up the token limit is an empty answer without a charge', async () => {
     const thought = 'I wonder what to say. '.repeat(4);
     upstream.answerWith((reply) => {
       think(reply, thought);
@@ -186,7 +186,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     });
   });
 
-  it('begins a stream, so that no other worker follows; a plain answer comes from the next', async () => {
+  it('begins a stream, which stays with its worker, unlike a plain answer', async () => {
     upstream.answerWith((reply) => {
       if (upstream.requests.length > 1) {
         think(reply, 'Again. ');

@@ -259,7 +259,7 @@ function finishChunk(body: string) {
 describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
   beforeAll(() => engine.use(createUpstreamEngine({ url: upstream.url })));
 
-  it('with text, whose model still thinks, is stopped, proven, paid and marked as truncated', async () => {
+  it('with text, whose model still thinks, is stopped, proven, paid and marked', async () => {
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
       await think(reply);
@@ -288,7 +288,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('whose model only thinks for 20 s after its text fails at once and costs nothing', async () => {
+  it('whose model only thinks for 20 s after its text fails, without a charge', async () => {
     let thoughts = 0;
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
@@ -318,7 +318,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('without content runs on to its deadline and is refunded, however much its model thinks', async () => {
+  it('without content runs on to its deadline, and is refunded', async () => {
     upstream.answerWith(think);
     const answer = await complete(form, {}, async (untilBegun) => {
       await untilBegun();
