@@ -91,7 +91,7 @@ async function startWithHostileProgram(): Promise<Chain> {
 }
 
 describe('every instruction', () => {
-  it('refuses by name every account in another’s role, from any signer and from a program', async () => {
+  it('refuses every account in another’s role, from signers and programs', async () => {
     const unexpected: string[] = [];
     const taken: string[] = [];
     const worlds = new Map<World, Others>();

@@ -127,7 +127,7 @@ describe('a worker that proves garbage', () => {
     await expectRefusal(world, 'ProofWrongMessage', verdict, [arbiter]);
   });
 
-  it('at the last attempt still returns the lock, since the controller can fail the job', async () => {
+  it('at the last attempt returns the lock, since the controller can fail it', async () => {
     const { chain, hotSigner } = world;
     const job = await lockJob(world);
     await chain.send([acknowledge(world, job, { attempt: 255 })], [hotSigner]);
@@ -176,7 +176,7 @@ describe('evidence', () => {
     return chain.send([gatewayUpdate(change)], [operator]);
   };
 
-  it('of a signer that came and went without settling the job counts only while it is one', async () => {
+  it('of a signer that did not settle counts only while that signer is listed', async () => {
     const { chain, arbiter, hotSigner } = world;
     const job = await jobIn(world, 'disputed');
     await passDisputeWindow(world);
@@ -190,7 +190,7 @@ describe('evidence', () => {
     expect((await readJob(world, job)).outcome).toBe('upheld_gateway');
   });
 
-  it('for one job decides no other, whatever program calls for both verdicts at once', async () => {
+  it('for one job decides no other, whatever program calls for both verdicts', async () => {
     const { chain, arbiter } = world;
     chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')] as const;
@@ -295,7 +295,7 @@ describe('a worker that convicts itself behind a vouched gateway', () => {
     });
   });
 
-  it('gets back the treasury’s share alone where a token of the slash is missing', async () => {
+  it('gets back the treasury’s share alone if a token of the slash is missing', async () => {
     world = await createWorld({ slashTokens: 501 });
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
     await passDisputeWindow(world);

@@ -160,7 +160,7 @@ describe('claim_pay for a worker', () => {
     await chain.send([ofWorker()]);
   });
 
-  it('pays a worker that left with an unusable payee, once it has named another', async () => {
+  it('pays a worker that left with an unusable payee once it names another', async () => {
     const { chain, payout, creditMint, workerAuthority, proofKey } = world;
     const authority = workerAuthority.publicKey;
     chain.setToken(payout, { mint: creditMint, owner: authority, baseUnits: 0n, frozen: true });

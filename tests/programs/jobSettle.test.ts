@@ -70,7 +70,7 @@ describe('job_settle', () => {
     expect(await treasury()).toEqual(owed.treasury);
   });
 
-  it('charges the lower of the proven and the counted tokens, and never above the lock [charging.threshold]', async () => {
+  it('charges the lower of proven and counted tokens, and at most the lock [charging.threshold]', async () => {
     const charged = async (
       choice: Proven & { tokenLimit: number },
       countedTokens: number,

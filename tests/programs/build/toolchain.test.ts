@@ -107,7 +107,7 @@ describe('a build', () => {
     expect(Buffer.from(build().get('hostile') ?? []).toString()).toBe('binary\n');
   });
 
-  it('fails on any other error of the code generator, even if the compiler reports success', () => {
+  it('fails on any other code generator error, even if the compiler succeeds', () => {
     cargoDoes(`echo 'ERROR llvm: stack offset exceeds max offset' >&2; ${WRITES}`);
     expect(build).toThrow(/the code generator failed:\nERROR llvm: stack offset exceeds/);
   });
