@@ -245,7 +245,7 @@ describe('an unusable data folder', () => {
     await expect(start(folder)).rejects.toThrow('Another process has the ledger');
   });
 
-  it('is refused with the command that starts over when its account layout differs', async () => {
+  it('is refused with the command that starts over, for another account layout', async () => {
     const folder = newFolder();
     const escrow = withEscrow({ payer: somebody(), folder });
     const first = await start(folder, escrow);

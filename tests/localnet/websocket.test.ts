@@ -124,7 +124,7 @@ describe('a websocket', () => {
     expect((await socket.next()).params?.result).toMatchObject({ value: { lamports: 0 } });
   });
 
-  it('gets an error in place of data too long for base58, and the ledger continues', async () => {
+  it('gets an error for data too long for base58, and the ledger goes on', async () => {
     const socket = await openSocket();
     const address = somebody().toBase58();
     await socket.ask('accountSubscribe', address, CONFIRMED);
