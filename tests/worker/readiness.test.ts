@@ -51,7 +51,7 @@ const notReady = (reason: string) => ({
 });
 
 describe('a worker with an upstream', () => {
-  it('tries each hosted model once with one token at its start, without being asked', async () => {
+  it('tries each hosted model once with one token at its start', async () => {
     await open();
     await until(async () => upstream.trials.length === 1);
     expect(await health(scene as Scene)).toMatchObject(READY);
@@ -111,7 +111,7 @@ describe('a worker with an upstream', () => {
     expect(logged.at(-1)).toMatchObject({ level: 30, msg: 'Found the upstream ready' });
   });
 
-  it('that cannot answer for its model is not healthy, however often it is asked', async () => {
+  it('that cannot answer for its model is not healthy, however often asked', async () => {
     upstream.answerTrialsWith((reply) => reply.refuse(404, { error: 'no such model' }));
     const waiting = await open();
     const reason = `its trial of '${MODEL_ID}' failed. The upstream answered with status 404`;
@@ -160,7 +160,7 @@ describe('a worker with an upstream', () => {
     expect(await health(ready)).toMatchObject(notReady(reason));
   });
 
-  it('that died is not healthy at the next check, and tries its models again afterwards', async () => {
+  it('that died is not healthy, and tries its models again afterwards', async () => {
     const ready = await open();
     expect(await health(ready)).toMatchObject(READY);
     const { url } = upstream;
@@ -173,7 +173,7 @@ describe('a worker with an upstream', () => {
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
-  it('is asked no list while jobs show that it is there, and at once when one fails', async () => {
+  it('is asked no list while jobs show that it is there, but after a failure', async () => {
     const ready = await open();
     expect(await health(ready)).toMatchObject(READY);
     upstream.answerWith((reply) => {

@@ -38,7 +38,7 @@ async function untilIdle(): Promise<void> {
 }
 
 describe('a stop request', () => {
-  it('ends the stream with its last deltas, length and a proof of the sent text', async () => {
+  it('ends the stream with its last deltas, length and a proof of the text', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
@@ -71,7 +71,7 @@ describe('a stop request', () => {
     await reply.closed;
   });
 
-  it('by a key that does not act for the controller is refused, and the job continues', async () => {
+  it('by a key that does not act for the controller is refused', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
@@ -143,7 +143,7 @@ describe("a worker's capacity", () => {
 });
 
 describe('closing a worker', () => {
-  it('ends, without a proof, what still runs after the shutdown time, and refuses new jobs', async () => {
+  it('ends running jobs without a proof after a time, and refuses new ones', async () => {
     const closing = await openScene({ engine: createUpstreamEngine({ url: upstream.url }) });
     const response = await closing.ask(await closing.lock());
     await started;

@@ -42,7 +42,7 @@ describe('the share of a job', () => {
     expect(await outcomeOf(careful.ask(job))).toBe(outcome);
   });
 
-  it('makes the worker unhealthy while the configuration offers less than it works for', async () => {
+  it('makes the worker unhealthy while it is below the worker’s own minimum', async () => {
     await careful.writeConfig({ treasury_share_basis_points: 1_501 });
     careful.now.offsetMs += CACHED_MS;
     expect(await outcomeOf(fetch(`${careful.url}/health`))).toBe('503 worker_not_eligible');

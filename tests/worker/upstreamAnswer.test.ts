@@ -45,7 +45,7 @@ function ended(event: string): (reply: Reply) => void {
 }
 
 describe('a job with an upstream engine', () => {
-  it('requests the token limit, streaming and usage, and forwards known fields only', async () => {
+  it('requests the limit, streaming and usage, and forwards known fields only', async () => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
       reply.finish('stop');
@@ -288,7 +288,7 @@ describe('a job with an upstream engine', () => {
     expect(proof).toMatchObject({ output_hash: hashOf(long) });
   });
 
-  it('ends at a stop sequence that the upstream ignores, and disconnects from it', async () => {
+  it('ends at a stop sequence that the upstream ignores, and disconnects', async () => {
     let closed: Promise<unknown> | undefined;
     upstream.answerWith((reply) => {
       closed = reply.closed;
@@ -321,7 +321,7 @@ describe('a job with an upstream engine', () => {
     },
   );
 
-  it('takes the usage of an upstream that ends with the stop sequence it was given', async () => {
+  it('takes the usage of an upstream that ends with its stop sequence', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['one E', 'ND']) reply.text(text);
       reply.finish('stop');
@@ -451,7 +451,7 @@ describe('an upstream that fails', () => {
     expect(await codeOf(response)).toBe('empty_output');
   });
 
-  it('and reports a too long conversation during its stream becomes 400 context_length_exceeded', async () => {
+  it('and reports a too long conversation becomes context_length_exceeded', async () => {
     const error = { code: 400, message: 'the request exceeds the available context size' };
     for (const event of [`error: ${JSON.stringify(error)}`, `data: ${JSON.stringify({ error })}`]) {
       upstream.answerWith(ended(event));
