@@ -254,7 +254,7 @@ describeInBrowser('what visitors bring', (openScene) => {
       },
     );
 
-    it('without an account on the ledger is sent to buy one before the first field', async () => {
+    it('without an account on the ledger is sent to buy one first', async () => {
       const { page, complaints } = await scene.openAs('stranger', '/console/playground');
       await page.getByText('Your wallet has no credit account yet.').waitFor();
       await page.getByRole('link', { name: 'Buy the first credits' }).click();

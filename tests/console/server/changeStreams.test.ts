@@ -165,7 +165,7 @@ describe('the streams of many wallets', () => {
     expect(countReceived()).toEqual(before);
   });
 
-  it('cost three statements for any number of changes, written to their wallets alone', async () => {
+  it('cost three statements for any number of changes, each to its wallet', async () => {
     const { opened, countReceived } = await openAll();
     const before = countReceived();
     changedWallets = WALLETS.slice(0, 10);

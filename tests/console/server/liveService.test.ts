@@ -79,7 +79,7 @@ const hasSettled = ({ data }: Sent) =>
   data.jobs?.some(({ status }: { status: string }) => status === 'settled');
 
 describe('the playground', () => {
-  it('streams an answer by the path of /v1, with the milliseconds of lock and first token', async () => {
+  it('streams an answer of /v1, with the times of lock and first token', async () => {
     const response = await complete({ stream: true });
 
     expect(response.status).toBe(200);
@@ -138,7 +138,7 @@ describe('a stolen session', () => {
     return { address, apiKey, stolen: await signIn(call, keypair) };
   }
 
-  it('of a recent sign-in gets a key, and with it 24 of 100 credits a day: the wallet’s limit', async () => {
+  it('of a recent sign-in gets a key, and with it only the daily limit', async () => {
     const { address, apiKey, stolen } = await steal();
     const { body } = await call('POST /key/regenerate', { cookie: stolen });
     const statuses: number[] = [];
@@ -154,7 +154,7 @@ describe('a stolen session', () => {
     });
   });
 
-  it('that is 16 minutes old gets no key, and 24 of 100 credits in the playground', async () => {
+  it('that is 16 minutes old gets no key, and a limit in the playground', async () => {
     const { address, apiKey, stolen } = await steal();
     await service.pool.query(
       `update service.sessions set signed_in_at = signed_in_at - interval '16 minutes'

@@ -136,7 +136,7 @@ describe('the deliveries of a webhook', () => {
     },
   );
 
-  it('show every attempt with its status, duration and response, and the body that was sent', async () => {
+  it('show every attempt with its status, time and answer, and the sent body', async () => {
     receiver.answer = (response) => response.writeHead(500).end('<img src=x onerror=alert(1)>');
     await announce(1);
     const [{ id: delivery }] = (await deliveries()).data;
