@@ -73,7 +73,7 @@ describe('a transaction of an unknown version', () => {
     });
   });
 
-  it('counts where it is not of the job: at purchases, and where the worker registered', async () => {
+  it('counts where it is not the job’s: at purchases and the registration', async () => {
     const others = ['CreditOpened', 'CreditBought', 'WorkerRegistered', 'StakeDeposited'];
     expect(await verify('settled', ofUnknownVersion(others))).toMatchObject(CHECKED);
   });

@@ -35,7 +35,7 @@ async function refusalOf(change: (url: URL) => void, statement = 'select 1'): Pr
   }).catch((error: unknown) => error);
 }
 
-it('a wrong database password is reported in one sentence, without the password', async () => {
+it('a wrong database password is one sentence, without the password', async () => {
   const refusal = await refusalOf((url) => {
     url.password = 'a-secret';
   });
@@ -70,7 +70,7 @@ it('an error in the command itself is reported in full', async () => {
   expect(refusal).toHaveProperty('code', '42601');
 });
 
-it('a command finds its database in the file of DATABASE_URL_FILE, and names one that is missing', async () => {
+it('a command reads DATABASE_URL_FILE, and names a missing one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'database-'));
   const path = join(folder, 'DATABASE_URL');
   writeFileSync(path, `${database.databaseUrl}\n`);

@@ -130,7 +130,7 @@ describe('a trial of models', () => {
 
 describe('a measurement of the capacity', () => {
   it.each(['shares', 'is refused'] as const)(
-    'finds how many answers an upstream writes at a time when what is beyond %s',
+    'finds how many answers fit at a time when what is beyond %s',
     async (surplus) => {
       const steps: number[] = [];
       const { engine, nowMs } = createSharedEngine(4, surplus);

@@ -160,7 +160,7 @@ describe('a host name', () => {
     await check(async () => ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c']);
   });
 
-  it('that does not resolve is accepted, because every connection is checked again', async () => {
+  it('is accepted without an address, since each connection is checked', async () => {
     await check(() => Promise.reject(new Error('queryA ENOTFOUND')));
   });
 

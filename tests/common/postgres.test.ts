@@ -40,7 +40,7 @@ describe('a database transaction', () => {
     expect(rows).toEqual([{ value: 3 }]);
   });
 
-  it('that turns out read-only closes its connection, which may lead to the wrong server', async () => {
+  it('that turns out read-only closes its connection to the wrong server', async () => {
     const keep = () => inTransaction(pool, (client) => client.query('insert into kept values (4)'));
     await pool.query('set default_transaction_read_only = on');
     await expect(keep()).rejects.toMatchObject({ code: '25006' });

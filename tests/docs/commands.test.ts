@@ -129,7 +129,7 @@ describe('the commands in the documents', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('are files of the project or beside the document when they start with node', () => {
+  it('are files of the project or beside the document, when node starts them', () => {
     const named = commandsOf(/\bnode ([\w/-]+\.(?:ts|mjs))/g);
     const folders = new Set(['', ...documents.map(({ path }) => dirname(path))]);
     const exists = (path: string): boolean =>

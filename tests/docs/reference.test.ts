@@ -149,7 +149,7 @@ describe('the reference of a changed program', () => {
     expect(text.indexOf('#depositspaused')).toBeGreaterThan(text.indexOf('#valueoutofrange'));
   });
 
-  it("explains an error in the instruction's words, or else in those of the error", () => {
+  it("explains an error in the instruction's words, else in the error's", () => {
     const text =
       change('instructions/credit_buy.rs', '`credits` is out of its bounds', 'No credits').get(
         'credit_buy.md',

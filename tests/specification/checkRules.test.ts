@@ -8,7 +8,7 @@ const faultsOf = (rule: { open?: string }, source: string): string[] =>
   findFaults([{ id: 'a.rule', rule: 'Something holds.', ...rule }], new Map([['a', source]]));
 
 describe('a rule', () => {
-  it('is shown by a test with its id at the end of the title, alone or among others', () => {
+  it('is shown by a test with its id at the end of the title', () => {
     expect(faultsOf({}, title('a.rule'))).toEqual([]);
     expect(
       findFaults([{ id: 'b.rule', rule: '' }], new Map([['a', title('b.rule', 'b.rule')]])),

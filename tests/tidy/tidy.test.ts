@@ -167,7 +167,7 @@ describe('the words of sources', () => {
 });
 
 describe('the commits of a change', () => {
-  it('have plain messages, with one change in a subject of at most 72 characters', () => {
+  it('have plain messages, each with one change in a subject of 72 characters', () => {
     expect(messagesOfChange().flatMap(faultsOfMessage)).toEqual([]);
   });
 });
