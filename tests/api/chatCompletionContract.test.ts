@@ -318,7 +318,7 @@ describe('a list with thousands of faults', () => {
   const sent = (change: Record<string, unknown>) => () =>
     parseChatCompletion({ ...valid, ...change });
 
-  it('of messages is read up to the first fault, which is named', () => {
+  it('is read up to the first fault among its messages, which is named', () => {
     const { values, looks } = counted(2_048);
     const good = Array(100).fill(valid.messages[0]);
     const refusal = expect.objectContaining({ options: { param: 'messages[100].role' } });
@@ -326,7 +326,7 @@ describe('a list with thousands of faults', () => {
     expect(looks()).toBeLessThan(20);
   });
 
-  it('of messages beyond what there may be is not read to its end', () => {
+  it('is not read to its end where there may not be so many messages', () => {
     const { values, looks } = counted(60_000);
     expect(sent({ messages: values })).toThrow(
       expect.objectContaining({ options: { param: 'messages[0].role' } }),
@@ -334,7 +334,7 @@ describe('a list with thousands of faults', () => {
     expect(looks()).toBeLessThan(20);
   });
 
-  it('of biases is read up to the first fault', () => {
+  it('is read up to the first fault among its biases', () => {
     let looks = 0;
     const bad = () => {
       looks += 1;
@@ -353,7 +353,7 @@ describe('a list with thousands of faults', () => {
     expect(looks).toBeLessThan(5_100);
   });
 
-  it('of stop sequences is read up to one too many', () => {
+  it('is read up to one stop sequence too many', () => {
     const looked = new Set<string | symbol>();
     const stop = new Proxy(Array(10_000).fill(0), {
       get: (list, key) => {

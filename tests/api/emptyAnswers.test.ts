@@ -63,7 +63,7 @@ describe('an answer without text', () => {
       expect(noted).toEqual([]);
     });
 
-    it('counts against its worker in a stream that no other may go on with', async () => {
+    it('counts against its worker in a stream that cannot fail over', async () => {
       const thinking = { thought: 'Hm.', code: empty };
       const { end: result, noted } = await asking(2, thinking, undefined);
       expect(result).toMatchObject(end);

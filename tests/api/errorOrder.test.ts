@@ -107,7 +107,7 @@ describe('a request with several faults gets the error of the first', () => {
     });
   });
 
-  it('and the error quotes its path as it was sent', async () => {
+  it('quotes the path in its error as it was sent', async () => {
     const response = await fetch(`${app.url}/v1/nothing/%00?a=b`, {
       headers: { 'x-forwarded-for': '192.0.2.6' },
     });

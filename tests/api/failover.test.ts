@@ -169,7 +169,7 @@ describe('a client that disconnects after the first text', () => {
 
 describe("a request that a model's server refuses", () => {
   it.each(['invalid_request', 'body_too_large'])(
-    'by %s is the client’s error, too: it sent what no worker takes',
+    'is the client’s error when refused by %s, as no worker takes it',
     async (code) => {
       const { end, started, noted } = await answer([[], [], []], { workers: say(code, code) });
       expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], []]);

@@ -24,7 +24,7 @@ const busy = (limit: number) =>
   refusedAs('rate_limit_exceeded', { retryAfterSeconds: 1, details: { limit } });
 
 describe('large bodies', () => {
-  it('of one wallet are read in order, without those of absent clients', async () => {
+  it('are read in order within a wallet, without those of absent clients', async () => {
     const ended: string[] = [];
     const note = (name: string) => (body: unknown) => {
       ended.push(name);
@@ -44,7 +44,7 @@ describe('large bodies', () => {
     expect(ended.filter((name) => name !== 'left')).toEqual(['first', 'last']);
   });
 
-  it('of wallets are read in turns, whichever sent more and sooner', async () => {
+  it('are read in turns among wallets, whichever sent more and sooner', async () => {
     const ended: string[] = [];
     // All from one address, whose bound is not met.
     const sent = ['greedy', 'greedy', 'greedy', 'honest', 'third', 'third'].map((wallet, place) =>
@@ -65,7 +65,7 @@ describe('large bodies', () => {
     expect(await read('{')).toEqual({ kind: 'not_json' });
   });
 
-  it('whose client has left keep no place from the next of their wallet', async () => {
+  it('keep no place from the next of their wallet once their client has left', async () => {
     let isWanted = true;
     const left = Array.from({ length: 3 }, () =>
       bodies.read([Buffer.from('{')], ONE, () => isWanted),
@@ -119,7 +119,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('that still wait when the service closes are refused as unavailable', async () => {
+  it('are refused as unavailable if they still wait when the service closes', async () => {
     const reads = Array.from({ length: 3 }, () => read(bodyWith()));
     const ended = Promise.allSettled(reads);
     await bodies.close();

@@ -161,7 +161,7 @@ describe('a repeat of a running job', () => {
     [1, 1],
     // A lease that no process of ours wrote.
     [31, 31],
-  ])('whose lease lasts %d s more is to come back in %d s', async (secondsLeft, retryAfter) => {
+  ])('is to come back, with %d s of its lease left, in %d s', async (secondsLeft, retryAfter) => {
     expect(await repeatAt(secondsLeft)).toEqual({
       answer: ['idempotency_key_in_use', retryAfter],
       orphansFailed: 0,

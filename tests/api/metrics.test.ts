@@ -124,7 +124,7 @@ describe('a job', () => {
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="settled"}': 1 }]);
   });
 
-  it('that was too late to settle is counted when it is refunded', async () => {
+  it('is counted as too late to settle when it is refunded', async () => {
     const { escrow, lock, ends } = observed({ settle: overdue, refund: refunded });
     await lock();
 
@@ -144,7 +144,7 @@ describe('a job', () => {
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="failed"}': 1 }]);
   });
 
-  it('that this process cannot end is counted as left to the keeper', async () => {
+  it('is counted as left to the keeper when this process cannot end it', async () => {
     const { escrow, lock, ends } = observed({ settle: undecided });
     await lock();
 
@@ -244,7 +244,7 @@ describe('a request', () => {
     expect(logged).not.toMatch(/private|svc_live_/);
   });
 
-  it('without a route is counted under one name, however many paths are tried', async () => {
+  it('is counted without a route under one name, whatever path is tried', async () => {
     for (const path of ['/a', '/b', '/v1/c']) await fetch(app.url + path);
 
     const samples = samplesOf(await metrics.registry.metrics());

@@ -40,7 +40,7 @@ describe('a time-out', () => {
     [14_000, 'the refund', 15_000],
     [16_000, null, 15_000],
   ])(
-    'whose refund takes %d ms is reported as %s after %d ms',
+    'is reported, with a refund that takes %d ms, as %s after %d ms',
     async (refundMs, refundTx, tookMs) => {
       const ended = endOverdue(refundMs);
       await jest.advanceTimersByTimeAsync(20_000);

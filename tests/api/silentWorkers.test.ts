@@ -44,7 +44,7 @@ describe('a worker that was silent for too long', () => {
     },
   );
 
-  it('and then fails keeps no place that comes free for it only later', async () => {
+  it('keeps no place that comes free only after its failure', async () => {
     const { promise: free, resolve: hasPlace } = Promise.withResolvers<void>();
     let asked = 0;
     async function* ask(): AsyncGenerator<readonly WorkerEvent[]> {
@@ -293,7 +293,7 @@ describe('a worker that stands still', () => {
     it.each([
       [5, 44],
       [30, 50],
-    ])('that lived after %i s is waited for until %i s', async (aliveAt, silentAt) => {
+    ])('is waited for, having lived after %i s, until %i s', async (aliveAt, silentAt) => {
       const { clock, talker, ending } = begin(reading);
       const isOver = watch(ending);
       await clock.advance(aliveAt);

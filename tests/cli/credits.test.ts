@@ -92,7 +92,7 @@ describe('svc credits buy', () => {
     expect(await service.account(wallet.publicKey)).toMatchObject({ limitPerJobCredits: 40n });
   });
 
-  it('without a gateway, says that no service may spend the credits', async () => {
+  it('says that no service may spend the credits where no gateway is named', async () => {
     const wallet = await fundWallet(5n);
     const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
     const { messages } = await svc(wallet, 'credits', 'buy', '5', ...rpc);

@@ -194,7 +194,7 @@ describe('svc webhooks listen', () => {
     expect(notices()).toMatch(/\nThe session has ended\. Run the command again\.\n$/);
   });
 
-  it('refuses an address to forward to that is none, before it signs in', async () => {
+  it('refuses an unusable forwarding address before it signs in', async () => {
     const args = ['webhooks', 'listen', '--forward-to', 'localhost:3000', ...signIn()];
     const { code, error } = await runCli(args);
     expect([code, error]).toEqual([1, '--forward-to is no http or https address.\n']);

@@ -109,7 +109,7 @@ describe(`events (seed ${random.seed})`, () => {
     expect(decodeEvents(transaction(inner), elsewhere)).toEqual([]);
   });
 
-  it('of an unknown or unreadable kind make the reader throw', () => {
+  it('make the reader throw when their kind is unknown or unreadable', () => {
     const unknown = Buffer.concat([TAG, random.bytes(40)]);
     const { bytes } = encode('CreditBought');
     expect(() => decodeEventData(unknown)).toThrow('does not know');

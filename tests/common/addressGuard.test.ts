@@ -152,11 +152,11 @@ describe('a host name', () => {
     ['a public IPv4 and a unique-local IPv6 address', ['93.184.215.14', 'fd00::1']],
     ['loopback', ['127.0.0.1']],
     ['something that is no address', ['hooks.example.com']],
-  ])('that resolves to %s is refused', async (_what, addresses) => {
+  ])('is refused when it resolves to %s', async (_what, addresses) => {
     await expect(check(async () => addresses)).rejects.toThrow(AddressRefusedError);
   });
 
-  it('that resolves to public addresses is accepted', async () => {
+  it('is accepted when it resolves to public addresses', async () => {
     await check(async () => ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c']);
   });
 
@@ -164,7 +164,7 @@ describe('a host name', () => {
     await check(() => Promise.reject(new Error('queryA ENOTFOUND')));
   });
 
-  it('that resolves to loopback is accepted when loopback is allowed', async () => {
+  it('is accepted when it resolves to loopback and that is allowed', async () => {
     await check(async () => ['127.0.0.1', '::1'], true);
     await expect(check(async () => ['127.0.0.1', '10.0.0.1'], true)).rejects.toThrow();
   });

@@ -22,12 +22,12 @@ const documented = new Set(
 );
 
 describe('the metrics', () => {
-  it('of each process are all described in the documents', () => {
+  it('are all described in the documents, for each process', () => {
     expect(shown.length).toBeGreaterThan(20);
     expect(shown.filter((name) => !documented.has(name))).toEqual([]);
   });
 
-  it('in the documents are all exported by a process', () => {
+  it('are all exported by a process where the documents name them', () => {
     expect([...documented].filter((name) => !shown.includes(name))).toEqual([]);
   });
 });

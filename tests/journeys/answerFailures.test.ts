@@ -93,7 +93,7 @@ describe('a stream', () => {
     expect(after).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('to a client that reads nothing is completed, and read later [completions.slow-reader]', async () => {
+  it('is completed for a client that reads nothing, and read later [completions.slow-reader]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const words = Array.from({ length: 20_000 }, (_, index) => `word ${index} `);
     service.engine.play(async function* () {
@@ -116,7 +116,7 @@ describe('a stream', () => {
     expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
   });
 
-  it('whose client disconnects before the first content is not charged', async () => {
+  it('is not charged when its client leaves before the first content', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(silence);
     const leaving = new AbortController();
@@ -161,7 +161,7 @@ describe('a stream', () => {
     await service.expectConserved();
   });
 
-  it('whose client resets the connection at its end is still settled', async () => {
+  it('is still settled when its client resets the connection at its end', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const end = answerInTwoParts(service.engine);
     const response = await openCompletion(service, { form: 'stream', apiKey });
@@ -185,7 +185,7 @@ describe('a stream', () => {
     });
   });
 
-  it('whose API process is killed during it is refunded', async () => {
+  it('is refunded when its API process is killed during it', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* (signal) {
       yield 'Hello';

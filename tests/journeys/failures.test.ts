@@ -305,7 +305,7 @@ describe('a request whose API process is killed after the lock', () => {
 });
 
 describe('a client that disconnects', () => {
-  it('before a plain answer began is not charged [failures.client-left-plain]', async () => {
+  it('is not charged before a plain answer began [failures.client-left-plain]', async () => {
     await work('endless');
     const leaving = new AbortController();
     const asking = service

@@ -80,7 +80,7 @@ describe('a lock that is not confirmed in 10 s', () => {
     await service.expectConserved();
   });
 
-  it('and never lands leaves nothing, so that the same request may run again [failures.lock-late]', async () => {
+  it('leaves nothing when it never lands, so the same request may run again [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => undefined);

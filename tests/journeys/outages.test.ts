@@ -141,7 +141,7 @@ describe('while the ledger is unavailable, a completion', () => {
     });
   });
 
-  it('that was locked before is answered, and settled later [completions.unsettled-in-time]', async () => {
+  it('is answered when it was locked before, and settled later [completions.unsettled-in-time]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, ended, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -163,7 +163,7 @@ describe('while the ledger is unavailable, a completion', () => {
     await service.expectConserved();
   });
 
-  it('with a failing worker gets its error, and is refunded later', async () => {
+  it('gets its error with a failing worker, and is refunded later', async () => {
     const wallet = await service.addWallet(CREDITS);
     const answers = await failBoth(wallet, () => service.ledgerGate.intercept(nodeUnavailable));
     for (const { error } of answers) expect(error).toMatchObject(unsettled);
@@ -201,7 +201,7 @@ describe('while the ledger is unavailable, a dispute', () => {
 });
 
 describe('while a node loses transactions and answers late, a completion', () => {
-  it('that was locked before is still settled', async () => {
+  it('is still settled when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -216,7 +216,7 @@ describe('while a node loses transactions and answers late, a completion', () =>
     expect(refusals()).toBe(READ_REFUSALS);
   });
 
-  it('whose acknowledgement was lost carries it in its settlement', async () => {
+  it('carries its worker’s lost acknowledgement in its settlement', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = loseAcknowledgements();
     const { answers, end } = await askBoth(apiKey);
@@ -296,7 +296,7 @@ describe('while the database is unavailable, a completion', () => {
     });
   });
 
-  it('that was locked before is answered and settled', async () => {
+  it('is answered and settled when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -313,7 +313,7 @@ describe('while the database is unavailable, a completion', () => {
 describe('while the database does not respond, a completion', () => {
   afterEach(() => service.databaseGate.thaw());
 
-  it('that was locked before is answered and settled in time', async () => {
+  it('is answered and settled in time when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -351,7 +351,7 @@ describe('after the database connections died silently, a completion', () => {
 });
 
 describe('while the fee payer has no SOL, a completion', () => {
-  it('that was locked before is settled once the fee payer is funded', async () => {
+  it('is settled once the fee payer is funded, when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);

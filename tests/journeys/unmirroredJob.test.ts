@@ -95,7 +95,7 @@ describe('with a stopped indexer, a plain answer', () => {
     expect(job.on_chain.settlement_tx).toBe(answer.headers['x-svc-settlement-tx']);
   });
 
-  it('that was lost is given to a counted repeat, and charged once [idempotency.silent-retries]', async () => {
+  it('is given to a counted repeat when it was lost, and charged once [idempotency.silent-retries]', async () => {
     service.engine.play(async function* () {
       yield 'Hello.';
     });

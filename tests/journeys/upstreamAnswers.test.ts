@@ -161,7 +161,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('that uses up the token limit is an empty answer without a charge', async () => {
+  it('makes an empty answer without a charge when it uses up the token limit', async () => {
     const thought = 'I wonder what to say. '.repeat(4);
     upstream.answerWith((reply) => {
       think(reply, thought);
@@ -177,7 +177,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     });
   });
 
-  it('without content is an error and costs nothing', async () => {
+  it('is an error without content, and costs nothing', async () => {
     answerWith('');
     const { error, text } = await complete(form);
     expect([text, error]).toEqual(['', expect.objectContaining({ code: 'worker_failed' })]);

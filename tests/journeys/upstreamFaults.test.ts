@@ -259,7 +259,7 @@ function finishChunk(body: string) {
 describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
   beforeAll(() => engine.use(createUpstreamEngine({ url: upstream.url })));
 
-  it('with text, whose model still thinks, is stopped, proven, paid and marked', async () => {
+  it('is stopped, proven, paid and marked when it has text and still thinks', async () => {
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
       await think(reply);
@@ -288,7 +288,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('whose model only thinks for 20 s after its text fails, without a charge', async () => {
+  it('fails without a charge when its model only thinks for its last 20 s', async () => {
     let thoughts = 0;
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
@@ -318,7 +318,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('without content runs on to its deadline, and is refunded', async () => {
+  it('runs on to its deadline without content, and is refunded', async () => {
     upstream.answerWith(think);
     const answer = await complete(form, {}, async (untilBegun) => {
       await untilBegun();

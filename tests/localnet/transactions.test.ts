@@ -113,7 +113,7 @@ describe('a transaction', () => {
     return (await scene.sign([transfer(lamports)])).wire;
   }
 
-  it('that fails costs its fee without preflight, and nothing with preflight', async () => {
+  it('costs its fee when it fails without preflight, and nothing with it', async () => {
     const { wire, signature } = await scene.sign([transfer(1e15)]);
     const before = await balance();
     expect((await send(wire)).error).toMatchObject({
@@ -130,7 +130,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('that exceeds its limit of loaded data still pays its fee', async () => {
+  it('still pays its fee when it exceeds its limit of loaded data', async () => {
     const limit = Buffer.from([4, 1, 0, 0, 0]);
     const { programId } = ComputeBudgetProgram;
     const tooLow = new TransactionInstruction({ programId, keys: [], data: limit });

@@ -127,7 +127,7 @@ describe('a transaction of version 1', () => {
     expect((await send(wire)).result).toBe(signature);
   });
 
-  it('that asks for too few units fails', async () => {
+  it('fails when it asks for too few units', async () => {
     const { wire } = await sign([transfer(5_000_000)], { ...CONFIG, computeUnitLimit: 1 });
     expect((await send(wire)).error).toMatchObject({
       code: -32002,

@@ -101,7 +101,7 @@ describe('a stolen hot signer with a worker of its own', () => {
 });
 
 describe('a worker that proves garbage', () => {
-  it('cannot bring back a proof that was put aside, nor be convicted by it', async () => {
+  it('cannot bring back a replaced proof, and is not convicted by it', async () => {
     const { chain, hotSigner } = world;
     const job = await jobIn(world, 'settling', { outputHash: GARBAGE });
     await chain.send([acknowledge(world, job, { attempt: 2 })], [hotSigner]);
@@ -127,7 +127,7 @@ describe('a worker that proves garbage', () => {
     await expectRefusal(world, 'ProofWrongMessage', verdict, [arbiter]);
   });
 
-  it('at the last attempt returns the lock, since the controller can fail it', async () => {
+  it('returns the lock at the last attempt, since the controller can fail it', async () => {
     const { chain, hotSigner } = world;
     const job = await lockJob(world);
     await chain.send([acknowledge(world, job, { attempt: 255 })], [hotSigner]);
@@ -176,7 +176,7 @@ describe('evidence', () => {
     return chain.send([gatewayUpdate(change)], [operator]);
   };
 
-  it('of a signer that did not settle counts only while that signer is listed', async () => {
+  it('counts only while its signer, if that did not settle, is listed', async () => {
     const { chain, arbiter, hotSigner } = world;
     const job = await jobIn(world, 'disputed');
     await passDisputeWindow(world);
@@ -190,7 +190,7 @@ describe('evidence', () => {
     expect((await readJob(world, job)).outcome).toBe('upheld_gateway');
   });
 
-  it('for one job decides no other, whatever program calls for both verdicts', async () => {
+  it('decides no other job, whatever program calls for both verdicts', async () => {
     const { chain, arbiter } = world;
     chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')] as const;

@@ -120,7 +120,7 @@ describe('an early start, before the ledger check,', () => {
     expect(starts.count).toBe(3);
   });
 
-  it("at another signer's attempt does not block the attempt's own caller", async () => {
+  it('does not block an attempt’s own caller when another signer begins it', async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [thief, owner] = [await remembered(), await remembered()];
     const stolen = ask(thief);
@@ -132,7 +132,7 @@ describe('an early start, before the ledger check,', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('and a waiting request lead to one run, which can be stopped', async () => {
+  it('leads, with a waiting request, to one run that can be stopped', async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [stranger, known] = [freshAddress(), await remembered()];
     const waiting = ask(stranger);

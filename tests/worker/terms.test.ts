@@ -37,7 +37,7 @@ describe('the share of a job', () => {
     [1_500, 'taken'],
     [1_501, '403 share_too_low'],
     [10_001, '403 share_too_low'],
-  ])('with %i basis points for the treasury is %s', async (treasury, outcome) => {
+  ])('is, with %i basis points for the treasury, %s', async (treasury, outcome) => {
     const job = await careful.lock({ treasury_share_basis_points: treasury });
     expect(await outcomeOf(careful.ask(job))).toBe(outcome);
   });

@@ -50,7 +50,7 @@ function serialize(message: { serialize(): Uint8Array }): string | undefined {
 
 describe(`a compiled message (seed ${random.seed})`, () => {
   it.each(['legacy', 0] as const)(
-    'of version %s equals that of web3.js byte for byte',
+    'equals that of web3.js byte for byte in version %s',
     (version) => {
       let compared = 0;
       for (let made = 0; made < MESSAGES; made += 1) {

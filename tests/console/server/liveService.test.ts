@@ -138,7 +138,7 @@ describe('a stolen session', () => {
     return { address, apiKey, stolen: await signIn(call, keypair) };
   }
 
-  it('of a recent sign-in gets a key, and with it only the daily limit', async () => {
+  it('gets a key while its sign-in is recent, and with it only the daily limit', async () => {
     const { address, apiKey, stolen } = await steal();
     const { body } = await call('POST /key/regenerate', { cookie: stolen });
     const statuses: number[] = [];
@@ -154,7 +154,7 @@ describe('a stolen session', () => {
     });
   });
 
-  it('that is 16 minutes old gets no key, and a limit in the playground', async () => {
+  it('gets no key after 16 minutes, and has a limit in the playground', async () => {
     const { address, apiKey, stolen } = await steal();
     await service.pool.query(
       `update service.sessions set signed_in_at = signed_in_at - interval '16 minutes'
@@ -265,7 +265,7 @@ describe('the account', () => {
     });
   });
 
-  it('of a wallet without one is empty, not an error', async () => {
+  it('is empty, not an error, for a wallet without one', async () => {
     const { body } = await call('GET /account', {
       cookie: await signIn(call, Keypair.generate()),
     });

@@ -170,7 +170,7 @@ describe('the deliveries of a webhook', () => {
     );
   });
 
-  it('that arrived are sent again five times, without an end of the webhook', async () => {
+  it('are sent again five times, once arrived, without an end of the webhook', async () => {
     await announce(1);
     const [{ id: delivery }] = (await deliveries()).data;
     for (let time = 2; time <= 5; time += 1) {

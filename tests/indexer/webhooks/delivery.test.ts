@@ -342,7 +342,7 @@ describe('an attempt', () => {
     ['an active webhook', 'active', false],
     ['a failed one that its owner replays', 'failed', true],
   ])(
-    'to %s waits while another attempt of the same event runs',
+    'waits to %s while another attempt of the same event runs',
     async (_whose, status, isRequested) => {
       const { delivery } = await announceOne();
       await scene.pool.query('update service.webhooks set status = $1', [status]);
@@ -361,7 +361,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('that two processes receive is made by one of them', async () => {
+  it('is made by one of two processes that receive it', async () => {
     const { delivery } = await announceOne();
     const [job] = (await takeDue(scene.pool, TURN)) as [TakenAttempt];
     await scene.pool.query('update service.webhook_deliveries set taken_until = now()');
