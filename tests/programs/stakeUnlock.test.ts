@@ -83,7 +83,7 @@ describe('stake_unlock', () => {
       return Number((await worker()).unstakeReadyAt - (await world.chain.now()));
     };
 
-    it('keeps the one of the deposit: a raised one binds no stake that is there', async () => {
+    it('keeps the cooldown of the deposit, also when it was raised since', async () => {
       await setCooldown(HIGHER);
       expect(await waitSeconds()).toBe(SETTINGS.unstakeCooldownSeconds);
     });
