@@ -6,8 +6,7 @@ import { makeFolder } from './builtFolder.mjs';
 import { root } from './pinnedNode.mjs';
 
 const built = join(root, 'console/dist');
-/** The pages and all that they import values from. */
-const SOURCES = ['api/console/contracts', 'common', 'console', 'programs/client', 'webhooks'];
+const SOURCES = ['console', 'programs/client', 'api/console/contracts', 'common/priceSteps.ts'];
 
 if (existsSync(join(root, 'console/index.html'))) {
   await makeFolder({ built, sources: SOURCES, build });

@@ -1,5 +1,5 @@
-// Packages that another one contains, each as a single file without its dependencies. Installed,
-// web3.js would bring 30 MB of packages.
+// Packages that another one contains, each as a single file without what it would bring when it is
+// installed: web3.js asks for 30 MB of packages.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';

@@ -78,8 +78,8 @@ const SCENES: readonly (readonly [name: string, act: (page: Page) => Promise<voi
 ];
 
 /**
- * Presses with the bare mouse, once the page rests, and waits until it rests again. A search for
- * elements would take the page's own time, which a person's eyes do not.
+ * Presses with the bare mouse, once the page rests, and leaves the page alone until it rests again: to
+ * look for elements takes the page's own time, which nobody spends who has eyes.
  */
 async function pressOn(target: Locator): Promise<void> {
   const page = target.page();

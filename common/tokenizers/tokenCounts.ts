@@ -6,7 +6,7 @@ import { openTokenizers, PROMPT_BYTES_MAX, type Tokenizers } from './tokenizers.
  *
  * Bounds are chosen in the client's favour where money follows from them: a prompt is never refused
  * for being larger than it is, and a worker's count is never accepted above what a text like the
- * delivered one holds. `npm run bench -- tokens` measures the latter against the tokenizers of five open
+ * delivered one holds. `npm run bench:tokens` measures the latter against the tokenizers of five open
  * models, and docs/token-counts.md has the table.
  */
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tries the image's steps without a container: assembles its folder in a temporary place and makes it
-# read-only. It then starts the processes there as the image's user, without this machine's settings:
-# first without any, then with those of the compose files.
+# Tries the image's steps without a container: assembles its folder in a temporary place, takes the
+# right to write away, and starts its processes there as the image's user, without this machine's
+# settings: first without any, then with those of the compose files.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
