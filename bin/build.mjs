@@ -1,5 +1,5 @@
-// `npm run build` makes what the API serves: the pages of the web app, and the packages that others
-// install. It prints the packages' tarballs with their sha512. `-- console` makes the pages alone.
+// `npm run build`: makes what the API serves, the pages of the web app and the packages, and prints
+// the packages' tarballs with their sha512. `-- console` makes the pages alone.
 import './buildConsole.mjs';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
-import { encodeBase58 } from '../../programs/client/keys.ts';
+
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -38,7 +39,7 @@ async function fundWallet(credits: bigint): Promise<Keypair> {
 async function svc(wallet: Keypair, ...words: string[]) {
   const signer = JSON.stringify([...wallet.secretKey]);
   const { code, output, error } = await runCli([...words, '--signer', signer]);
-  return { code, printed: output.trimEnd(), messages: error.trimEnd().split('\n') };
+  return { code, printed: output.trimEnd(), told: error.trimEnd().split('\n') };
 }
 
 const credits = (wallet: Keypair, ...words: string[]) =>
@@ -46,9 +47,9 @@ const credits = (wallet: Keypair, ...words: string[]) =>
 
 /** The last that a command says which is refused. */
 async function refusalOf(command: ReturnType<typeof svc>): Promise<string | undefined> {
-  const { code, messages } = await command;
+  const { code, told } = await command;
   expect(code).toBe(1);
-  return messages.at(-1);
+  return told.at(-1);
 }
 
 const LIMITS = ['--per-job', '40', '--per-day', 'none'];
@@ -62,8 +63,8 @@ async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
 describe('svc credits buy', () => {
   it('opens the account and sets the gateway’s limits, and says so beforehand', async () => {
     const wallet = await fundWallet(500n);
-    const { messages, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
-    expect(messages).toEqual([
+    const { told, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
+    expect(told).toEqual([
       `You pay 3.20 of the stablecoin ${mint} for 320 credits.`,
       'Your credit account is opened; your wallet pays its rent in SOL.',
       `${gateway} becomes the spender of your credits.`,
@@ -83,8 +84,8 @@ describe('svc credits buy', () => {
   it('leaves the spender of an open account as it is', async () => {
     const wallet = await fundWallet(500n);
     await credits(wallet, 'buy', '100', ...LIMITS, '--yes');
-    const { messages } = await credits(wallet, 'buy', '1', '--yes');
-    expect(messages).toEqual([
+    const { told } = await credits(wallet, 'buy', '1', '--yes');
+    expect(told).toEqual([
       `You pay 0.01 of the stablecoin ${mint} for 1 credit.`,
       'You then have 101 credits available.',
       'Your wallet then holds 3.99 of the stablecoin.',
@@ -95,10 +96,8 @@ describe('svc credits buy', () => {
   it('says that no service may spend the credits where no gateway is named', async () => {
     const wallet = await fundWallet(5n);
     const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
-    const { messages } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
-    expect(messages).toContain(
-      'The service may not spend them yet: name it with svc credits limits.',
-    );
+    const { told } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
+    expect(told).toContain('The service may not spend them yet: name it with svc credits limits.');
     expect((await service.account(wallet.publicKey)).spender).toEqual(PublicKey.default);
   });
 
@@ -164,7 +163,7 @@ async function startForgetfulNode(rpcUrl: string) {
       return;
     }
     const { signatures } = VersionedTransaction.deserialize(Buffer.from(params[0], 'base64'));
-    const result = encodeBase58(signatures[0] ?? new Uint8Array());
+    const result = base58.encode(signatures[0] ?? new Uint8Array());
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     resolve();
   }).listen(0, '127.0.0.1');
@@ -184,8 +183,8 @@ describe('svc credits withdraw', () => {
   it('turns credits back into stablecoin, at most those available', async () => {
     const wallet = await fundWallet(500n);
     await credits(wallet, 'buy', '500', ...LIMITS, '--yes');
-    const { messages } = await credits(wallet, 'withdraw', '200', '--yes');
-    expect(messages).toEqual([
+    const { told } = await credits(wallet, 'withdraw', '200', '--yes');
+    expect(told).toEqual([
       `2.00 of the stablecoin ${mint} go to your wallet.`,
       'You then have 300 credits available.',
       'Your wallet then holds 2.00 of the stablecoin.',
@@ -206,16 +205,8 @@ describe('svc credits limits', () => {
     expect(before).toMatch(/has no credit account.*\n/);
     expect(before).toContain(`The wallet holds 0.50 of the stablecoin ${mint}.`);
     await credits(wallet, 'buy', '50', ...LIMITS, '--yes');
-    const { messages } = await credits(
-      wallet,
-      'limits',
-      '--per-job',
-      '8',
-      '--per-day',
-      '16',
-      '--yes',
-    );
-    expect(messages).toEqual(['It may lock 8 credits a job and 16 credits a day.']);
+    const { told } = await credits(wallet, 'limits', '--per-job', '8', '--per-day', '16', '--yes');
+    expect(told).toEqual(['It may lock 8 credits a job and 16 credits a day.']);
     expect((await credits(wallet, 'limits')).printed).toBe(
       '50 credits available, 0 credits locked.\n' +
         `${gateway} may lock 8 credits a job and 16 credits a day. ` +

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, Message } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { describeRefusal } from '../../cli/send.ts';
 import { describePayerShortage } from '../../common/payerShortage.ts';
 import { creditOpen } from '../../programs/client/index.ts';
@@ -75,7 +75,7 @@ describe('svc send --print', () => {
       ...['--rpc', ledger.rpcUrl, '--print'],
     ]);
     expect(code).toBe(0);
-    const message = Message.from(bs58.decode(output.trim()));
+    const message = Message.from(base58.decode(output.trim()));
     const { value: isAlive } = await ledger.connection.isBlockhashValid(message.recentBlockhash);
     expect(isAlive).toBe(true);
     const [, block, seconds] =
@@ -146,10 +146,10 @@ describe('svc send with a refused instruction', () => {
       describeRefusal({ name, code: null, instructionIndex }, sent, rpc);
     const { rpc } = ledger;
     const unknown = 'The ledger refused credit_open: error 1 of a program that is not known.';
-    // By now it would succeed, so a simulation shows no error.
+    // By now it would succeed, so that a simulation tells nothing.
     expect(await describe(0, '{"Custom":1}', rpc)).toBe(unknown);
     expect(await describe(0, '{"Custom":1}', away)).toBe(unknown);
-    // It would fail for want of the payer's lamports: another error than the one to report.
+    // It would fail for want of the payer's lamports: another error than the one to be told.
     const poor = Keypair.generate().publicKey;
     await ledger.fundLamports(poor, 1_500_000);
     sent = {
