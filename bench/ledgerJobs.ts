@@ -39,7 +39,7 @@ export function watchConfirmations(connection: Connection): Confirmations {
   );
   return {
     async atMs(signature) {
-      await waitUntil(`the ledger tells of ${signature}`, () => notifiedAtMs.has(signature));
+      await waitUntil(`the ledger has ${signature}`, () => notifiedAtMs.has(signature));
       return notifiedAtMs.get(signature) as number;
     },
     close: () => connection.removeOnLogsListener(subscription),

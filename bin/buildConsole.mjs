@@ -6,9 +6,10 @@ import { makeFolder } from './builtFolder.mjs';
 import { root } from './pinnedNode.mjs';
 
 const built = join(root, 'console/dist');
+const SOURCES = ['console', 'programs/client', 'api/console/contracts', 'common/priceSteps.ts'];
 
 if (existsSync(join(root, 'console/index.html'))) {
-  await makeFolder({ built, sources: ['console', 'programs/client'], build });
+  await makeFolder({ built, sources: SOURCES, build });
 } else if (!existsSync(join(built, 'index.html'))) {
   process.stderr.write('its pages are not in this copy\n');
   process.exitCode = 1;

@@ -1,27 +1,43 @@
-// `npm run packages:lint`: what publint and attw ("are the types wrong?") say of the built packages.
-// Anything they say fails, suggestions too.
+// `npm run lint:packages`: what publint and attw ("are the types wrong?") say of the built packages, and
+// the licence of every dependency. Anything they say fails, suggestions too. `-- types` and
+// `-- licences` check one of both.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { checkLicences } from './licences.mjs';
 import { BUILT, PACKAGES } from './packages.ts';
 import { root } from './pinnedNode.mjs';
 
-let failed = 0;
-for (const name of Object.keys(PACKAGES)) {
-  const folder = join(BUILT, name);
-  const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const { messages } = await publint({ pkgDir: folder, pack: 'npm' });
-  const findings = messages.map((message) => formatMessage(message, description, { color: false }));
-  const wrongTypes = checkTypes(folder, description);
-  if (wrongTypes) findings.push(wrongTypes);
-  if (findings.length > 0) failed += 1;
-  process.stdout.write(
-    [`${name}: ${findings.length || 'no'} findings`, ...findings, ''].join('\n'),
-  );
+const CHECKS = { types: lintPackages, licences: checkLicences };
+
+const checks = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(CHECKS);
+for (const name of checks) {
+  if (CHECKS[name] === undefined)
+    throw new Error(`There is no check ${name}: name types or licences`);
+  if (!(await CHECKS[name]())) process.exitCode = 1;
 }
-process.exitCode = failed > 0 ? 1 : 0;
+
+/** @returns whether nothing is to say of any package */
+async function lintPackages() {
+  let passes = true;
+  for (const name of Object.keys(PACKAGES)) {
+    const folder = join(BUILT, name);
+    const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const { messages } = await publint({ pkgDir: folder, pack: 'npm' });
+    const findings = messages.map((message) =>
+      formatMessage(message, description, { color: false }),
+    );
+    const wrongTypes = checkTypes(folder, description);
+    if (wrongTypes) findings.push(wrongTypes);
+    if (findings.length > 0) passes = false;
+    process.stdout.write(
+      [`${name}: ${findings.length || 'no'} findings`, ...findings, ''].join('\n'),
+    );
+  }
+  return passes;
+}
 
 /** What attw prints of a package whose types some resolution cannot find; undefined for none. */
 function checkTypes(folder, { exports, main }) {

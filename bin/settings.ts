@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { OWN_NAME } from '../common/config.ts';
 import { SETTINGS } from '../stack/parts.ts';
 
-const HEAD = `# Made from the processes' config.ts by npm run settings: do not edit.
+const HEAD = `# Made from the processes' config.ts by npm run generate: do not edit.
 #
 # Every setting of every process. Unset means the default shown; empty counts as unset.
 # Any of them may come from a file: SVC_SIGNER_KEY_FILE names one that holds SVC_SIGNER_KEY.
@@ -82,7 +82,7 @@ function renderNames(): string {
   const all = Object.values(SETTINGS).flatMap(({ shape }) => Object.keys(shape));
   const own = [...all, ...INTERNAL].filter((name) => OWN_NAME.test(name));
   const lines = [...new Set(own)].sort().map((name) => `  '${name}',\n`);
-  return `// Made from the processes' config.ts by npm run settings: do not edit.
+  return `// Made from the processes' config.ts by npm run generate: do not edit.
 
 /** The service's own variables, whichever of its processes reads them. */
 export const SETTING_NAMES: readonly string[] = [
@@ -96,6 +96,6 @@ for (const [name, text] of Object.entries(files)) {
   const path = new URL(`../${name}`, import.meta.url);
   if (!process.argv.includes('--check')) writeFileSync(path, text);
   else if (readFileSync(path, 'utf8') !== text) {
-    throw new Error(`${name} differs from the settings: run npm run settings`);
+    throw new Error(`${name} differs from the settings: run npm run generate`);
   }
 }

@@ -1,4 +1,4 @@
-// Made from the processes' config.ts by npm run settings: do not edit.
+// Made from the processes' config.ts by npm run generate: do not edit.
 
 /** The service's own variables, whichever of its processes reads them. */
 export const SETTING_NAMES: readonly string[] = [

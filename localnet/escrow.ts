@@ -111,7 +111,7 @@ function assertLayout(accounts: StoredAccounts, folder: string | undefined): voi
     if (version === ACCOUNT_VERSION) continue;
     throw new LedgerFilesError(
       `The ledger in ${folder} has accounts of layout version ${version}, and this release of ` +
-        `the program reads version ${ACCOUNT_VERSION}. Begin anew: rm -r '${folder}'`,
+        `the program reads version ${ACCOUNT_VERSION}. Start again: rm -r '${folder}'`,
     );
   }
 }

@@ -19,8 +19,8 @@ import { WORDS } from '../words.ts';
 
 const CAPACITY = 1_000;
 /**
- * The time between the first word and the others. A real engine does not have its last word or its
- * proof with the first one, and the time of the first word could not be measured.
+ * The time between the first word and the others. A real engine has its last word and its proof later
+ * than the first. With all at once, the time of the first word could not be measured.
  */
 const GENERATION_MS = 2;
 
@@ -74,7 +74,7 @@ function beginStream(response: ServerResponse): void {
   response.write(FIRST);
 }
 
-/** Waits until the other words are due, and signs their proof meanwhile. */
+/** Waits until the other words are due, and signs their proof in that time. */
 async function generate(job: { job: PublicKey; attempt: number }) {
   const others = delay(GENERATION_MS);
   // Written data is sent at the end of this turn, and must not wait for the signature.

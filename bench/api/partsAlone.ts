@@ -14,8 +14,8 @@ import { sign, verifySignature } from '../../programs/client/proof.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // The minimum for a paid and proven answer, without the ledger. It creates a job id, reads key and
-// balance, claims the request, calls the worker with a signature, checks its proof, signs a receipt
-// and stores the answer. It has no validation, no choice of workers, no limits and no events.
+// balance, and claims the request. It calls the worker with a signature, checks its proof, signs a
+// receipt and stores the answer. It has no validation, no choice of workers, no limits and no events.
 
 const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
 const { BENCH_WORKER_ADDRESS: workerAddress, BENCH_PROGRAM: programId } = process.env;

@@ -63,7 +63,7 @@ function statOf(pid: number): { parent: number; cpuSeconds: number; endedCpuSeco
       endedCpuSeconds: (endedUser + endedSystem) / TICKS_PER_SECOND,
     };
   } catch {
-    // The process has ended meanwhile.
+    // The process has just ended.
     return { parent: 0, cpuSeconds: 0, endedCpuSeconds: 0 };
   }
 }

@@ -4,8 +4,8 @@ import { endWithParent } from '../../common/shutdown.ts';
 import { MIRRORING } from './processes.ts';
 import { settledJob } from './stubbedSender.ts';
 
-// Writes settled jobs to the mirror as soon as their transactions are announced, as the indexer does:
-// the columns that the API reads, and the notification.
+// Writes settled jobs to the mirror as soon as their transactions are announced, as the indexer does.
+// It writes the columns that the API reads, and notifies.
 
 const connection = { connectionString: process.env.DATABASE_URL, application_name: MIRRORING };
 const [hints, database] = [new pg.Client(connection), new pg.Client(connection)];

@@ -13,10 +13,10 @@ import { percentile, type Target } from '../load.ts';
 import { send } from './send.ts';
 import type { Sending } from './sendAll.ts';
 
-// Measures how long a small request and one of 100 KB wait while a wallet without a credit sends
-// bodies that are hard to read, at once and again and again, and the most memory that the API has
-// then. The baseline is the same without those bodies. The API runs in a process of its own, and a
-// thread sends the bodies.
+// Measures how long a small request and one of 100 KB wait beside bodies that are hard to read. A
+// wallet without credits sends many of these at a time, again and again. The API's most memory is
+// measured too. The baseline is the same without those bodies. The API runs in a process of its own,
+// and a thread sends the bodies.
 
 const BODIES = 20;
 const BYTES = 4_000_000;
@@ -170,10 +170,7 @@ async function startAttack(
   };
 }
 
-/**
- * How long the API's own thread did nothing else at most, since this was read before. It is told to
- * the next 10 ms.
- */
+/** The API's longest turn of its own thread since the last reading, to the next 10 ms. */
 async function longestTurnMs(metricsUrl: string): Promise<number> {
   const page = await (await fetch(metricsUrl)).text();
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(page)?.[1]) * 1_000;

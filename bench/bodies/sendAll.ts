@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Target } from '../load.ts';
 import { send } from './send.ts';
 
-// The entry of a thread that sends bodies at once, again and again until it is to end: the thread
-// that measures has no part in it.
+// The entry of a thread that sends many bodies at a time, again and again until it is to end. So the
+// sending takes no time of the thread that measures.
 
 export interface Sending {
   target: Target;

@@ -116,7 +116,7 @@ function rowOf(path: string, costs: readonly PageCost[], fewCalls: number): stri
     shift.toFixed(4),
     calls,
     fewCalls,
-    told(isReached),
+    verdict(isReached),
   ]);
 }
 
@@ -135,7 +135,7 @@ async function useJobs(around: Browser): Promise<void> {
         percentile(values, 50).toFixed(0),
         p95.toFixed(0),
         `${goal} ms`,
-        told(p95 <= goal),
+        verdict(p95 <= goal),
       ]),
     );
   };
@@ -153,7 +153,7 @@ async function useJobs(around: Browser): Promise<void> {
       kilobytes.toFixed(0),
       '',
       `${GOALS.verification} kB`,
-      told(kilobytes <= GOALS.verification),
+      verdict(kilobytes <= GOALS.verification),
     ]),
   );
   await context.close();
@@ -163,7 +163,7 @@ function cells(values: readonly (string | number)[]): string {
   return `| ${values.join(' | ')} |`;
 }
 
-function told(isReached: boolean): string {
+function verdict(isReached: boolean): string {
   areMissed ||= !isReached;
   return isReached ? 'yes' : '**no**';
 }

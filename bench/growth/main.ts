@@ -12,8 +12,8 @@ import { startDatabases } from '../databases.ts';
 import { percentile } from '../load.ts';
 import { fill, type Size } from './fill.ts';
 
-// What reads cost in a database with a long history, beside one with hardly any; how many bytes a
-// job takes, and what the deletion of old deliveries gives back.
+// What reads cost in a database with a long history, beside one with hardly any. Also how many bytes
+// a job takes, and how many the deletion of old deliveries frees.
 
 const { values } = parseArgs({
   options: {

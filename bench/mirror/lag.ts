@@ -12,8 +12,8 @@ const GAP_MS_MAX = 200;
  * Locks jobs one after the other while an indexer keeps the mirror.
  *
  * @param options.databaseUrl the URL of an empty database
- * @returns for each job, the milliseconds from the ledger's confirmation to the mirror's
- *   notification at its commit; below 0 when a sweep was faster than the ledger's subscription
+ * @returns for each job, the milliseconds from the ledger's confirmation to the mirror's commit;
+ *   below 0 when a sweep was faster than the ledger's subscription
  */
 export async function measureLag(options: {
   ledger: TestLedger;

@@ -14,8 +14,8 @@ import { measureLag } from './lag.ts';
 import { lagTable, type MeasuredSync, syncTable } from './report.ts';
 import { runSync } from './runSync.ts';
 
-// Measures the mirror: first syncs of synthetic histories of several lengths, which should need equal
-// memory; its lag behind a live ledger; and a first sync of that ledger.
+// Measures the mirror. First syncs of synthetic histories of several lengths should need equal memory.
+// Its lag behind a live ledger follows, and a first sync of that ledger.
 
 const SHORT = { events: ['2000', '10000'], live: '40', ledgerEvents: '600' };
 const LONG = { events: ['10000', '100000', '1000000'], live: '200', ledgerEvents: '20000' };

@@ -90,7 +90,7 @@ function readProcess(id: number): Process | undefined {
       commandLine: readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '),
     };
   } catch {
-    // The process has ended meanwhile.
+    // The process has just ended.
     return undefined;
   }
 }

@@ -9,9 +9,9 @@ import { HELD_OUT_TEXTS } from './heldOutTexts.ts';
 import { PROSE_TEXTS } from './proseTexts.ts';
 import { sampleTexts } from './texts.ts';
 
-// Measures the bound and the estimate of a text's tokens against real tokenizers, and prints the
-// tables of docs/token-counts.md: over the texts that the rates were fitted to, and over others.
-// Fails where one of the former has more tokens than its bound.
+// Measures the bound and the estimate of a text's tokens against real tokenizers. It prints the tables
+// of docs/token-counts.md, over the texts that the rates were fitted to and over others. It fails where
+// one of the former has more tokens than its bound.
 
 const MODELS = {
   'Llama 3.1': 'llama3_1',

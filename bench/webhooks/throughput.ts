@@ -19,8 +19,8 @@ export interface Throughput {
 /**
  * Announces events to each endpoint, then delivers all of them.
  *
- * @param options.backlog more events of the first endpoint, which then is not counted; 0: it has as
- *   many as the others, and is not counted either
+ * @param options.backlog more events of the first endpoint, which then is not counted. With 0 it has as
+ *   many as the others, and is not counted either.
  */
 export async function measureDeliveries(
   events: number,

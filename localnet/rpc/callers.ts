@@ -10,8 +10,8 @@ const JSON_TYPE = /^application\/json *(;|$)/i;
  * Refuses the development methods to pages of other sites, which every browser lets send requests to
  * this machine. The methods that nodes have are as open as theirs.
  *
- * A browser names the page in Origin. It does not send JSON for another site without asking first,
- * and names in Host how the page got here: by a name of the page's own, where that leads to this
+ * A browser names the page in Origin. It does not send JSON for another site without asking first.
+ * Host names how the page got here: by a name of the page's own, where that leads to this
  * machine. What runs outside of browsers sends no Origin.
  *
  * @param head of the request, or of the websocket's, which has no content type

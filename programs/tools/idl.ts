@@ -32,6 +32,6 @@ for (const [name, content] of Object.entries(files)) {
   const path = join(programs, name);
   if (!process.argv.includes('--check')) writeFileSync(path, content);
   else if (readFileSync(path, 'utf8') !== content) {
-    throw new Error(`programs/${name} differs from the Rust source: run programs/tools/idl.ts`);
+    throw new Error(`programs/${name} differs from the Rust source: run npm run generate`);
   }
 }

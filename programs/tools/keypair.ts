@@ -2,9 +2,9 @@ import { writeNewKey } from '../../common/keys/keyFile.ts';
 import { drawProgramKey } from './programId.ts';
 
 /**
- * Makes a key for a program of one's own and prints its id, which `npm run program:build` then
- * builds for: `npm run program:keypair -- <file>`. The file is in the form of Solana's tools and
- * readable by its owner alone; one that exists is left as it is, and the script fails.
+ * `node programs/tools/keypair.ts <file>`: makes the key of a program of your own and prints its id,
+ * for which `npm run program:build` then builds. The file has the form of Solana's tools, and only
+ * its owner can read it. A file that exists stays as it is, and the script fails.
  */
 
 const [path, ...others] = process.argv.slice(2);

@@ -27,7 +27,7 @@ export function requireUsableProgramId(base58: string): void {
   const unusable = fixedSeeds.filter((seed) => !isUsable(programId, seed));
   if (unusable.length === 0) return;
   throw new Error(
-    `${base58} gives another bump than 255 for ${unusable.join(', ')}: take a key that npm run program:keypair made`,
+    `${base58} gives another bump than 255 for ${unusable.join(', ')}: take a key that programs/tools/keypair.ts made`,
   );
 }
 

@@ -26,6 +26,6 @@ for (const [file, content] of pages) {
   const path = join(folder, file);
   if (!isCheck) writeFileSync(path, content);
   else if (readFileSync(path, 'utf8') !== content) {
-    throw new Error(`docs/instructions/${file} is not current: run npm run program:reference`);
+    throw new Error(`docs/instructions/${file} is not current: run npm run generate`);
   }
 }

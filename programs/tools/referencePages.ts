@@ -134,7 +134,7 @@ ${table(['instruction', 'what it does', 'who signs', 'compute units'], rows)}
 - **Errors**: in the order in which the program first checks for them. An error ends the transaction and changes nothing. General errors refuse data or accounts that are not as the page lists them, and numbers out of range.
 - **Other programs' errors**: a number that is not listed comes from the SPL Token or System program that was called.
 - **Event**: an instruction that changes something ends with a call to the program itself. The event is the call's data, and the event authority signs it. So the event lies whole among the transaction's inner instructions. Anchor's own listeners read logs and do not see it; \`decodeEvents\` of the client does.
-- **Compute units**: measured in solana-bankrun on the common path, by \`npm run program:compute-units\`. Its token program costs more than that of a cluster.
+- **Compute units**: measured in solana-bankrun on the common path, by \`npm run bench -- compute-units\`. Its token program costs more than that of a cluster.
 
 ## Constants
 

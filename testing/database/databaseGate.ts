@@ -63,7 +63,7 @@ export async function startDatabaseGate(
     for (const socket of sockets) socket.destroy();
     await once(server, 'close');
   };
-  // Nobody else is given this port while the gate is shut.
+  // No other process gets this port while the gate is shut.
   const gatePort = await listen(await findFreePort());
   const gateUrl = new URL(databaseUrl);
   gateUrl.host = `127.0.0.1:${gatePort}`;

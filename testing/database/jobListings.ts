@@ -64,8 +64,8 @@ function idOf(place: number): string {
 }
 
 /**
- * A wallet's jobs. The rare ones are the oldest, so that a scan from the newest reads everything: one
- * rare status, one rare model, and one rare pair of a common status and a common model.
+ * A wallet's jobs. The rare ones are the oldest, so that a scan from the newest reads everything. Rare
+ * are one status, one model, and one pair of a common status and a common model.
  */
 export function jobsOf(wallet: string, count: number): MirroredJob[] {
   return Array.from({ length: count }, (_, place) => {

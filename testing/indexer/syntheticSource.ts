@@ -19,7 +19,7 @@ interface SyntheticSource extends LedgerSource {
 export const EVENTS_PER_TRANSACTION = 5;
 /** Several transactions share a slot, as on a busy ledger. */
 const TRANSACTIONS_PER_SLOT = 4;
-const NOBODY = '11111111111111111111111111111111';
+const NO_KEY = '11111111111111111111111111111111';
 const SOMEBODY = 'a wallet';
 const WORKER = 'a worker';
 const BOUGHT_CREDITS = 10n ** 12n;
@@ -146,7 +146,7 @@ function opening(account: Account, slot: bigint): LedgerEventData[] {
   return [
     {
       name: 'CreditOpened',
-      data: { ...time, ...account, creditSequence: '1', spender: NOBODY, ...NO_LIMITS },
+      data: { ...time, ...account, creditSequence: '1', spender: NO_KEY, ...NO_LIMITS },
     },
     {
       name: 'CreditBought',

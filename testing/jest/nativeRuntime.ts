@@ -21,7 +21,7 @@ registerHooks({
 
 /**
  * Has Node itself load tests and what they test, once for each process. Jest's own runtime loads all
- * of it anew for each test file, into a context in which code is slower: twice the processor time.
+ * of it again for each test file, into a context in which code is slower: twice the processor time.
  */
 export default class NativeRuntime {
   readonly #environment: NativeEnvironment;
@@ -35,7 +35,8 @@ export default class NativeRuntime {
       string,
       Config.GlobalConfig,
     ];
-    if (watch || watchAll) throw new Error('Modules are loaded once: run the tests anew instead');
+    if (watch || watchAll)
+      throw new Error('Modules are loaded once: start the tests again instead');
     this.#environment = environment;
     kept[TEST_TIMEOUT] = testTimeout ?? timeLimitMs(testPath);
     delete kept[EVENT_HANDLERS];

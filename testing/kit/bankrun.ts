@@ -210,7 +210,7 @@ function createChain(
     },
 
     lastEvents() {
-      throw new Error("solana-bankrun tells no events: startEscrow({ ledger: 'litesvm' }) does");
+      throw new Error("solana-bankrun has no events: startEscrow({ ledger: 'litesvm' }) does");
     },
     // Bankrun can only end with its process.
     close: () => undefined,

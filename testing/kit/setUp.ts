@@ -82,7 +82,7 @@ export const UNLIMITED = {
   limitPerDayCredits: NO_LIMIT,
 } as const;
 
-/** Names nobody, who has no limits. */
+/** Names no spender, and no limits. */
 export const NO_SPENDER = {
   spender: PublicKey.default,
   limitPerJobCredits: 0n,

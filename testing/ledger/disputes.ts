@@ -3,8 +3,8 @@ import type { Job } from '../../programs/client/index.ts';
 import { advanceSeconds, readClockSeconds } from './ledger.ts';
 
 /**
- * Advances a local ledger's time to where the job can be judged, if it is not there yet: no verdict
- * is given while the job could still be disputed.
+ * Advances a local ledger's time to where the job can be judged, if it is not there yet. The program
+ * takes no verdict while the job could still be disputed.
  *
  * @param advance how time passes on another ledger
  */

@@ -121,7 +121,7 @@ type SharedSettings = Record<
 >;
 
 const addresses = createAddresses();
-const isUnderWay = ({ data }: FoundJob) => data.status === 'processing';
+const isDispatched = ({ data }: FoundJob) => data.status === 'processing';
 /** Tests make parts of the service fail, which would fill the log. */
 const LOG_LEVEL = process.env.LOG_LEVEL ?? 'fatal';
 /** Less than a journey's time-out, so that the error names what was last seen. */
@@ -256,7 +256,7 @@ export async function startRunningService({
     account,
     jobs,
     untilJobs,
-    untilDispatched: (count) => untilJobs((found) => found.filter(isUnderWay).length === count),
+    untilDispatched: (count) => untilJobs((found) => found.filter(isDispatched).length === count),
     wallet: opened.wallet,
     arbiter: opened.arbiter,
     gatewayOperator: opened.gatewayOperator,
@@ -288,7 +288,7 @@ export async function startRunningService({
     },
     async untilMirrored() {
       const onLedger = await jobs();
-      // Compared with the ledger's state now, since jobs may continue meanwhile.
+      // Compared with the ledger's state now, since jobs may continue in between.
       const readMissing = async () => {
         const { rows } = await pool.query<{ address: string; sequence: bigint }>(
           'select address, sequence from mirror.jobs',

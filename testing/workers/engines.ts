@@ -29,7 +29,7 @@ export function createScriptedEngine(): ScriptedEngine {
   };
 }
 
-/** More often than an answer under way may be silent. */
+/** More often than an unfinished answer may be silent. */
 const LIFE_MS = 1_000;
 
 /**

@@ -63,7 +63,7 @@ const ENDLESS_TOKEN_MS = 10;
 const EVENTS_BEFORE_DEATH = 4;
 const FLOOD_PIECE_CHARACTERS = 65_536;
 
-/** A request as whoever sees the connection has it. */
+/** A request as an eavesdropper sees it. */
 export interface CapturedRequest {
   path: string;
   receivedAtMs: number;
@@ -87,7 +87,7 @@ export interface MisbehavingWorker {
 }
 
 interface MisbehavingWorkerOptions {
-  /** A function draws the mode of each job anew, for a worker that has one job at a time. */
+  /** A function draws the mode of each job, for a worker that has one job at a time. */
   mode: WorkerMode | (() => WorkerMode);
   /** Answers instead of the built-in engine, in every mode. */
   engine?: Engine;

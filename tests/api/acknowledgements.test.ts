@@ -63,7 +63,7 @@ async function linger(): Promise<void> {
 }
 
 describe('the acknowledgement of a worker', () => {
-  it('is on the ledger half a second later, and then not sent again with the settlement', async () => {
+  it('is on the ledger half a second later, without a second one at settlement', async () => {
     const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     await linger();

@@ -45,7 +45,7 @@ describe('a request for a model without a free worker', () => {
     [0, 'No worker of small can be reached.'],
     [1, 'All workers of small are busy.'],
     [2, 'All workers of small are busy.'],
-  ])('of %i healthy ones gets 503 with the reason', async (active, message) => {
+  ])('gets 503 with the reason, of %i healthy ones', async (active, message) => {
     expect(await admitTo({ active })).toEqual({
       code: 'no_workers_available',
       message,

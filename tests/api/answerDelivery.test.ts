@@ -43,7 +43,7 @@ const answer = { text: 'a text', proof: proofOf(1) };
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** What the client is told of the settlement, and after how long. */
+/** What the client learns of the settlement, and after how long. */
 async function deliver(options: {
   isStream: boolean;
   settle: Escrow['settle'];
@@ -51,7 +51,7 @@ async function deliver(options: {
   mirrored?: () => Promise<unknown>;
   store?: () => Promise<void>;
   refund?: () => Promise<JobResult>;
-  /** Told of each step as it is made. */
+  /** Called at each step. */
   onStep?: (step: string) => void;
   /** Another worker that breaks off after its first word. */
   firstWorker?: string;
@@ -120,7 +120,7 @@ async function deliver(options: {
     observeFirstToken: options.observeFirstToken ?? (() => undefined),
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
-  const { response, told } = createResponse(onStep);
+  const { response, received } = createResponse(onStep);
   const request = {
     model: model.id,
     messages: [{ role: 'user', content: 'Hello.' }],
@@ -134,16 +134,16 @@ async function deliver(options: {
   } as unknown as Parameters<typeof completions.complete>[0]);
   for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
   await jest.advanceTimersByTimeAsync(60_000);
-  return told();
+  return received();
 }
 
-/** A response, and what its client was told by its end. */
+/** A response, and what its client got by its end. */
 function createResponse(onStep: (step: string) => void) {
   const startedMs = performance.now();
   const headers: Record<string, unknown> = {};
-  let told: unknown;
+  let received: unknown;
   const end = (): void => {
-    told ??= {
+    received ??= {
       settlementTx: headers['x-svc-settlement-tx'] ?? null,
       creditsRemaining: headers['x-svc-credits-remaining'] ?? null,
       worker: headers['x-svc-worker'],
@@ -163,11 +163,11 @@ function createResponse(onStep: (step: string) => void) {
     ...{ type: () => response, status: () => response },
     write: (text: string) => text.includes('[DONE]') && onStep('finish'),
     json({ error }: { error: { code: string; details: object } }) {
-      told = { code: error.code, ...error.details };
+      received = { code: error.code, ...error.details };
     },
     end,
   };
-  return { response, told: () => told };
+  return { response, received: () => received };
 }
 
 describe('the token count of a settlement', () => {
@@ -199,12 +199,12 @@ describe('an answer of a second worker, after the first broke off', () => {
 
 describe('a proof that is signed with a new key of its worker', () => {
   it('is checked again once the pool has that key', async () => {
-    const told = await deliver({
+    const received = await deliver({
       ...{ isStream: false, formerKey: Keypair.generate() },
       settle: async () => SETTLED,
       mirrored: async () => ({ available_credits: 7n }),
     });
-    expect(told).toMatchObject({ settlementTx: 'a settlement', creditsRemaining: '7' });
+    expect(received).toMatchObject({ settlementTx: 'a settlement', creditsRemaining: '7' });
   });
 });
 
@@ -237,8 +237,8 @@ describe.each([
   ['a stream', true, 3_000],
 ] as const)('%s', (_form, isStream, waitMs) => {
   it('names a settlement that the mirror does not show in time', async () => {
-    const told = await deliver({ isStream, settle: async () => SETTLED });
-    expect(told).toMatchObject({
+    const received = await deliver({ isStream, settle: async () => SETTLED });
+    expect(received).toMatchObject({
       ...{ settlementTx: 'a settlement', creditsRemaining: null },
       afterMs: waitMs,
     });
@@ -249,11 +249,11 @@ describe.each([
       ...{ settlement_tx: 'a settlement', available_credits: 9_999_999_999_999n },
     }));
     const mirrored = async () => undefined;
-    const told = await deliver({
+    const received = await deliver({
       ...{ isStream, mirrored, readSettlement },
       settle: async () => SETTLED,
     });
-    expect(told).toMatchObject({
+    expect(received).toMatchObject({
       ...{ settlementTx: 'a settlement', creditsRemaining: String(9_999_999_999_999n) },
       afterMs: 0,
     });
@@ -262,8 +262,8 @@ describe.each([
 
   it('names the settlement and the balance at once when both are known', async () => {
     const mirrored = async () => ({ available_credits: 7n });
-    const told = await deliver({ isStream, settle: async () => SETTLED, mirrored });
-    expect(told).toMatchObject({
+    const received = await deliver({ isStream, settle: async () => SETTLED, mirrored });
+    expect(received).toMatchObject({
       ...{ settlementTx: 'a settlement', creditsRemaining: '7' },
       afterMs: 0,
     });
@@ -289,19 +289,19 @@ describe.each([
 
   it('is settled even if it cannot be stored for repeats', async () => {
     const store = () => Promise.reject(new Error('the database is away'));
-    const told = await deliver({ isStream, store, settle: async () => SETTLED });
-    expect(told).toMatchObject({ settlementTx: 'a settlement' });
+    const received = await deliver({ isStream, store, settle: async () => SETTLED });
+    expect(received).toMatchObject({ settlementTx: 'a settlement' });
   });
 
-  it('is refunded when its settlement came too late, and its client sees no charge', async () => {
+  it('is refunded when its settlement came too late, with no charge shown', async () => {
     const refund: JobResult = { status: 'refunded', signature: 'a refund' };
-    const told = await deliver({
+    const received = await deliver({
       isStream,
       settle: async () => ({ status: 'overdue' }),
       mirrored: async () => ({ available_credits: 7n }),
       refund: async () => refund,
     });
-    expect(told).toMatchObject(
+    expect(received).toMatchObject(
       isStream
         ? { settlementTx: null, creditsRemaining: null }
         : { code: 'job_timeout', credits_refunded: 8, refund_tx: 'a refund' },
@@ -309,7 +309,7 @@ describe.each([
   });
 
   it('ends its wait at the time-out when the ledger does not answer either', async () => {
-    const told = await deliver({ isStream, settle: never });
-    expect(told).toMatchObject({ settlementTx: null, afterMs: waitMs });
+    const received = await deliver({ isStream, settle: never });
+    expect(received).toMatchObject({ settlementTx: null, afterMs: waitMs });
   });
 });

@@ -21,7 +21,7 @@ function limited(burst: number, refillPerSecond: number) {
 }
 
 describe('the burst limit', () => {
-  it('admits the burst at once and refuses the next request with Retry-After in whole seconds [limits.burst]', () => {
+  it('admits the burst, then refuses with Retry-After in whole seconds [limits.burst]', () => {
     const { request } = limited(3, 1);
     for (let i = 0; i < 3; i += 1) request('192.0.2.1');
     expect(() => request('192.0.2.1')).toThrow(

@@ -13,7 +13,7 @@ import { readDocuments } from '../docs/documents.ts';
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
-/** Parts of the format that are absent or off: nobody has to heed them. */
+/** Parts of the format that are absent or off, which no worker has to heed. */
 const OFF = [
   ...['tools', 'functions', 'tool_choice', 'function_call', 'logprobs', 'top_logprobs', 'n'],
   ...['modalities', 'audio', 'best_of', 'prediction', 'models'],
@@ -258,7 +258,7 @@ describe('the task that a worker receives', () => {
   const asked = (body: object): unknown =>
     chat.parse(JSON.parse(JSON.stringify(chatForWorker(parseChatCompletion(body)))));
 
-  it('contains every request field that an engine can use, in the form of the protocol', () => {
+  it('contains every request field that an engine can use', () => {
     // Those that the API heeds itself, or that a job says in its own way.
     const elsewhere = ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
     const heeded = {
@@ -282,8 +282,9 @@ describe('the task that a worker receives', () => {
         .sort(),
     );
     const protocol = readDocuments().find(({ path }) => path === 'docs/worker-protocol.md');
-    const [, told = ''] = /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];
-    for (const field of Object.keys(heeded)) expect(told).toContain(`\`${field}\``);
+    const [, documented = ''] =
+      /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];
+    for (const field of Object.keys(heeded)) expect(documented).toContain(`\`${field}\``);
   });
 
   it("is accepted by a worker up to the API's own size limit", () => {
@@ -317,7 +318,7 @@ describe('a list with thousands of faults', () => {
   const sent = (change: Record<string, unknown>) => () =>
     parseChatCompletion({ ...valid, ...change });
 
-  it('of messages is read up to the first fault, which is named', () => {
+  it('is read up to the first fault among its messages, which is named', () => {
     const { values, looks } = counted(2_048);
     const good = Array(100).fill(valid.messages[0]);
     const refusal = expect.objectContaining({ options: { param: 'messages[100].role' } });
@@ -325,7 +326,7 @@ describe('a list with thousands of faults', () => {
     expect(looks()).toBeLessThan(20);
   });
 
-  it('of messages beyond what there may be is not read to its end', () => {
+  it('is not read to its end where there may not be so many messages', () => {
     const { values, looks } = counted(60_000);
     expect(sent({ messages: values })).toThrow(
       expect.objectContaining({ options: { param: 'messages[0].role' } }),
@@ -333,7 +334,7 @@ describe('a list with thousands of faults', () => {
     expect(looks()).toBeLessThan(20);
   });
 
-  it('of biases is read up to the first fault', () => {
+  it('is read up to the first fault among its biases', () => {
     let looks = 0;
     const bad = () => {
       looks += 1;
@@ -352,7 +353,7 @@ describe('a list with thousands of faults', () => {
     expect(looks).toBeLessThan(5_100);
   });
 
-  it('of stop sequences is read up to one too many', () => {
+  it('is read up to one stop sequence too many', () => {
     const looked = new Set<string | symbol>();
     const stop = new Proxy(Array(10_000).fill(0), {
       get: (list, key) => {

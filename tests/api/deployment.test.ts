@@ -75,7 +75,7 @@ describe("an API's deployment", () => {
     ]);
   });
 
-  it('lacks the Gateway where another kind of account, or none, is at its address', async () => {
+  it('lacks the Gateway where its address has another account or none', async () => {
     const message = `SVC_GATEWAY ${gateway} is no Gateway of the program ${programId}`;
     const expected = [['gateway', message, true]];
     const foreign = { ...(await listed()), owner: Keypair.generate().publicKey };
@@ -91,7 +91,7 @@ describe("an API's deployment", () => {
     ]);
   });
 
-  it('lacks the Gateway while its operator stops it, which other settings cannot mend', async () => {
+  it('lacks the Gateway while its operator stops it', async () => {
     const stopped = await gatewayWith([signer.publicKey], true);
     expect(await faultsOf([program, config, stopped, payer, null])).toEqual([
       ['gateway', `The Gateway ${gateway} is stopped by its operator`, false],

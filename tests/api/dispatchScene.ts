@@ -99,7 +99,7 @@ export async function answer(
     isStream,
   } as unknown as Dispatchable;
   const started: number[] = [];
-  /** How many pieces were delivered before each beginning anew. */
+  /** How many pieces were delivered before each restart. */
   const discarded: number[] = [];
   let end: UnprovenEnd | undefined;
   for await (const event of dispatch(services, dispatchable)) {

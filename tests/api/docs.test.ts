@@ -128,7 +128,7 @@ describe.each(paths)('the page %s', (path) => {
 });
 
 describe('the documentation', () => {
-  it('begins with the path from a wallet to a receipt, with the own address in its commands', async () => {
+  it('begins with the path from a wallet to a receipt, at its own address', async () => {
     const { text } = await read('/docs');
     expect(anchorsOf(text).filter((anchor) => /^\d/.test(anchor ?? ''))).toEqual([
       ...['1-a-wallet', '2-credits', '3-a-key', '4-the-first-call', '5-the-receipt'],

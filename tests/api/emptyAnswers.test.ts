@@ -21,8 +21,8 @@ describe('an answer without text', () => {
       answer([[], [], []], { workers: say(...turns), chat, tokenLimit });
 
     it('is asked of one more worker at most, and counts against neither', async () => {
-      const { end: told, started, noted } = await asking(empty, empty, undefined);
-      expect(told).toMatchObject(end);
+      const { end: result, started, noted } = await asking(empty, empty, undefined);
+      expect(result).toMatchObject(end);
       expect([started, noted]).toEqual([[1, 2], []]);
     });
 
@@ -32,8 +32,8 @@ describe('an answer without text', () => {
     });
 
     it('ends a stream after a thought, and counts against none', async () => {
-      const { end: told, started, noted } = await asking({ thought: 'Hm.', code: empty });
-      expect(told).toMatchObject(end);
+      const { end: result, started, noted } = await asking({ thought: 'Hm.', code: empty });
+      expect(result).toMatchObject(end);
       expect([started, noted]).toEqual([[1], []]);
     });
   });
@@ -57,16 +57,16 @@ describe('an answer without text', () => {
       [3, 'three workers have'],
       [4, 'three of four workers have'],
     ])('counts against none where %i: %s none', async (pool) => {
-      const { end: told, started, noted } = await asking(pool, empty, empty, empty);
-      expect(told).toMatchObject(end);
+      const { end: result, started, noted } = await asking(pool, empty, empty, empty);
+      expect(result).toMatchObject(end);
       expect(started).toHaveLength(Math.min(pool, 3));
       expect(noted).toEqual([]);
     });
 
-    it('counts against its worker in a stream that no other may go on with', async () => {
+    it('counts against its worker in a stream that cannot fail over', async () => {
       const thinking = { thought: 'Hm.', code: empty };
-      const { end: told, noted } = await asking(2, thinking, undefined);
-      expect(told).toMatchObject(end);
+      const { end: result, noted } = await asking(2, thinking, undefined);
+      expect(result).toMatchObject(end);
       expect(noted).toEqual(['worker 0 failed']);
       expect((await asking(1, thinking)).noted).toEqual([]);
     });
@@ -77,8 +77,8 @@ describe('an answer without text', () => {
       yield* [];
     };
     const workers = { submit } as unknown as DispatchServices['workers'];
-    const { end: told, noted } = await answer([[]], { workers, chat: { stop: ['a'] } });
-    expect(told).toMatchObject({ kind: 'failed', reason: 'proof_missing' });
+    const { end: result, noted } = await answer([[]], { workers, chat: { stop: ['a'] } });
+    expect(result).toMatchObject({ kind: 'failed', reason: 'proof_missing' });
     expect(noted).toEqual(['worker 0 failed']);
   });
 });

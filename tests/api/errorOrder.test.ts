@@ -37,7 +37,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** From an address of its own choice, as a proxy tells it. */
+/** From an address of its own choice, as a proxy forwards it. */
 async function ask(
   from: string,
   path: string,
@@ -107,7 +107,7 @@ describe('a request with several faults gets the error of the first', () => {
     });
   });
 
-  it('and the error quotes its path as it was sent', async () => {
+  it('quotes the path in its error as it was sent', async () => {
     const response = await fetch(`${app.url}/v1/nothing/%00?a=b`, {
       headers: { 'x-forwarded-for': '192.0.2.6' },
     });

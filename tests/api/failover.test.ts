@@ -23,25 +23,25 @@ describe('a job with failing workers', () => {
     expect(discarded).toEqual([1]);
   });
 
-  it('is blamed on no worker that left, moved or changed its key meanwhile', async () => {
+  it('is blamed on no worker that left, moved or changed its key by then', async () => {
     const { end, noted } = await answer([[], []], { changed: ['worker 0', 'worker 1'] });
     expect(noted).toEqual(['worker 0 busy', 'worker 1 busy']);
     expect(end).toMatchObject({ kind: 'failed', busy: { retryAfterMs: expect.any(Number) } });
   });
 
-  it('is blamed on a worker that broke off its text, whatever it changed meanwhile', async () => {
+  it('is blamed on a worker that broke off its text and then changed', async () => {
     const { end, noted } = await answer([['Hel']], { changed: ['worker 0'] });
     expect(noted).toEqual(['worker 0 failed']);
     expect(end).toMatchObject({ kind: 'failed', busy: undefined });
   });
 
-  it('is dispatched on after a second while the database does not show the workers', async () => {
+  it('is dispatched on after a second while the database shows no workers', async () => {
     const answering = answer([[], []], { refresh: () => new Promise(() => undefined) });
     await jest.advanceTimersByTimeAsync(2_000);
     expect((await answering).attempts).toEqual([1, 2]);
   });
 
-  it('ends with the shortest retry time of its workers if all of them were busy', async () => {
+  it('ends with the shortest retry time when all its workers are busy', async () => {
     const waits = [9_000, 4_000, 7_000];
     // biome-ignore lint/correctness/useYield: it has nothing to say
     async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
@@ -64,7 +64,7 @@ describe('a job with failing workers', () => {
     expect(end).toMatchObject({ kind: 'failed', busy: undefined });
   });
 
-  it('ends with the time of the next probe if nothing listens at any of its workers', async () => {
+  it('ends with the time of the next probe when no worker listens', async () => {
     // biome-ignore lint/correctness/useYield: it has nothing to say
     async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
       const cause = Object.assign(new Error(), { code: 'ECONNREFUSED' });
@@ -76,7 +76,7 @@ describe('a job with failing workers', () => {
     expect(noted).toEqual(['worker 0 refused', 'worker 1 refused']);
   });
 
-  it('blames the worker whose proof is on the ledger alone, and not those that refuse for it', async () => {
+  it('blames the worker with the proof on the ledger, not those that refuse', async () => {
     // biome-ignore lint/correctness/useYield: it has nothing to say
     async function* refuse(): AsyncGenerator<readonly WorkerEvent[]> {
       throw new WorkerFailedError('job_not_open', { busy: { retryAfterMs: undefined } });
@@ -94,7 +94,7 @@ describe('a job with failing workers', () => {
     expect(noted).toEqual(['worker 0 failed', 'worker 1 failed', 'worker 2 failed']);
   });
 
-  it('is not dispatched again after the first text of a stream, so that two answers never mix', async () => {
+  it('is not dispatched again after the first text of a stream', async () => {
     const { end, delivered, attempts } = await answer([[], ['Hel', 'lo'], ['Good morning']]);
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
     expect(delivered).toEqual(['Hel', 'lo']);
@@ -140,7 +140,7 @@ describe('a worker that reports messages above its context window', () => {
 });
 
 describe('a client that disconnects after the first text', () => {
-  /** @returns how the job ends, and whether its worker was told to stop and prove */
+  /** @returns how the job ends, and whether its worker was asked to stop and prove */
   async function leave(isStream: boolean) {
     const leaving = new AbortController();
     let isStopped = false;
@@ -169,7 +169,7 @@ describe('a client that disconnects after the first text', () => {
 
 describe("a request that a model's server refuses", () => {
   it.each(['invalid_request', 'body_too_large'])(
-    'by %s is the client’s error, too: it sent what no worker takes',
+    'is the client’s error when refused by %s, as no worker takes it',
     async (code) => {
       const { end, started, noted } = await answer([[], [], []], { workers: say(code, code) });
       expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], []]);
@@ -190,7 +190,7 @@ describe("a request that a model's server refuses", () => {
     expect([end, delivered, noted]).toEqual([undefined, ['Hello'], ['worker 0 failed']]);
   });
 
-  it('stays refused where the other worker fails, which counts against that one', async () => {
+  it('stays refused where another worker fails, and that one is blamed', async () => {
     const workers = say(refused, 'engine_failed', undefined);
     const { end, started, noted } = await answer([[], [], []], { workers });
     expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], ['worker 1 failed']]);

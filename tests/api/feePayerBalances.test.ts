@@ -5,7 +5,7 @@ import { observeFeePayers } from '../../api/telemetry/gauges.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 
 const READ_INTERVAL_MS = 60_000;
-/** A node that takes longer is taken to tell nothing. */
+/** A node that takes longer counts as silent. */
 const ANSWER_MS_MAX = 10_000;
 
 describe('the balances of the fee payers', () => {
@@ -32,22 +32,22 @@ describe('the balances of the fee payers', () => {
     jest.useRealTimers();
   });
 
-  const told = async () =>
+  const readBalance = async () =>
     (await registry.metrics()).match(/^svc_api_fee_payer_lamports\{.*$/m)?.[0];
 
   it('are not exported while the node is silent, and return when it answers', async () => {
     await jest.advanceTimersByTimeAsync(0);
     const first = `svc_api_fee_payer_lamports{address="${feePayer}"} 5`;
-    expect(await told()).toBe(first);
+    expect(await readBalance()).toBe(first);
 
     const { promise: never } = Promise.withResolvers<number>();
     getBalance = () => never;
     await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS + ANSWER_MS_MAX);
-    expect(await told()).toBeUndefined();
+    expect(await readBalance()).toBeUndefined();
 
     getBalance = async () => 5;
     await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS);
-    expect(await told()).toBe(first);
+    expect(await readBalance()).toBe(first);
   });
 
   it('do not delay the end of the process while the node is silent', async () => {

@@ -170,7 +170,7 @@ describe.each([
     ['disputed', 'replay'],
     ['failed', 'new'],
     ['refunded', 'new'],
-  ] as const)('whose job is %s gets: %s', async (status, expected) => {
+  ] as const)('gets, while its job is %s: %s', async (status, expected) => {
     const id = await run(first, status);
     if (expected === 'in_use') {
       expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
@@ -182,7 +182,7 @@ describe.each([
     );
   });
 
-  it('gets the stored answer when the mirror does not show how its closed job ended, since it may be charged', async () => {
+  it('gets the stored answer while the mirror lacks the end of its closed job', async () => {
     const id = await run(first, 'closed');
     expect((await claim(again)).claim).toMatchObject({
       status: 'replay',
@@ -191,7 +191,7 @@ describe.each([
     });
   });
 
-  it('without a stored answer is in use until the mirror shows how its closed job ended', async () => {
+  it('is in use without a stored answer until the mirror has its job’s end', async () => {
     const id = await run(first, 'closed', { stores: false });
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
     statuses.set(id, 'refunded');
@@ -205,7 +205,7 @@ describe.each([
     [0.5, 1],
     // A row of an earlier release.
     [125, 60],
-  ])('with %d s of its lease left gets a Retry-After of %i s', async (seconds, expected) => {
+  ])('gets, with %d s of its lease left, a Retry-After of %i s', async (seconds, expected) => {
     await run(first, 'processing', { stores: false });
     await atOneMoment(async (database, { claim: claimNow }) => {
       await setLease(seconds, database);
@@ -218,7 +218,7 @@ describe.each([
   });
 
   it.each(['failed', 'refunded'] as const)(
-    'whose process is gone ends its job as %s, and runs again',
+    'ends the job of a process that is gone as %s, and runs again',
     async (end) => {
       orphansEnd = end;
       const id = await run(first, 'processing', { stores: false });
@@ -228,7 +228,7 @@ describe.each([
     },
   );
 
-  it('whose process is gone gets the stored answer when its job was settled all the same', async () => {
+  it('gets the stored answer of a settled job whose process is gone', async () => {
     orphansEnd = 'settled';
     const id = await run(first, 'settling');
     await setLease(0);
@@ -260,14 +260,14 @@ describe.each([
     },
   );
 
-  it('whose process is gone waits for the mirror when its job is closed before it is ended', async () => {
+  it('waits for the mirror of a closed job whose process is gone', async () => {
     orphansEnd = 'closed';
     const id = await run(first, 'processing', { stores: false });
     await setLease(0);
     expect(await refusalOf(again)).toEqual(['idempotency_key_in_use', id]);
   });
 
-  it('whose process is gone is taken over by one of many repeats', async () => {
+  it('is taken over by one of many when its process is gone', async () => {
     const id = await run(first, 'processing', { stores: false });
     await setLease(0);
     const taken = await Promise.all(Array.from({ length: 8 }, () => refusalOf(again)));
@@ -279,7 +279,7 @@ describe.each([
     ['settled', 'replay'],
     ['failed', 'new'],
   ] as const)(
-    'that takes the lease of a process which goes on, and whose job is then %s, gets: %s',
+    'takes over a live process’s lease, whose job is %s, and gets: %s',
     async (end, expected) => {
       const { id, claimed: hanging } = await begin(first);
       statuses.set(id, 'processing');
@@ -389,7 +389,7 @@ describe.each([
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
 
-  it('is refused after its API key was regenerated, since the stored answer is sealed with the old key', async () => {
+  it('is refused after its API key was regenerated, as no key opens the answer', async () => {
     const id = await run(first, 'settled');
     expect(await refusalOf({ ...again, apiKey: 'svc_live_y' })).toEqual([
       'idempotency_key_reused',
@@ -402,7 +402,7 @@ describe.each([
     expect(await refusalOf(again)).toEqual(['idempotency_key_reused', id]);
   });
 
-  it('of another wallet is a new request', async () => {
+  it('is a new request for another wallet', async () => {
     await run(first, 'settled');
     expect(await refusalOf({ ...again, wallet: OTHER_WALLET })).toBe('new');
   });

@@ -57,7 +57,7 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
   return items.map(() => rest.splice(random.below(rest.length), 1)[0] as Item);
 }
 
-/** Requests and answers go together, or one after the other; nobody can tell which. */
+/** Requests and answers go together, or one after the other. No caller sees a difference. */
 const forms: Record<
   string,
   {

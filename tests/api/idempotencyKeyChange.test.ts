@@ -115,7 +115,7 @@ describe.each([
   );
 
   it.each(NEIGHBOURING_STEPS)(
-    'at step %i and was not charged runs once more at step %i',
+    'was not charged at step %i and runs once more at step %i',
     async (at, then) => {
       await processAt(at).run(first, 'failed');
       const { jobId, claim } = await processAt(then).claim(again);

@@ -67,7 +67,7 @@ async function without<Result>(table: string, act: () => Promise<Result>): Promi
   }
 }
 
-const privately = 'nobody but its writer may read this';
+const privately = 'for its writer alone';
 const completion = bodyWith({ messages: `[{"role":"user","content":"${privately}"}]` });
 const webhook = JSON.stringify({
   url: 'https://127.0.0.1/hooks',
@@ -82,7 +82,7 @@ describe('an internal error', () => {
     ['service.webhooks', 'POST', '/v1/webhooks', webhook],
     ['service.idempotent_requests', 'POST', '/v1/chat/completions', completion],
   ])(
-    'shows no internals to the client and no private data in the log: no %s [errors.nothing-inside-told]',
+    'shows no internals to the client and no private data in the log: no %s [errors.no-internals]',
     async (...given) => {
       const [table, method, path, body] = given;
       log.length = 0;

@@ -16,7 +16,7 @@ const draw = (clock: { isRead: boolean }) =>
   );
 
 describe('a job draft', () => {
-  it("has the ledger's time and the address that follows from its wallet and id", () => {
+  it("has the ledger's time, and an address made of its wallet and id", () => {
     const { address, creditAccount, bytes } = draw({ isRead: true });
     expect(jobIdTimeMs(bytes)).toBe(NOW_MS);
     expect(address).toEqual(addresses.job(creditAccount, bytes));

@@ -50,12 +50,12 @@ function createScene(sent: (SendResult | Error)[], initial: JobStatus | null = '
     const status = present;
     if (status === null) return null;
     const { forCoder } = randomStruct('Job', createRandom());
-    const told = {
+    const account = {
       ...forCoder,
       version: ACCOUNT_VERSION,
       status: toCoder(status, { defined: { name: 'JobStatus' } }),
     };
-    return { owner: addresses.programId, data: await coder.accounts.encode('Job', told) };
+    return { owner: addresses.programId, data: await coder.accounts.encode('Job', account) };
   };
   const context = {
     addresses,
@@ -122,7 +122,7 @@ describe('failing a job', () => {
     },
   );
 
-  it('carries the acknowledgement of the worker that had it, and goes alone once that is refused', async () => {
+  it('carries its worker’s acknowledgement, and goes alone if that is refused', async () => {
     const { context, names } = createScene([refused, landed], 'processing');
     const worker = Keypair.generate().publicKey;
     const about = { programId: addresses.programId, signer: worker, gateway: worker };
@@ -168,7 +168,7 @@ describe('failing a job', () => {
 });
 
 describe('refunding a job', () => {
-  it('succeeds when the job was closed meanwhile', async () => {
+  it('succeeds when the job was closed by then', async () => {
     const { context } = createScene([refused], null);
     const end = await ended(refundOnLedger(context, job));
     expect(end).toEqual({ status: 'refunded', signature: null, isClosed: true });

@@ -59,7 +59,7 @@ describe(`the pages of the job list (seed ${random.seed})`, () => {
     }
   });
 
-  it('show every job between two cursors once, with cursors that approach each other', async () => {
+  it('show every job between two approaching cursors once', async () => {
     for (const limit of [1, 4, 7, 100]) {
       const [first, last] = [random.below(20), JOBS - 1 - random.below(20)];
       const between = scene.jobs.slice(first + 1, last);
@@ -69,13 +69,13 @@ describe(`the pages of the job list (seed ${random.seed})`, () => {
     }
   });
 
-  it('going back, show once what was there at the first page while new jobs arrive [jobs.list]', async () => {
+  it('going back, show each first job once while new jobs arrive [jobs.list]', async () => {
     const there = idsOf(scene.jobs);
     expect(await follow('before', { limit: 7 }, () => scene.lockMore(3))).toEqual(there);
     expect(scene.jobs.length).toBeGreaterThan(there.length);
   });
 
-  it('going forward, also show once what arrives meanwhile [jobs.list]', async () => {
+  it('going forward, also show once what arrives in between [jobs.list]', async () => {
     const [oldest] = scene.jobs.slice(-1);
     const seen = await follow('after', { limit: 7, after: oldest?.id as string }, () =>
       scene.lockMore(3),

@@ -15,7 +15,7 @@ const JOBS = 20_000;
 const QUIET_WALLETS = 1_000;
 const JOBS_OF_QUIET_WALLET = 15;
 const LIMIT = 20;
-/** One for each row of the page, the one more that tells of others, and the way down the indexes. */
+/** One for each row of the page, one more that shows whether others follow, and the way down the indexes. */
 const BLOCKS_MAX = LIMIT + 1 + 15;
 
 let database: TestDatabase;

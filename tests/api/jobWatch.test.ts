@@ -50,7 +50,7 @@ async function settle(address: string): Promise<void> {
   ]);
 }
 
-async function tell(...addresses: string[]): Promise<void> {
+async function notify(...addresses: string[]): Promise<void> {
   await database.pool.query(`select pg_notify('mirror_jobs', $1)`, [addresses.join(',')]);
 }
 
@@ -68,19 +68,19 @@ describe('the watch over jobs in the mirror', () => {
     const waiting = watch.waitFor(address, isSettled, {
       ...{ timeoutMs: FAR_MS, sinceMs: performance.now() },
     });
-    await tell('another job', address);
+    await notify('another job', address);
     await settle(address);
-    await tell(address);
+    await notify(address);
     expect(await waiting).toMatchObject(settled);
   });
 
   it('includes notifications since the given moment, even before the call', async () => {
     const address = await mirrorJob('settled');
     const sinceMs = performance.now();
-    const { promise: told, resolve: onTold } = Promise.withResolvers<void>();
-    const stop = watch.onChanges((addresses) => void (addresses.includes(address) && onTold()));
-    await tell(address);
-    await told;
+    const { promise: notified, resolve: onNotified } = Promise.withResolvers<void>();
+    const stop = watch.onChanges((addresses) => void (addresses.includes(address) && onNotified()));
+    await notify(address);
+    await notified;
     stop();
     // With no time to wait for anything else.
     const wait = { timeoutMs: 0, sinceMs };
@@ -117,7 +117,7 @@ describe('the watch over jobs in the mirror', () => {
     expect(await watch.waitFor('nowhere', isSettled, { timeoutMs: 0 })).toBeUndefined();
   });
 
-  it('ends at once while the mirror is silent, and waits again after its next word', async () => {
+  it('ends at once while the mirror is silent, and waits again after that', async () => {
     const time = createMovableTime();
     time.hold();
     const logger = createLogger({ name: 'test', level: 'silent' });
@@ -150,11 +150,11 @@ describe('the watch over jobs in the mirror', () => {
     // The timing is the word of an API, and not of the mirror.
     expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
     const word = changed();
-    await tell('another job');
+    await notify('another job');
     await word;
     const waiting = wait();
     await settle(address);
-    await tell(address);
+    await notify(address);
     expect(await waiting).toMatchObject({ found: settled });
     await timed.close();
   });
@@ -165,7 +165,7 @@ describe('the watch over jobs in the mirror', () => {
       watch.waitFor(address, isSettled, { timeoutMs: FAR_MS, sinceMs: performance.now() }),
     );
     await Promise.all(addresses.map(settle));
-    await tell(...addresses);
+    await notify(...addresses);
     for (const progress of await Promise.all(waiting)) expect(progress).toMatchObject(settled);
   });
 

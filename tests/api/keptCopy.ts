@@ -2,7 +2,7 @@ import type { AnswerCopy } from '../../api/jobs/replay.ts';
 
 /** An answer as it is kept for repeats. */
 export const KEPT_COPY: AnswerCopy = {
-  text: 'a text that nobody else may read',
+  text: 'a text for its wallet alone',
   finishReason: 'stop',
   usage: { prompt_tokens: 3, completion_tokens: 7, total_tokens: 10 },
   modelId: 'model',

@@ -3,7 +3,7 @@ import { createKey } from '../../api/account/keys.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 
-/** A migrated database with one wallet's key in it, and nothing that a ledger would tell. */
+/** A migrated database with one wallet's key in it, and nothing from a ledger. */
 export interface KeyedDatabase {
   pool: pg.Pool;
   databaseUrl: string;

@@ -107,7 +107,7 @@ describe('API keys', () => {
     ['revoked', revokeKey],
     ['suspended', suspendWallet],
   ] as const)(
-    'are %s whichever there is once a regeneration under way is over',
+    'are %s whichever there is once a running regeneration is over',
     async (status, end) => {
       await createKey(pool, wallet);
       const { gated, reached, open } = gatedBefore('insert into service.api_keys');
@@ -122,7 +122,7 @@ describe('API keys', () => {
     },
   );
 
-  it('are replaced once by eight regenerations at once, and the one that is shown lives', async () => {
+  it('are replaced once by eight regenerations at once, and the shown works', async () => {
     const old = await createKey(pool, wallet);
     const { gated, reached, open } = gatedBefore('insert into service.api_keys');
     const first = regenerateKey(gated, wallet);
@@ -138,7 +138,7 @@ describe('API keys', () => {
     }
   });
 
-  it('are not replaced by a request that came before they were made, whatever kept it', async () => {
+  it('are not replaced by an older request, however it was delayed', async () => {
     await createKey(pool, wallet);
     const arrivedMs = performance.now();
     const shown = await regenerateKey(pool, wallet);
@@ -173,7 +173,7 @@ describe('a suspended wallet', () => {
     }
   };
 
-  it('gets no key until it is reinstated, also once it has revoked the one it had', async () => {
+  it('gets no key until it is reinstated, also after revoking its own', async () => {
     const key = await createKey(pool, wallet);
     await suspendWallet(pool, wallet, 'spam');
     expect(await statusOf(key)).toBe('suspended');

@@ -24,7 +24,7 @@ const busy = (limit: number) =>
   refusedAs('rate_limit_exceeded', { retryAfterSeconds: 1, details: { limit } });
 
 describe('large bodies', () => {
-  it('of one wallet are read in their order, without those whose client has left', async () => {
+  it('are read in order within a wallet, without those of absent clients', async () => {
     const ended: string[] = [];
     const note = (name: string) => (body: unknown) => {
       ended.push(name);
@@ -44,7 +44,7 @@ describe('large bodies', () => {
     expect(ended.filter((name) => name !== 'left')).toEqual(['first', 'last']);
   });
 
-  it('of wallets are read in turns, whichever sent more and sooner', async () => {
+  it('are read in turns among wallets, whichever sent more and sooner', async () => {
     const ended: string[] = [];
     // All from one address, whose bound is not met.
     const sent = ['greedy', 'greedy', 'greedy', 'honest', 'third', 'third'].map((wallet, place) =>
@@ -54,7 +54,7 @@ describe('large bodies', () => {
     expect(ended).toEqual(['greedy 0', 'honest 3', 'greedy 1', 'third 4', 'greedy 2', 'third 5']);
   });
 
-  it('beyond two of a wallet that wait are a 429, and those of other wallets are not', async () => {
+  it('are a 429 beyond two waiting ones of a wallet, and no other wallet’s', async () => {
     const under = Array.from({ length: 3 }, () => read(bodyWith()));
     await expect(read(bodyWith())).rejects.toEqual(busy(2));
     // Before it has arrived, too.
@@ -65,7 +65,7 @@ describe('large bodies', () => {
     expect(await read('{')).toEqual({ kind: 'not_json' });
   });
 
-  it('whose client has left keep no place from the next of their wallet', async () => {
+  it('keep no place from the next of their wallet once their client has left', async () => {
     let isWanted = true;
     const left = Array.from({ length: 3 }, () =>
       bodies.read([Buffer.from('{')], ONE, () => isWanted),
@@ -84,7 +84,7 @@ describe('large bodies', () => {
     await Promise.all(under);
   });
 
-  it('are refused as unavailable while 64 others wait, and read again afterwards', async () => {
+  it('are refused as unavailable while 64 wait, and read again afterwards', async () => {
     const under = Array.from({ length: 65 }, (_, place) => read('{', stranger(place)));
     await expect(read('{', stranger(99))).rejects.toEqual(
       refusedAs('service_unavailable', { retryAfterSeconds: 5 }),
@@ -94,7 +94,7 @@ describe('large bodies', () => {
   });
 
   it.each(['throw new Error("test")', 'process.exit(1)'])(
-    'are refused as unavailable when their thread ends by %s, and the next is read by a new one',
+    'are refused when their thread ends by %s, and the next is read',
     async (end) => {
       const script = `
         import { parentPort } from 'node:worker_threads';
@@ -119,7 +119,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('that still wait when the service closes are refused as unavailable', async () => {
+  it('are refused as unavailable if they still wait when the service closes', async () => {
     const reads = Array.from({ length: 3 }, () => read(bodyWith()));
     const ended = Promise.allSettled(reads);
     await bodies.close();

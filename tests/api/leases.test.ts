@@ -109,7 +109,7 @@ async function leaseSeconds(): Promise<number> {
   return rows[0].left;
 }
 
-/** What a repeat is told of a running job whose lease ends so many seconds later, to the microsecond. */
+/** What a repeat gets of a running job whose lease ends so many seconds later, to the microsecond. */
 function repeatAt(secondsLeft: number) {
   const rawBody = randomBytes(8);
   const request = identify({
@@ -132,12 +132,12 @@ function repeatAt(secondsLeft: number) {
        set lease_expires_at = now() + make_interval(secs => $1)`,
       [secondsLeft],
     );
-    const told = await claimAt(request, newId()).then(
+    const answer = await claimAt(request, newId()).then(
       ({ status }) => status,
       ({ code, options }: ApiError) => [code, options.retryAfterSeconds],
     );
     await close();
-    return { told, orphansFailed: failOrphan.mock.calls.length };
+    return { answer, orphansFailed: failOrphan.mock.calls.length };
   });
 }
 
@@ -161,15 +161,15 @@ describe('a repeat of a running job', () => {
     [1, 1],
     // A lease that no process of ours wrote.
     [31, 31],
-  ])('whose lease lasts %d s more is to come back in %d s', async (secondsLeft, retryAfter) => {
+  ])('is to come back, with %d s of its lease left, in %d s', async (secondsLeft, retryAfter) => {
     expect(await repeatAt(secondsLeft)).toEqual({
-      told: ['idempotency_key_in_use', retryAfter],
+      answer: ['idempotency_key_in_use', retryAfter],
       orphansFailed: 0,
     });
   });
 
-  it('ends the job and runs anew from the moment its lease ends', async () => {
-    expect(await repeatAt(0)).toEqual({ told: 'new', orphansFailed: 1 });
+  it('ends the job and runs again from the moment its lease ends', async () => {
+    expect(await repeatAt(0)).toEqual({ answer: 'new', orphansFailed: 1 });
   });
 });
 

@@ -56,7 +56,7 @@ describe('an API that starts while its node is unavailable', () => {
     jest.useRealTimers();
   });
 
-  it('logs every five seconds what it waits for, then names each part that the ledger lacks', async () => {
+  it('logs every 5 s what it waits for, then each part that the ledger lacks', async () => {
     const reaching = reachLedger(ledger.context);
     await jest.advanceTimersByTimeAsync(11_000);
     expect(log).toEqual([WAITING, WAITING]);

@@ -33,7 +33,7 @@ const addresses = createAddresses();
 /** Fields of the account as the ledger names them. */
 type Limits = Record<string, bigint | number | PublicKey>;
 
-/** As a node tells it. */
+/** As a node reports it. */
 async function accountOf(availableCredits: bigint, limits: Limits) {
   const { forCoder } = randomStruct('CreditAccount', createRandom());
   const data = await coder.accounts.encode('CreditAccount', {
@@ -59,7 +59,7 @@ function createScene(
   const state = { nowSeconds: NOW_SECONDS, waitedMs: 0 };
   const lateLocks = createBackground();
   const added: Parameters<LedgerContext['locks']['add']>[0][] = [];
-  /** What a node tells of any account. */
+  /** What a node reports of any account. */
   const node = {
     getAccountInfo: (): Promise<unknown> =>
       accountOf(availableCredits, { sequence: SEEN_SEQUENCE, ...limits, ...readings.shift() }),
@@ -106,7 +106,7 @@ const errorOf = (locking: Promise<unknown>) =>
   );
 
 describe('a confirmed lock', () => {
-  it('takes its earliest and latest time from the seconds around its confirmation', async () => {
+  it('takes its earliest and latest time from around its confirmation', async () => {
     const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
     const { lock } = createScene(Promise.resolve(landed));
     expect(await lock()).toMatchObject({
@@ -154,14 +154,14 @@ describe('a lock that the ledger refuses for the wallet’s balance', () => {
     });
   });
 
-  it('is sent again when the balance suffices, since another lock shared its transaction', async () => {
+  it('is sent again if the balance suffices, as another lock went along', async () => {
     const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
     const sent = [refusedFor('InsufficientCredits'), Promise.resolve(landed)];
     const { lock } = createScene(sent, LOCK_CREDITS);
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
   });
 
-  it('asks the client to retry when it fails repeatedly although the balance suffices', async () => {
+  it('asks the client to retry after repeated failures with enough balance', async () => {
     const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
   });
@@ -233,7 +233,7 @@ describe('a lock that the ledger refuses for the daily limit', () => {
 describe('a lock behind more than the ledger takes', () => {
   const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
 
-  it('is refused unsent once the first in the queue has waited 5 s, and not before', async () => {
+  it('is refused unsent once the first in the queue has waited 5 s', async () => {
     const { lock, added, state } = createScene(Promise.resolve(landed));
     state.waitedMs = 5_000;
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
@@ -255,7 +255,7 @@ describe('a lock that is not confirmed in time', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  /** Its client was told to come back. */
+  /** Its client was asked to come back. */
   async function giveUp(lock: () => Promise<unknown>): Promise<LockUndecidedError> {
     const error = errorOf(lock());
     await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);
@@ -273,7 +273,7 @@ describe('a lock that is not confirmed in time', () => {
     expect(added[0]?.signal?.aborted).toBe(true);
   });
 
-  it('counts as undone once the ledger refuses it, and a shutdown waits for that', async () => {
+  it('counts as undone once the ledger refuses it, and delays a shutdown', async () => {
     const sent = Promise.withResolvers<SendResult>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);
@@ -288,7 +288,7 @@ describe('a lock that is not confirmed in time', () => {
     await drained;
   });
 
-  it('is left to the keeper when its outcome stays unknown, and delays no shutdown', async () => {
+  it('is left to the keeper while it stays unknown, and delays no shutdown', async () => {
     const sent = Promise.withResolvers<SendResult>();
     const { lock, lateLocks } = createScene(sent.promise);
     const { end } = await giveUp(lock);

@@ -44,7 +44,7 @@ function begin(locking: Promise<never>) {
   return { completing, drain: completions.drain, releaseReservation, releaseClaim };
 }
 
-/** One request whose lock fails so; resolves when nothing of it is under way any more. */
+/** One request whose lock fails so; resolves when all its work has ended. */
 async function fail(error: Error) {
   const { completing, drain, releaseReservation, releaseClaim } = begin(Promise.reject(error));
   await expect(completing).rejects.toBe(error);
@@ -74,7 +74,7 @@ describe('a request releases its worker and', () => {
 });
 
 describe('a process that ends', () => {
-  it('waits for a lock under way, whose client may have left, since its job has to be ended', async () => {
+  it('waits for a lock whose client has left, since its job has to be ended', async () => {
     const locking = Promise.withResolvers<never>();
     const { completing, drain } = begin(locking.promise);
     let isDrained = false;

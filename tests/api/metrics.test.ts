@@ -99,7 +99,7 @@ describe('a job', () => {
     throw new Error('undecided');
   };
 
-  /** An escrow whose moves end as told, observed. */
+  /** An escrow whose moves end as the test sets, observed. */
   function observed(moves: Partial<Escrow>) {
     const metrics = createMetrics();
     const { escrow, observeLock } = observeEscrow(moves as Escrow, metrics);
@@ -125,7 +125,7 @@ describe('a job', () => {
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="settled"}': 1 }]);
   });
 
-  it('that was too late to settle is counted when it is refunded', async () => {
+  it('is counted as too late to settle when it is refunded', async () => {
     const { escrow, lock, ends } = observed({ settle: overdue, refund: refunded });
     await lock();
 
@@ -145,7 +145,7 @@ describe('a job', () => {
     expect(await ends()).toEqual([0, { 'svc_api_jobs_total{end="failed"}': 1 }]);
   });
 
-  it('that this process cannot end is counted as left to the keeper', async () => {
+  it('is counted as left to the keeper when this process cannot end it', async () => {
     const { escrow, lock, ends } = observed({ settle: undecided });
     await lock();
 
@@ -245,7 +245,7 @@ describe('a request', () => {
     expect(logged).not.toMatch(/private|svc_live_/);
   });
 
-  it('without a route is counted under one name, however many paths are tried', async () => {
+  it('is counted without a route under one name, whatever path is tried', async () => {
     for (const path of ['/a', '/b', '/v1/c']) await fetch(app.url + path);
 
     const samples = samplesOf(await metrics.registry.metrics());

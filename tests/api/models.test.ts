@@ -62,7 +62,7 @@ describe('GET /v1/models', () => {
     expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
   });
 
-  it("says what a request may set, and its workers' start probe before any answer", async () => {
+  it("names the parameters, and the workers' start probe before any answer", async () => {
     expect(await get('/v1/models/for-good')).toMatchObject({
       svc: {
         median_latency_ms: 12,

@@ -40,7 +40,7 @@ function quoteOf(
 const prompt = (bytes: number) => [{ role: 'user' as const, content: 'x'.repeat(bytes) }];
 
 describe('a quote', () => {
-  it('locks the default of its tier, and allows the tokens that it covers, without a requested limit [charging.default-limit]', async () => {
+  it('locks the default of its tier where no limit is requested [charging.default-limit]', async () => {
     expect(await quoteOf()).toMatchObject({ tokenLimit: 2_000, lockCredits: 8n });
   });
 
@@ -77,7 +77,7 @@ describe('a quote', () => {
     });
   });
 
-  it("counts with the model's tokenizer when that decides how much room is left", async () => {
+  it("counts with the model's tokenizer when that decides the room left", async () => {
     const tokens = { prompt: async () => 32_000 };
     const messages = prompt(32_000);
     expect((await quoteOf({ messages, max_tokens: 10_000 }, tokens)).tokenLimit).toBe(768);

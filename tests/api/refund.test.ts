@@ -41,11 +41,11 @@ describe('a time-out', () => {
     [14_000, 'the refund', 15_000],
     [16_000, null, 15_000],
   ])(
-    'whose refund takes %d ms is reported as %s after %d ms',
+    'is reported, with a refund that takes %d ms, as %s after %d ms',
     async (refundMs, refundTx, tookMs) => {
-      const told = endOverdue(refundMs);
+      const ended = endOverdue(refundMs);
       await jest.advanceTimersByTimeAsync(20_000);
-      expect(await told).toEqual({ code: 'job_timeout', refundTx, tookMs });
+      expect(await ended).toEqual({ code: 'job_timeout', refundTx, tookMs });
     },
   );
 });
@@ -69,9 +69,9 @@ describe('a job without a charge', () => {
         clock: {} as LedgerClock,
         work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
       });
-      const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
+      const ended = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
       expect(fail.mock.lastCall?.[1]).toBe(reason);
-      expect(told).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
+      expect(ended).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
     },
   );
 });
@@ -114,8 +114,8 @@ describe('a job that no worker had a place for', () => {
         ...{ kind: 'failed', reason: 'worker_error', hasBegun: false, cause: 'no_free_slot' },
         busy: { retryAfterMs },
       };
-      const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
-      expect(told).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds } });
+      const ended = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
+      expect(ended).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds } });
       // No worker took it, so none is recorded for it.
       expect(fail.mock.lastCall?.[2]).toEqual({ hadWorker: false });
     },
@@ -125,10 +125,13 @@ describe('a job that no worker had a place for', () => {
 describe('a job whose worker left before its settlement', () => {
   it('is answered 503, since another worker may do', () => {
     const end: JobResult = { ...FAILURE, hasWorkerLeft: true };
-    const told = endingError({ ...job, model: { id: 'm' } } as LockedJob, {
+    const ended = endingError({ ...job, model: { id: 'm' } } as LockedJob, {
       ...{ end, progress: undefined },
     });
-    expect(told).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds: 1 } });
+    expect(ended).toMatchObject({
+      code: 'no_workers_available',
+      options: { retryAfterSeconds: 1 },
+    });
   });
 });
 

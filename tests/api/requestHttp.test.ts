@@ -106,7 +106,7 @@ describe('a request that does not arrive completely', () => {
   });
 
   it.each([valid.length + 1, 100_000])(
-    'leaves the service working when its client disconnects in a body of %d bytes',
+    'leaves the service working when a client leaves in a body of %d bytes',
     async (length) => {
       const socket = open();
       socket.end(post([`Content-Length: ${length}`]));
@@ -133,7 +133,7 @@ describe('a request that violates HTTP', () => {
     },
   );
 
-  it('closes the connection silently while an earlier request is still unanswered', async () => {
+  it('closes the connection silently while an earlier request is unanswered', async () => {
     const before = `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${scene.apiKey}\r\n\r\n`;
     const socket = open();
     socket.on('error', () => undefined);

@@ -52,7 +52,7 @@ export async function openRequestScene(serverOptions: ServerOptions = {}): Promi
   };
 }
 
-/** What is told of a bad body. @param param the field at fault; null when it is the whole body */
+/** The error of a bad body. @param param the field at fault; null when it is the whole body */
 export function refusal(param: unknown) {
   return {
     status: 400,

@@ -96,7 +96,7 @@ describe('worker capacity', () => {
     expect(worker.jobMs).toBeCloseTo(1_300);
   });
 
-  it('is offered elsewhere after a failure until the worker has delivered a proof', async () => {
+  it('goes elsewhere after a failure until the worker delivers a proof', async () => {
     const [failing, other] = [knownWorker('a', { firstTokenMs: 1 }), knownWorker('b')];
     other.firstTokens.set(MODEL, { ms: 50, observedAtMs: 0 });
     const { capacity, clock } = open(failing, other);

@@ -85,7 +85,7 @@ describe('a failed worker', () => {
     expect(choices(trial(1), { nowMs: 2_000 }).failed).toBe(0);
   });
 
-  it('gets a job when every worker has failed: the one whose cooldown ends first', () => {
+  it('gets a job when all have failed and its cooldown ends first', () => {
     const workers = [
       knownWorker('later', { cooldown: { failures: 3, coolUntilMs: 8_000 } }),
       knownWorker('sooner', { cooldown: cooling, inFlight: 3 }),

@@ -81,7 +81,7 @@ const reserve = () => directory.reserve({ modelAddress: MODEL, except: new Set()
 describe('the start probe of a model', () => {
   const model = { address: MODEL, id: 'a-model' };
 
-  it('is the p50 of what its workers say, or of how long their first answer took', async () => {
+  it('is the median of what its workers say, or of their first answers', async () => {
     for (const address of ['a', 'b', 'c']) await addWorker(address);
     expect(directory.startProbeMs(model)).toBeUndefined();
     const say = (address: string, first_token_ms: Record<string, number>) =>
@@ -176,7 +176,7 @@ describe('a worker that may take no more jobs by the ledger', () => {
 });
 
 describe('a worker’s probes', () => {
-  it('take it out at once when nothing listens at its endpoint, until it answers', async () => {
+  it('take it out at once when its endpoint is closed, until it answers', async () => {
     await addWorker('a');
     await directory.start();
     answers.set('https://a.example.com', 'refused');

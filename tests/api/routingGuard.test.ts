@@ -114,7 +114,7 @@ describe('a worker’s endpoint', () => {
     expect(connections).toBe(0);
   });
 
-  it('with a name of a private address is never contacted', async () => {
+  it('is never contacted by a name of a private address', async () => {
     await expectFailed(asking(`${rebound}:${port}`, { resolve: async () => ['127.0.0.1'] }));
     expect(connections).toBe(0);
   });
@@ -137,7 +137,7 @@ describe('a worker’s endpoint', () => {
     expect([lookups, connections]).toEqual([3, 1]);
   });
 
-  it('that redirects is not followed, even to a permitted address', async () => {
+  it('is not followed when it redirects, even to a permitted address', async () => {
     const paths: (string | undefined)[] = [];
     serve((request, response) => {
       paths.push(request.url);
@@ -176,7 +176,7 @@ describe('an answer of a worker', () => {
     expect(await ask().health()).toEqual({ ...health, first_token_ms: {} });
   });
 
-  it('that refuses a job is read up to the same limit', async () => {
+  it('is read up to the same limit when it refuses a job', async () => {
     const refusal = { error: { code: 'no_free_slot', message: '' } };
     answer(503, refusal, 65_536);
     await expect(ask().job()).rejects.toMatchObject({ code: 'no_free_slot' });
@@ -184,15 +184,15 @@ describe('an answer of a worker', () => {
     await expect(ask().job()).rejects.toMatchObject({ code: 'status_503', busy: undefined });
   });
 
-  it('that refuses a job with an unknown code is not repeated to the client', async () => {
-    answer(502, { error: { code: 'You asked: how do I tell her', message: '' } }, 0);
+  it('is not repeated to the client when it refuses with an unknown code', async () => {
+    answer(502, { error: { code: 'You asked: how do I reach her', message: '' } }, 0);
     await expect(ask().job()).rejects.toMatchObject({
       code: 'unknown_code',
-      message: expect.not.stringContaining('tell her'),
+      message: expect.not.stringContaining('reach her'),
     });
   });
 
-  it('that it takes no jobs is read where it is on this machine, and ignored elsewhere', async () => {
+  it('counts on this machine alone when it refuses all jobs', async () => {
     answer(503, { error: { code: 'upstream_not_ready', message: 'It loads.' } }, 0);
     expect(await ask().health()).toEqual({ reason: 'It loads.' });
     const dispatcher = new MockAgent();
@@ -207,7 +207,7 @@ describe('an answer of a worker', () => {
     await dispatcher.close();
   });
 
-  it('in the name of another worker is ignored', async () => {
+  it('is ignored in the name of another worker', async () => {
     answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
     expect(await ask().health()).toBeUndefined();
   });
@@ -229,7 +229,7 @@ describe('a worker that names the gateways it serves', () => {
     expect(await ask.health()).toEqual(isOffered ? body : undefined);
   });
 
-  it('and refuses a job for its terms has not failed', async () => {
+  it('has not failed when it refuses a job for its terms', async () => {
     for (const code of ['gateway_not_served', 'share_too_low', 'suspicious_lock']) {
       serve((_request, response) => {
         response.writeHead(403, { 'retry-after': '60' });
@@ -297,8 +297,8 @@ describe('a refusal by a worker', () => {
     [503, 'ledger_unavailable', 'ledger_unavailable'],
     [503, null, 'status_503'],
     [500, 'internal_error', 'internal_error'],
-  ])('with %i %s is a failure', async (status, code, told) => {
+  ])('with %i %s is a failure', async (status, code, expectedCode) => {
     refuse(status, code, '3');
-    await refusal().toMatchObject({ code: told, busy: undefined });
+    await refusal().toMatchObject({ code: expectedCode, busy: undefined });
   });
 });

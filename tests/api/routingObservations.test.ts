@@ -51,7 +51,7 @@ const count = async (modelId: string): Promise<number> => {
 describe('the median time to first token', () => {
   const { seed, below } = createRandom();
 
-  it(`is the same in every process, over all observations of all workers (seed ${seed})`, async () => {
+  it(`is the same in every process, over all observations (seed ${seed})`, async () => {
     const seen = Array.from({ length: 41 }, () => below(10_000));
     await observe('many', seen);
     const middle = seen.toSorted((a, b) => a - b)[20];
@@ -67,7 +67,7 @@ describe('the median time to first token', () => {
     expect(await median('unseen')).toEqual([undefined, undefined]);
   });
 
-  it('is that of the ten minutes before the last observation, however old that is', async () => {
+  it('covers the ten minutes before the last observation, however old', async () => {
     await observe('idle', [900, 900]);
     await age('idle', '11 minutes');
     await observe('idle', [200, 300, 400]);

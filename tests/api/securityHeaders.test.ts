@@ -13,7 +13,7 @@ async function headersOf(path: string, services: Partial<AppServices> = {}) {
 
 describe('every answer', () => {
   it.each(['/health', '/v1/account', '/nowhere', '/docs', '/openapi.json'])(
-    'keeps browsers from framing it, guessing its type, or sending a referrer: %s [surface.security-headers]',
+    'keeps browsers from framing, type guessing and sending a referrer: %s [surface.security-headers]',
     async (path) => {
       expect(await headersOf(path)).toMatchObject({
         'x-content-type-options': 'nosniff',

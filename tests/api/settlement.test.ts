@@ -55,7 +55,7 @@ function createScene({
     signer: Keypair.generate(),
     sender: {
       async send({ instructions, isWanted }: Parameters<LedgerContext['sender']['send']>[0]) {
-        if (!isWanted?.()) throw new WithdrawnError('nobody waits for it');
+        if (!isWanted?.()) throw new WithdrawnError('cancelled before it was sent');
         triedAtMs.push(performance.now() - startMs);
         if (isAway()) throw new LedgerUnavailableError('away', { signature: null });
         sent.push(instructions as TransactionInstruction[]);
@@ -102,7 +102,7 @@ describe('a settlement', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is sent although the database has been away for longer than the lease of its request', async () => {
+  it('is sent although the database is away beyond the lease of its request', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     let isAway = false;
     const query = async () => {
@@ -130,7 +130,7 @@ describe('a settlement', () => {
     jest.useRealTimers();
   });
 
-  it('is tried again after 0.5, 1, 2, 4 and then each 5 s while the ledger is away', async () => {
+  it('is tried again after 0.5, 1, 2, 4 and then each 5 s without a ledger', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     let isAway = true;
     const { end, triedAtMs, keep } = createScene({ isAway: () => isAway });

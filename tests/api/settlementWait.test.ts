@@ -10,8 +10,8 @@ const END = { status: 'settled', signature: 'the settlement' } as const;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** What a client is told of a settlement that the ledger has, and the mirror shows, after so long. */
-async function told({ ledgerMs, mirrorMs }: { ledgerMs: number; mirrorMs: number }) {
+/** What a client learns of a settlement that the ledger has, and the mirror shows, after so long. */
+async function settlementSeen({ ledgerMs, mirrorMs }: { ledgerMs: number; mirrorMs: number }) {
   const startMs = performance.now();
   const known = knownWithin(WAIT_MS, {
     ending: delay(ledgerMs).then(() => END),
@@ -30,15 +30,15 @@ describe('a finished answer whose settlement', () => {
     [9_000, 11_000, { settlementTx, creditsRemaining: null, tookMs: WAIT_MS }],
     [11_000, 12_000, { settlementTx: null, creditsRemaining: null, tookMs: WAIT_MS }],
   ])(
-    'is on the ledger after %d ms and mirrored after %d ms is delivered with %o',
+    'is on the ledger after %d ms and mirrored after %d ms gets %o',
     async (ledgerMs, mirrorMs, expected) => {
-      expect(await told({ ledgerMs, mirrorMs })).toEqual(expected);
+      expect(await settlementSeen({ ledgerMs, mirrorMs })).toEqual(expected);
     },
   );
 });
 
 describe('the deadlines of a job', () => {
-  it('stop it 15 s and end its settlement 5 s before T, and refund it 1 s after T', () => {
+  it('stop it 15 s, end its settlement 5 s before T and refund it 1 s after T', () => {
     expect(
       jobDeadlines({ lockedAtEarliest: 1_000n, lockedAtLatest: 1_003n, timeoutSeconds: 120n }),
     ).toEqual({ stopAt: 1_105n, proofDueAt: 1_115n, refundableAt: 1_124n });

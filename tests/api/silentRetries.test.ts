@@ -149,7 +149,7 @@ describe('a counted repeat without an Idempotency-Key', () => {
     expect(await repeat()).toMatchObject({ got: 'its own' });
   });
 
-  it('is in use while the same answer is given to another repeat, and free afterwards', async () => {
+  it('is in use while another repeat gets the same answer, and free afterwards', async () => {
     const { end, jobId } = await sample('settled');
     await end('lost');
     const first = await repeat(processes[1]);
@@ -182,7 +182,7 @@ describe('a counted repeat without an Idempotency-Key', () => {
     expect(await repeat()).toMatchObject({ got: charged.jobId });
   });
 
-  it('is decided by what became of the twin until then, not by what was read before', async () => {
+  it('is decided by the twin’s newest state, not by what was read before', async () => {
     const { end, jobId } = await sample('settled');
     await end('lost');
     const other = start();

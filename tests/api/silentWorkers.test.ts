@@ -38,13 +38,13 @@ describe('a worker that was silent for too long', () => {
   const end = { kind: 'failed', hasBegun: true, cause: 'engine_failed' };
 
   it.each(['before', 'just when'] as const)(
-    'keeps the job when its text comes %s another worker is reserved, which is then released',
+    'keeps the job when its text comes %s another worker is reserved',
     async (when) => {
       expect(await speakUp(when)).toMatchObject({ end, taken, delivered: ['Hello'] });
     },
   );
 
-  it('and then fails keeps no place that comes free for it only later', async () => {
+  it('keeps no place that comes free only after its failure', async () => {
     const { promise: free, resolve: hasPlace } = Promise.withResolvers<void>();
     let asked = 0;
     async function* ask(): AsyncGenerator<readonly WorkerEvent[]> {
@@ -96,7 +96,7 @@ describe('a worker that stands still', () => {
     };
   }
 
-  /** A worker that says what it is told to, until its connection is cut or it ends by itself. */
+  /** A worker that says what the test sets, until its connection is cut or it ends by itself. */
   function createTalker() {
     const said: (readonly WorkerEvent[])[] = [];
     let wake = () => {};
@@ -163,7 +163,7 @@ describe('a worker that stands still', () => {
     expect(attempts).toEqual([]);
   });
 
-  it('is waited for while it gives signs of life, before and after its first text', async () => {
+  it('is waited for while it gives signs of life, before and after text', async () => {
     const { clock, talker, ending } = begin({ isStream: true });
     for (const event of [alive, alive, text, alive]) {
       await clock.advance(15);
@@ -243,7 +243,7 @@ describe('a worker that stands still', () => {
     ['stopped and proven', 20, true],
     ['given up, which counts against it,', 21, false],
   ])(
-    'is %s 15 s before the deadline, %i s after its last text, however it lives',
+    'is %s 15 s before the deadline, %i s after its last text',
     async (_how, seconds, isStopped) => {
       const { clock, talker, ending } = begin({ isStream: false });
       const live = async (untilSecond: number) => {
@@ -293,7 +293,7 @@ describe('a worker that stands still', () => {
     it.each([
       [5, 44],
       [30, 50],
-    ])('that lived after %i s is waited for until %i s', async (aliveAt, silentAt) => {
+    ])('is waited for, having lived after %i s, until %i s', async (aliveAt, silentAt) => {
       const { clock, talker, ending } = begin(reading);
       const isOver = watch(ending);
       await clock.advance(aliveAt);

@@ -100,7 +100,7 @@ describe('a prompt of more than 256 KiB', () => {
     expect(await tokens.prompt(model, parts)).toBeGreaterThan(beginning - 5);
   });
 
-  it('is never counted above its real tokens, however many bytes each token has', async () => {
+  it('is never counted above its real tokens, however long each token is', async () => {
     const counted = await tokens.prompt(denseModel, [user(`.${denseWord.repeat(15_000)}`)]);
     expect(counted).toBeGreaterThan(12_000);
     expect(counted).toBeLessThanOrEqual(15_001);
@@ -166,7 +166,7 @@ describe('without a tokenizer, or without one in time,', () => {
     await without.close();
   });
 
-  it('a bound replaces the count of the newest prompt when too many prompts wait, but no answer', async () => {
+  it('a bound replaces the newest prompt’s count when too many prompts wait', async () => {
     const counting = [long, ...Array<string>(PROMPTS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.prompt(model, [user(text)]),
     );
@@ -177,7 +177,7 @@ describe('without a tokenizer, or without one in time,', () => {
     expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(8);
   });
 
-  it('a bound replaces the count of the newest answer when too many answers wait', async () => {
+  it('a bound replaces the newest answer’s count when too many answers wait', async () => {
     const counting = [long, ...Array<string>(ANSWERS_WAITING_MAX).fill('hello')].map((text) =>
       tokens.output(model, text),
     );

@@ -50,7 +50,7 @@ describe('a service with the tokenizers of its models', () => {
     expect(job?.data.completionTokens).toBeGreaterThan(counted);
   });
 
-  it('refuses a prompt by its own tokens and returns their number and the limit [models.context-window]', async () => {
+  it('refuses a prompt by its own tokens, and returns their number [models.context-window]', async () => {
     const window = service.model.contextWindowTokens;
     // Words of one letter are counted in no time; a run of letters may take too long to be counted.
     const refused = ask('q,'.repeat(window / 2));

@@ -106,7 +106,7 @@ describe('the traces of a running service', () => {
 describe('a trace', () => {
   const answer = { method: 'GET', route: '/v1/jobs', code: 'none', requestId: 'req_1' };
 
-  it('marks a server error as such, and leaves a disconnected client without a status', async () => {
+  it('marks a server error, and leaves a client’s disconnect without a status', async () => {
     const collector = await startCollector();
     const logger = createLogger({ name: 'test', level: 'silent' });
     const tracing = await createTracing({ collectorUrl: collector.url, ratio: 1, logger });

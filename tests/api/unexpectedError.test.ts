@@ -6,7 +6,7 @@ import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
 import { serveApp } from './serveApp.ts';
 
-// What a whole service cannot be made to do at will: an error that nobody thought of.
+// What a whole service cannot be made to do at will: an error that no code expects.
 
 const KEY = `svc_live_${'a'.repeat(32)}`;
 const model = {
@@ -40,7 +40,7 @@ function createFailing() {
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     programId: Keypair.generate().publicKey,
     catalog: { find: () => model },
-    // What is missing of this reservation is met at the first text, as something that nobody thought of.
+    // What is missing of this reservation is met at the first text, as an error that no code expects.
     directory: {
       reserve: async () => ({ worker: { address: 'a worker', endpoint: '' }, release }),
     },
@@ -61,7 +61,7 @@ function createFailing() {
 }
 
 describe('an unexpected error in the middle of an answer', () => {
-  it('returns the credits and the reservation, and shows its client nothing internal', async () => {
+  it('returns the credits and the reservation, and shows no internals', async () => {
     const { completions, fail, release } = createFailing();
     const app = await serveApp({
       completions,

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await service.untilShown(
     async () => (await service.get('/v1/models')).data[0]?.svc.active_workers === 1,
   );
-  // No limit per day begins anew at midnight.
+  // No daily limit is reset at midnight.
   await stopClock(service.ledger.connection);
 });
 

@@ -128,7 +128,7 @@ describe('POST /v1/webhooks', () => {
     expect((await create({ url, events, secret: null })).body.secret).toMatch(/^whsec_/);
   });
 
-  it('shows the events in the published order, in whatever order they were sent', async () => {
+  it('shows the events in the published order, whatever the order sent', async () => {
     const { body } = await create({ url, events: [...EVENT_KINDS].reverse() });
     expect(body.events).toEqual(EVENT_KINDS);
   });
@@ -214,7 +214,7 @@ describe('POST /v1/webhooks', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
   });
 
-  it('refuses the 21st of a wallet, also when many are requested at the same time [webhooks.duplicate]', async () => {
+  it('refuses the 21st of a wallet, also of many requested at once [webhooks.duplicate]', async () => {
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, index) => create({ url: `${url}/${index}`, events })),
     );
@@ -277,7 +277,7 @@ describe('POST /v1/webhooks', () => {
     expect((await create({ url, events, secret: secretOf(length) })).status).toBe(200);
   });
 
-  it('accepts plain HTTP on loopback when that is allowed, and no other private address', async () => {
+  it('accepts plain HTTP on loopback where allowed, on no other private one', async () => {
     const on = { server: development };
     expect((await create({ url: 'http://127.0.0.1:3000/webhooks', events }, on)).status).toBe(200);
     expect((await create({ url: 'http://localhost:3000/webhooks', events }, on)).status).toBe(200);

@@ -82,7 +82,7 @@ async function write(address: PublicKey, { lamports, owner, data, executable }: 
   await writeAccount(scene.ledger.connection.rpcEndpoint, address, fields);
 }
 
-/** Lets a test see the ledger with one account written anew, and puts it back. */
+/** Lets a test see the ledger with one account overwritten, and puts it back. */
 async function withAccount<Result>(
   address: PublicKey,
   change: (account: Account) => Account,
@@ -201,7 +201,7 @@ const CASES: Case[] = [
     fails: ['credits.disputes'],
   },
   {
-    what: 'a debt that nobody is owed',
+    what: 'a debt without a creditor',
     address: () => addresses.treasury,
     change: plus('Treasury', 'owed_base_units', 1),
     fails: ['treasury.obligations'],
@@ -231,13 +231,13 @@ const CASES: Case[] = [
     fails: ['treasury.obligations', 'jobs.prices'],
   },
   {
-    what: 'a job that nobody refunded',
+    what: 'an overdue job without a refund',
     address: () => open,
     change: plus('Job', 'locked_at', -300),
     fails: ['jobs.deadlines'],
   },
   {
-    what: 'a dispute that nobody expired',
+    what: 'an overdue dispute that has not expired',
     address: () => disputed,
     change: plus('Job', 'locked_at', -86_700),
     fails: ['jobs.deadlines'],
@@ -289,7 +289,7 @@ const CASES: Case[] = [
   },
   ...[
     ['a cooldown of more than a year', { unstake_cooldown_seconds: 31_536_001 }],
-    ['disputes that nobody can open', { open_disputes_max: 0 }],
+    ['disputes that no client can open', { open_disputes_max: 0 }],
     ['no minimum stake', { minimum_stake_tokens: new BN(0), slash_tokens: 0 }],
     ['no bound on a job', { job_credits_max: new BN('10000000000001') }],
     ['no bound on a wallet', { credit_account_credits_max: new BN(0) }],

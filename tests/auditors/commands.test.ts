@@ -142,7 +142,7 @@ describe('svc verify', () => {
     expect(all).not.toContain('--all');
   });
 
-  it('asks the stack of its folder, with its program and wallet, where no node is named', async () => {
+  it('asks the stack of its folder where no node is named', async () => {
     const cwd = join(folder, 'checkout');
     await mkdir(cwd);
     const verify = (...more: string[]) =>

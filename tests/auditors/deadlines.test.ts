@@ -59,7 +59,7 @@ describe('the last second before a deadline', () => {
     expect(judge(rule, event, deadline + 1n)).toBe('holds');
   });
 
-  it('of a window to dispute is too early for a verdict', () => {
+  it('is too early for a verdict in a window to dispute', () => {
     expect(judge('deadline.resolved', 'DisputeResolved', DISPUTE_DUE)).toBe('fails');
     expect(judge('deadline.resolved', 'DisputeResolved', DISPUTE_DUE + 1n)).toBe('holds');
   });

@@ -32,7 +32,7 @@ async function mention(): Promise<void> {
   }
 }
 
-/** A transfer to nobody in particular that names both accounts. */
+/** A transfer to an unrelated account that names both accounts. */
 function gift(toPubkey: PublicKey) {
   const { operator, workerAuthority, creditAccount } = scene.service;
   const fromPubkey = operator.authority.publicKey;

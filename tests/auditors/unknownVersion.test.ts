@@ -51,7 +51,7 @@ describe('a transaction of an unknown version', () => {
     ['refunded', 'JobRefunded'],
     ['expired', 'DisputeExpired'],
     ['closed', 'JobClosed'],
-  ])('that anybody may send leaves a job checked: %s', async (job, event) => {
+  ])('leaves a job checked where anybody may send it: %s', async (job, event) => {
     const found = await verify(job, ofUnknownVersion([event]));
     expect(found).toMatchObject(CHECKED);
     expect(found.detail('history.signatures')).toContain('signed bytes are not known: 1.');
@@ -65,7 +65,7 @@ describe('a transaction of an unknown version', () => {
     ['expired', 'JobDisputed', []],
     ['expired', 'DisputeAmended', ['dispute.amended']],
     ['upheld', 'DisputeResolved', []],
-  ])('that takes a role leaves open who signed it: %s, %s', async (job, event, others) => {
+  ])('leaves open who signed it where it takes a role: %s, %s', async (job, event, others) => {
     expect(await verify(job, ofUnknownVersion([event]))).toMatchObject({
       result: 'not_checkable',
       fails: [],
@@ -73,7 +73,7 @@ describe('a transaction of an unknown version', () => {
     });
   });
 
-  it('counts where it is not of the job: at purchases, and where the worker registered', async () => {
+  it('counts where it is not the job’s: at purchases and the registration', async () => {
     const others = ['CreditOpened', 'CreditBought', 'WorkerRegistered', 'StakeDeposited'];
     expect(await verify('settled', ofUnknownVersion(others))).toMatchObject(CHECKED);
   });

@@ -221,7 +221,7 @@ describe("the client's evidence", () => {
     expect(failing.map(({ name }) => name)).toEqual([fails]);
   });
 
-  it('is said to match without its last newline, where it does', async () => {
+  it('is reported as a match without its last newline', async () => {
     const explain = async (text: string) => {
       const { checks } = await verify(jobs.settled.address, { output: Buffer.from(text) });
       return checks.find(({ name }) => name === 'delivery.output')?.detail;

@@ -55,7 +55,7 @@ describe('a job whose transactions are of version 1', () => {
     expect(await verify(await settle(), connection)).toEqual({ result: 'holds', open: [] });
   });
 
-  it('cannot be checked over a library that takes the message for one of another version', async () => {
+  it('is not checked over a library that mistakes the message’s version', async () => {
     const connection = connect();
     const read = connection.getTransaction.bind(connection);
     const getTransaction = async (...asked: Parameters<typeof read>) => {

@@ -79,7 +79,7 @@ describe('the tests that are near to a changed file', () => {
     ]);
   });
 
-  it('do not reach it through the running service: those are counted, and chosen with all', () => {
+  it('leave out those through the service unless all are asked for', () => {
     expect(select('api/pool/choice.ts').leftOut).toBe(1);
     const { chosen, leftOut } = select('api/pool/choice.ts', true);
     expect([...chosen].at(-1)).toEqual([

@@ -35,13 +35,13 @@ const TEST_FOLDERS: readonly [files: RegExp, tests: string][] = [
 const TREE_TEST = 'tests/tidy/tidy.test.ts';
 
 /**
- * Chooses the tests that are near to a change: those that import a changed file, at any distance but
- * not through a tie, those that use what names it, and those of its folder.
+ * Chooses the tests that are near to a change. They import a changed file, at any distance but not
+ * through a tie, or use what names it, or belong to its folder.
  *
  * @param options.changed paths below `root`, deleted ones too
  * @param options.isAll also those that reach a changed file through ties
- * @returns the chosen test files with their reasons, whether one of them runs the service, how many
- *   others reach a changed file, and the changed files to which no test is near
+ * @returns the chosen test files with their reasons, and whether one of them runs the service. Also
+ *   how many others reach a changed file, and the changed files to which no test is near.
  */
 export function selectTests(options: { root: string; changed: readonly string[]; isAll: boolean }) {
   const { root, changed, isAll } = options;

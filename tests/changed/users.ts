@@ -10,8 +10,8 @@ const TEXT = /'([^'\n]+)'|`([^`\n$]+)`/g;
 
 /**
  * @param deleted files that others may still use
- * @returns the files of a checkout, and who uses one: its importers take a value of it, or are tests
- *   that start it as a process; its namers have its path, or that of a folder around it, in a text
+ * @returns the files of a checkout, and who uses one. Its importers take a value of it, or are tests
+ *   that start it as a process. Its namers have its path, or that of a folder around it, in a text.
  */
 export function findUsers(root: string, deleted: readonly string[]) {
   const files = listFiles(root);

@@ -61,7 +61,7 @@ async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
 }
 
 describe('svc credits buy', () => {
-  it('opens the account, names the gateway with its limits, and says all of it beforehand', async () => {
+  it('opens the account and sets the gateway’s limits, and says so beforehand', async () => {
     const wallet = await fundWallet(500n);
     const { told, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
     expect(told).toEqual([
@@ -93,7 +93,7 @@ describe('svc credits buy', () => {
     expect(await service.account(wallet.publicKey)).toMatchObject({ limitPerJobCredits: 40n });
   });
 
-  it('without a gateway, says that no service may spend the credits', async () => {
+  it('says that no service may spend the credits where no gateway is named', async () => {
     const wallet = await fundWallet(5n);
     const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
     const { told } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
@@ -110,7 +110,7 @@ describe('svc credits buy', () => {
     expect(await stablecoinOf(wallet)).toBe('50000');
   });
 
-  it('names the mint and the wallet where the stablecoin is missing or too little', async () => {
+  it('names the mint and the wallet where the stablecoin is too little', async () => {
     const [poor, stranger] = [await fundWallet(5n), Keypair.generate()];
     const refused = (wallet: Keypair) => refusalOf(credits(wallet, 'buy', '6', ...LIMITS, '--yes'));
     const costs = `6 credits cost 0.06 of the stablecoin ${mint}, and the wallet`;
@@ -223,7 +223,7 @@ describe('svc alerts threshold', () => {
   const threshold = (wallet: Keypair, ...words: string[]) =>
     svc(wallet, 'alerts', 'threshold', ...words, '--service', service.baseUrl);
 
-  it('signs in with the wallet, sets the threshold, and leaves no session behind', async () => {
+  it('signs in with the wallet, sets the threshold, and leaves no session', async () => {
     const { wallet } = service;
     expect((await threshold(wallet)).printed).toBe(
       'credit.low is sent when fewer than 100 credits remain.',

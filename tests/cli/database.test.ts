@@ -18,7 +18,7 @@ it('a command survives a lost idle connection', async () => {
     async (pool) => {
       const { rows } = await pool.query('select pg_backend_pid() as id');
       await execute(database.databaseUrl, `select pg_terminate_backend(${rows[0].id})`);
-      // An error that nobody hears would end the process.
+      // An error without a listener would end the process.
       await until(async () => pool.totalCount === 0);
       expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     },
@@ -35,7 +35,7 @@ async function refusalOf(change: (url: URL) => void, statement = 'select 1'): Pr
   }).catch((error: unknown) => error);
 }
 
-it('a wrong database password is reported in one sentence, without the password', async () => {
+it('a wrong database password is one sentence, without the password', async () => {
   const refusal = await refusalOf((url) => {
     url.password = 'a-secret';
   });
@@ -70,7 +70,7 @@ it('an error in the command itself is reported in full', async () => {
   expect(refusal).toHaveProperty('code', '42601');
 });
 
-it('a command finds its database in the file of DATABASE_URL_FILE, and names one that is missing', async () => {
+it('a command reads DATABASE_URL_FILE, and names a missing one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'database-'));
   const path = join(folder, 'DATABASE_URL');
   writeFileSync(path, `${database.databaseUrl}\n`);

@@ -109,7 +109,7 @@ describe('svc disputes list', () => {
     expect(disputes[0]?.left).toMatch(/^2[12] h/);
   });
 
-  it("counts down from the mirror's time when that is later than its own estimate", async () => {
+  it("counts down from the mirror's time when that is ahead of its own", async () => {
     await scene.wait(5 * HOUR_SECONDS);
     const [job] = (await scene.lock()) as [PublicKey];
     const { disputes } = await list();

@@ -58,7 +58,7 @@ async function ownerOf(apiKey: string): Promise<string | undefined> {
 }
 
 describe('svc key', () => {
-  it('makes the key of a wallet, alone on standard output, and leaves no session', async () => {
+  it('prints only the key on standard output, and leaves no session', async () => {
     const { code, output, error } = await key('create');
     expect(code).toBe(0);
     expect(output).toMatch(/^svc_live_\w{32}\n$/);
@@ -136,7 +136,7 @@ describe('svc key', () => {
     expect([both.code, both.error]).toEqual([1, expect.stringContaining('cannot be used with')]);
   });
 
-  it("is not the operators' svc keys, which names the database, and each help names the other", async () => {
+  it("is not the operators' svc keys, and each help names the other", async () => {
     expect((await runCli(['key', '--help'])).output).toContain('svc keys');
     expect((await runCli(['keys', '--help'])).output).toMatch(/database.*svc key,/s);
     const { code, error } = await runCli(['key', 'create', '--wallet', 'a']);

@@ -20,7 +20,7 @@ afterEach(killStarted);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('svc localnet', () => {
-  it('prints its address and that it is no real chain, has the program, and ends on Ctrl-C', async () => {
+  it('prints its address, has the program, and ends on Ctrl-C', async () => {
     const ledger = await startLocalnet('--payer', payerFile);
     expect(ledger.said).toContain('no chain');
     expect(ledger.read('payer')).toBe(payer.publicKey.toBase58());
@@ -35,7 +35,7 @@ describe('svc localnet', () => {
     expect(await ledger.errors).toBe('');
   });
 
-  it('keeps the ledger in a folder, and enables development methods only on request', async () => {
+  it('keeps the ledger in a folder, and development methods off by default', async () => {
     const options = ['--data-dir', join(folder, 'kept'), '--slot-ms', '400'];
     const first = await startLocalnet(...options);
     const to = Keypair.generate().publicKey.toBase58();

@@ -10,7 +10,7 @@ describe('a table of rows', () => {
     expect(headsIn(renderRows(['first', 'second'], []))).toBe(1);
   });
 
-  it('is one table up to 1,000 rows, then several, with each row once and in order', () => {
+  it('is split after each 1,000 rows, with every row once and in order', () => {
     expect(headsIn(renderRows(['first', 'second'], rows(1_000)))).toBe(1);
     const text = renderRows(['first', 'second'], rows(2_500));
     expect(headsIn(text)).toBe(3);

@@ -62,7 +62,7 @@ async function wasFilled(): Promise<boolean> {
 }
 
 describe('svc restore', () => {
-  it('fills the database when its node has the ledger of the backup, by setting or by option', async () => {
+  it("fills the database when the node has the backup's ledger", async () => {
     for (const [args, environment] of [
       [[pathOf('bound')], { SOLANA_RPC_URL: ledger.rpcUrl }],
       [[pathOf('bound'), '--rpc', ledger.rpcUrl], { SOLANA_RPC_URL: other.rpcUrl }],
@@ -72,7 +72,7 @@ describe('svc restore', () => {
     }
   });
 
-  it('refuses a backup of another ledger or another program, names both, and writes nothing', async () => {
+  it('refuses the backup of another ledger or program, and writes nothing', async () => {
     const genesisHash = await ledger.connection.getGenesisHash();
     const otherHash = await other.connection.getGenesisHash();
     const otherProgram = Keypair.generate().publicKey.toBase58();

@@ -53,7 +53,7 @@ describe('svc send with a first signer that cannot pay', () => {
     );
   });
 
-  it("keeps the ledger's error when the balance contradicts it or cannot be read", async () => {
+  it("keeps the ledger's error if the balance contradicts it or is unread", async () => {
     const refusal = { name: 'AccountNotFound', code: null, instructionIndex: null };
     const { publicKey } = ledger.payer;
     expect(await describePayerShortage(refusal, publicKey, ledger.rpc)).toBeUndefined();

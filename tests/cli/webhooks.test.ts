@@ -106,7 +106,7 @@ const kindsOf = ({ received }: Receiver): string[] =>
 const headersOf = ({ headers }: Received) => Object.keys(headers).sort();
 
 describe('svc webhooks listen', () => {
-  it('forwards each event as a webhook gets it, signed with the secret that it printed', async () => {
+  it('forwards each event as a webhook gets it, signed with its secret', async () => {
     const remote = await startReceiver();
     await createWebhook(remote, EVENT_KINDS);
     const { secret, lines } = await listen();
@@ -194,7 +194,7 @@ describe('svc webhooks listen', () => {
     expect(notices()).toMatch(/\nThe session has ended\. Run the command again\.\n$/);
   });
 
-  it('refuses an address to forward to that is none, before it signs in', async () => {
+  it('refuses an unusable forwarding address before it signs in', async () => {
     const args = ['webhooks', 'listen', '--forward-to', 'localhost:3000', ...signIn()];
     const { code, error } = await runCli(args);
     expect([code, error]).toEqual([1, '--forward-to is no http or https address.\n']);
@@ -202,7 +202,7 @@ describe('svc webhooks listen', () => {
 });
 
 describe('svc webhooks trigger', () => {
-  it('sends an example to the webhooks of its kind and to listeners, and prints the answers', async () => {
+  it("sends an example to the kind's webhooks and to listeners", async () => {
     const remote = await startReceiver();
     const id = await createWebhook(remote, ['job.failed']);
     await createWebhook(remote, ['credit.low']);
@@ -229,7 +229,7 @@ describe('svc webhooks trigger', () => {
     await remote.close();
   });
 
-  it('fails where nothing would get the event, and lists the kinds for an unknown one', async () => {
+  it('fails without a recipient, and lists the kinds for an unknown one', async () => {
     const { code, output, error } = await trigger('job.failed');
     expect([code, output]).toEqual([1, '']);
     expect(error).toMatch(

@@ -10,7 +10,7 @@ const earned = (day: string, model: string, baseUnits: bigint) => ({
 });
 
 describe('a bar chart', () => {
-  it('draws each value in proportion to the greatest, to an eighth of a character', () => {
+  it('draws each value in proportion, to an eighth of a character', () => {
     const bars = [
       { label: 'a', value: 80, text: '80' },
       { label: 'long', value: 41, text: '41' },

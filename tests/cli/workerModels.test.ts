@@ -34,11 +34,11 @@ describe("an upstream's list", () => {
     [500, {}, 'answers with status 500.'],
     [503, {}, 'answers with status 503. It may still load its model: try again soon.'],
     [200, {}, 'answers without a list of models.'],
-  ])('that cannot be read is no missing one: %d %j', async (status, body, sentence) => {
+  ])('is not missing when it cannot be read: %d %j', async (status, body, sentence) => {
     await expect(listWith(status, body)).rejects.toThrow(sentence);
   });
 
-  it('of a server that is away ends with the code of the connection', async () => {
+  it('ends with the connection’s error code when its server is away', async () => {
     const url = `http://127.0.0.1:${await findFreePort()}/v1`;
     await expect(listUpstreamModels(url, undefined)).rejects.toThrow(
       `No upstream answers at ${url}/models: nothing listens at its address (ECONNREFUSED). Start it first.`,
@@ -130,7 +130,7 @@ describe('a trial of models', () => {
 
 describe('a measurement of the capacity', () => {
   it.each(['shares', 'is refused'] as const)(
-    'finds how many answers an upstream writes at a time when what is beyond %s',
+    'finds how many answers fit at a time when what is beyond %s',
     async (surplus) => {
       const steps: number[] = [];
       const { engine, nowMs } = createSharedEngine(4, surplus);

@@ -71,7 +71,7 @@ function signatures(outcomes: SendResult[]): Set<string | null> {
 }
 
 describe('the batcher', () => {
-  it('sends at once when nothing is in flight, and batches what arrives meanwhile', async () => {
+  it('sends at once when idle, and batches what arrives in between', async () => {
     const batch = batcher();
     const first = batch.add(item('first'));
     await Promise.resolve();
@@ -94,7 +94,7 @@ describe('the batcher', () => {
     expect(signatures(outcomes).size).toBe(1);
   });
 
-  it('drops an item that makes a batch fail and resends the others under a new signature', async () => {
+  it('drops an item that fails a batch, and resends the others', async () => {
     const batch = batcher();
     const [good, bad, alsoGood] = await Promise.all([
       batch.add(item('good')),

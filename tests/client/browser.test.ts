@@ -58,7 +58,7 @@ function register(connection: Connection): string {
   return name;
 }
 
-/** Tells both builds the same lie, even one with a random part. */
+/** Gives both builds the same lie, even one with a random part. */
 function forgeOnce(forgery: Forgery): Forgery {
   const made = new Map<string, TransactionJson | null | undefined>();
   return {

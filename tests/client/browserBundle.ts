@@ -21,7 +21,7 @@ export interface Bundle {
   readonly builtins: readonly string[];
 }
 
-/** Bundles a program for browsers, as esbuild does unless it is told otherwise. */
+/** Bundles a program for browsers, with the defaults of esbuild. */
 export async function bundleForBrowser(entry: string): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(checkout, entry)],

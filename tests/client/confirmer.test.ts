@@ -163,7 +163,7 @@ describe('a transaction that is followed', () => {
     expect(await ended).toEqual({ status: 'expired', signature, lastValidBlockHeight, slot: 9 });
   });
 
-  it('has landed although its last valid height is passed, where the history has it', async () => {
+  it('has landed where the history has it, though its last height is past', async () => {
     heights.finalized = SENT.lastValidBlockHeight + 1;
     const { says } = node;
     node.says = (asked) => {

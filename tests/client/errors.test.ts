@@ -9,7 +9,7 @@ describe('a program error', () => {
     expect(numbers).toEqual(numbers.map((_, index) => 6_000 + index));
   });
 
-  it("is decoded from a transaction's status, with the index of the instruction", () => {
+  it("is decoded from a transaction's status, with the instruction's index", () => {
     for (const [name, code] of Object.entries(EscrowErrorCode)) {
       const error = { InstructionError: [2, { Custom: code }] };
       expect(escrowErrorOf(error)).toEqual({ name, code, instructionIndex: 2 });

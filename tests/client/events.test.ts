@@ -71,7 +71,7 @@ describe(`events (seed ${random.seed})`, () => {
     ]);
   });
 
-  it('are decoded from the JSON of any transaction version, with keys from lookup tables', () => {
+  it('are decoded from the JSON of any version, with keys of lookup tables', () => {
     const { bytes, event } = encode('JobClosed');
     const json: ExecutedTransaction = {
       transaction: { message: { accountKeys: [stranger.toBase58(), PROGRAM_ID.toBase58()] } },
@@ -109,7 +109,7 @@ describe(`events (seed ${random.seed})`, () => {
     expect(decodeEvents(transaction(inner), elsewhere)).toEqual([]);
   });
 
-  it('of an unknown or unreadable kind make the reader throw', () => {
+  it('make the reader throw when their kind is unknown or unreadable', () => {
     const unknown = Buffer.concat([TAG, random.bytes(40)]);
     const { bytes } = encode('CreditBought');
     expect(() => decodeEventData(unknown)).toThrow('does not know');

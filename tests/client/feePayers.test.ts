@@ -36,11 +36,11 @@ describe('fee payers', () => {
 
   it('are reported once a minute while they cannot pay', () => {
     const { payers, advanceMs } = createTurns();
-    const told = Array.from({ length: 12 }, () => {
+    const results = Array.from({ length: 12 }, () => {
       advanceMs(15_000);
       return payers.passOver(keys[0]);
     });
-    expect(told.filter((isNews) => isNews)).toHaveLength(3);
+    expect(results.filter((isNews) => isNews)).toHaveLength(3);
   });
 
   it('are all tried before none is left', () => {

@@ -41,7 +41,7 @@ const instructions = idl.instructions as IdlInstruction[];
 const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
 
 describe(`instruction builders (seed ${random.seed})`, () => {
-  it('exist once for each instruction of the IDL, and for signatures and verdicts with evidence', () => {
+  it('exist once for each instruction, and for signatures and verdicts', () => {
     expect(Object.keys(build).toSorted()).toEqual(
       [
         'ed25519Instruction',

@@ -40,7 +40,7 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect(jobIdTimeMs(make(behindMs).bytes)).toBe(nowMs);
   });
 
-  it('always have an address with bump 255, equal to that of the address functions', () => {
+  it('have an address with bump 255, equal to that of the address functions', () => {
     for (let round = 0; round < 20; round += 1) {
       const { bytes, address } = makeLater();
       const seeds = [Buffer.from('job'), creditAccount.toBytes(), bytes];
@@ -49,7 +49,7 @@ describe(`job ids (seed ${random.seed})`, () => {
     }
   });
 
-  it('increase within a millisecond and while the clock stops or falls back a little', () => {
+  it('increase within a millisecond, and while the clock stops or falls back', () => {
     const texts = [0, 0, 0, -1, -400, 0, 1].map((step) => formatJobId(make(nowMs + step).bytes));
     expect(texts.toSorted()).toEqual(texts);
     expect(new Set(texts).size).toBe(texts.length);
@@ -87,7 +87,7 @@ describe(`job ids (seed ${random.seed})`, () => {
     expect(parseJobId('job_00000000000040008000000000000000')).toBeUndefined();
   });
 
-  it('are not created when the source of randomness fails, after 128 draws of 8 bytes', () => {
+  it('fail after 128 draws when the source of randomness is broken', () => {
     const bytesUntilRefused = Array.from({ length: 32 }, (_, byte) => {
       let drawnBytes = 0;
       const randomBytes = (size: number) => {

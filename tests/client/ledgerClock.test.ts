@@ -11,7 +11,7 @@ import {
 import { interceptedRpc } from './interceptedRpc.ts';
 
 const DAY_SECONDS = 86_400;
-/** A reading is uncertain by half the time that it takes: far less than what is told apart. */
+/** A reading is uncertain by half the time that it takes: far less than the differences that count. */
 const UNCERTAIN_MS = 10_000;
 let ledger: TestLedger;
 let clock: LedgerClock;
@@ -39,11 +39,11 @@ function clockAnswer(unixSeconds: number) {
 describe('the ledger clock', () => {
   it('returns the second of the ledger’s Clock account', async () => {
     const before = await readClockSeconds(ledger.connection);
-    const told = clock.nowSeconds();
+    const readSeconds = clock.nowSeconds();
     const after = await readClockSeconds(ledger.connection);
-    expect(told).toBeGreaterThanOrEqual(before - 1n);
-    expect(told).toBeLessThanOrEqual(after + 1n);
-    expect(BigInt(Math.floor(clock.nowMs() / 1_000)) - told).toBeLessThanOrEqual(1n);
+    expect(readSeconds).toBeGreaterThanOrEqual(before - 1n);
+    expect(readSeconds).toBeLessThanOrEqual(after + 1n);
+    expect(BigInt(Math.floor(clock.nowMs() / 1_000)) - readSeconds).toBeLessThanOrEqual(1n);
   });
 
   it('advances between two readings', async () => {
@@ -55,7 +55,7 @@ describe('the ledger clock', () => {
     slow.close();
   });
 
-  it("is unaffected by a change of the machine's clock, and shows it as its offset", async () => {
+  it("ignores a change of the machine's clock, and shows it as its offset", async () => {
     const slow = createLedgerClock({ rpc: ledger.rpc, intervalMs: 3_600_000 });
     await slow.ready;
     const [startMs, offsetMs, hereMs] = [slow.nowMs(), slow.offsetMs, Date.now()];
@@ -92,7 +92,7 @@ describe('the ledger clock', () => {
     slow.close();
   });
 
-  it('reads the ledger’s time at least every 400 ms, so that a jump shows within half a second', async () => {
+  it('reads the ledger’s time every 400 ms, and follows a jump within 0.5 s', async () => {
     jest.useFakeTimers();
     const readAtMs: number[] = [];
     const rpc = createRpc({
@@ -119,12 +119,12 @@ describe('the ledger clock', () => {
         return answer;
       },
     });
-    const told = createLedgerClock({ rpc });
+    const clock = createLedgerClock({ rpc });
     await jest.advanceTimersByTimeAsync(2_000);
     lateMs = 8_000;
     await jest.advanceTimersByTimeAsync(9_000);
-    const aheadMs = told.nowMs() - performance.now();
-    told.close();
+    const aheadMs = clock.nowMs() - performance.now();
+    clock.close();
     jest.useRealTimers();
     expect(Math.abs(aheadMs)).toBeLessThan(1_000);
   });
@@ -156,9 +156,9 @@ describe('the ledger clock', () => {
     expect(readings).toBe(4);
     await clock.read();
     const before = await readClockSeconds(ledger.connection);
-    const told = flaky.nowSeconds();
-    expect(told).toBeGreaterThanOrEqual(before - 1n);
-    expect(told).toBeLessThanOrEqual((await readClockSeconds(ledger.connection)) + 1n);
+    const readSeconds = flaky.nowSeconds();
+    expect(readSeconds).toBeGreaterThanOrEqual(before - 1n);
+    expect(readSeconds).toBeLessThanOrEqual((await readClockSeconds(ledger.connection)) + 1n);
     flaky.close();
   });
 

@@ -29,7 +29,7 @@ describe('prices', () => {
     expect(lockCredits(MAX, 128_000)).toBe(2_560n);
   });
 
-  it('charge per request up to the threshold and per token, rounded up, beyond it [charging.threshold]', () => {
+  it('are per request up to the threshold, then per token, rounded up [charging.threshold]', () => {
     expect(chargeCredits(MAX, 0, 40n)).toBe(40n);
     expect(chargeCredits(MAX, 500, 40n)).toBe(40n);
     expect(chargeCredits(MAX, 501, 40n)).toBe(11n);
@@ -41,7 +41,7 @@ describe('prices', () => {
     expect(chargeCredits(MAX, 4_000_000_000, 41n)).toBe(41n);
   });
 
-  it('repay the whole charge of a vouched gateway, else the share that the treasury received', () => {
+  it('repay all of a vouched gateway, else the treasury’s share', () => {
     const job = { vouched: false, treasuryShareBasisPoints: 1_500 };
     expect(repayableCredits(40n, { ...job, vouched: true })).toBe(40n);
     expect(repayableCredits(40n, job)).toBe(6n);
@@ -58,7 +58,7 @@ describe('prices', () => {
     }
   });
 
-  it('allow no tokens below the price of a request, and at most the largest token limit', () => {
+  it('allow no tokens below a request’s price, and at most the largest limit', () => {
     expect(affordableTokens(MAX, 39n)).toBe(0);
     expect(affordableTokens(MAX, 40n)).toBe(2_000);
     expect(affordableTokens(MAX, 2n ** 64n - 1n)).toBe(2 ** 32 - 1);

@@ -112,7 +112,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_name, connect) => {
       expect(await askAll(2)).toEqual([0, 1]);
     });
 
-    it('may travel with later ones when they are not urgent, and alone after a limit', async () => {
+    it('travel with later ones if not urgent, and alone after a limit', async () => {
       holdTime();
       const riders: Promise<unknown>[] = [];
       rpc.beforeNext(() => riders.push(ask('rider')), 1_000);

@@ -83,18 +83,18 @@ describe('the sender', () => {
   });
 
   it('rotates the fee payers and passes the payer to the instructions', async () => {
-    const told: PublicKey[] = [];
+    const reported: PublicKey[] = [];
     for (const lamports of [4, 5, 6, 7]) {
       await sender.send({
         instructions: (feePayer) => {
-          told.push(feePayer);
+          reported.push(feePayer);
           return [pay(lamports, feePayer)];
         },
         signers: [],
         computeUnitLimit: 1_000,
       });
     }
-    const names = told.map(String);
+    const names = reported.map(String);
     expect(new Set(names).size).toBe(2);
     expect(names[0]).toBe(names[2]);
     expect(names[1]).toBe(names[3]);
@@ -104,10 +104,10 @@ describe('the sender', () => {
     'neither signs nor sends what was cancelled while it waited for %s',
     async (what) => {
       const asked = Promise.withResolvers<void>();
-      const told = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
       const hold = () => {
         asked.resolve();
-        return told.promise;
+        return released.promise;
       };
       const methods: string[] = [];
       const node = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
@@ -129,7 +129,7 @@ describe('the sender', () => {
       });
       await asked.promise;
       isWanted = false;
-      told.resolve();
+      released.resolve();
       await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
       expect(methods).toEqual(['getLatestBlockhash']);
       slow.close();
@@ -174,10 +174,10 @@ describe('the sender', () => {
     poor.close();
   });
 
-  it('uses another fee payer when one has no funds, and tries that one last afterwards', async () => {
+  it('uses another fee payer when one has no funds, and that one last', async () => {
     const feePayers = [Keypair.generate(), payers[0]];
-    const told: string[] = [];
-    const into = { write: (line: string) => void told.push(JSON.parse(line).fee_payer) };
+    const reported: string[] = [];
+    const into = { write: (line: string) => void reported.push(JSON.parse(line).fee_payer) };
     const mixed = createSender({
       ...options(ledger.rpc),
       feePayers,
@@ -186,7 +186,7 @@ describe('the sender', () => {
     for (const lamports of [40, 41, 42, 43]) {
       expect((await send([pay(lamports)], mixed)).status).toBe('landed');
     }
-    expect(told).toEqual([feePayers[0]?.publicKey.toBase58()]);
+    expect(reported).toEqual([feePayers[0]?.publicKey.toBase58()]);
     mixed.close();
   });
 
@@ -338,7 +338,7 @@ describe('the sender with an unreliable node', () => {
     expect(sendings).toBeGreaterThan(1);
   });
 
-  it('reports a transaction as expired once its blockhash expired and no status exists', async () => {
+  it('reports a transaction as expired after its blockhash, without a status', async () => {
     const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method !== 'sendTransaction') return forward(request);
       await advanceSeconds(ledger.connection, EXPIRY_SECONDS);
@@ -492,11 +492,11 @@ describe('the sender with an unreliable node', () => {
 
   it('signs no waiting transaction once it is closed', async () => {
     const asked = Promise.withResolvers<void>();
-    const told = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getLatestBlockhash') {
         asked.resolve();
-        await told.promise;
+        await released.promise;
       }
       return forward(request);
     });
@@ -505,7 +505,7 @@ describe('the sender with an unreliable node', () => {
     const ends = Promise.allSettled([send([pay(40)], closed), send([pay(41)], closed)]);
     await asked.promise;
     closed.close();
-    told.resolve();
+    released.resolve();
     const reason = { name: 'LedgerUnavailableError', signature: null };
     expect(await ends).toMatchObject([{ reason }, { reason }]);
   });
@@ -522,7 +522,7 @@ describe('the sender with an unreliable node', () => {
     expect((await send([pay(24)], createSender(options(behind)))).status).toBe('landed');
   });
 
-  it("raises a transaction's limit of loaded data to the maximum when its accounts need that", async () => {
+  it('raises the limit of loaded data to the maximum where accounts need it', async () => {
     const refusal = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
     const strict = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       const isUsual = Buffer.from(String(request.params[0]), 'base64').includes(USUAL_BYTES);
@@ -539,7 +539,7 @@ describe('the sender with an unreliable node', () => {
     patient.close();
   });
 
-  it('reports an unavailable ledger, and that nothing was sent, when no node answers', async () => {
+  it('reports an unavailable ledger, and nothing sent, without a node', async () => {
     const silent = interceptedRpc(ledger.rpcUrl, async () => {
       throw new Error('The connection was refused');
     });
@@ -550,7 +550,7 @@ describe('the sender with an unreliable node', () => {
     });
   });
 
-  it('rejects every caller when it is closed, and lists the abandoned transactions', async () => {
+  it('rejects every caller when closed, and lists abandoned transactions', async () => {
     const asked = Promise.withResolvers<void>();
     const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
       if (request.method === 'getSignatureStatuses') asked.resolve();

@@ -13,7 +13,7 @@ export interface Subscription {
   notify(subscription: number, end: { slot: number; err: unknown }): void;
 }
 
-/** A node's websocket over which a test tells how signatures ended. */
+/** A node's websocket over which a test reports how signatures ended. */
 export interface SignatureNode {
   readonly url: string;
   /** Everything that was asked. */

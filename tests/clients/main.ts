@@ -9,12 +9,12 @@ import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
 /**
- * `npm run test:clients`: real clients of the chat-completions format against a running service.
- * Each Python client is installed at its pinned version into a folder of its own, since two of them
- * need different versions of a third. What cannot run here is named as NOT CHECKED.
+ * `npm run test:long -- clients`: real clients of the format against a running service. Each Python
+ * client is installed at its pinned version into a folder of its own, since two of them need different
+ * versions of a third. What cannot run here is named as NOT CHECKED.
  *
- *   npm run test:clients                  all
- *   npm run test:clients -- litellm llm   some
+ *   npm run test:long -- clients                all
+ *   npm run test:long -- clients litellm llm    some
  */
 const CLIENTS: readonly { name: string; script: string; packages?: readonly string[] }[] = [
   { name: 'curl', script: 'curl.sh' },

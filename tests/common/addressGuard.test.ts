@@ -72,7 +72,7 @@ const attempts: [attempt: string, url: string, reason: string][] = [
   ['IPv6 benchmarking', 'https://[2001:2::1]/', notPublic],
   ['IPv6 discard', 'https://[100::1]/', notPublic],
   ['IPv6 segment routing', 'https://[5f00::1]/', notPublic],
-  ['IPv6 that nobody was given', 'https://[4000::1]/', notPublic],
+  ['IPv6 that is not assigned', 'https://[4000::1]/', notPublic],
   ['IPv4-mapped loopback', 'https://[::ffff:127.0.0.1]/', notPublic],
   ['IPv4-mapped private', 'https://[::ffff:10.0.0.1]/', notPublic],
   ['IPv4-mapped, in hexadecimal', 'https://[::ffff:a9fe:a9fe]/', notPublic],
@@ -152,19 +152,19 @@ describe('a host name', () => {
     ['a public IPv4 and a unique-local IPv6 address', ['93.184.215.14', 'fd00::1']],
     ['loopback', ['127.0.0.1']],
     ['something that is no address', ['hooks.example.com']],
-  ])('that resolves to %s is refused', async (_what, addresses) => {
+  ])('is refused when it resolves to %s', async (_what, addresses) => {
     await expect(check(async () => addresses)).rejects.toThrow(AddressRefusedError);
   });
 
-  it('that resolves to public addresses is accepted', async () => {
+  it('is accepted when it resolves to public addresses', async () => {
     await check(async () => ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c']);
   });
 
-  it('that does not resolve is accepted, because every connection is checked again', async () => {
+  it('is accepted without an address, since each connection is checked', async () => {
     await check(() => Promise.reject(new Error('queryA ENOTFOUND')));
   });
 
-  it('that resolves to loopback is accepted when loopback is allowed', async () => {
+  it('is accepted when it resolves to loopback and that is allowed', async () => {
     await check(async () => ['127.0.0.1', '::1'], true);
     await expect(check(async () => ['127.0.0.1', '10.0.0.1'], true)).rejects.toThrow();
   });

@@ -52,7 +52,7 @@ describe('a process that starts with the database', () => {
     expect(said).toEqual(['Waiting for the indexer, which makes the tables']);
   });
 
-  it('waits until the database has every migration of this release, whatever it has besides', async () => {
+  it('waits until the database has every migration of this release', async () => {
     const { rows } = await pool.query<{ id: number }>(
       'delete from service.migrations where id = (select max(id) from service.migrations) returning id',
     );

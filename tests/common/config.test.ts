@@ -36,7 +36,7 @@ describe("a process's environment", () => {
     );
   });
 
-  it('may hold settings of other processes, unknown names that are empty, and names of others', () => {
+  it('may hold settings of others, unknown names and empty ones', () => {
     const environment = {
       SVC_GATEWAY: 'x',
       SVC_CRANK_KEY: 'y',
@@ -61,7 +61,7 @@ describe('a setting from a file', () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is read without its line end, also under the name that another process reads', () => {
+  it("is read without its line end, also under another process's name", () => {
     const environment = { SVC_GATEWAY_FILE: fileOf('gateway'), SVC_CRANK_KEY_FILE: fileOf('none') };
     expect(parseEnvironment(schema, environment)).toEqual({ SVC_GATEWAY: 'from the file' });
   });
@@ -72,7 +72,7 @@ describe('a setting from a file', () => {
     );
   });
 
-  it('is refused by its path when the file cannot be read, and not as missing besides', () => {
+  it('is refused by its path when unreadable, and not also as missing', () => {
     expect(refusalOf({ SVC_GATEWAY_FILE: fileOf('none') })).toBe(
       `SVC_GATEWAY_FILE: cannot read ${fileOf('none')} (ENOENT): there is no such file`,
     );

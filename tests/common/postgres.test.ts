@@ -28,7 +28,7 @@ describe('a database transaction', () => {
     const lost = inTransaction(pool, async (client) => {
       await client.query('insert into kept values (1)');
       await gate.shut();
-      // An error that nobody hears would end the process by now.
+      // An error without a listener would end the process by now.
       await new Promise((resolve) => setTimeout(resolve, 50));
       await client.query('insert into kept values (2)');
     });
@@ -40,7 +40,7 @@ describe('a database transaction', () => {
     expect(rows).toEqual([{ value: 3 }]);
   });
 
-  it('that turns out read-only closes its connection, which may lead to the wrong server', async () => {
+  it('closes its connection to the wrong server when it turns out read-only', async () => {
     const keep = () => inTransaction(pool, (client) => client.query('insert into kept values (4)'));
     await pool.query('set default_transaction_read_only = on');
     await expect(keep()).rejects.toMatchObject({ code: '25006' });
@@ -56,7 +56,7 @@ describe('a database transaction', () => {
 });
 
 describe('a database connection', () => {
-  it('that closes while it opens closes no other', async () => {
+  it('closes no other when it closes while it opens', async () => {
     const message = (type: string, ...parts: (string | Buffer)[]) => {
       const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
       const length = Buffer.alloc(4);

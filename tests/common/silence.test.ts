@@ -26,7 +26,7 @@ describe('the time to read a prompt', () => {
 });
 
 describe('a silence', () => {
-  it('is too long after 20 s, and before the first text once the prompt can be read', () => {
+  it('is too long after 20 s, or before text once the prompt can be read', () => {
     expect(silentAtMs({ begunAtMs: 0, aliveAtMs: 5_000 }, undefined)).toBe(25_000);
     expect(silentAtMs({ begunAtMs: 0, aliveAtMs: 5_000 }, 44_000)).toBe(44_000);
     expect(silentAtMs({ begunAtMs: 0, aliveAtMs: 30_000 }, 44_000)).toBe(50_000);

@@ -20,7 +20,7 @@ const texts: [string, string, number, number][] = [
 
 describe('the bound of the tokens of a text', () => {
   it.each(texts)(
-    'is at least what any tokenizer counts, and below five times the least: %s',
+    'is at least any tokenizer’s count, and below five times the least: %s',
     (_kind, text, least, most) => {
       expect(boundTokens(text)).toBeGreaterThanOrEqual(most);
       expect(boundTokens(text)).toBeLessThan(5 * least);

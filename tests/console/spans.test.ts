@@ -13,7 +13,7 @@ describe("the bars of a job's stages", () => {
     ]);
   });
 
-  it('leave out what never was', () => {
+  it('leave out stages that did not happen', () => {
     expect(spansOf({ ...timings, first_token_ms: null, settlement_ms: null })).toEqual([
       { name: 'Lock', fromMs: 0, toMs: 20 },
       { name: 'Answer', fromMs: 20, toMs: 120 },

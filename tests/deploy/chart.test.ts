@@ -58,7 +58,7 @@ function render(): Manifest[] {
 
 if (!isInstalled) {
   describe('the Helm chart', () => {
-    it.skip('runs hardened pods with known settings (NOT CHECKED: helm is not installed)', () =>
+    it.skip('runs hardened pods with known settings (NOT CHECKED: helm is missing)', () =>
       undefined);
   });
 } else {
@@ -71,7 +71,7 @@ if (!isInstalled) {
       expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
     });
 
-    it('has two APIs, an indexer with a standby, a worker, and migrates before them', () => {
+    it('has two APIs, an indexer with a standby, a worker, and migrations', () => {
       expect(
         workloads.map(({ metadata, spec }) => [metadata.name, spec.replicas ?? 'once']).sort(),
       ).toEqual([
@@ -95,7 +95,7 @@ if (!isInstalled) {
       const [{ args, env, securityContext, readinessProbe }] = pod.containers;
       const files = env.filter((one) => one.name.endsWith('_FILE'));
 
-      it('are not root, cannot write, gain no right and have no account of the cluster', () => {
+      it('are not root, cannot write, and have no rights or cluster account', () => {
         expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10_001 });
         expect(pod.automountServiceAccountToken).toBe(false);
         expect(securityContext).toEqual({
@@ -118,7 +118,7 @@ if (!isInstalled) {
         }
       });
 
-      it('have settings that their process knows, each once, and a probe where they go on', () => {
+      it('have known settings, each once, and a probe where they go on', () => {
         const [, part] = /^(api|indexer|worker)\/main\.ts$/.exec(args[0]) ?? [];
         expect(readinessProbe === undefined).toBe(part === undefined);
         const names = env.map((one) => one.name.replace(/_FILE$/, ''));

@@ -32,7 +32,7 @@ describe('the compose files', () => {
     expect(validate.errors).toBeNull();
   });
 
-  it('have Postgres, an indexer, a standby, two APIs, Caddy, a worker and a local ledger', () => {
+  it('have Postgres, two indexers, two APIs, Caddy, a worker and a ledger', () => {
     expect(Object.keys(services).sort()).toEqual([
       ...['api-1', 'api-2', 'caddy', 'indexer', 'ledger', 'network', 'postgres', 'roles'],
       ...['set-up', 'settings', 'standby', 'worker'],

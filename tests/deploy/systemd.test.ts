@@ -165,7 +165,7 @@ function start(command: string, unit: Unit, env: Record<string, string>): ChildP
 }
 
 describe('the chapter about systemd', () => {
-  it('enables two APIs, two indexers and a worker, each of a unit that is there', () => {
+  it('enables two APIs, two indexers and a worker, each with its unit', () => {
     const [reload, enable = ''] = readFileSync(join(folder, 'systemctl'), 'utf8').split('\n');
     expect(reload).toBe('daemon-reload');
     const enabled = enable.split(' ').slice(2);

@@ -44,6 +44,23 @@ describe('the commands in the documents', () => {
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
+  it('include every script of package.json, in developing.md', () => {
+    const { text = '' } = documents.find(({ path }) => path === 'docs/developing.md') ?? {};
+    const isNamed = (name: string) => new RegExp(`\\bnpm (run )?${name}(?![\\w:-])`).test(text);
+    expect(Object.keys(scripts).filter((name) => !isNamed(name))).toEqual([]);
+  });
+
+  it.each([
+    ['bench', 'bench/main.ts'],
+    ['test:long', 'tests/long.mjs'],
+  ])('name what %s runs, when it has several names', (script, file) => {
+    const source = readFileSync(join(checkout, file), 'utf8');
+    const named = commandsOf(new RegExp(`\\bnpm run (?:--silent )?${script} -- ([\\w-]+)`, 'g'));
+
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((name) => !new RegExp(`^  '?${name}'?:`, 'm').test(source))).toEqual([]);
+  });
+
   it('run test files or folders that exist when they start with npm test', () => {
     const named = commandsOf(/\bnpm test -- (tests\/[\w./-]+)/g);
 
@@ -78,7 +95,7 @@ describe('the commands in the documents', () => {
     .map(([, call = '']) => call.replaceAll('\\|', '|').split(/ [|&;#]|[)]/)[0] ?? '')
     .flatMap(readCall);
 
-  /** One for each of the commands that are told together, as `keys create|revoke`. */
+  /** One for each of the commands in one line, as `keys create|revoke`. */
   function readCall(call: string): { words: string; options: string[] }[] {
     const [verb = '', second = ''] = call.split(' ');
     const options = [...call.matchAll(/(?<= |\[)--[a-z-]+/g)].map(([option]) => option);
@@ -98,8 +115,8 @@ describe('the commands in the documents', () => {
   });
 
   it('include every command of the CLI', () => {
-    const told = new Set(calls.flatMap(({ words }) => [words, words.split(' ')[0]]));
-    expect([...commands.keys()].filter((words) => !told.has(words))).toEqual([]);
+    const documented = new Set(calls.flatMap(({ words }) => [words, words.split(' ')[0]]));
+    expect([...commands.keys()].filter((words) => !documented.has(words))).toEqual([]);
   });
 
   it('are endpoints of the API when they call it by curl', () => {
@@ -112,7 +129,7 @@ describe('the commands in the documents', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('are files of the project or beside the document when they start with node', () => {
+  it('are files of the project or beside the document, when node starts them', () => {
     const named = commandsOf(/\bnode ([\w/-]+\.(?:ts|mjs))/g);
     const folders = new Set(['', ...documents.map(({ path }) => dirname(path))]);
     const exists = (path: string): boolean =>

@@ -106,7 +106,7 @@ describe('docs/deploying.md, walked on the local ledger', () => {
     expect(said()).toContain('JSON-RPC');
   });
 
-  it('makes the other keys, sets the program up, and overwrites nothing in a second run', async () => {
+  it('makes the other keys, sets the program up, and keeps both when repeated', async () => {
     const key = readFileSync(join(folder, 'keys/upgrade-authority.json'), 'utf8');
     const first = await run(blockWith('--trial'));
     expect(first).toMatch(/^keys +made arbiter\.json, gateway-operator\.json, hot-signer\.json/m);
@@ -148,7 +148,7 @@ describe('docs/deploying.md, walked on the local ledger', () => {
 describe('the keys by hand', () => {
   it('are those that operator:init looks for', async () => {
     const folder = linkCheckout();
-    const script = `${blockWith('program:keypair')}
+    const script = `${blockWith('keypair.ts')}
 npm run --silent operator:init -- --rpc http://127.0.0.1:9 --dir keys || true`;
     const child = spawn('bash', ['--norc', '-euc', script], {
       cwd: folder,

@@ -50,11 +50,11 @@ describe('the committed reference', () => {
   it('names for every error who returns it, and for two the dispatch', () => {
     const text = page('errors.md');
 
-    const nobody = text
+    const general = text
       .split('\n## ')
       .filter((section) => section.includes('before any instruction'));
 
-    expect(nobody.map((section) => section.split('\n')[0])).toEqual([
+    expect(general.map((section) => section.split('\n')[0])).toEqual([
       'EventAuthorityRequired',
       'UnknownInstruction',
     ]);
@@ -149,7 +149,7 @@ describe('the reference of a changed program', () => {
     expect(text.indexOf('#depositspaused')).toBeGreaterThan(text.indexOf('#valueoutofrange'));
   });
 
-  it("explains an error in the instruction's words, or else in those of the error", () => {
+  it("explains an error in the instruction's words, else in the error's", () => {
     const text =
       change('instructions/credit_buy.rs', '`credits` is out of its bounds', 'No credits').get(
         'credit_buy.md',

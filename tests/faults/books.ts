@@ -109,7 +109,7 @@ export interface WalletBook {
   availableBefore: bigint;
   received: readonly Received[];
   /**
-   * Whether its API process was killed, or the clock moved past the last moment to settle: a stream
+   * Whether its API process was killed, or the clock moved past the last moment to settle. A stream
    * that was whole just before may stay unpaid.
    */
   mayBeUnpaid: boolean;

@@ -6,8 +6,8 @@ import http from 'node:http';
 /** What a client has of one request when it is over. */
 export interface Received {
   /**
-   * `whole`: every byte of an answer; `empty`: one without text, as its request made it; `error`: said so
-   * by the service; `left`: by the client's own choice.
+   * `whole`: every byte of an answer. `empty`: one without text, as its request made it. `error`: an
+   * error of the service. `left`: the client's own choice.
    */
   outcome: 'whole' | 'empty' | 'error' | 'left' | 'broken';
   status: number | undefined;

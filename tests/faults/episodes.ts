@@ -103,7 +103,7 @@ export function createEpisode(options: {
         case 'retries silently': {
           const { authorization } = keyed;
           const first = await ask({ authorization, 'x-stainless-retry-count': '0' });
-          // Whoever has a whole answer has no reason to; a broken one is repeated in another place.
+          // A client with a whole answer has no reason to. A broken one is repeated in another place.
           if (first.outcome === 'error') {
             await ask({ authorization, 'x-stainless-retry-count': '1' });
           }

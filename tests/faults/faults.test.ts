@@ -58,7 +58,7 @@ async function expectStakesShown(): Promise<void> {
 
 describe(`${FAULTS} faults (seed ${random.seed})`, () => {
   it(
-    'cost no credit without a whole answer, no stake, no honest worker’s name, and leave no job open',
+    'cost no unpaid credit, no stake and no good name, and leave no job open',
     async () => {
       let rounds = 0;
       while (tally.total < FAULTS) {

@@ -32,7 +32,7 @@ export async function proveGarbage(service: RunningService, thief: TestWorker): 
     };
     const { address: job, data } = found;
     const proof = signedProof(thief, { job: job.toBase58(), attempt: data.attempt, ...output });
-    // The job may have gone on to another worker meanwhile.
+    // The job may have gone on to another worker by now.
     await submit(service.operator, [
       ed25519Instruction(proof),
       jobProve({ job, worker, ed25519InstructionIndex: 0, ...output }),

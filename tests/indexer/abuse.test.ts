@@ -149,7 +149,7 @@ async function statusOfKey(): Promise<unknown> {
 }
 
 describe('abuse detection', () => {
-  it('counts requests that clients left and answers without text, and no other failure', async () => {
+  it('counts requests that clients left and empty answers, no other failure', async () => {
     expect(await suspend(unpaidEndings, UNPAID_ENDINGS)).toEqual([]);
     expect(await statusOfKey()).toBe('active');
     expect(await suspend(unpaidEndings, UNPAID_ENDINGS - 1)).toEqual([
@@ -165,7 +165,7 @@ describe('abuse detection', () => {
     ]);
   });
 
-  it('looks back one hour for requests and 30 days for disputes, in ledger time', async () => {
+  it('looks back one hour for requests, 30 days for disputes, in ledger time', async () => {
     const afterAnHour = nowSeconds + HOUR_SECONDS;
     expect(await suspend(unpaidEndings, 1, afterAnHour)).toEqual([]);
     expect(await suspend(rejectedDisputes, 1, afterAnHour + 30n * 24n * HOUR_SECONDS)).toEqual([]);
@@ -205,7 +205,7 @@ describe('abuse detection', () => {
 });
 
 describe('a suspension', () => {
-  it('is journaled with its author, time and reason, and listed until it is lifted', async () => {
+  it('is journaled with author, time and reason, and listed until it ends', async () => {
     const [suspended] = await suspend(rejectedDisputes, 1);
     const reason = `rejected_disputes (${suspended?.offences})`;
     const why = { suspended_by: 'indexer', suspension_reason: reason };
@@ -277,7 +277,7 @@ describe('the abuse watch', () => {
     return reasons;
   }
 
-  it('suspends and counts where a limit is set, and skips checks without a limit', async () => {
+  it('suspends and counts where a limit is set, and skips other checks', async () => {
     const isSuspended = async () => (await statusOfKey()) === 'suspended';
     expect(await watchWith(1, isSuspended)).toEqual(['rejected_disputes']);
     expect(await listKeys(pool)).toMatchObject([

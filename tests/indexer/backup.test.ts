@@ -77,7 +77,7 @@ async function restoreOf(bytes: Uint8Array): Promise<unknown> {
 }
 
 describe('a backup', () => {
-  it('fills an empty database with the same rows, of which new ones get ids of their own', async () => {
+  it('fills an empty database with the same rows, whose ids go on', async () => {
     await withEmptyDatabase(async (databaseUrl) => {
       await restoreBackup(databaseUrl, pathOf('whole.backup'));
       const restored = createPool({ databaseUrl, applicationName: 'test', max: 1 });
@@ -96,7 +96,7 @@ describe('a backup', () => {
     expect(statSync(pathOf('whole.backup')).mode & 0o777).toBe(0o600);
   });
 
-  it('is refused by a database that has the schema already, and changes nothing there', async () => {
+  it('is refused by a database that has the schema, which stays as it is', async () => {
     const before = await contentsOf(pool);
     await expect(restoreBackup(database.databaseUrl, pathOf('whole.backup'))).rejects.toThrow(
       'The database has a schema service already: restore into an empty one',
@@ -116,7 +116,7 @@ describe('a backup', () => {
     expect(String(await restoreOf(bytes.subarray(0, bytes.length - 20)))).toContain('is damaged');
   });
 
-  it('makes its database refuse the indexer of another ledger, and of another program', async () => {
+  it('makes its database refuse the indexer of another ledger or program', async () => {
     const ledger = { genesisHash: 'its genesis', programId: addresses.programId.toBase58() };
     await pool.query('insert into mirror.ledger (genesis_hash, program_id) values ($1, $2)', [
       ledger.genesisHash,

@@ -168,7 +168,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     { awaitsFinality: false, when: 'at once' },
     { awaitsFinality: true, when: 'when it is final' },
   ])(
-    'yields the same tables and announcements ($when) as one transaction at a time, however often it is killed',
+    'yields the tables of one transaction at a time ($when), also when killed',
     async ({ awaitsFinality }) => {
       const { ledger, source } = createHistory();
       const keeping = { source: slowly(source), announcing: { awaitsFinality } };
@@ -183,15 +183,15 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
         }
       }
       const clean = { pool: mirror.pool, ledger, announcing: keeping.announcing, floorSlot: 0n };
-      const told = byWallet(await selectDeliveries(mirror.pool));
+      const sent = byWallet(await selectDeliveries(mirror.pool));
       const { deliveries } = await foldCleanly(clean);
-      expect(told).toEqual(byWallet(deliveries));
+      expect(sent).toEqual(byWallet(deliveries));
       expect(Object.values(await findDifferences(clean)).flat()).toEqual([]);
       expect(kills).toBeGreaterThan(0);
     },
   );
 
-  it('never has its cursor of final slots ahead of its cursor of confirmed slots, wherever it is killed', async () => {
+  it('never has its final cursor ahead of the confirmed one, also when killed', async () => {
     const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
     ledger.land([openWallet('anna'), buy('anna', 120n)]);
     ledger.advance(10);
@@ -217,7 +217,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     expect(commits).toBeLessThan(TRANSACTIONS / 10);
   });
 
-  it('copies a history with a gap, and takes back what it copied, like one transaction at a time', async () => {
+  it('copies a history with a gap, and reverts it, like single transactions', async () => {
     const { ledger, source } = createHistory();
     const announcing = { awaitsFinality: false };
     const inOrder = succeededOf(ledger);
@@ -271,7 +271,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     expect(batches.length).toBeLessThan(TRANSACTIONS / 10);
   });
 
-  it('stores everything before a transaction that cannot be applied, then fails', async () => {
+  it('stores everything before a transaction that it cannot apply, then fails', async () => {
     const { ledger, source } = createHistory();
     const succeeded = succeededOf(ledger);
     const bad = 40 + random.below(100);
@@ -286,12 +286,12 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     await expect(work).rejects.toThrow(TypeError);
     const expected = succeeded.slice(0, bad).map(({ signature }) => signature);
     expect((await storedSignatures()).sort()).toEqual(expected.sort());
-    const told = byWallet(await selectDeliveries(mirror.pool));
+    const sent = byWallet(await selectDeliveries(mirror.pool));
     const before = { ...ledger, transactions: succeeded.slice(0, bad) };
     const clean = { pool: mirror.pool, ledger: before, announcing, floorSlot: 0n };
     const { tables, deliveries } = await foldCleanly(clean);
     expect(tables).toEqual([]);
-    expect(told).toEqual(byWallet(deliveries));
+    expect(sent).toEqual(byWallet(deliveries));
 
     await keep({ source, announcing }, finalize);
     const differences = await findDifferences({ ...clean, ledger });
@@ -316,13 +316,13 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
         await applyMissing(context, transactions.slice(0, first));
         await applyMissing(context, transactions.slice(first));
       });
-      const told = await selectDeliveries(mirror.pool);
+      const sent = await selectDeliveries(mirror.pool);
       const listed = { ...ledger, transactions };
       const clean = { pool: mirror.pool, ledger: listed, announcing, floorSlot: 0n };
       const { tables, deliveries } = await foldCleanly(clean);
       expect(tables).toEqual([]);
-      expect(byWallet(told)).toEqual(byWallet(deliveries));
-      const kinds = told.filter(({ wallet }) => wallet === 'anna').map(({ kind }) => kind);
+      expect(byWallet(sent)).toEqual(byWallet(deliveries));
+      const kinds = sent.filter(({ wallet }) => wallet === 'anna').map(({ kind }) => kind);
       expect(kinds.slice(-3)).toEqual(['job.submitted', 'job.processing', 'credit.topup']);
     },
   );

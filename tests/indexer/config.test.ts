@@ -41,12 +41,9 @@ describe('the indexer settings', () => {
     ['1209600', true],
     ['1209601', false],
     ['31536000', false],
-  ])(
-    'accept a reconciliation interval of %s s only if a timer can wait that long: %s',
-    (seconds, is) => {
-      const load = () => loadConfig({ ...REQUIRED, SVC_RECONCILE_INTERVAL_SECONDS: seconds });
-      if (is) expect(load().SVC_RECONCILE_INTERVAL_SECONDS).toBe(Number(seconds));
-      else expect(load).toThrow(/^SVC_RECONCILE_INTERVAL_SECONDS: /);
-    },
-  );
+  ])('accept a reconciliation interval of %s s if a timer can wait: %s', (seconds, is) => {
+    const load = () => loadConfig({ ...REQUIRED, SVC_RECONCILE_INTERVAL_SECONDS: seconds });
+    if (is) expect(load().SVC_RECONCILE_INTERVAL_SECONDS).toBe(Number(seconds));
+    else expect(load).toThrow(/^SVC_RECONCILE_INTERVAL_SECONDS: /);
+  });
 });

@@ -15,7 +15,7 @@ const TRANSACTIONS = 1_700;
 /** The newest page has a hundred; each older one a thousand, and takes the cursor along. */
 const STOPPED_AFTER = 1_300;
 /** What was about to be stored together, and what was read ahead of it. */
-const UNDER_WAY_MAX = 2 * BATCH_MAX;
+const IN_FLIGHT_MAX = 2 * BATCH_MAX;
 
 let mirror: MirrorDatabase;
 let client: pg.PoolClient;
@@ -56,14 +56,14 @@ async function count(table: string): Promise<number> {
 }
 
 describe('the first sync of a long history', () => {
-  it('starts with the oldest transaction and keeps what it stored when it is stopped', async () => {
+  it('starts with the oldest transaction, and keeps what it stored', async () => {
     const stopping = new AbortController();
     const context = contextWith(stopping.signal, () => {
       if (reads.size === STOPPED_AFTER) stopping.abort();
     });
     await expect(finalize(context)).rejects.toThrow(RetryableError);
     const stored = await count('transactions');
-    expect(stored).toBeGreaterThanOrEqual(STOPPED_AFTER - UNDER_WAY_MAX);
+    expect(stored).toBeGreaterThanOrEqual(STOPPED_AFTER - IN_FLIGHT_MAX);
     expect(stored).toBeLessThan(STOPPED_AFTER);
     expect(await count('journal where not folded')).toBe(0);
   });
@@ -77,9 +77,9 @@ describe('the first sync of a long history', () => {
     expect(await sweep(context)).toBe(0);
     expect(await count('transactions')).toBe(TRANSACTIONS);
     expect(await count('jobs where closed')).toBe(TRANSACTIONS - 1);
-    // What was under way when it stopped, and no more.
+    // What was in flight when it stopped, and no more.
     const again = [...reads.values()].filter((times) => times > 1);
-    expect(again.length).toBeLessThanOrEqual(UNDER_WAY_MAX);
+    expect(again.length).toBeLessThanOrEqual(IN_FLIGHT_MAX);
   });
 
   it('leaves every transaction final, and journal and tables in agreement', async () => {

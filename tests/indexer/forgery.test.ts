@@ -37,7 +37,7 @@ function decode(executed: ExecutedTransaction) {
   return decodeTransaction({ signature: 'signature', slot: 1n }, executed, PROGRAM_ID).events;
 }
 
-/** Sends an instruction that nobody checks before, and tells what the indexer makes of it. */
+/** Sends an unchecked instruction. @returns what the indexer makes of it */
 async function sendUnchecked(instruction: TransactionInstruction) {
   const signature = await landUnchecked(scene.ledger, instruction);
   const page = await scene.source.list({ commitment: 'confirmed', limit: 5 });
@@ -51,7 +51,7 @@ describe('an event', () => {
     expect(decode(lock).map(({ name }) => name)).toEqual(['JobLocked']);
   });
 
-  it("is refused by the program when another account sends it in the program's name", async () => {
+  it("is refused when another account sends it in the program's name", async () => {
     const sent = await sendUnchecked(
       new TransactionInstruction({
         programId: PROGRAM_ID,
@@ -76,7 +76,7 @@ describe('an event', () => {
     expect(decode(forged)).toEqual([]);
   });
 
-  it('is not decoded from a call of the program without the signature of its event authority', () => {
+  it('is not decoded from a call without its event authority’s signature', () => {
     const forged = structuredClone(lock);
     Object.assign(eventInstruction(forged), { accounts: [0] });
     expect(decode(forged)).toEqual([]);

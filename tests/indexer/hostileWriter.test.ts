@@ -53,7 +53,7 @@ import {
 } from './hostileWriter/life.ts';
 import { createStranger, type Stranger } from './hostileWriter/stranger.ts';
 
-/** What only the authority or the arbiter can bring about, which is nobody hostile. */
+/** What only the authority or the arbiter can bring about, and neither is hostile. */
 const RESERVED = [
   ...['AuthorityAccepted', 'AuthorityProposed', 'ConfigInitialized', 'ConfigUpdated'],
   ...['ModelRetired', 'ModelUpserted', 'PauseSet', 'TreasuryWithdrawn', 'WorkerSuspended'],
@@ -118,7 +118,7 @@ async function subscribe(wallets: string[]): Promise<void> {
   }
 }
 
-/** The indexer runs, the mirror has everything that happened, and nobody tells otherwise. */
+/** The indexer runs, the mirror has everything that happened, and no check contradicts it. */
 async function expectAgreement(): Promise<void> {
   const { connection } = scene.ledger;
   const succeeded = (await scene.read()).map(({ signature }) => signature);
@@ -157,14 +157,14 @@ async function sendBy(entryPath: EntryPath | undefined, ...instructions: Transac
   return { logs: landed.meta.logMessages ?? [], signatures: signatures.slice(0, 1) };
 }
 
-/** Opens an account for a wallet that nobody knows. */
+/** Opens an account for a new wallet. */
 function openAnother(): TransactionInstruction {
   const payer = scene.ledger.payer.publicKey;
   return creditOpen({ payer, wallet: Keypair.generate().publicKey });
 }
 
 describe('the mirror', () => {
-  it('stores every extreme value that strangers write, by every path into the program', async () => {
+  it('stores every extreme value of strangers, by every path', async () => {
     ends = await Promise.all(strangers.map(writeExtremes));
     await expectAgreement();
     const { rows } = await mirror.pool.query<{ endpoint: string }>(
@@ -174,7 +174,7 @@ describe('the mirror', () => {
     expect(endpoints).toEqual(expect.arrayContaining(ENDPOINTS.slice(1)));
   });
 
-  it("catches up with strangers' transactions, including revived accounts, that landed while it was down", async () => {
+  it("catches up with strangers' transactions of the time when it was down", async () => {
     await indexer.terminate();
     try {
       const { connection } = scene.ledger;
@@ -184,7 +184,7 @@ describe('the mirror', () => {
       }));
       // No verdict is given while the jobs can still be disputed.
       await scene.wait(61);
-      // One after the other: whoever burns what was slashed leaves the next nothing to burn.
+      // One after the other: the first burns what was slashed and leaves the next nothing.
       const overdue: PublicKey[] = [];
       for (const { stranger, openEnds } of everyone) {
         overdue.push(await leaveOpen(stranger, openEnds, scene.service));
@@ -240,7 +240,7 @@ describe('the mirror', () => {
     expect(await eventNamesOf(signatures)).toEqual(['CreditOpened']);
   });
 
-  it('finds a transaction that references the program only through a lookup table', async () => {
+  it('finds a transaction that names the program only in a lookup table', async () => {
     const operator = scene.ledger.payer.publicKey;
     const update = gatewayUpdate({ operator, signers: [], stopped: true });
     const { signatures } = await sendBy(hidden, update);
@@ -297,7 +297,7 @@ describe('the mirror', () => {
     ]);
   });
 
-  it("ignores empty accounts that resemble the program's, and transfers to its accounts", async () => {
+  it("ignores empty accounts like the program's, and transfers to its own", async () => {
     const { ledger, service } = scene;
     const { blankAccounts: before } = await readLedger(ledger.connection, addresses);
     const fromPubkey = ledger.payer.publicKey;
@@ -327,9 +327,9 @@ describe('the mirror', () => {
       );
       return rowCount === 0;
     });
-    const told = receiver.received.map(({ body }) => JSON.parse(body) as { event: EventKind });
-    for (const envelope of told) eventEnvelope(envelope.event).parse(envelope);
-    const kinds = new Set(told.map(({ event }) => event));
+    const envelopes = receiver.received.map(({ body }) => JSON.parse(body) as { event: EventKind });
+    for (const envelope of envelopes) eventEnvelope(envelope.event).parse(envelope);
+    const kinds = new Set(envelopes.map(({ event }) => event));
     expect([...kinds].sort()).toEqual([...EVENT_KINDS].sort());
   });
 

@@ -103,7 +103,7 @@ describe('the lag of a leading indexer', () => {
     expect(await lagSeconds(leader)).toBe(0);
   });
 
-  it('grows in a first sync from the moment of takeover, and a standby has none', async () => {
+  it('grows from takeover in a first sync, and a standby has none', async () => {
     node = () => synced.promise;
     const leader = start();
     await until(async () => leader.indexer.health().role === 'leader');
@@ -120,7 +120,7 @@ describe('the lag of a leading indexer', () => {
 });
 
 describe('a standby indexer', () => {
-  it('counts each lost connection as a new failure when it worked well in between', async () => {
+  it('counts each lost connection as a new failure if it worked in between', async () => {
     const { pool } = mirror;
     const leader = start();
     await until(() => isComplete(leader));

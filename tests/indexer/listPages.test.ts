@@ -29,8 +29,8 @@ async function countHeld(...transactions: number[]): Promise<number[]> {
 }
 
 /**
- * A hundred, eleven times a thousand, of which a slot's four come again, the rest, the oldest slot
- * alone, twice, and the empty page behind it, twice.
+ * A page of a hundred, eleven of a thousand, of which a slot's four come again, and the rest. Then
+ * twice the oldest slot alone, and twice the empty page behind it.
  */
 const WALK_OF_12_000 = 17;
 
@@ -126,7 +126,7 @@ describe('a walk through a history', () => {
     expect(await collect(source)).toEqual(inOrder(0, 12_000));
   });
 
-  it('does not accept an empty page as the beginning when a slot must still be listed again', async () => {
+  it('takes no empty page for the beginning while a slot is to be read again', async () => {
     const source = listingNothing((question) => question === 3 || question === 4);
     await expect(collect(source)).rejects.toThrow(RetryableError);
   });

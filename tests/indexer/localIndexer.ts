@@ -16,7 +16,7 @@ export interface LocalIndexer {
   readonly fatal: FatalError[];
   /** What it has logged. */
   readonly log: { msg: string; backoff_ms?: number }[];
-  /** @param line the metric's name, with its labels @returns undefined where it is not told */
+  /** @param line the metric's name, with its labels @returns undefined where it is absent */
   metric(line: string): Promise<number | undefined>;
 }
 
@@ -52,8 +52,8 @@ export function createLocalIndexer(options: {
     fatal,
     log,
     async metric(line) {
-      const told = (await metrics.registry.metrics()).split('\n');
-      const found = told.find((text) => text.startsWith(`${line} `));
+      const lines = (await metrics.registry.metrics()).split('\n');
+      const found = lines.find((text) => text.startsWith(`${line} `));
       return found === undefined ? undefined : Number(found.slice(line.length + 1));
     },
   };

@@ -94,14 +94,14 @@ describe('the log subscription', () => {
     await expectHint();
   });
 
-  it('reconnects once when it breaks and sweeps find something at the same time', () => {
+  it('reconnects once when it breaks and a sweep notices it at the same time', () => {
     jest.useFakeTimers();
     const socket = { close() {}, onclose() {} };
     const opened = jest.spyOn(globalThis, 'WebSocket').mockReturnValue(socket as never);
     const startMs = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(startMs);
     const down = createLogSubscription({
-      ...{ url: 'ws://nobody', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
+      ...{ url: 'ws://unknown', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
       logger: createLogger({ name: 'test', level: 'silent' }),
     });
     socket.onclose();

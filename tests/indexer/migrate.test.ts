@@ -75,7 +75,7 @@ describe('migrate', () => {
     expect((await pool.query('select from service.api_keys')).rowCount).toBe(1);
   });
 
-  it('recreates the mirror of a backup from an earlier release, with the additions of this release', async () => {
+  it('recreates the mirror of an earlier release’s backup, as it is today', async () => {
     const before = await describeMirror(pool);
     await pool.query('drop schema mirror cascade');
     await pool.query('delete from service.migrations where id in (6, 7)');
@@ -95,7 +95,7 @@ describe('migrate', () => {
     await insert('e', 'revoked');
   });
 
-  it('runs again when a process of the release before locks the same tables in another order', async () => {
+  it('runs again when the release before locks the same tables otherwise', async () => {
     const migrations = await listMigrations();
     const older = migrations.find(({ id }) => id === CHANGES_JOBS) as Migration;
     const lacking = await createMirrorDatabase({ bringUp: (empty) => migrateUntil(empty, older) });
@@ -120,7 +120,7 @@ describe('migrate', () => {
     await lacking.close();
   });
 
-  it('loses nothing when svc migrate is killed half-way, and finishes the next time', async () => {
+  it('loses nothing when svc migrate is killed half-way, and then finishes', async () => {
     const migrations = await listMigrations();
     const tenth = migrations.find(({ id }) => id === 10) as Migration;
     const lacking = await createMirrorDatabase({ bringUp: (empty) => migrateUntil(empty, tenth) });
@@ -190,7 +190,7 @@ describe('a suspension of an earlier release', () => {
 
   afterAll(() => older?.close());
 
-  it('is its wallet’s, also of one that was rid of it, and one that was lifted stays so', async () => {
+  it('is its wallet’s, and stays lifted where it was lifted', async () => {
     const state = async () =>
       Object.fromEntries(
         (await listKeys(older.pool))
@@ -271,8 +271,8 @@ describe('a database with rows of an earlier release', () => {
     }
   });
 
-  // What a new column holds for what was folded before, the migration takes from the journal: the
-  // indexer would find each such row wrong, and be unready until somebody rebuilds the mirror.
+  // A migration fills a new column of old rows from the journal. Else the indexer would find each such
+  // row wrong, and would stay unready until an operator rebuilds the mirror.
   it.each(laterMigrations)(
     'migrates its rows to what this release folds (migration $id)',
     async (migration) => {

@@ -3,7 +3,7 @@ import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 
-/** What keeps a mirror of the ledger, without anybody who is told. */
+/** What keeps a mirror of the ledger, without listeners. */
 export function contextOf(
   database: pg.PoolClient,
   source: LedgerSource,

@@ -5,7 +5,7 @@ import { notifierOf } from '../../indexer/mirror/progress.ts';
 
 const event = { name: 'JobFailed', data: { job: 'a job' } } as unknown as LedgerEvent;
 
-it('reports a failed notification once the announcement sends no more statements', async () => {
+it('a failed notification is reported after the announcement’s statements', async () => {
   const sent: string[] = [];
   const database = {
     query: async () => Promise.reject(new Error('no notification')),

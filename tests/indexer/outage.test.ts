@@ -87,7 +87,7 @@ async function isReady(): Promise<boolean> {
 }
 
 describe('an indexer', () => {
-  it('resumes after its connections died silently, and so does the webhook queue', async () => {
+  it('resumes after its connections died silently, with its webhook queue', async () => {
     const own = await createMirrorDatabase();
     const gate = await startDatabaseGate(own.databaseUrl);
     const limits = { queryMs: 300, listenProbeMs: 100 };
@@ -113,7 +113,7 @@ describe('a running indexer', () => {
     ['had lost its history', 200, '{"error": {"code": -32011, "message": "no history"}}'],
     ['had no more requests left', 200, '{"error": {"code": 429, "message": "limit"}}'],
   ])(
-    'is unready while its node answers wrongly and resumes afterwards (the node %s)',
+    'is unready while its node answers wrongly, then resumes (the node %s)',
     async (_name, status, body) => {
       const before = await countJobs();
       await scene.lock();

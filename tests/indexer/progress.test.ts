@@ -31,7 +31,7 @@ describe("the mirror's lag", () => {
     expect(progress.lag()).toEqual({ slots: 10, ms: 1_000 });
   });
 
-  it('is zero on a node that is behind the previous one, and follows the current node', () => {
+  it('is zero on a node behind the previous one, and follows the current', () => {
     const { progress } = createAt(0);
     progress.sawHead(20n);
     progress.beginSweep()();
@@ -71,7 +71,7 @@ describe('the time that the mirror has been incomplete', () => {
     expect(progress.incompleteMs()).toBe(20);
   });
 
-  it('continues through an outage of the ledger, even if this process takes over again', () => {
+  it('goes on through an outage of the ledger, also after a new takeover', () => {
     const { progress, advanceMs } = createAt(0);
     progress.lead();
     progress.beginSweep()();
@@ -83,7 +83,7 @@ describe('the time that the mirror has been incomplete', () => {
     expect(progress.incompleteMs()).toBe(50_000);
   });
 
-  it('adds up over two processes that take turns in an outage, without their time on standby', () => {
+  it('adds up over two processes in turn, without their time on standby', () => {
     const { progress, advanceMs } = createAt(0);
     for (let turn = 0; turn < 10; turn += 1) {
       progress.lead();

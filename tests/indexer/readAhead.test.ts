@@ -14,12 +14,12 @@ interface SlowNode {
   refuse(signature: string): Promise<void>;
 }
 
-/** A node that answers when it is told to. */
+/** A node that answers when the test lets it. */
 function createSlowNode(): SlowNode {
   const answers = new Map<string, PromiseWithResolvers<LedgerTransaction>>();
   const answerOf = (signature: string) => {
     const answer = answers.get(signature);
-    if (!answer) throw new Error(`Nobody asked for ${signature}`);
+    if (!answer) throw new Error(`No request for ${signature}`);
     return answer;
   };
   return {
@@ -64,7 +64,7 @@ function readAsIs(source: LedgerSource, transactions: ListedTransaction[]) {
 }
 
 describe('the read-ahead', () => {
-  it('yields a transaction as soon as it is read, without waiting for later ones', async () => {
+  it('yields a transaction once it is read, before later ones', async () => {
     const node = createSlowNode();
     const batches = readAsIs(node.source, listed(3));
     const first = batches.next();
@@ -72,7 +72,7 @@ describe('the read-ahead', () => {
     expect(await signaturesOf(first)).toEqual(['0']);
   });
 
-  it('yields together, in order, what has arrived meanwhile', async () => {
+  it('yields together, in order, what has arrived since', async () => {
     const node = createSlowNode();
     const batches = readAsIs(node.source, listed(5));
     const first = batches.next();
@@ -101,7 +101,7 @@ describe('the read-ahead', () => {
   });
 
   it.each([1, 7, 100])(
-    'yields everything, in order, from a node that answers at once, %d at a time',
+    'yields everything in order from a node that answers at once, %d a time',
     async (readsAtOnce) => {
       const source = createSyntheticSource(1_300);
       const transactions = await source.list({ commitment: 'finalized', limit: 1_300 });
@@ -136,7 +136,7 @@ describe('the read-ahead', () => {
     expect(node.asked).toHaveLength(1 + 10 + 7);
   });
 
-  it('yields what came before a failed read, then fails and starts no further read', async () => {
+  it('yields what came before a failed read, then fails and reads no more', async () => {
     const node = createSlowNode();
     const batches = readAsIs({ ...node.source, readsAtOnce: 8 }, listed(100));
     const first = batches.next();

@@ -84,7 +84,7 @@ describe("an indexer's readiness", () => {
     );
   });
 
-  it('ends after three breaches in a row and returns with a clean reconciliation', async () => {
+  it('ends after three breaches in a row, and returns with a clean run', async () => {
     await scene.lock();
     await until(async () => (await mirror.pool.query('select from jobs')).rowCount === 1);
     await mirror.pool.query('update credit_accounts set owed_credits = 5');
@@ -107,7 +107,7 @@ describe("an indexer's readiness", () => {
 });
 
 describe('a mirror', () => {
-  it('belongs to one ledger: an indexer of another ledger exits and changes nothing', async () => {
+  it('belongs to one ledger: another ledger’s indexer exits unchanged', async () => {
     await indexer.kill();
     answers.set('getGenesisHash', '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY');
     expect(await runIndexer({ ...scene.ledger, rpcUrl }, mirror.databaseUrl)).toBe(1);

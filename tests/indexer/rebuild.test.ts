@@ -86,7 +86,7 @@ async function digestOfAnother(): Promise<Record<string, string>> {
 }
 
 describe('a rebuild', () => {
-  it('yields the same mirror while the indexer runs, and the indexer continues on it', async () => {
+  it('yields the same mirror beside the indexer, which continues on it', async () => {
     const { rows: before } = await mirror.pool.query(`select 'mirror.jobs'::regclass::oid as oid`);
     expect(await rebuild()).toEqual({ differing: [] });
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
@@ -205,7 +205,7 @@ describe('a rebuild', () => {
     expect(await rebuild()).toEqual({ differing: [] });
   });
 
-  it('includes transactions that a node omits from its lists but the old mirror knows', async () => {
+  it('includes what a node omits from its lists but the old mirror has', async () => {
     const [omitted] = (await scene.read()).filter(({ events }) => events.length > 0).slice(-4);
     const list: LedgerSource['list'] = async (query) =>
       (await scene.source.list(query)).filter(({ signature }) => signature !== omitted?.signature);
@@ -295,7 +295,7 @@ describe('svc indexer', () => {
     },
   );
 
-  it('reconciles with exit code 2 and prints the lag when the mirror is only behind', async () => {
+  it('reconciles with exit code 2 and the lag when the mirror is behind', async () => {
     await indexer?.terminate();
     indexer = undefined;
     await work();

@@ -77,7 +77,7 @@ describe('reconcile', () => {
     expect(isClean(result)).toBe(true);
   });
 
-  it("is refused for another program or ledger than the mirror's, and allowed while it has none", async () => {
+  it('is refused for another program or ledger, and allowed without one', async () => {
     const own = { database: mirror.pool, node: scene.ledger.rpc, addresses };
     const other = { ...own, addresses: createAddresses(SystemProgram.programId) };
     await checkLedger(other);
@@ -89,7 +89,7 @@ describe('reconcile', () => {
     await mirror.pool.query('delete from ledger');
   });
 
-  it('reports each column that differs from account and journal, with both values', async () => {
+  it('reports each column that differs, with its journal’s or account’s value', async () => {
     const address = scene.service.creditAccount.toBase58();
     const difference = { address, column: 'available_credits', mirror: '7', expected: '9992' };
     expect(
@@ -118,7 +118,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('reports an account that the mirror lacks, and one that only the mirror has', async () => {
+  it('reports an account that only the ledger has, or only the mirror', async () => {
     const address = job.toBase58();
     const lacks = { address, column: 'sequence', mirror: null, expected: '1' };
     const has = { address: 'nowhere', column: 'sequence', mirror: '1', expected: null };
@@ -172,7 +172,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('reports a vault that holds less than it owes, but not one that holds more', async () => {
+  it('reports a vault with less than it owes, but not with more', async () => {
     const result = await check();
     const holding = (heldBaseUnits: bigint) => ({
       ...result,
@@ -242,7 +242,7 @@ describe('reconcile, with a mirror behind the ledger,', () => {
     expect([isClean(result), isBreach(result)]).toEqual([false, false]);
   });
 
-  it('reports an account that the mirror lacks although it has passed its last change', async () => {
+  it('reports a missing account whose last change the mirror has passed', async () => {
     const address = known.toBase58();
     await mirror.pool.query('update jobs set sequence = 0 where address = $1', [address]);
     const { differences, behind } = await check();
@@ -274,7 +274,7 @@ describe('reconcile, with a mirror behind the ledger,', () => {
     expect(isClean(result)).toBe(true);
   });
 
-  it('does not report a job that was closed meanwhile', async () => {
+  it('does not report a job that is closed during the comparison', async () => {
     await scene.fail(known);
     const wait = atFifth(async () => {
       await catchUp();

@@ -86,7 +86,7 @@ describe('the reconcile watch', () => {
     expect(reconciled).toEqual([['breach', 1], ['failed'], ['breach', 1]]);
   });
 
-  it('waits for a mirror that is behind, which is neither breach, clean run nor error', async () => {
+  it('counts a mirror that is behind as neither breach, success nor error', async () => {
     const { breaches, reconciled, logged } = await watch([WRONG, BEHIND, WRONG, BEHIND, CLEAN]);
     expect(breaches).toEqual([1, 1, 2, 2, 0]);
     expect(reconciled).toEqual([
@@ -96,8 +96,8 @@ describe('the reconcile watch', () => {
       ['behind', undefined],
       ['clean', 0],
     ]);
-    const told = logged.filter(({ slots }) => slots !== undefined);
-    expect(told.map(({ level, slots, waiting }) => [level, slots, waiting])).toEqual([
+    const warnings = logged.filter(({ slots }) => slots !== undefined);
+    expect(warnings.map(({ level, slots, waiting }) => [level, slots, waiting])).toEqual([
       [WARN, 9_000, 3],
       [WARN, 9_000, 3],
     ]);
@@ -121,7 +121,7 @@ describe('the reconcile watch', () => {
     expect(breaches).toEqual([1, 1, 0]);
   });
 
-  it('logs an error from the third failure in a row, and restarts the count after a success', async () => {
+  it('logs an error from the third failure in a row on', async () => {
     const outage = new RetryableError('out of reach');
     const { logged } = await watch([outage, outage, outage, outage, CLEAN, outage]);
     expect(logged.map(({ level, failures }) => [level, failures])).toEqual([

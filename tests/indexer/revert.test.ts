@@ -72,7 +72,7 @@ describe('rolling back a transaction', () => {
     const limits = Array.from({ length: CHANGES }, (_value, index) => limitSet(index));
     const opened = {
       name: 'CreditOpened' as const,
-      data: { spender: 'nobody', ...UNSET },
+      data: { spender: 'unknown', ...UNSET },
     };
     await mirror.apply([
       transaction(1n, 1, [opened, spenderSet('at first')]),
@@ -100,7 +100,7 @@ describe('rolling back a transaction', () => {
   it('reads each later change of an account once, however many follow', async () => {
     const opened = {
       name: 'CreditOpened' as const,
-      data: { spender: 'nobody', ...UNSET },
+      data: { spender: 'unknown', ...UNSET },
     };
     await mirror.apply([transaction(1n, 1, [opened])]);
     const digest = await digestTables(mirror.pool);

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('the schema of a database that was just migrated', () => {
-  it('equals the committed one (update it with npm test -- tests/indexer/schema -u)', async () => {
+  it('equals the committed one (update: npm test -- tests/indexer/schema -u)', async () => {
     expect(await dumpSchema(client)).toMatchSnapshot();
   });
 

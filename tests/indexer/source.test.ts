@@ -97,7 +97,7 @@ describe('a transaction', () => {
   });
 
   it.each([[{ innerInstructions: null }], [{}]])(
-    'is requested again when the node did not record its inner instructions (%j)',
+    'is requested again when its inner instructions are missing (%j)',
     async (meta) => {
       const { source } = sourceOf(shown(meta));
       await expect(source.read({ ...PLACE, failed: false })).rejects.toThrow(RetryableError);

@@ -33,7 +33,7 @@ describe('a log subscription', () => {
     expect(findAt(1_200)).toBe(false);
   });
 
-  it('does not count as silent when each hint comes after the sweep that found the same', () => {
+  it('is not silent when each hint follows the sweep that found the same', () => {
     for (let second = 100; second < 1_000; second += 90) {
       expect(findAt(second)).toBe(false);
       announceAt(second + 1);

@@ -77,7 +77,7 @@ describe('a sweep', () => {
     expect(await sweep(contextWith())).toBe(0);
   });
 
-  it('refills an emptied mirror and leaves rows alone that do not come from the ledger', async () => {
+  it('refills an emptied mirror, and leaves rows that are not the ledger’s', async () => {
     await sweep(contextWith());
     await client.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
@@ -138,11 +138,11 @@ describe('a sweep', () => {
       withdraw: async () => {},
     };
     const announce = async () => {
-      throw new RetryableError('nobody can be told');
+      throw new RetryableError('no announcement');
     };
     const context = contextWith();
     const mute = { ...context, announcer: { ...announcer, announce } };
-    await expect(sweep(mute)).rejects.toThrow('nobody can be told');
+    await expect(sweep(mute)).rejects.toThrow('no announcement');
     expect((await client.query('select from mirror.transactions')).rowCount).toBe(0);
     expect(await selectCursor(client, 'confirmed')).toBe(0n);
 
@@ -263,7 +263,7 @@ describe('finality', () => {
   it('replaces a transaction that the ledger has lost by the one in its place', async () => {
     const lock = lockOf();
     const position = transactions.indexOf(lock);
-    const signature = 'a transaction of a fork that nobody followed';
+    const signature = 'a transaction of an abandoned fork';
     const events = lock.events.map((event) => ({ ...event, signature }));
     await mirror.apply(transactions.slice(0, position));
     await mirror.apply([{ ...lock, signature, events }]);

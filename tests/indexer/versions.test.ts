@@ -69,7 +69,7 @@ function onlyAccounts({ transaction }: Shown): void {
 }
 
 describe('the mirror', () => {
-  it('is the same, and agrees with the accounts, in version 1 and in one that is not known', async () => {
+  it('is the same, and agrees with the accounts, in version 1 and unknown ones', async () => {
     const [first, seventh] = [await mirrorOf(honestNode()), await mirrorOf(nodeOf(onlyAccounts))];
     expect(await digestTables(seventh.pool)).toEqual(await digestTables(first.pool));
     const { rows } = await first.pool.query('select status from jobs order by status');
@@ -81,7 +81,7 @@ describe('the mirror', () => {
     }
   });
 
-  it('takes no imitation for an event in a version that is not known, which reconcile reports', async () => {
+  it('takes no imitation for an event in an unknown version, as reconcile says', async () => {
     const forging = nodeOf((shown) => {
       onlyAccounts(shown);
       for (const { instructions } of shown.meta.innerInstructions) {

@@ -64,7 +64,7 @@ afterAll(() => service?.close());
 const creditAccountOf = createAddresses().creditAccount;
 const firstWorker = (): TestWorker => service.workers[0] as TestWorker;
 
-// What whoever may write to the database, and nothing else, can do with others' money at most.
+// The most that a writer of the database, without other rights, can do with others' money.
 describe('an operator of the database', () => {
   const LIMITS = { limitPerJobCredits: CHARGE, limitPerDayCredits: 3n * CHARGE };
   /** The worker's share of a request. */
@@ -82,7 +82,7 @@ describe('an operator of the database', () => {
     return openTokens(service.operator, { owner, like: firstWorker().payout });
   }
 
-  it('spends no more by a key that he inserts than the wallet’s limit: 24 of 100 credits a day', async () => {
+  it('spends by an inserted key only the wallet’s limit: 24 credits a day', async () => {
     const { address, keypair } = await service.addWallet(CREDITS);
     await submit(service.operator, [limitSet({ wallet: address, ...LIMITS })], [keypair]);
     await revokeKey(service.pool, address.toBase58());
@@ -122,7 +122,7 @@ describe('an operator of the database', () => {
     expect(amount).toBe(CREDITS * 10_000n);
   });
 
-  it('pays no worker’s share elsewhere: another payout in the mirror gets nothing', async () => {
+  it('pays no worker’s share elsewhere by another payout in the mirror', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const { address: worker, payout } = firstWorker();
     const stolen = await openTokensOf(Keypair.generate().publicKey);
@@ -320,7 +320,7 @@ describe('a worker that serves any controller', () => {
     await fail(job);
   });
 
-  it('gives one job one place at most, so that 255 attempts of it leave room for another', async () => {
+  it('gives one job one place, so 255 attempts of it leave room for another', async () => {
     const held = Promise.withResolvers<void>();
     let started = 0;
     engine.play(async function* () {
@@ -385,7 +385,7 @@ describe('a worker that proves garbage on the ledger and leaves', () => {
     const asking = complete('Hello.');
     await untilDispatched(service, address, 1);
     const [job] = ofWallet(await service.jobs(), address);
-    if (!job) throw new Error('no job is under way');
+    if (!job) throw new Error('no job runs');
     // A worker that failed once gets no job for 2 s, and here for as long as the test takes.
     service.time.hold();
     const isThief = (worker: TestWorker) => worker.address === job.data.worker.toBase58();

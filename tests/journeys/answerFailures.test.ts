@@ -61,7 +61,7 @@ function textOf(body: string): string {
 }
 
 describe('a stream', () => {
-  it('carries a comment after every ten seconds of silence, but none during text [completions.stream-keep-alive]', async () => {
+  it('carries a comment after ten seconds of silence, but none during text [completions.stream-keep-alive]', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const cues = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     service.engine.play(async function* () {
@@ -93,7 +93,7 @@ describe('a stream', () => {
     expect(after).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('to a client that reads nothing is completed at the worker’s pace and read later [completions.slow-reader]', async () => {
+  it('is completed for a client that reads nothing, and read later [completions.slow-reader]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const words = Array.from({ length: 20_000 }, (_, index) => `word ${index} `);
     service.engine.play(async function* () {
@@ -116,7 +116,7 @@ describe('a stream', () => {
     expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
   });
 
-  it('whose client disconnects before the first content is not charged', async () => {
+  it('is not charged when its client leaves before the first content', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(silence);
     const leaving = new AbortController();
@@ -139,7 +139,7 @@ describe('a stream', () => {
     });
   });
 
-  it('whose client disconnects after the first content is stopped, and charged for what was produced', async () => {
+  it('is stopped when its client leaves, and charged for what was produced', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const stopped = Promise.withResolvers<void>();
     service.engine.play(async function* (signal) {
@@ -161,7 +161,7 @@ describe('a stream', () => {
     await service.expectConserved();
   });
 
-  it('whose client resets the connection at its end is still settled', async () => {
+  it('is still settled when its client resets the connection at its end', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const end = answerInTwoParts(service.engine);
     const response = await openCompletion(service, { form: 'stream', apiKey });
@@ -185,7 +185,7 @@ describe('a stream', () => {
     });
   });
 
-  it('whose API process is killed during it is refunded', async () => {
+  it('is refunded when its API process is killed during it', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* (signal) {
       yield 'Hello';
@@ -217,7 +217,7 @@ describe('a completion, plain and streamed,', () => {
     });
   }
 
-  it('is refunded when its worker does not answer the stop, whatever text it has sent', async () => {
+  it('is refunded when its worker does not answer the stop, despite its text', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, stopped, end } = await askOfDeafWorker(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -263,7 +263,7 @@ describe('a completion, plain and streamed,', () => {
     });
   });
 
-  it('reports a time-out without a refund after 15 s without confirmation, and the keeper refunds', async () => {
+  it('reports a time-out after 15 s without confirmation, and is refunded', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askOfDeafWorker(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -282,7 +282,7 @@ describe('a completion, plain and streamed,', () => {
     });
   });
 
-  it('is cut off at what its token limit can hold, and paid, when the model sends more', async () => {
+  it('is cut off at its token limit, and paid, when the model sends more', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     service.engine.play(async function* () {
       yield 'x'.repeat(200_000);
@@ -304,7 +304,7 @@ describe('a completion, plain and streamed,', () => {
 });
 
 describe('an official client with automatic retries', () => {
-  it('retries after a time-out: the first job is refunded, and the answered one is charged', async () => {
+  it('retries after a time-out: the first job is refunded, the other charged', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     let asked = 0;
     service.engine.play(async function* (signal) {
@@ -331,14 +331,14 @@ describe('an official client with automatic retries', () => {
   });
 });
 
-/** Says nothing until it is told to stop. */
+/** Says nothing until it is stopped. */
 // biome-ignore lint/correctness/useYield: an engine is a generator, also one that says nothing
 async function* silence(signal: AbortSignal): AsyncGenerator<string> {
   if (!signal.aborted) await once(signal, 'abort');
   signal.throwIfAborted();
 }
 
-/** Has a worker say a word and then ignore whatever it is told. */
+/** Has a worker say a word and then ignore every request to stop. */
 async function askOfDeafWorker(apiKey: string) {
   const ending = Promise.withResolvers<void>();
   let stopped = 0;
@@ -354,7 +354,7 @@ async function askOfDeafWorker(apiKey: string) {
   const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));
   const answers = Promise.all(asking.map(async (response) => readAnswer(await response)));
   await asking[FORMS.indexOf('stream')];
-  // Nobody sees a plain answer's text, but the worker goes on once it was sent.
+  // No client sees a plain answer's text yet, but the worker goes on once it was sent.
   await until(async () => spoken === FORMS.length);
   return { answers, stopped: () => stopped, end: ending.resolve };
 }

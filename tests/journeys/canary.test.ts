@@ -160,7 +160,7 @@ describe('svc canary', () => {
     expect(await canary(wallet, ...named)).toMatchObject({ code: 0 });
   });
 
-  it("reports which worker failed and why, with the arbiter's command to suspend it", async () => {
+  it('reports which worker failed and why, and how to suspend it', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     await service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
 

@@ -148,7 +148,7 @@ describe('the official client with another base URL and key', () => {
     });
   });
 
-  it('throws BadRequestError for an unknown model, and NotFoundError for its lookup [models.unknown]', async () => {
+  it('throws BadRequestError for an unknown model, NotFoundError for a look-up [models.unknown]', async () => {
     const asked = await refusal(client.chat.completions.create({ model: 'nothing', messages }));
     expect(asked).toBeInstanceOf(BadRequestError);
     expect(asked).toMatchObject({ code: 'model_not_found', param: 'model' });
@@ -186,7 +186,7 @@ describe('the official client with another base URL and key', () => {
     expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'temperature' });
   });
 
-  it('throws PermissionDeniedError with the next request after its key is suspended [keys.suspended]', async () => {
+  it('throws PermissionDeniedError once its key is suspended [keys.suspended]', async () => {
     const wallet = await service.addWallet(100n);
     const suspended = service.openai({ apiKey: wallet.apiKey });
     await suspended.models.list();
@@ -212,7 +212,7 @@ describe('the official client with another base URL and key', () => {
   });
 });
 
-/** How many jobs are settled, once none is under way. */
+/** How many jobs are settled, once none runs. */
 async function settledJobs(): Promise<number> {
   const jobs = await service.untilJobs((found) => found.every(({ data }) => isEnded(data.status)));
   return jobs.filter(({ data }) => data.status === 'settled').length;
@@ -237,7 +237,7 @@ describe('LangChain', () => {
     expect(await settledJobs()).toBe(before + 1);
   });
 
-  it('gets a stream whose chunks add up to an answer, with the usage at the end', async () => {
+  it('gets a stream that adds up to an answer, with the usage at the end', async () => {
     const before = await settledJobs();
     const pieces: string[] = [];
     const usages: unknown[] = [];

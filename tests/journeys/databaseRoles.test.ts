@@ -171,7 +171,7 @@ describe('the service whose indexer and API have a database user each', () => {
 });
 
 describe('the user of the API', () => {
-  it('reads every table of the mirror, and writes those of the service but three', async () => {
+  it('reads the whole mirror, and writes all but three tables of the service', async () => {
     const { rows } = await service.pool.query<{ name: string; rights: string }>(
       `select schemaname || '.' || tablename as name,
               concat_ws(' ', case when has_table_privilege('svc_api', at, 'select') then 'read' end,

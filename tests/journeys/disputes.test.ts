@@ -162,7 +162,7 @@ describe('a dispute', () => {
     expect(await exposureBaseUnits()).toBe(exposedBefore);
   });
 
-  it('that is upheld by a receipt of another text returns the charge [disputes.decided] [disputes.evidence]', async () => {
+  it('returns the charge when a receipt of another text upholds it [disputes.decided] [disputes.evidence]', async () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await fillTreasury();

@@ -213,7 +213,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   });
 
   it.each(['dies_midstream', 'no_proof', 'wrong_hash'] as const)(
-    'is answered by a sound worker, if it is plain, after the first text of one that misbehaves: %s',
+    'is answered by a sound worker, if plain, after one’s first text: %s',
     async (behaviour) => {
       await start(behaviour, 'honest');
       const body = { model: service.model.id, messages };
@@ -247,14 +247,14 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await work('endless');
     const body = { model: service.model.id, messages, max_tokens: 5_000 };
     const client = service.openai(wallet);
-    let toldTokens: number | undefined;
+    let reportedTokens: number | undefined;
     if (kind === 'plain') {
       const answering = client.chat.completions.create(body);
       await untilAll('processing', 1);
       await service.advanceSeconds(106);
       const answer = await answering;
       expect(answer.choices[0]?.finish_reason).toBe('length');
-      toldTokens = answer.usage?.completion_tokens;
+      reportedTokens = answer.usage?.completion_tokens;
     } else {
       const options = { stream: true, stream_options: { include_usage: true } } as const;
       const stream = await client.chat.completions.create({ ...body, ...options });
@@ -263,7 +263,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
       for await (const { choices, usage } of stream) {
         moved ??= service.advanceSeconds(106);
         reasons.push(...choices.map(({ finish_reason }) => finish_reason));
-        toldTokens = usage?.completion_tokens;
+        reportedTokens = usage?.completion_tokens;
       }
       await moved;
       expect(reasons.at(-1)).toBe('length');
@@ -273,7 +273,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     const { completionTokens, countedTokens, chargedCredits } = job.data;
     const tokens = Math.min(completionTokens, countedTokens);
     expect(tokens).toBeLessThan(body.max_tokens);
-    expect(toldTokens).toBe(tokens);
+    expect(reportedTokens).toBe(tokens);
     expect(chargedCredits).toBe(chargeCredits(service.model, tokens, 20n));
     expect(await readBooks(service, wallet.address)).toMatchObject({
       available: CREDITS - chargedCredits,
@@ -307,7 +307,7 @@ describe('a request whose API process is killed after the lock', () => {
 });
 
 describe('a client that disconnects', () => {
-  it('before a plain answer began is not charged [failures.client-left-plain]', async () => {
+  it('is not charged before a plain answer began [failures.client-left-plain]', async () => {
     await work('endless');
     const leaving = new AbortController();
     const asking = service

@@ -197,7 +197,7 @@ describe('the access log', () => {
     lines.filter((line) => line.includes('Answered a request')).map((line) => JSON.parse(line));
 
   it.each(FORMS)(
-    'has one line for a %s completion, with wallet, model, worker and durations [surface.access-log]',
+    'has one line for a %s completion, with wallet, model, worker and times [surface.access-log]',
     async (form) => {
       const before = answeredLines().length;
       const body = { messages: [{ role: 'user', content: PROMPT }] };
@@ -222,7 +222,7 @@ describe('the access log', () => {
     },
   );
 
-  it('has no line for probes that succeed, and no prompt, answer or key in any line', async () => {
+  it('has no line for successful probes, and no prompt, answer or key', async () => {
     const before = answeredLines().length;
     await fetch(`${baseUrl}/health`);
     await fetch(`${baseUrl}/ready`);
@@ -345,7 +345,7 @@ describe('a completion over HTTP', () => {
     });
   });
 
-  it('above 500 tokens costs the rate of all its tokens, and the rest of its lock comes back [charging.threshold] [charging.lock-amount] [charging.never-above-lock]', async () => {
+  it('above 500 tokens costs the rate of all tokens, and returns the rest [charging.threshold] [charging.lock-amount] [charging.never-above-lock]', async () => {
     const wallet = await service.addWallet(CREDITS);
     const { model } = service;
     const max_tokens = 4_000;

@@ -124,8 +124,8 @@ const untilDelivered = () =>
   });
 
 /**
- * A proxy that loses the first answer: it leaves the service in the middle of it, and cuts the client
- * off once the service has charged it.
+ * A proxy that loses the first answer: it leaves the service in the middle of it. Once the service has
+ * charged it, the proxy cuts the client off.
  */
 async function startLosingProxy(
   lose: (forwarded: http.ClientRequest) => Promise<void>,
@@ -253,7 +253,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await spentCredits()).toBe(0n);
   });
 
-  it('is charged once when the official client retries silently after a lost answer [idempotency.silent-retries]', async () => {
+  it('is charged once when the official client retries after a lost answer [idempotency.silent-retries]', async () => {
     setMode('honest');
     engine.play(async function* (signal) {
       yield 'Hello';
@@ -280,7 +280,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
   });
 
-  it('is a sample of its own when its twins were delivered, though it counts as a retry [idempotency.twins]', async () => {
+  it('is a sample of its own, though a retry, when its twins were delivered [idempotency.twins]', async () => {
     setMode('honest');
     engine.play(async function* () {
       yield 'Hello.';
@@ -310,7 +310,7 @@ describe('a completion of another process', () => {
     api = await service.startApiProcess();
   });
 
-  it('is charged once when the process that ran it was paused and goes on later', async () => {
+  it('is charged once when its process was paused and goes on later', async () => {
     const release = answerInTwoParts(engine);
     const headers = { 'idempotency-key': 'pause' };
     const asking = ask({ headers, baseUrl: api.url });
@@ -329,7 +329,7 @@ describe('a completion of another process', () => {
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
   });
 
-  it('runs again once the lease of a killed process is over, after its job was failed', async () => {
+  it('runs again once the lease of a killed process is over', async () => {
     setMode('never_answers');
     const headers = { 'idempotency-key': 'crash' };
     const asking = expect(ask({ headers, baseUrl: api.url })).rejects.toThrow();

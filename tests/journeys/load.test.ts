@@ -68,11 +68,11 @@ async function expectAllSettled(
 }
 
 describe(`${REQUESTS} concurrent requests`, () => {
-  it('of one wallet are all settled, conserve every credit, and reach the mirror [charging.concurrent]', async () => {
+  it('are all settled and mirrored for one wallet, with every credit conserved [charging.concurrent]', async () => {
     await expectAllSettled([await service.addWallet(10_000n)], 10_000n);
   });
 
-  it('of 20 wallets are all settled, conserve every credit, and reach the mirror', async () => {
+  it('are all settled and mirrored for 20 wallets, with all credits conserved', async () => {
     const adding = Array.from({ length: 20 }, () => service.addWallet(160n));
     await expectAllSettled(await Promise.all(adding), 160n);
   });

@@ -38,7 +38,7 @@ function expectUnavailable({ status, headers, error }: Answer): void {
 }
 
 describe("concurrent requests beyond a wallet's credits", () => {
-  it('are answered while the credits last, and the others get insufficient_credits', async () => {
+  it('are answered while the credits last, then get insufficient_credits', async () => {
     const { address, apiKey } = await service.addWallet(16n);
     const asking = Array.from({ length: 8 }, (_, index) =>
       requestCompletion(service, {
@@ -80,7 +80,7 @@ describe('a lock that is not confirmed in 10 s', () => {
     await service.expectConserved();
   });
 
-  it('and never lands leaves nothing, so that the same request may run again [failures.lock-late]', async () => {
+  it('leaves nothing when it never lands, so the same request may run again [failures.lock-late]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => undefined);

@@ -230,7 +230,7 @@ describe(`an instance that is killed under ${REQUESTS} requests`, () => {
 
   afterAll(() => balancer?.close());
 
-  /** The official client with a wallet of its own, whose balance tells what its request cost. */
+  /** The official client with a wallet of its own, whose balance shows what its request cost. */
   interface Client {
     wallet: PublicKey;
     isStream: boolean;
@@ -278,7 +278,7 @@ describe(`an instance that is killed under ${REQUESTS} requests`, () => {
     return statuses;
   }
 
-  it('loses no credit, and no request is charged twice, however often it is repeated', async () => {
+  it('loses no credit, and charges no request twice, however often repeated', async () => {
     const clients = await Promise.all(Array.from({ length: REQUESTS }, (_, at) => addClient(at)));
     const before = (await service.jobs()).length;
     const release = answerInTwoParts(engine);
@@ -383,7 +383,7 @@ describe('SVC_SECRETS_KEY', () => {
     receiver.received.length = 0;
   }
 
-  it('changes step by step in a running service, without a lost webhook or a second charge', async () => {
+  it('changes in a running service, without a lost webhook or double charge', async () => {
     // given a service under the old key, a webhook, and a request that was charged
     const first = { url: service.baseUrl };
     const secrets = [await createWebhook(first)];

@@ -60,7 +60,7 @@ function fallBehind(times: number, settlementSlot: number): void {
 }
 
 describe('a dispute at a node that has not reached the settlement', () => {
-  it('is opened once the node has reached it, and not reported as opened before', async () => {
+  it('is opened once the node has it, and not reported as opened before', async () => {
     const jobId = await settleJob();
     fallBehind(2, (await service.get(`/v1/jobs/${jobId}`)).on_chain.slot);
     expect(await disputeAtOther(jobId)).toMatchObject({

@@ -62,7 +62,7 @@ function expectUnavailable({ status, headers, error }: Answer): void {
 /** What the API answers once it has waited as long as it does. */
 const brought = <Result>(answers: Promise<Result>) => service.time.advanceUntil(answers);
 
-/** Of a job that nobody locked. */
+/** Of a job that was never locked. */
 function draftBytes(): Uint8Array {
   return createJobId({ nowMs: Date.now(), creditAccount: feePayer.publicKey }).bytes;
 }
@@ -97,7 +97,7 @@ async function expectBothSettled(wallet: PublicKey): Promise<void> {
 /**
  * Has both forms of a request fail at their worker.
  *
- * @param cut takes the ledger away once they are under way
+ * @param cut takes the ledger away once they run
  */
 async function failBoth(
   { address, apiKey }: { address: PublicKey; apiKey: string },
@@ -116,7 +116,7 @@ async function failBoth(
   return brought(Promise.all(answers));
 }
 
-const untold = { code: 'worker_failed', details: { credits_refunded: 8, refund_tx: null } };
+const unsettled = { code: 'worker_failed', details: { credits_refunded: 8, refund_tx: null } };
 
 describe('while the ledger is unavailable, a completion', () => {
   it('is a 503 without a charge, and reads continue [failures.ledger-away]', async () => {
@@ -141,7 +141,7 @@ describe('while the ledger is unavailable, a completion', () => {
     });
   });
 
-  it('that was locked before is answered without its settlement, which follows later [completions.unsettled-in-time]', async () => {
+  it('is answered when it was locked before, and settled later [completions.unsettled-in-time]', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, ended, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -153,9 +153,9 @@ describe('while the ledger is unavailable, a completion', () => {
     for (const { status, error, body, headers, trailers } of [plain, stream]) {
       expect({ status, error }).toEqual({ status: 200, error: undefined });
       expect(body).toMatch('again.');
-      const told = { ...headers, ...trailers };
-      expect(told['x-svc-output-hash']).toMatch(/^sha256:/);
-      expect(told['x-svc-settlement-tx']).toBeUndefined();
+      const fields = { ...headers, ...trailers };
+      expect(fields['x-svc-output-hash']).toMatch(/^sha256:/);
+      expect(fields['x-svc-settlement-tx']).toBeUndefined();
     }
     expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
     service.ledgerGate.open();
@@ -163,10 +163,10 @@ describe('while the ledger is unavailable, a completion', () => {
     await service.expectConserved();
   });
 
-  it('with a failing worker gets its error without the refund, which follows later', async () => {
+  it('gets its error with a failing worker, and is refunded later', async () => {
     const wallet = await service.addWallet(CREDITS);
     const answers = await failBoth(wallet, () => service.ledgerGate.intercept(nodeUnavailable));
-    for (const { error } of answers) expect(error).toMatchObject(untold);
+    for (const { error } of answers) expect(error).toMatchObject(unsettled);
     expect(await readBooks(service, wallet.address)).toMatchObject({ locked: 16n });
     service.ledgerGate.open();
     const failed = { status: 'failed', reason: 'worker_error', charged: 0n };
@@ -201,7 +201,7 @@ describe('while the ledger is unavailable, a dispute', () => {
 });
 
 describe('while a node loses transactions and answers late, a completion', () => {
-  it('that was locked before is still settled', async () => {
+  it('is still settled when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -216,7 +216,7 @@ describe('while a node loses transactions and answers late, a completion', () =>
     expect(refusals()).toBe(READ_REFUSALS);
   });
 
-  it('whose acknowledgement was lost carries it in its settlement', async () => {
+  it('carries its worker’s lost acknowledgement in its settlement', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const lost = loseAcknowledgements();
     const { answers, end } = await askBoth(apiKey);
@@ -296,7 +296,7 @@ describe('while the database is unavailable, a completion', () => {
     });
   });
 
-  it('that was locked before is answered and settled', async () => {
+  it('is answered and settled when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -313,7 +313,7 @@ describe('while the database is unavailable, a completion', () => {
 describe('while the database does not respond, a completion', () => {
   afterEach(() => service.databaseGate.thaw());
 
-  it('that was locked before is answered and settled in time', async () => {
+  it('is answered and settled in time when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
@@ -351,7 +351,7 @@ describe('after the database connections died silently, a completion', () => {
 });
 
 describe('while the fee payer has no SOL, a completion', () => {
-  it('that was locked before is settled once the fee payer is funded', async () => {
+  it('is settled once the fee payer is funded, when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);

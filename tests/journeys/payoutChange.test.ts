@@ -46,7 +46,7 @@ async function changePayout(): Promise<PublicKey> {
 }
 
 describe('a worker that changes its payout account during a job', () => {
-  it("is paid at the new account, even before the API's mirror shows the change", async () => {
+  it('is paid at the new account, even before the mirror shows the change', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const end = answerInTwoParts(service.engine);
     const asking = FORMS.map((form) => openCompletion(service, { form, apiKey }));

@@ -53,7 +53,7 @@ const complete = ({ apiKey }: Wallet) => requestCompletion(service, { form: 'pla
 const jobIdOf = ({ headers }: Pick<Answer, 'headers'>) => String(headers['x-svc-job-id']);
 const jobOf = (id: string, { apiKey }: Wallet) => service.get(`/v1/jobs/${id}`, apiKey);
 
-/** A stream that goes on until it is told to end. */
+/** A stream that goes on until it is stopped. */
 async function openStream({ apiKey }: Wallet) {
   const release = answerInTwoParts(engine);
   const response = await openCompletion(service, { form: 'stream', apiKey });
@@ -202,7 +202,7 @@ describe('a settled job, verified with only an RPC address and its text,', () =>
 });
 
 describe('a job, over HTTP', () => {
-  it('is in each of its states by what happens to it, and listed under that state alone [jobs.states]', async () => {
+  it('is in each of its states by its course, and listed in that state alone [jobs.states]', async () => {
     const wallet = await service.addWallet(CREDITS);
     const listed = async (status: string): Promise<string[]> => {
       const { data } = await service.get(`/v1/jobs?status=${status}`, wallet.apiKey);
@@ -314,7 +314,7 @@ describe('an API key', () => {
     ]);
   });
 
-  it('withdraws nothing, and neither does the gateway that it spends through: the wallet signs [charging.no-withdrawal-by-key]', async () => {
+  it('withdraws nothing, and neither does its gateway: the wallet signs [charging.no-withdrawal-by-key]', async () => {
     const wallet = await service.addWallet(CREDITS);
     for (const path of ['/v1/account', '/v1/account/withdraw', '/v1/credits/withdraw']) {
       const answer = await fetch(`${service.baseUrl}${path}`, {

@@ -305,7 +305,7 @@ describe('a full worker', () => {
     ['plain', false],
     ['stream', true],
   ])(
-    'makes the next %s completion a 503 with Retry-After, and nothing is locked',
+    'makes the next %s completion a 503 with Retry-After, without a lock',
     async (_kind, stream) => {
       const [full] = await openPool('is_full');
       const first = await ask();

@@ -54,7 +54,7 @@ function pricesOf(instruction: TransactionInstruction): bigint[] {
   return [BigInt(microLamports)];
 }
 
-/** Holds what is sent to the ledger until it is let go, and tells of what kind it was. */
+/** Holds what is sent to the ledger until it is released, and reports of what kind it was. */
 function holdLedger() {
   const going = Promise.withResolvers<void>();
   const kinds: ('settlement' | 'other')[] = [];
@@ -68,7 +68,7 @@ function holdLedger() {
   return { sent: () => kinds, letGo: going.resolve };
 }
 
-/** Two streams are under way, and the settlement of the first keeps the ledger's only place. */
+/** Two streams run, and the settlement of the first keeps the ledger's only place. */
 async function occupyLedger() {
   const { address, apiKey } = await service.addWallet(CREDITS);
   const [first, second] = [await beginStream(apiKey), await beginStream(apiKey)];
@@ -130,7 +130,7 @@ describe('on a ledger that is slower than the workers,', () => {
     });
   });
 
-  it('a request whose lock could not land in time is refused at once and not charged', async () => {
+  it('a request whose lock would land too late is refused, without a charge', async () => {
     const { address, apiKey, first, second, letGo } = await occupyLedger();
     const waiting = requestCompletion(service, { form: 'plain', apiKey });
     await untilWaiting('locks', 1);

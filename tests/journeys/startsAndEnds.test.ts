@@ -31,7 +31,7 @@ describe('an API process that receives SIGTERM', () => {
   const CREDITS = 1_000n;
   /** After the time-out of a job. */
   const REFUNDABLE_SECONDS = 121;
-  /** Run before a process's own code: it is told to end while it says that it is ready. */
+  /** Run before a process's own code: it gets SIGTERM while it reports that it is ready. */
   const ENDED_WHEN_READY = `
     const write = process.stdout.write;
     process.stdout.write = (...line) => {
@@ -66,7 +66,7 @@ describe('an API process that receives SIGTERM', () => {
     return response;
   }
 
-  /** Waits until nobody can connect any more. */
+  /** Waits until the port refuses connections. */
   async function untilDraining({ url }: StartedProcess): Promise<void> {
     const { hostname, port } = new URL(url);
     await until(async () => {
@@ -258,7 +258,7 @@ describe('an API and an indexer that start before their database', () => {
 });
 
 describe('an API that started while its node was unavailable', () => {
-  /** A node that takes everything but tells no time. */
+  /** A node that takes everything but has no time. */
   const timeless: Interceptor = (request, forward) =>
     request.params?.[0] === SYSVAR_CLOCK_PUBKEY.toBase58()
       ? nodeUnavailable(request, forward)

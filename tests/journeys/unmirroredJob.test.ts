@@ -66,19 +66,19 @@ describe('with a stopped indexer, a plain answer', () => {
   };
   const mirrorMs = ({ headers }: Answer): number =>
     Number(/mirror;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1]);
-  const told = ({ headers }: Answer) => [
+  const chargeHeaders = ({ headers }: Answer) => [
     headers['x-svc-credits-remaining'],
     headers['x-svc-settlement-tx'],
   ];
 
-  it('has the balance and the settlement by the ledger, without a wait for the mirror [completions.plain-headers]', async () => {
+  it('has the ledger’s balance and settlement, without a wait for the mirror [completions.plain-headers]', async () => {
     service.engine.play(async function* () {
       yield 'Hello.';
     });
     const first = await ask({ 'idempotency-key': 'asked-once' });
-    expect(told(first.answer)).toEqual(['92', expect.any(String)]);
+    expect(chargeHeaders(first.answer)).toEqual(['92', expect.any(String)]);
     const { answer } = await ask();
-    expect(told(answer)).toEqual(['84', expect.any(String)]);
+    expect(chargeHeaders(answer)).toEqual(['84', expect.any(String)]);
     // The mirror is waited for once, and not to the end of its 10 s.
     expect(first.tookMs).toBeLessThan(10_000);
     expect(mirrorMs(answer)).toBeLessThan(mirrorMs(first.answer) / 2);
@@ -87,7 +87,7 @@ describe('with a stopped indexer, a plain answer', () => {
 
     const again = await ask({ 'idempotency-key': 'asked-once' });
     expect(again.answer.headers['x-svc-replayed']).toBe('true');
-    expect(told(again.answer)).toEqual(told(first.answer));
+    expect(chargeHeaders(again.answer)).toEqual(chargeHeaders(first.answer));
 
     service.indexer.signal('SIGCONT');
     await service.untilMirrored();
@@ -95,7 +95,7 @@ describe('with a stopped indexer, a plain answer', () => {
     expect(job.on_chain.settlement_tx).toBe(answer.headers['x-svc-settlement-tx']);
   });
 
-  it('that was lost is given to a counted repeat, and charged once [idempotency.silent-retries]', async () => {
+  it('is given to a counted repeat when it was lost, and charged once [idempotency.silent-retries]', async () => {
     service.engine.play(async function* () {
       yield 'Hello.';
     });
@@ -131,7 +131,7 @@ describe('with a stopped indexer, a plain answer', () => {
 });
 
 describe('with a stopped indexer, a job', () => {
-  it('is read from the ledger as the mirror will show it, except the signatures of its end [jobs.unmirrored]', async () => {
+  it('is read from the ledger as mirrored, but without its end’s signatures [jobs.unmirrored]', async () => {
     const opened = await openStream();
     const { stream } = opened;
     const {

@@ -64,7 +64,7 @@ describe('a job that is missing in the mirror', () => {
     await service.time.advanceUntil(readAnswer(stream));
   });
 
-  it('is replayed with the balance of its own event, not the one before its charge', async () => {
+  it('is replayed with the balance of its own event, not of an earlier one', async () => {
     const asking = { form: 'stream', headers: { 'idempotency-key': 'said-once' } } as const;
     // By steps that leave the ledger time to settle and to show the event before the answer's wait ends.
     const first = await service.time.advanceUntil(requestCompletion(service, asking), 25);
@@ -93,7 +93,7 @@ describe('a job that is missing in the mirror', () => {
     }
   });
 
-  it('is not unknown at a node that has the job but lists no transaction of it yet', async () => {
+  it('is known at a node that has the job but lists no transaction of it yet', async () => {
     const asking = requestCompletion(service, { form: 'stream' });
     const { headers } = await service.time.advanceUntil(asking);
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;

@@ -54,7 +54,7 @@ function end(reply: Reply, usage?: object, reason = 'stop'): void {
   reply.end();
 }
 
-/** Thinks, answers with the text, and tells this usage. */
+/** Thinks, answers with the text, and reports this usage. */
 function answerWith(text: string, usage?: object): void {
   upstream.answerWith((reply) => {
     for (const thought of THOUGHTS) think(reply, thought);
@@ -116,7 +116,7 @@ async function onlyJob() {
 }
 
 describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
-  it('reaches the official client, and is neither in the proven text nor in the charge [completions.reasoning]', async () => {
+  it('reaches the official client, outside the proven text and the charge [completions.reasoning]', async () => {
     answerWith(TEXT, {
       completion_tokens: 904,
       completion_tokens_details: { reasoning_tokens: 900 },
@@ -161,7 +161,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('that uses the token limit up is an answer without content and without a charge', async () => {
+  it('makes an empty answer without a charge when it uses up the token limit', async () => {
     const thought = 'I wonder what to say. '.repeat(4);
     upstream.answerWith((reply) => {
       think(reply, thought);
@@ -177,7 +177,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     });
   });
 
-  it('without content is an error and costs nothing', async () => {
+  it('is an error without content, and costs nothing', async () => {
     answerWith('');
     const { error, text } = await complete(form);
     expect([text, error]).toEqual(['', expect.objectContaining({ code: 'worker_failed' })]);
@@ -186,10 +186,10 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     });
   });
 
-  it('begins a stream, so that no other worker follows; a plain answer comes from the next', async () => {
+  it('begins a stream, which stays with its worker, unlike a plain answer', async () => {
     upstream.answerWith((reply) => {
       if (upstream.requests.length > 1) {
-        think(reply, 'Anew. ');
+        think(reply, 'Again. ');
         reply.text(TEXT);
         return end(reply);
       }
@@ -200,7 +200,7 @@ describe.each(FORMS)('the reasoning of an answer (%j)', (form) => {
     if (form.stream) {
       expect([reasoning, text]).toEqual(['At first. ', '']);
       expect(error).toMatchObject({ code: 'worker_failed' });
-    } else expect([reasoning, text, error]).toEqual(['Anew. ', TEXT, undefined]);
+    } else expect([reasoning, text, error]).toEqual(['Again. ', TEXT, undefined]);
     expect(upstream.requests).toHaveLength(form.stream ? 1 : 2);
     expect(await onlyJob()).toMatchObject({
       charged: form.stream ? 0n : 8n,

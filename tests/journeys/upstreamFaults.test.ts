@@ -30,7 +30,7 @@ const CREDITS = 1_000n;
 const TOO_LONG_MS = 21_000;
 /** Less than that, and twice as long is more. */
 const PAUSE_MS = 11_000;
-/** A second after the moment at which answers under way are stopped. */
+/** A second after the moment at which unfinished answers are stopped. */
 const STOP_SECONDS = 106;
 
 const random = createRandom(1);
@@ -58,7 +58,7 @@ const FIRST_TOKENS = 'svc_api_stage_seconds_count{stage="first_token"}';
 /**
  * Has a wallet of its own ask.
  *
- * @param act is called while that is under way; what it gets waits until the API has a first word or
+ * @param act is called while that runs; what it gets waits until the API has a first word or
  *   thought
  */
 async function complete(
@@ -259,7 +259,7 @@ function finishChunk(body: string) {
 describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
   beforeAll(() => engine.use(createUpstreamEngine({ url: upstream.url })));
 
-  it('with text, whose model still thinks, is stopped, proven, paid and marked as truncated', async () => {
+  it('is stopped, proven, paid and marked when it has text and still thinks', async () => {
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
       await think(reply);
@@ -288,7 +288,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('whose model only thinks for 20 s after its text fails at once and costs nothing', async () => {
+  it('fails without a charge when its model only thinks for its last 20 s', async () => {
     let thoughts = 0;
     upstream.answerWith(async (reply) => {
       reply.text('Hello');
@@ -318,7 +318,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
   });
 
-  it('without content runs on to its deadline and is refunded, however much its model thinks', async () => {
+  it('runs on to its deadline without content, and is refunded', async () => {
     upstream.answerWith(think);
     const answer = await complete(form, {}, async (untilBegun) => {
       await untilBegun();
@@ -404,10 +404,10 @@ describe.each(FORMS)('while every upstream answers 429, a %s request', (form) =>
   it.each([
     ['3600', 60],
     ['0', 1],
-  ])('names 1 to 60 s where the upstream names %s', async (named, told) => {
+  ])('names 1 to 60 s where the upstream names %s', async (named, expected) => {
     beBusy(named, named, named);
     const { headers, error } = await ask();
-    expect(headers['retry-after']).toBe(String(told));
-    expect(error?.details).toMatchObject({ retry_after: told });
+    expect(headers['retry-after']).toBe(String(expected));
+    expect(error?.details).toMatchObject({ retry_after: expected });
   });
 });

@@ -131,7 +131,7 @@ async function convictWorker(jobId: string): Promise<void> {
 const INTEGER = expect.any(Number);
 const SIGNATURE = expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
 
-it("a webhook receives a job's signed events from lock to settlement, equal to the API's answers [events.journey]", async () => {
+it("a webhook receives a job's signed events, equal to the API's answers [events.journey]", async () => {
   const buyer = await service.addWallet(CREDITS);
   const kinds = ['job.submitted', 'job.processing', 'job.completed'] as const;
   const { receiver, secret } = await subscribe(kinds, buyer);
@@ -168,7 +168,7 @@ it("a webhook receives a job's signed events from lock to settlement, equal to t
 });
 
 describe('a webhook for every kind', () => {
-  it('receives the whole of a job that is settled, and the low balance, with the published fields [events.kinds] [events.data]', async () => {
+  it('receives a settled job and the low balance, with the published fields [events.kinds] [events.data]', async () => {
     const { jobId } = await completeJob();
     const job = await service.get(`/v1/jobs/${jobId}`, wallet.apiKey);
     const { model, tier } = job;
@@ -282,7 +282,7 @@ describe('a webhook for every kind', () => {
     });
   });
 
-  it('receives each in the same envelope under an id of its own, and a webhook for one kind that alone [events.envelope] [events.subscribed-kinds]', async () => {
+  it('has one envelope with an id of its own for each, also for one kind [events.envelope] [events.subscribed-kinds]', async () => {
     const envelopes = every.receiver.received.map(({ body }) => JSON.parse(body));
     expect(new Set(envelopes.map(({ event }) => event))).toEqual(new Set(EVENT_KINDS));
     expect(new Set(envelopes.map(({ id }) => id)).size).toBe(envelopes.length);

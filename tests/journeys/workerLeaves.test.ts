@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('a worker that leaves while it answers', () => {
-  it('is not paid, and its client is refused for want of workers, without a charge', async () => {
+  it('is not paid, and its client gets an error without a charge', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const [{ authority }] = service.workers as [GatedService['workers'][0]];
     const modelId = service.model.id;

@@ -130,7 +130,7 @@ describe('svc worker init', () => {
     expect([code, error.trim().split('\n')]).toEqual([1, [expect.stringContaining(sentence)]]);
   });
 
-  it('takes a node alone only together with gateways, which win over those of the service', async () => {
+  it('takes a node alone only with gateways, which win over the service’s', async () => {
     const node = { service: undefined, rpc: service.ledger.rpcUrl };
     const { code, error } = await initialize(node);
     expect([code, error]).toEqual([1, 'Say whose jobs: --gateway, or --service.\n']);
@@ -156,7 +156,7 @@ describe('svc worker', () => {
     }
   });
 
-  it('init with funds registers, stakes, and hosts what the upstream answers for', async () => {
+  it('init with funds registers, stakes, and hosts the upstream’s models', async () => {
     const config = await fetchConfig(service.ledger.connection, createAddresses().config);
     if (!config) throw new Error('the program has no config');
     const stake = mintTo(service.operator, {
@@ -218,7 +218,7 @@ describe('svc worker', () => {
     upstream.answerTrialsWith(answerTrial);
   });
 
-  it('run takes jobs, status shows the earnings, and stop leaves with the stake', async () => {
+  it('run takes jobs, status shows the earnings, stop leaves with the stake', async () => {
     const worker = startRun();
     const shown = () => service.get(`/v1/models/${service.model.id}`);
     await service.time.advanceUntil(until(async () => (await shown()).svc.active_workers === 1));

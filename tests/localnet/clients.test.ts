@@ -124,10 +124,10 @@ describe('the Connection of web3.js', () => {
     ]);
     const to = somebody();
     const signature = await scene.transfer(to, 5_000_000);
-    const told = await connection.getParsedTransaction(signature, {
+    const parsed = await connection.getParsedTransaction(signature, {
       maxSupportedTransactionVersion: 0,
     });
-    expect(told?.transaction.message.instructions).toMatchObject([
+    expect(parsed?.transaction.message.instructions).toMatchObject([
       { parsed: { info: { destination: to.toBase58(), lamports: 5_000_000 }, type: 'transfer' } },
     ]);
     const [listed] = await connection.getSignaturesForAddress(to);
@@ -210,14 +210,14 @@ describe('@solana/kit', () => {
       .getAccountInfo(to, { commitment: 'confirmed', encoding: 'base64' })
       .send();
     expect(info).toMatchObject({ lamports: 5_000_000n, space: 0n });
-    const told = await rpc
+    const parsed = await rpc
       .getTransaction(getSignatureFromTransaction(transaction), {
         commitment: 'confirmed',
         encoding: 'json',
         maxSupportedTransactionVersion: 0,
       })
       .send();
-    expect(told).toMatchObject({ meta: { err: null, fee: 5_000n }, version: 0n });
+    expect(parsed).toMatchObject({ meta: { err: null, fee: 5_000n }, version: 0n });
   });
 });
 

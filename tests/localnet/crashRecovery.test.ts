@@ -26,7 +26,7 @@ let ledger: LedgerProcess | undefined;
 afterEach(() => ledger?.kill());
 afterAll(removeFolders);
 
-/** What a sender was told: the ledger has this transfer, for ever. */
+/** What the ledger confirmed to a sender: it has this transfer, for ever. */
 interface Promised {
   signature: string;
   to: PublicKey;
@@ -123,14 +123,14 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
       };
       const promised: Promised[] = [];
       let slot = 0;
-      // Where it comes back each time: no port that the system gives to somebody else meanwhile.
+      // Where it comes back each time: no port that the system gives to another process by then.
       const port = String(await findFreePort());
       let booksBefore: Books | undefined;
       for (let kill = 1; kill <= KILLS; kill += 1) {
         ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
         const { rpcUrl, connection } = ledger;
         booksBefore ??= await readBooks(rpcUrl);
-        // A slot that was told before never comes again.
+        // A slot that was reported before never comes again.
         const slotNow = await connection.getSlot('processed');
         expect(slotNow).toBeGreaterThan(slot);
         await expectKept(connection, promised.slice(-500));

@@ -119,8 +119,8 @@ describe(`the computed fee (seed ${random.seed})`, () => {
         continue;
       }
       if (err !== null) failed += 1;
-      const told = { fee: feeOf(decodeTransaction(wire)), wire: wire.toString('base64') };
-      expect(told).toEqual({ fee: charged, wire: wire.toString('base64') });
+      const computed = { fee: feeOf(decodeTransaction(wire)), wire: wire.toString('base64') };
+      expect(computed).toEqual({ fee: charged, wire: wire.toString('base64') });
     }
     expect(failed).toBeGreaterThan(CASES / 10);
     expect(CASES - failed - refused).toBeGreaterThan(CASES / 20);

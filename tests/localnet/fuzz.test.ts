@@ -11,7 +11,7 @@ import { plausibleParams } from './fuzz/plausible.ts';
 import { mutatedTransaction, noisyTransaction, type Signing } from './fuzz/transactions.ts';
 import { type Known, mutateValue, pick } from './fuzz/values.ts';
 
-/** `npm run test:fuzz -- --cases 40000` sets it: so many calls, and so many transactions. */
+/** `npm run test:long -- fuzz --cases 40000` sets it: so many calls, and so many transactions. */
 const CASES = Number(process.env.LOCALNET_FUZZ ?? 2_000);
 const BATCH = 100;
 const INTERNAL_ERROR = -32603;
@@ -104,7 +104,7 @@ function nextCall(methods: readonly string[]): Call {
   return { method, params };
 }
 
-/** @throws Error with the calls that were under way when the ledger ended */
+/** @throws Error with the calls that were open when the ledger ended */
 async function answerAll(calls: readonly Call[]): Promise<Answer[]> {
   const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })));
   try {

@@ -62,7 +62,7 @@ describe('an account', () => {
     expect(await read(address, { encoding: 'base64', dataSlice: beyond })).toEqual(['', 'base64']);
   });
 
-  it('of a program is found by size and by bytes', async () => {
+  it('is found by its program, its size and its bytes', async () => {
     const program = somebody();
     const [one, two] = [await write(BYTES, program), await write(BYTES.subarray(1), program)];
     const find = async (...filters: object[]) => {
@@ -87,7 +87,7 @@ describe('an account', () => {
     ).toMatchObject({ context: { slot: expect.any(Number) }, value: expect.any(Array) });
   });
 
-  it('of tokens is returned parsed, and found by owner and by mint', async () => {
+  it('is returned parsed when it holds tokens, and found by owner and mint', async () => {
     const owner = somebody().toBase58();
     const address = await scene.ask('localnet_mintTokens', mint.toBase58(), owner, 1_500_000);
     const amount = expect.objectContaining({ amount: '1500000' });
@@ -210,9 +210,9 @@ describe('an amount', () => {
       });
       return /"postBalances":\[(\d+)/.exec(await response.text())?.[1] ?? '';
     };
-    const told = await read('json');
-    expect(BigInt(told)).toBeGreaterThan(2n ** 53n);
-    expect(await read('jsonParsed')).toBe(told);
+    const amount = await read('json');
+    expect(BigInt(amount)).toBeGreaterThan(2n ** 53n);
+    expect(await read('jsonParsed')).toBe(amount);
   });
 });
 
@@ -246,7 +246,7 @@ describe('a block', () => {
     expect((await scene.call('getBlock', slot + 1_000_000, CONFIRMED)).error?.code).toBe(-32004);
   });
 
-  it('of an empty slot links to the one before', async () => {
+  it('links to the one before when its slot is empty', async () => {
     await scene.ask('localnet_skipSlots', 3);
     const slot = (await scene.connection.getSlot('confirmed')) - 1;
     const [before, block] = await Promise.all(

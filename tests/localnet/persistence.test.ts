@@ -73,13 +73,13 @@ describe('a ledger with a data folder', () => {
 
   it('never returns to an earlier slot, however often it restarts', async () => {
     const folder = newFolder();
-    let told = 0;
+    let lastSlot = 0;
     for (let starts = 0; starts < 4; starts += 1) {
       const scene = await start(folder, { slotMs: [5, 400, 1, 5][starts] });
       const slot = await scene.connection.getSlot('processed');
-      expect(slot).toBeGreaterThan(told);
+      expect(slot).toBeGreaterThan(lastSlot);
       await scene.ask('localnet_skipSlots', 1_000_000);
-      told = await scene.connection.getSlot('processed');
+      lastSlot = await scene.connection.getSlot('processed');
       await stop(scene);
     }
   });
@@ -245,7 +245,7 @@ describe('an unusable data folder', () => {
     await expect(start(folder)).rejects.toThrow('Another process has the ledger');
   });
 
-  it('is refused with the command that starts over when its account layout differs', async () => {
+  it('is refused with the command that starts over, for another account layout', async () => {
     const folder = newFolder();
     const escrow = withEscrow({ payer: somebody(), folder });
     const first = await start(folder, escrow);
@@ -257,7 +257,7 @@ describe('an unusable data folder', () => {
     });
     await stop(first);
     await expect(start(folder, escrow)).rejects.toThrow(
-      /accounts of layout version 77.*Begin anew: rm -r '/s,
+      /accounts of layout version 77.*Start again: rm -r '/s,
     );
   });
 });

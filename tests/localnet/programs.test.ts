@@ -88,7 +88,7 @@ async function deploy(elf: Uint8Array): Promise<PublicKey> {
 }
 
 describe('a program', () => {
-  it('can be deployed with the loader, called, and called again after a restart', async () => {
+  it('can be deployed with the loader, and called before and after a restart', async () => {
     const folder = newFolder();
     scene = await openLocalnet({ folder });
     const memo = await scene.connection.getAccountInfo(MEMO);

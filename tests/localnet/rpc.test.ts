@@ -29,7 +29,7 @@ const call = (id: number, method: string, params: unknown[] = []) => ({
 });
 
 describe('a call to the ledger', () => {
-  it('of an unknown method is refused', async () => {
+  it('is refused for an unknown method', async () => {
     expect((await scene.call('getEverything')).error).toEqual({
       code: -32601,
       message: 'Method not found: getEverything',
@@ -37,7 +37,7 @@ describe('a call to the ledger', () => {
   });
 
   it.each([
-    ['getBalance', ['nobody'], 'address: is no address: 32 bytes in base58'],
+    ['getBalance', ['unknown'], 'address: is no address: 32 bytes in base58'],
     ['getBalance', [], 'address: '],
     [
       'getBalance',
@@ -48,7 +48,7 @@ describe('a call to the ledger', () => {
     ['getBlock', [-1], 'slot: '],
     ['getSignatureStatuses', [['short']], 'signatures.0: is no signature'],
   ])(
-    'of %s with bad parameters is refused with the name and the reason: %j',
+    'is refused for %s with bad parameters, by name and reason: %j',
     async (method, params, words) => {
       const { error } = await scene.call(method, ...(params as unknown[]));
       expect(error?.code).toBe(-32602);
@@ -56,7 +56,7 @@ describe('a call to the ledger', () => {
     },
   );
 
-  it('with a future context slot is refused with the current slot', async () => {
+  it('is refused for a future context slot, with the current slot', async () => {
     const answer = await scene.call('getSlot', {
       commitment: 'confirmed',
       minContextSlot: 2 ** 40,
@@ -72,19 +72,19 @@ describe('a call to the ledger', () => {
     ['what is no call', '{"id":null}', -32600],
     ['an empty batch', '[]', -32600],
     ['10,000 calls at once', JSON.stringify(Array(10_000).fill(call(1, 'getSlot'))), -32600],
-  ])('with %s is refused, and the next one is answered', async (_what, body, code) => {
+  ])('is refused with %s, and the next one is answered', async (_what, body, code) => {
     expect(await (await post(body)).json()).toMatchObject({ error: { code }, id: null });
     expect(await scene.ask('getHealth')).toBe('ok');
   });
 
-  it('of 10 MB is refused, and the next one is answered', async () => {
+  it('is refused at 10 MB, and the next one is answered', async () => {
     const response = await post(JSON.stringify(call(1, 'getBalance', ['x'.repeat(10_000_000)])));
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ error: { code: -32600 }, id: null });
     expect(await scene.ask('getHealth')).toBe('ok');
   });
 
-  it('in a batch is answered by its id, and a notification is not answered', async () => {
+  it('is answered by its id in a batch, and a notification is not answered', async () => {
     const { id: _none, ...notification } = call(0, 'getSlot');
     const batch = [call(7, 'getHealth'), notification, call(9, 'getNothing')];
     expect(await (await post(JSON.stringify(batch))).json()).toEqual([
@@ -93,7 +93,7 @@ describe('a call to the ledger', () => {
     ]);
   });
 
-  it('from a page of another origin is allowed', async () => {
+  it('is allowed from a page of another origin', async () => {
     const asked = { 'access-control-request-headers': 'content-type, solana-client' };
     const preflight = await fetch(scene.rpcUrl, { method: 'OPTIONS', headers: asked });
     expect(preflight.status).toBe(204);
@@ -148,7 +148,7 @@ describe('a subscription', () => {
       (to: PublicKey) => [{ mentions: [to.toBase58()] }, CONFIRMED],
       { value: { err: null, logs: expect.any(Array) } },
     ],
-  ])('to %s notifies of a change when it is confirmed', async (kind, params, expected) => {
+  ])('notifies of a change to %s when it is confirmed', async (kind, params, expected) => {
     const to = somebody();
     const heard = await listen(`${kind}Subscribe`, params(to));
     await scene.transfer(to, 5_000_000);
@@ -157,7 +157,7 @@ describe('a subscription', () => {
     heard.close();
   });
 
-  it('to a signature notifies once, even if it was confirmed before', async () => {
+  it('notifies once of a signature, even if it was confirmed before', async () => {
     const signature = await scene.transfer(somebody(), 5_000_000);
     const heard = await listen('signatureSubscribe', [signature, CONFIRMED]);
     const [, message] = await heard.until(2);
@@ -165,7 +165,7 @@ describe('a subscription', () => {
     heard.close();
   });
 
-  it('to slots notifies in their order', async () => {
+  it('notifies of slots in their order', async () => {
     const heard = await listen('slotSubscribe', []);
     const messages = await heard.until(4);
     const slots = messages

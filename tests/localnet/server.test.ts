@@ -51,7 +51,7 @@ describe('a request body', () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
   });
 
-  it('of 10 MB is refused, and the ledger continues', async () => {
+  it('is refused at 10 MB, and the ledger continues', async () => {
     const body = JSON.stringify({ ...slotCall(1), params: ['a'.repeat(10_000_000)] });
     const response = await post(body);
     expect(response.status).toBe(413);
@@ -61,7 +61,7 @@ describe('a request body', () => {
     expect((await answerTo(JSON.stringify(slotCall(1)))).result).toEqual(expect.any(Number));
   });
 
-  it('with a batch is answered in its order, each with its id', async () => {
+  it('is answered in the order of its batch, each call with its id', async () => {
     const calls = [slotCall('one'), { ...slotCall(2), method: 'no' }, slotCall(null), 5];
     const answers = (await (await post(JSON.stringify(calls))).json()) as { id: unknown }[];
     expect(answers.map(({ id }) => id)).toEqual(['one', 2, null, null]);
@@ -69,13 +69,13 @@ describe('a request body', () => {
     expect(answers[3]).toMatchObject({ error: { code: -32600 } });
   });
 
-  it('with only notifications gets an empty answer', async () => {
+  it('gets an empty answer for notifications alone', async () => {
     const response = await post(JSON.stringify([slotCall(undefined), slotCall(undefined)]));
     expect(response.status).toBe(204);
     expect(await response.text()).toBe('');
   });
 
-  it('that its sender aborts does no harm', async () => {
+  it('does no harm when its sender aborts it', async () => {
     const { port, hostname } = new URL(scene.rpcUrl);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -88,7 +88,7 @@ describe('a request body', () => {
 });
 
 describe('a browser', () => {
-  it('of any origin may call, with the headers that it names', async () => {
+  it('may call from any origin, with the headers that it names', async () => {
     const preflight = await fetch(scene.rpcUrl, {
       method: 'OPTIONS',
       headers: {

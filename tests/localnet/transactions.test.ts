@@ -113,7 +113,7 @@ describe('a transaction', () => {
     return (await scene.sign([transfer(lamports)])).wire;
   }
 
-  it('that fails costs its fee without preflight, and nothing with preflight', async () => {
+  it('costs its fee when it fails without preflight, and nothing with it', async () => {
     const { wire, signature } = await scene.sign([transfer(1e15)]);
     const before = await balance();
     expect((await send(wire)).error).toMatchObject({
@@ -130,7 +130,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('that exceeds its limit of loaded data still pays its fee', async () => {
+  it('still pays its fee when it exceeds its limit of loaded data', async () => {
     const limit = Buffer.from([4, 1, 0, 0, 0]);
     const { programId } = ComputeBudgetProgram;
     const tooLow = new TransactionInstruction({ programId, keys: [], data: limit });
@@ -179,10 +179,10 @@ describe('the fee of getFeeForMessage', () => {
     expect((await scene.connection.getFeeForMessage(message)).value).toBe(fee);
     expect((await send(wire)).error).toBeUndefined();
     expect(before - (await balance())).toBe(fee + 5_000_000);
-    const told = await scene.connection.getTransaction(signature, {
+    const found = await scene.connection.getTransaction(signature, {
       maxSupportedTransactionVersion: 0,
     });
-    expect(told?.meta?.fee).toBe(fee);
+    expect(found?.meta?.fee).toBe(fee);
   });
 });
 
@@ -227,7 +227,7 @@ describe('the Clock', () => {
     return Number(account?.data.readBigInt64LE(32));
   }
 
-  /** It is read between two looks at the machine's clock, of which it tells whole seconds. */
+  /** It is read between two looks at the machine's clock, which has whole seconds. */
   async function expectOfMachine(): Promise<void> {
     const before = Math.floor(Date.now() / 1_000);
     const seconds = await unixSeconds();
@@ -242,10 +242,10 @@ describe('the Clock', () => {
     await scene.ask('localnet_setClock', { unixMs: moved * 1_000, isRunning: false });
     expect(await unixSeconds()).toBe(moved);
     const signature = await scene.transfer(somebody(), 5_000_000);
-    const told = await scene.connection.getTransaction(signature, {
+    const found = await scene.connection.getTransaction(signature, {
       maxSupportedTransactionVersion: 0,
     });
-    expect(told?.blockTime).toBe(moved);
+    expect(found?.blockTime).toBe(moved);
     const released = Date.now();
     await scene.ask('localnet_setClock', { unixMs: released, isRunning: true });
     const before = Math.floor(released / 1_000);
@@ -287,10 +287,10 @@ describe('a lookup table', () => {
     const { result, error } = await send(transaction.serialize());
     expect(error).toBeUndefined();
     expect(await connection.getBalance(to)).toBe(6_000_000);
-    const told = await connection.getTransaction(result as string, {
+    const found = await connection.getTransaction(result as string, {
       maxSupportedTransactionVersion: 0,
     });
-    expect(told?.version).toBe(0);
-    expect(told?.meta?.loadedAddresses?.writable.map(String)).toEqual([to.toBase58()]);
+    expect(found?.version).toBe(0);
+    expect(found?.meta?.loadedAddresses?.writable.map(String)).toEqual([to.toBase58()]);
   });
 });

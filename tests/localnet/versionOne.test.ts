@@ -43,7 +43,7 @@ describe('a transaction of version 1', () => {
     expect(before - after).toBe(5_000_000 + 5_000 + 77);
   });
 
-  it('is shown with its config to readers that know the version, and refused to others', async () => {
+  it('is shown with its config to readers of the version, refused to others', async () => {
     const { wire, signature, bytes } = await sign([transfer(5_000_000)]);
     await send(wire);
     for (const shape of [{}, { maxSupportedTransactionVersion: 0 }]) {
@@ -71,7 +71,7 @@ describe('a transaction of version 1', () => {
     });
   });
 
-  it('has the fields of version 1 and no others, null for what its config leaves out', async () => {
+  it('has the fields of version 1 alone, null for what its config leaves out', async () => {
     const { priorityFeeLamports: _, ...asked } = { ...CONFIG, heapSize: 65_536 };
     const { wire, signature } = await sign([transfer(5_000_000)], asked);
     await send(wire);
@@ -127,7 +127,7 @@ describe('a transaction of version 1', () => {
     expect((await send(wire)).result).toBe(signature);
   });
 
-  it('that asks for too few units fails', async () => {
+  it('fails when it asks for too few units', async () => {
     const { wire } = await sign([transfer(5_000_000)], { ...CONFIG, computeUnitLimit: 1 });
     expect((await send(wire)).error).toMatchObject({
       code: -32002,

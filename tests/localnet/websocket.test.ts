@@ -29,7 +29,7 @@ interface Socket {
   client: WebSocket;
   /** Sends a call; @returns its answer */
   ask(method: string, ...params: unknown[]): Promise<Message>;
-  /** What it is told next of its subscriptions. */
+  /** Its next notification. */
   next(): Promise<Message>;
 }
 
@@ -124,7 +124,7 @@ describe('a websocket', () => {
     expect((await socket.next()).params?.result).toMatchObject({ value: { lamports: 0 } });
   });
 
-  it('gets an error in place of data too long for base58, and the ledger continues', async () => {
+  it('gets an error for data too long for base58, and the ledger goes on', async () => {
     const socket = await openSocket();
     const address = somebody().toBase58();
     await socket.ask('accountSubscribe', address, CONFIRMED);
@@ -246,7 +246,7 @@ describe('a ledger that confirms as slowly as a cluster', () => {
       });
       commitments.set(result, commitment);
     }
-    const told = async () => commitments.get((await socket.next()).params?.subscription);
+    const nextCommitment = async () => commitments.get((await socket.next()).params?.subscription);
     const balance = () => slow.connection.getBalance(address, 'confirmed');
     const found = async () =>
       Promise.all(
@@ -262,17 +262,17 @@ describe('a ledger that confirms as slowly as a cluster', () => {
       owner: program,
     });
     await until(async () => (await found())[0] === 1);
-    expect(await told()).toBe('processed');
+    expect(await nextCommitment()).toBe('processed');
     await slow.ask('localnet_skipSlots', 2);
     await written;
     expect([await balance(), await found()]).toEqual([0, [1, 0, 0]]);
     await slow.ask('localnet_skipSlots', 1);
-    expect(await told()).toBe('confirmed');
+    expect(await nextCommitment()).toBe('confirmed');
     expect([await balance(), await found()]).toEqual([5_000_000, [1, 1, 0]]);
     await slow.ask('localnet_skipSlots', FINALITY_SLOTS - 3);
     expect(await found()).toEqual([1, 1, 0]);
     await slow.ask('localnet_skipSlots', 1);
-    expect(await told()).toBe('finalized');
+    expect(await nextCommitment()).toBe('finalized');
     expect(await found()).toEqual([1, 1, 1]);
   });
 });

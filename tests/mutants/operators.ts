@@ -158,8 +158,8 @@ function isNode(value: unknown): value is Node {
 }
 
 /**
- * What no test can see or should: a millisecond more or less of waiting, one entry more in a cache, a
- * smaller batch, and the words of messages.
+ * What no test can see or should: a millisecond of waiting, one entry more in a cache, a smaller
+ * batch, and the words of messages.
  */
 function isWithoutWord({ type, id, key }: Node): boolean {
   if (type === 'TemplateLiteral') return true;

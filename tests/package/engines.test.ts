@@ -21,7 +21,7 @@ function readPackage(folder: string): Package {
   return JSON.parse(read(`${folder}package.json`));
 }
 
-/** As a number that grows with it; 0 for what tells no version. */
+/** As a number that grows with it; 0 for what has no version. */
 function versionIn(text: string | undefined, form: RegExp): number {
   const [, major = 0, minor = 0] = form.exec(text ?? '') ?? [];
   return Number(major) * 1_000 + Number(minor);

@@ -336,7 +336,7 @@ describe('the engines of the packages', () => {
   it.each([
     ['client', 20],
     ['testing', 22],
-  ] as const)('of %s begin with the oldest Node %i that runs it here', (name, line) => {
+  ] as const)('begin for %s with the oldest Node %i that runs it here', (name, line) => {
     const path = join(projectOf(name).folder, 'node_modules', nameOf(name), 'package.json');
     const { engines } = JSON.parse(readFileSync(path, 'utf8'));
     const [major, minor] = OLDEST_NODES[line].split('.');

@@ -53,7 +53,7 @@ const isExpected = (title: string, { refusal }: Confusion, outcome: string): boo
   return refusal === undefined ? named.has(outcome) : outcome === refusal;
 };
 
-/** Sends the step with another last instruction, signed by whoever it asks for. */
+/** Sends the step with another last instruction, signed by the keys that it needs. */
 const attempt = async (
   { world, instructions, signers }: Step,
   { outsider }: Others,
@@ -91,7 +91,7 @@ async function startWithHostileProgram(): Promise<Chain> {
 }
 
 describe('every instruction', () => {
-  it('refuses by name every account in another’s role, from any signer and from a program', async () => {
+  it('refuses every account in another’s role, from signers and programs', async () => {
     const unexpected: string[] = [];
     const taken: string[] = [];
     const worlds = new Map<World, Others>();

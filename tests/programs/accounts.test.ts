@@ -129,7 +129,7 @@ const sign = (step: Step, instruction: TransactionInstruction): Keypair[] =>
   );
 
 describe('every instruction', () => {
-  it('refuses wrong accounts and wrong data by name, and accepts the right ones', async () => {
+  it('refuses wrong accounts and data by name, and accepts the right ones', async () => {
     const taken: string[] = [];
     const unexpected: string[] = [];
     const met = new Map<string, Set<string>>();

@@ -67,7 +67,7 @@ const stop = () => {
 };
 
 describe('a stolen hot signer with a worker of its own', () => {
-  /** Charges one job to the wallet, for a text that nobody requested. */
+  /** Charges one job to the wallet, for a text that no client requested. */
   const steal = async () => {
     const { chain, hotSigner } = world;
     const { instruction, job } = await composeLock(world);
@@ -101,7 +101,7 @@ describe('a stolen hot signer with a worker of its own', () => {
 });
 
 describe('a worker that proves garbage', () => {
-  it('cannot bring back a proof that was put aside, nor be convicted by it', async () => {
+  it('cannot bring back a replaced proof, and is not convicted by it', async () => {
     const { chain, hotSigner } = world;
     const job = await jobIn(world, 'settling', { outputHash: GARBAGE });
     await chain.send([acknowledge(world, job, { attempt: 2 })], [hotSigner]);
@@ -127,7 +127,7 @@ describe('a worker that proves garbage', () => {
     await expectRefusal(world, 'ProofWrongMessage', verdict, [arbiter]);
   });
 
-  it('at the last attempt still returns the lock, since the controller can fail the job', async () => {
+  it('returns the lock at the last attempt, since the controller can fail it', async () => {
     const { chain, hotSigner } = world;
     const job = await lockJob(world);
     await chain.send([acknowledge(world, job, { attempt: 255 })], [hotSigner]);
@@ -176,7 +176,7 @@ describe('evidence', () => {
     return chain.send([gatewayUpdate(change)], [operator]);
   };
 
-  it('of a signer that came and went without settling the job counts only while it is one', async () => {
+  it('counts only while its signer, if that did not settle, is listed', async () => {
     const { chain, arbiter, hotSigner } = world;
     const job = await jobIn(world, 'disputed');
     await passDisputeWindow(world);
@@ -190,7 +190,7 @@ describe('evidence', () => {
     expect((await readJob(world, job)).outcome).toBe('upheld_gateway');
   });
 
-  it('for one job decides no other, whatever program calls for both verdicts at once', async () => {
+  it('decides no other job, whatever program calls for both verdicts', async () => {
     const { chain, arbiter } = world;
     chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')] as const;
@@ -295,7 +295,7 @@ describe('a worker that convicts itself behind a vouched gateway', () => {
     });
   });
 
-  it('gets back the treasury’s share alone where a token of the slash is missing', async () => {
+  it('gets back the treasury’s share alone if a token of the slash is missing', async () => {
     world = await createWorld({ slashTokens: 501 });
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
     await passDisputeWindow(world);
@@ -344,7 +344,7 @@ describe('a stolen crank’s key', () => {
     const claim = claimPay({ claimant: worker, payout: tokens });
     await expectRefusal(world, 'WrongAddress', claim);
 
-    // Done as they are meant to be, all goes to whom it belongs.
+    // Done as they are meant to be, each owner gets what is theirs.
     chain.setToken(payout, payee);
     const own = world.creditAccount;
     const before = (await chain.account(wallet))?.lamports;

@@ -31,7 +31,7 @@ const ofWallet = () => claimPay({ claimant: world.creditAccount });
 const ofWorker = () => claimPay({ claimant: world.worker, payout: world.payout });
 const ofTreasury = () => claimPay({ claimant: addresses.treasury });
 
-/** Writes one of the program's token accounts anew. */
+/** Overwrites one of the program's token accounts. */
 const hold = (vault: PublicKey, baseUnits: bigint, frozen = false): void =>
   world.chain.setToken(vault, {
     ...{ mint: world.creditMint, owner: addresses.vaultAuthority, baseUnits, frozen },
@@ -160,7 +160,7 @@ describe('claim_pay for a worker', () => {
     await chain.send([ofWorker()]);
   });
 
-  it('pays a worker that left with an unusable payee, once it has named another', async () => {
+  it('pays a worker that left with an unusable payee once it names another', async () => {
     const { chain, payout, creditMint, workerAuthority, proofKey } = world;
     const authority = workerAuthority.publicKey;
     chain.setToken(payout, { mint: creditMint, owner: authority, baseUnits: 0n, frozen: true });

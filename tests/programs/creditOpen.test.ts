@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('credit_open', () => {
-  it("opens an account without a spender and with limits of zero, once and at any payer's cost", async () => {
+  it('opens an account without spender or limits, once, by any payer', async () => {
     const { chain, stranger, wallet } = world;
     const owner = (await world.person()).publicKey;
     const creditAccount = addresses.creditAccount(owner);

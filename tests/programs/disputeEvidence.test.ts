@@ -102,7 +102,7 @@ describe('a verdict against the worker', () => {
     await expectUnproven('ProofMissing', UPHELD_WORKER, [recorded]);
   });
 
-  it('is refused where both proofs say the same, or the recorded one is not the first', async () => {
+  it('is refused for equal proofs, or where the recorded one is not first', async () => {
     const [recorded, other] = await proofs();
     await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [recorded, recorded]);
     await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [other, recorded]);
@@ -152,7 +152,7 @@ describe('a verdict against the worker', () => {
     await expectRefusal(world, 'ProofMalformed', instructions, [world.arbiter]);
   });
 
-  it('is refused where an instruction stands between the proofs and the verdict', async () => {
+  it('is refused for an instruction between the proofs and the verdict', async () => {
     const [first, second, verdict] = verdictOn(UPHELD_WORKER, await proofs());
     if (!first || !second || !verdict) throw new Error('three instructions were expected');
     const empty = new TransactionInstruction({
@@ -229,21 +229,21 @@ describe('a verdict against the gateway', () => {
     await expectUnproven('ProofMissing', UPHELD_GATEWAY, []);
   });
 
-  it('is refused for a receipt of the proven text, of another job or of another program', async () => {
+  it('is refused for a receipt of the proven text, another job or program', async () => {
     const another = Keypair.generate().publicKey;
     for (const changes of [{ outputHash: ANSWER }, { job: another }, { programId: another }]) {
       await expectUnproven('ProofWrongMessage', UPHELD_GATEWAY, [receiptWith(changes)]);
     }
   });
 
-  it('is refused for a receipt by anybody but the settling key and the gateway’s signers', async () => {
+  it('is refused for a receipt by a key that never was its signer', async () => {
     const { arbiter, wallet, authority, workerAuthority, proofKey, operator, gateway } = world;
     for (const key of [arbiter, wallet, authority, workerAuthority, proofKey, operator]) {
       await expectUnproven('ProofWrongKey', UPHELD_GATEWAY, [receiptWith({}, key)], gateway);
     }
   });
 
-  it('is given on the settling key’s receipt, also when it is no signer any more', async () => {
+  it('is given on the settling key’s receipt, also when it is removed', async () => {
     const { chain, operator } = world;
     const next = Keypair.generate();
     const change = { operator: operator.publicKey, signers: [next.publicKey], stopped: false };
@@ -252,7 +252,7 @@ describe('a verdict against the gateway', () => {
     expect((await readJob(world, job)).outcome).toBe(UPHELD_GATEWAY);
   });
 
-  it('is given on the receipt of another current signer if its gateway is passed', async () => {
+  it('is given on another current signer’s receipt if its gateway is passed', async () => {
     const { chain, operator, hotSigner, gateway } = world;
     const second = Keypair.generate();
     const signers = [hotSigner.publicKey, second.publicKey];
@@ -294,7 +294,7 @@ describe('a job of a gateway without the authority’s voucher', () => {
     expect(await readJob(world, job)).toMatchObject({ status: 'refunded', chargedCredits: 7n });
   });
 
-  it('is judged by what the gateway was at the lock, whatever it is at the verdict', async () => {
+  it('is judged by what the gateway was at the lock, not at the verdict', async () => {
     const { chain, authority, gateway } = world;
     const vouch = (vouched: boolean) =>
       chain.send([gatewayVouch({ authority: authority.publicKey, gateway, vouched })], [authority]);
@@ -312,7 +312,7 @@ describe('a job of a gateway without the authority’s voucher', () => {
     });
   });
 
-  it('gains nothing for an arbiter with a wallet, a worker and a gateway of his own', async () => {
+  it('gains nothing for an arbiter with a wallet, worker and gateway', async () => {
     const { wallet, walletTokens, stakeMint, chain, hotSigner } = world;
     const party = {
       authority: wallet,

@@ -49,8 +49,8 @@ const treasury = () => world.read('Treasury', addresses.treasury);
 const worker = () => world.read('Worker', world.worker);
 
 /**
- * Sends a verdict on a fresh dispute over 8 credits, 100 seconds after its settlement, and holds the
- * event and the four accounts to these changes.
+ * Sends a verdict on a fresh dispute over 8 credits, 100 seconds after its settlement. Expects these
+ * changes of the event and the four accounts.
  */
 async function expectVerdict(
   verdict: DisputeOutcome,
@@ -109,7 +109,7 @@ describe('dispute_resolve', () => {
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job), [world.wallet]);
   });
 
-  it('records the charge as owed by the treasury when it is upheld against the gateway [disputes.evidence]', async () => {
+  it('records the charge as owed by the treasury when upheld [disputes.evidence]', async () => {
     await expectVerdict(
       UPHELD_GATEWAY,
       {
@@ -204,7 +204,7 @@ describe('dispute_resolve', () => {
   });
 
   it.each([REJECTED, UPHELD_GATEWAY, UPHELD_WORKER] as const)(
-    'gives no verdict %s while the wallet may still speak: its own dispute may follow',
+    'gives no verdict %s while the wallet may still open its own dispute',
     async (verdict) => {
       const job = await jobIn(world, 'disputed');
       await pass(world, 60n);

@@ -114,7 +114,7 @@ describe('job_acknowledge', () => {
     await expectRefusal(world, 'DeadlinePassed', acknowledge(world, other), [world.hotSigner]);
   });
 
-  it('refuses every signer but the controller, whatever the wallet changes meanwhile', async () => {
+  it('refuses every signer but the controller, also after the wallet’s change', async () => {
     const { chain, wallet, stranger, hotSigner } = world;
     const job = await lockJob(world);
     for (const signer of [wallet, stranger]) {
@@ -126,7 +126,7 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job)], [hotSigner]);
   });
 
-  it('replaces the proof of an earlier attempt, and the event names the earlier worker', async () => {
+  it('replaces an earlier attempt’s proof, and the event names its worker', async () => {
     const { chain, hotSigner, worker } = world;
     const another = await addWorker(world);
     workers.push(another.address);
@@ -172,7 +172,7 @@ describe('job_acknowledge', () => {
     await chain.send([acknowledge(world, job, { signer: stranger.publicKey })], [stranger]);
   });
 
-  it('refuses a new attempt of a stopped gateway; running attempts can be repeated and settled', async () => {
+  it('refuses a stopped gateway’s new attempt, not the end of running ones', async () => {
     const { chain, operator, hotSigner } = world;
     const [waiting, running] = [await lockJob(world), await jobIn(world, 'processing')];
     const signers = [hotSigner.publicKey];
@@ -188,7 +188,7 @@ describe('job_acknowledge', () => {
     expect((await readJob(world, waiting)).status).toBe('failed');
   });
 
-  it('refuses a worker that is suspended, unstaking, under-staked or deregistered', async () => {
+  it('refuses a suspended, unstaking, under-staked or deregistered worker', async () => {
     const { chain, workerAuthority, arbiter, worker, hotSigner } = world;
     const authority = workerAuthority.publicKey;
     const job = await lockJob(world);

@@ -111,7 +111,7 @@ describe('job_dispute', () => {
 });
 
 describe('a dispute that the controller opened', () => {
-  const FALSE_HASH = hashOf('a hash that nobody can prove');
+  const FALSE_HASH = hashOf('a hash without a proof');
   const OWN_HASH = hashOf('what the wallet read');
   const openByController = async (): Promise<PublicKey> => {
     const { chain, hotSigner, gateway } = world;
@@ -208,7 +208,7 @@ describe('the number of open disputes', () => {
   const openDisputes = async () =>
     (await world.read('CreditAccount', world.creditAccount)).openDisputes;
 
-  it('reserves the wallet as many again after its controller opened its maximum', async () => {
+  it('reserves the wallet as many again when its controller opened its maximum', async () => {
     const [first, second, third, fourth, fifth] = await settledJobs();
     await openByGateway(first, second);
     await refuseGateway(third);
@@ -218,7 +218,7 @@ describe('the number of open disputes', () => {
     await refuseGateway(fifth);
   });
 
-  it('falls with each verdict, and both parties may open new ones up to their limits', async () => {
+  it('falls with each verdict, and both parties may open more up to a limit', async () => {
     const [first, second, third, fourth, fifth, sixth] = await settledJobs();
     await openByGateway(first, second);
     await open(third, fourth);

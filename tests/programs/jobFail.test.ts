@@ -107,7 +107,7 @@ describe('job_fail', () => {
     },
   );
 
-  it('refuses every signer but the controller, even after the wallet changed its spender', async () => {
+  it('refuses every signer but the controller, even after a change of spender', async () => {
     const { chain, wallet, stranger, hotSigner } = world;
     const job = await jobIn(world, 'processing');
     const set = (spender: PublicKey) =>

@@ -5,7 +5,7 @@ import { acknowledge, composeLock, lockJob, prove, refund, settle } from './supp
 import { createWorld } from './support/world.ts';
 
 describe('the computed transaction fee', () => {
-  it("equals the ledger's, for signatures and for those in ed25519 instructions", async () => {
+  it("equals the ledger's, also for signatures in ed25519 instructions", async () => {
     const world = await createWorld();
     const { chain, hotSigner } = world;
     const payer = chain.payer.publicKey;

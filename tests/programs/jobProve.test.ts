@@ -142,7 +142,7 @@ describe('job_prove', () => {
     }
   });
 
-  it('refuses another worker’s proof, and a proof with the same key for another worker', async () => {
+  it('refuses another worker’s proof, and the same key’s for another worker', async () => {
     const { chain, hotSigner, proofKey } = world;
     const twin = await addWorker(world);
     workers.push(twin.address);

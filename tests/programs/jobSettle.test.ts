@@ -70,7 +70,7 @@ describe('job_settle', () => {
     expect(await treasury()).toEqual(owed.treasury);
   });
 
-  it('charges the lower of the proven and the counted tokens, and never above the lock [charging.threshold]', async () => {
+  it('charges the lower of proven and counted tokens, and at most the lock [charging.threshold]', async () => {
     const charged = async (
       choice: Proven & { tokenLimit: number },
       countedTokens: number,
@@ -177,7 +177,7 @@ describe('job_settle', () => {
     parties.workers.push(twin.address);
   });
 
-  it('pays a worker that changed its payee or deregistered meanwhile', async () => {
+  it('pays a worker that changed its payee or deregistered after the proof', async () => {
     const { chain, hotSigner, workerAuthority, creditMint, proofKey } = world;
     const authority = workerAuthority.publicKey;
     const job = await jobIn(world, 'settling');

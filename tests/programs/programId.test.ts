@@ -65,7 +65,7 @@ describe(`a program id (seed ${random.seed})`, () => {
   });
 });
 
-describe('npm run program:keypair', () => {
+describe('programs/tools/keypair.ts', () => {
   it('writes a usable key for its owner only, and prints the id', () => {
     const path = join(folder, 'key.json');
     const printed = execFileSync(process.execPath, [script('keypair.ts'), path], {

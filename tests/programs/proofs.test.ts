@@ -87,7 +87,7 @@ describe('a proof on a ledger that verifies signatures', () => {
     expect((await readJob(world, job)).status).toBe('settling');
   });
 
-  it('is refused when any part of its signature, key or message was changed or truncated', async () => {
+  it('is refused when its signature, key or message was changed or cut', async () => {
     const job = await jobIn(world, 'processing');
     const [valid, instruction] = prove(world, job);
     for (const at of [
@@ -162,7 +162,7 @@ describe('a proof on a ledger that verifies signatures', () => {
     await expectRefusal(world, 'ProofMissing', instruction);
   });
 
-  it('cannot be used for another job, another attempt, or again after the settlement', async () => {
+  it('is of no use for another job or attempt, or after the settlement', async () => {
     const { chain, hotSigner } = world;
     const [proven, other] = [await jobIn(world, 'processing'), await jobIn(world, 'processing')];
     const [valid, instruction] = prove(world, proven);

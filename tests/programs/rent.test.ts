@@ -53,7 +53,7 @@ describe('the rent of an account', () => {
     }
   });
 
-  it('includes lamports that were sent to the address before, and never returns them', async () => {
+  it('includes lamports that the address had before, and never returns them', async () => {
     const world = await createWorld();
     const minimum = await minimumLamports(
       world.chain,

@@ -35,7 +35,7 @@ const stakeSupply = async () => {
 const convict = async () => decide(world, await jobIn(world, 'disputed'), 'upheld_worker');
 
 describe('slash_burn', () => {
-  it('burns what verdicts took from workers, whoever calls it', async () => {
+  it('burns what verdicts took from workers, called by any key', async () => {
     const { chain } = world;
     await convict();
     const before = await treasury();

@@ -50,7 +50,7 @@ describe('stake_deposit', () => {
     expect(await worker()).toMatchObject({ sequence: 5n, stakeTokens: STAKE_TOKENS + 2n });
   });
 
-  it('refuses zero, and more than a worker may have, including unstaking tokens', async () => {
+  it('refuses zero, and more than a worker may have, with unstaking tokens', async () => {
     const { chain, workerAuthority, stakeMint } = world;
     const authority = workerAuthority.publicKey;
     await chain.send([stakeUnlock({ authority, tokens: 400n })], [workerAuthority]);

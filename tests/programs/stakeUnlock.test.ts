@@ -83,12 +83,12 @@ describe('stake_unlock', () => {
       return Number((await worker()).unstakeReadyAt - (await world.chain.now()));
     };
 
-    it('keeps the one of the deposit: a raised one binds no stake that is there', async () => {
+    it('keeps the cooldown of the deposit, also when it was raised since', async () => {
       await setCooldown(HIGHER);
       expect(await waitSeconds()).toBe(SETTINGS.unstakeCooldownSeconds);
     });
 
-    it('keeps the lowest of all deposits, whoever made them', async () => {
+    it('keeps the lowest of all deposits by any signer', async () => {
       await setCooldown(HIGHER);
       await deposit(1n);
       expect((await worker()).unstakeCooldownSeconds).toBe(SETTINGS.unstakeCooldownSeconds);
@@ -99,7 +99,7 @@ describe('stake_unlock', () => {
       expect(await waitSeconds()).toBe(LOWER);
     });
 
-    it('begins anew once nothing was staked', async () => {
+    it('begins again once nothing was staked', async () => {
       const { chain, workerAuthority, stakeTokens } = world;
       await chain.send([unlock(STAKE_TOKENS)], [workerAuthority]);
       await setCooldown(HIGHER);

@@ -66,7 +66,7 @@ describe('worker_host', () => {
   });
 
   it('refuses a model that is not in the catalog', async () => {
-    const unknown = host('nobody-made-it');
+    const unknown = host('no-such-model');
     await expectRefusal(world, 'WrongAccountOwner', unknown, [world.workerAuthority]);
   });
 });

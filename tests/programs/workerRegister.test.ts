@@ -50,7 +50,7 @@ describe('worker_register', () => {
     await expectRefusal(world, 'AlreadyInitialized', register(), [stranger]);
   });
 
-  it("refuses payees that are no stablecoin token account, or that are the escrow's", async () => {
+  it("refuses payees that are no stablecoin token account, or the escrow's", async () => {
     const { stakeMint, stranger, creditMint, chain } = world;
     const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
       expectRefusal(world, name, register({ payout }), [stranger]);
@@ -66,7 +66,7 @@ describe('worker_register', () => {
     await refused('WrongTokenAccount', frozen);
   });
 
-  it('refuses endpoints that are empty, too long or not printable, and the zero key', async () => {
+  it('refuses endpoints that are empty, too long or unprintable, and key zero', async () => {
     const { stranger } = world;
     for (const endpoint of ['', 'x'.repeat(129), 'https://\u00e9.example', 'a\tb', 'a\0']) {
       await expectRefusal(world, 'InvalidText', register({ endpoint }), [stranger]);

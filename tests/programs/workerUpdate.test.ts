@@ -66,7 +66,7 @@ describe('worker_update', () => {
   });
 
   it.each([false, true])(
-    'makes only proofs by the new key valid, for running jobs too (worker deregistered: %s)',
+    'makes only the new key’s proofs valid, at once (worker deregistered: %s)',
     async (left) => {
       const { chain, workerAuthority, stranger } = world;
       const job = await jobIn(world, 'processing');
@@ -89,7 +89,7 @@ describe('worker_update', () => {
     for (const key of [third, proofKey]) {
       await expectRefusal(world, 'ProofKeyInUse', changeTo(key), [workerAuthority]);
     }
-    // Everything else may change meanwhile.
+    // Everything else may have changed by then.
     await chain.send([update({ proofKey: second.publicKey })], [workerAuthority]);
     await chain.setTime(decidedAt);
     await chain.send([changeTo(third)], [workerAuthority]);
@@ -100,7 +100,7 @@ describe('worker_update', () => {
     });
   });
 
-  it("refuses payees that are no stablecoin token account, or that are the escrow's", async () => {
+  it("refuses payees that are no stablecoin token account, or the escrow's", async () => {
     const { stakeMint, stranger, creditMint, workerAuthority, chain } = world;
     const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
       expectRefusal(world, name, update({ payout }), [workerAuthority]);
@@ -116,7 +116,7 @@ describe('worker_update', () => {
     await refused('WrongTokenAccount', frozen);
   });
 
-  it('refuses endpoints that are empty, too long or not printable, and the zero key', async () => {
+  it('refuses endpoints that are empty, too long or unprintable, and key zero', async () => {
     const { workerAuthority } = world;
     for (const endpoint of ['', 'x'.repeat(129), 'https://\u00e9.example', 'a\tb', 'a\0']) {
       await expectRefusal(world, 'InvalidText', update({ endpoint }), [workerAuthority]);

@@ -8,7 +8,7 @@ const faultsOf = (rule: { open?: string }, source: string): string[] =>
   findFaults([{ id: 'a.rule', rule: 'Something holds.', ...rule }], new Map([['a', source]]));
 
 describe('a rule', () => {
-  it('is shown by a test with its id at the end of the title, alone or among others', () => {
+  it('is shown by a test with its id at the end of the title', () => {
     expect(faultsOf({}, title('a.rule'))).toEqual([]);
     expect(
       findFaults([{ id: 'b.rule', rule: '' }], new Map([['a', title('b.rule', 'b.rule')]])),
@@ -25,24 +25,24 @@ describe('a rule', () => {
   });
 
   it('may be open with a reason', () => {
-    expect(faultsOf({ open: 'Nobody built it.' }, '')).toEqual([]);
+    expect(faultsOf({ open: 'It is not built.' }, '')).toEqual([]);
     expect(faultsOf({ open: '' }, '')).toEqual(['a.rule: does not say what is open']);
   });
 
   it('cannot be open once a test shows it', () => {
-    expect(faultsOf({ open: 'Nobody built it.' }, title('a.rule'))).toEqual([
+    expect(faultsOf({ open: 'It is not built.' }, title('a.rule'))).toEqual([
       'a.rule: is shown, and said to be open',
     ]);
   });
 
   it('must be listed before a title names it', () => {
-    expect(faultsOf({ open: 'Nobody built it.' }, title('b.rule'))).toEqual([
+    expect(faultsOf({ open: 'It is not built.' }, title('b.rule'))).toEqual([
       'a: no rule has the id b.rule',
     ]);
   });
 
   it('has a unique id', () => {
-    const rule = { id: 'a.rule', rule: 'Something holds.', open: 'Nobody built it.' };
+    const rule = { id: 'a.rule', rule: 'Something holds.', open: 'It is not built.' };
     expect(findFaults([rule, rule], new Map())).toEqual(['two rules have the same id']);
   });
 });

@@ -100,7 +100,7 @@ const RULES: Readonly<Record<string, string>> = {
   'idempotency.silent-retries': 'A silent retry of an official client is never charged twice.',
   'idempotency.key-form':
     'A key has 1 to 255 visible characters and is kept for 24 hours, per wallet.',
-  'idempotency.kept-sealed': 'What is kept tells neither key, body nor answer.',
+  'idempotency.kept-sealed': 'What is kept shows neither key, body nor answer.',
   'models.list':
     'The list has each hosted model with tier, prices, workers, latency, size and window.',
   'models.hosted-only':
@@ -137,7 +137,7 @@ const RULES: Readonly<Record<string, string>> = {
   'disputes.still-settling': 'A dispute sent with the last token waits for the settlement.',
   'disputes.decided':
     'An upheld dispute gives the charge back; a rejected one leaves the job settled.',
-  'disputes.expiry': 'A dispute that nobody decides within 24 hours expires.',
+  'disputes.expiry': 'A dispute without a verdict within 24 hours expires.',
   'disputes.evidence':
     'Two proofs of one attempt convict the worker, a receipt that differs from the proof the service.',
   'disputes.refusals':
@@ -190,7 +190,7 @@ const RULES: Readonly<Record<string, string>> = {
   'errors.documented': 'Every code has an entry that its link leads to.',
   'errors.per-endpoint': 'Each endpoint answers with documented codes and statuses only.',
   'errors.insufficient-credits':
-    '402 tells what there is, what is needed, the tier, and what would be affordable.',
+    '402 names what there is, what is needed, the tier, and what would be affordable.',
   'errors.no-workers': '503 for want of workers names the model and how long to wait.',
   'errors.job-headers': 'Errors after a lock name the job and its lock in headers.',
   'errors.should-retry': 'Where repeating silently would only cost time the answer says so.',
@@ -201,7 +201,7 @@ const RULES: Readonly<Record<string, string>> = {
     'A request above the wallet’s limits, or without this service as its spender, is a 403.',
   'errors.order-of-checks':
     'Checks come in this order: address limit, route, key, body, credits, worker, lock.',
-  'errors.nothing-inside-told': 'An internal error tells nothing of its inside.',
+  'errors.no-internals': 'An internal error shows no internals.',
   'limits.burst': 'A burst limit per address, an IPv6 /64 as one, answers 429 with Retry-After.',
   'limits.refused-keys': 'Refused keys are limited apart from other requests.',
   'surface.tls':
@@ -209,8 +209,8 @@ const RULES: Readonly<Record<string, string>> = {
   'surface.openapi':
     'The OpenAPI 3.1 document is valid and describes every route and event, with fitting examples.',
   'surface.docs': 'The reference and the guides are readable without script or key.',
-  'surface.health': 'Health tells that the process is up, readiness which part is away.',
-  'surface.metrics': 'Metrics tell each stage of a request, and are not served where clients ask.',
+  'surface.health': 'Health shows that the process is up, readiness which part is away.',
+  'surface.metrics': 'Metrics show each stage of a request, and are not served where clients ask.',
   'surface.access-log':
     'Each request is one log line with its job and without anything that a client wrote.',
   'surface.cors':

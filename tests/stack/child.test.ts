@@ -24,7 +24,7 @@ const start = (standIn: string, more: Partial<Parameters<typeof startChild>[0]> 
 const log = () => readFileSync(logPath, 'utf8');
 
 describe('a part of the stack', () => {
-  it('gets no variables but its settings and the id of its parent, and its log is its owner’s', async () => {
+  it('gets only its settings and its parent’s id, and logs for its owner', async () => {
     const { ready, stop } = start('lists what it got');
     expect(await ready).toBe(URL);
     await stop();
@@ -60,7 +60,7 @@ describe('a part of the stack', () => {
     expect(await exited).toMatchObject({ how });
   });
 
-  it('dies with the signal that killed it, which a part that was stopped does not', async () => {
+  it('dies with the signal that killed it, unlike a part that was stopped', async () => {
     const { ready, exited } = start('is killed');
     expect(await ready).toBe(URL);
     expect(await exited).toMatchObject({ how: 'ended unexpectedly (SIGKILL)' });

@@ -39,7 +39,7 @@ function withPassword(databaseUrl: string, password: string): string {
 }
 
 describe('the embedded database', () => {
-  it('admits only clients with the password of this start, also on data that was copied', async () => {
+  it('admits only clients with this start’s password, also on copied data', async () => {
     const template = join(folder, 'template');
     const one = await startDatabase({ template });
     const other = await startDatabase({ template });

@@ -41,7 +41,7 @@ describe('the record of the database', () => {
     expect(readFileSync(join(folder, 'before'), 'utf8')).toBe('before');
   });
 
-  it('leads the next start to a server that outlived its stack, whose temporary data goes', async () => {
+  it('leads the next start to a server that outlived its stack', async () => {
     const { databaseUrl, exited } = await startDatabase();
     const [{ directory }] = (await execute(
       databaseUrl,

@@ -47,8 +47,8 @@ function describedFor(name: string): [setting: string, value: string | undefined
   );
 }
 
-/** Its default, an address, is told in words. */
-const isTold = (setting: string): boolean => setting === 'SVC_PROGRAM_ID';
+/** Its default, an address, is described in words. */
+const isInWords = (setting: string): boolean => setting === 'SVC_PROGRAM_ID';
 
 /** As a setting spells it; what is unset and has no default is nothing. */
 const textOf = (taken: unknown): string => (taken === undefined ? '' : String(taken));
@@ -72,7 +72,10 @@ describe('.env.example', () => {
     );
     expect(shown.length).toBeGreaterThan(3);
     expect(shown).toEqual(
-      shown.map(([setting, value]) => [setting, isTold(setting) ? value : textOf(taken[setting])]),
+      shown.map(([setting, value]) => [
+        setting,
+        isInWords(setting) ? value : textOf(taken[setting]),
+      ]),
     );
   });
 });

@@ -90,7 +90,7 @@ describe('a stack on a test validator', () => {
     await place.untilNoProcess();
   });
 
-  it('sets the service up once, finds it again, and replaces the key of its wallet', async () => {
+  it('sets the service up once, finds it again, and replaces its wallet’s key', async () => {
     const second = await runOnLedger();
     expect(second.pid).not.toBe(first.pid);
     expect(second.wallet).toBe(first.wallet);

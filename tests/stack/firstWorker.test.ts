@@ -87,7 +87,7 @@ describe('the end of a start', () => {
     expect(lines.slice(1)).toEqual([RUNNING]);
   });
 
-  it('says after 30 s that it goes on without one, and still says it afterwards', async () => {
+  it('reports after 30 s that it goes on without one, and still afterwards', async () => {
     const { isOver } = await begin();
     await until(() => lines.length === 1);
     await pass(29_999);

@@ -58,7 +58,7 @@ async function openStart() {
 }
 
 describe('a data folder', () => {
-  it('is taken by one of several simultaneous starts, even after one was killed', async () => {
+  it('is taken by one of several simultaneous starts, also after a kill', async () => {
     let starts = await Promise.all(Array.from({ length: STARTS }, openStart));
     while (starts.length > 1) {
       const outcomes = await Promise.all(starts.map(({ lock }) => lock()));

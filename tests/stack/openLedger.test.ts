@@ -9,7 +9,7 @@ import { openLedger } from '../../stack/openLedger.ts';
 
 const address = () => Keypair.generate().publicKey.toBase58();
 const secret = () => base58.encode(Keypair.generate().secretKey);
-const NOBODY = 'http://127.0.0.1:9';
+const NO_LISTENER = 'http://127.0.0.1:9';
 
 let started: Localnet[];
 beforeEach(() => {
@@ -33,7 +33,7 @@ const open = (environment: Record<string, string>) =>
 
 /** What a cluster's operator has to give. */
 const cluster = () => ({
-  SOLANA_RPC_URL: NOBODY,
+  SOLANA_RPC_URL: NO_LISTENER,
   SVC_PROGRAM_ID: address(),
   SVC_GATEWAY: address(),
   SVC_SIGNER_KEY: secret(),
@@ -48,7 +48,7 @@ describe('a ledger that the stack sets up', () => {
     { where: 'local', environment: {} },
     {
       where: 'on a test validator',
-      environment: { SOLANA_RPC_URL: NOBODY, SVC_AUTHORITY_KEY: secret() },
+      environment: { SOLANA_RPC_URL: NO_LISTENER, SVC_AUTHORITY_KEY: secret() },
     },
   ])('accepts only the published program, $where', async ({ environment }) => {
     await expect(open({ ...environment, SVC_PROGRAM_ID: address() })).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('a cluster', () => {
   });
 
   it("names the missing keys of a cluster's operator", async () => {
-    await expect(open({ SOLANA_RPC_URL: NOBODY })).rejects.toMatchObject({
+    await expect(open({ SOLANA_RPC_URL: NO_LISTENER })).rejects.toMatchObject({
       name: 'StackError',
       message: expect.stringContaining('Missing: SVC_GATEWAY (address of your Gateway account), '),
     });

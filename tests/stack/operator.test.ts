@@ -42,7 +42,7 @@ async function pay(intercept: (request: RpcRequest, forward: Forward) => Promise
 }
 
 describe("an operator's transaction whose blockhash expires", () => {
-  it('before it is sent is signed anew', async () => {
+  it('before it is sent is signed again', async () => {
     let blockhashes = 0;
     const paid = await pay(async (request, forward) => {
       const answer = await forward(request);
@@ -53,7 +53,7 @@ describe("an operator's transaction whose blockhash expires", () => {
     expect(blockhashes).toBe(2);
   });
 
-  it('before it lands is signed anew', async () => {
+  it('before it lands is signed again', async () => {
     let sendings = 0;
     const paid = await pay(async (request, forward) => {
       if (request.method !== 'sendTransaction' || ++sendings > 1) return forward(request);

@@ -89,7 +89,7 @@ describe('npm run operator:init on a ledger without the program', () => {
     await ledger.fundLamports(authority, Number(sol) * LAMPORTS_PER_SOL);
   });
 
-  it('goes on once that is paid: only the program is missing, and no key is made', async () => {
+  it('goes on once that is paid: only the program is missing', async () => {
     const { code, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'new');
     expect(code).toBe(2);
     expect(error).toMatch(/^\nBuild and deploy the program/);
@@ -118,7 +118,7 @@ describe('npm run operator:init where the program is deployed', () => {
     expect(await fetchConfig(ledger.connection, addresses.config)).toBeNull();
   });
 
-  it('sets up config, catalog and gateway, funds the payers, and writes the settings', async () => {
+  it('sets up config, catalog and gateway, funds payers, and writes settings', async () => {
     const { code, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'own', ...mints());
     expect([code, error]).toEqual([0, '']);
     const { connection } = ledger;

@@ -26,7 +26,7 @@ describe('the environment of a part', () => {
     expect(given('database', everything)).toEqual(['SVC_DATA_DIR']);
   });
 
-  it('keeps what Node and its packages read, but no credentials of other programs', () => {
+  it('keeps what Node and its packages read, but no other credentials', () => {
     const system = { PATH: '/bin', LC_ALL: 'C', NODE_OPTIONS: '--max-old-space-size=512' };
     const network = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: 'ca.pem' };
     const foreign = { NODE_AUTH_TOKEN: 'a', AWS_SECRET_ACCESS_KEY: 'b', SVC_AUTHORITY_KEY: 'c' };

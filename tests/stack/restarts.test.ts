@@ -86,7 +86,7 @@ describe('a part that dies', () => {
     expect(sentences.slice(1)).toEqual(['The worker-1 runs again.']);
   });
 
-  it('has the shortest pause again after a life of a minute', async () => {
+  it('starts again after the shortest pause once it has lived a minute', async () => {
     const { sentences, newest } = await openRunning();
     for (const [lifeMs, seconds] of [
       [0, 0.5],

@@ -64,7 +64,7 @@ describe('a stack without a data folder', () => {
     ]);
   });
 
-  it('writes a description for its owner only, hosts every launch model twice, and admits no second start [charging.launch-prices]', async () => {
+  it('hosts every launch model twice, and admits no second start [charging.launch-prices]', async () => {
     const { pid, baseUrl, wallet } = stack;
     expect(baseUrl).toBe(`http://127.0.0.1:${place.port}`);
     expect(statSync(join(place.folder, '.svc/stack.json')).mode & 0o777).toBe(0o600);
@@ -97,7 +97,7 @@ describe('a stack without a data folder', () => {
     }
   });
 
-  it('starts a killed indexer or API again where it was, and the openai client gets its next completion', async () => {
+  it('starts a killed indexer or API again, for the client’s next completion', async () => {
     for (const name of ['indexer', 'api']) {
       place.kill(`${name}/main.ts`);
       await untilRunsAgain(name);
@@ -106,7 +106,7 @@ describe('a stack without a data folder', () => {
     }
   });
 
-  it('starts both workers again where the ledger has them when they were killed', async () => {
+  it('starts killed workers again at the addresses that the ledger has', async () => {
     place.kill('worker/main.ts');
     for (const name of ['worker-1', 'worker-2']) {
       await untilRunsAgain(name);
@@ -137,7 +137,7 @@ describe('a stack that its operator forbids this machine', () => {
     expect(await response.json()).toMatchObject({ error: { param: 'url' } });
   });
 
-  it('ends with the process that holds PostgreSQL, and says what that means and what to do', async () => {
+  it('ends with the process that holds PostgreSQL, and says what to do', async () => {
     place.kill('databaseMain.ts');
     expect(await started.exitCode()).toBe(1);
     expect(started.output()).toContain('The database ended unexpectedly (SIGKILL).');

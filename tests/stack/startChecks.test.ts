@@ -83,7 +83,7 @@ describe('a worker that is started with --check', () => {
     SOLANA_RPC_URL: service.ledger.rpcUrl,
   });
 
-  it('names everything that it tried, and finds no fault before its registration', async () => {
+  it('names all that it tried, and finds no fault before its registration', async () => {
     const { isAllWell, lines } = await check(createWorkerChecks(loadWorkerConfig(settings())));
     expect([isAllWell, failed(lines)]).toEqual([true, []]);
     expect(lines.map((line) => line.slice(8, 24).trim())).toEqual([

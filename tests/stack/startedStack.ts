@@ -45,7 +45,7 @@ export interface StartedStack {
 
 const launcher = fileURLToPath(new URL('../../stack/launch.mjs', import.meta.url));
 
-/** Linux only: elsewhere another process's environment, by which children are told, is hidden. */
+/** Linux only: elsewhere the environment of another process, which marks children, is hidden. */
 export async function createWorkplace(): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-workplace-'));
   const temporary = join(folder, 'tmp');

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => place.close());
 
 describe('a stack whose upstream is away', () => {
-  it('names the code of its connection, also in a 503, and waits with "Try it" for a worker', async () => {
+  it('names the upstream’s error code, also in a 503, and waits for a worker', async () => {
     const port = await findFreePort();
     const url = `http://127.0.0.1:${port}/v1`;
     const started = place.start({ WORKER_UPSTREAM_URL: url, WORKER_UPSTREAM_MODEL: MODEL });

@@ -48,7 +48,7 @@ async function filesOf(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('a plain completion', () => {
-  it("runs through at most 65 files of API, client and common code, including its worker's", async () => {
+  it('runs through at most 65 files of API, client and common code', async () => {
     // The first one compiles, connects and fills what later ones find ready.
     await complete();
     // So that the API reads no prices and no workers during a run.

@@ -1,7 +1,10 @@
 import { dirname } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { messagesOfChange } from './commits.ts';
+import { proseOf } from './prose.ts';
 import { countWords, longSentences, WORDS_MAX } from './sentences.ts';
 import {
+  hasProse,
   importCircles,
   importGraph,
   isProduct,
@@ -10,6 +13,7 @@ import {
   readSource,
 } from './sourceTree.ts';
 import { titlesOf } from './titles.ts';
+import { bannedWord, faultsOfMessage, tooLong } from './wording.ts';
 
 const files = listFiles();
 const typescript = files.filter((path) => /\.tsx?$/.test(path));
@@ -141,6 +145,40 @@ describe('the documents', () => {
   it.each(documents)('%s contains no promotional words', (path) => {
     expect(readSource(path).match(BANNED)).toBeNull();
   });
+
+  it.each(documents)('%s uses plain words', (path) => {
+    expect(bannedWord({ kind: 'string', line: 1, text: readSource(path) })).toBeUndefined();
+  });
+});
+
+describe('the words of sources', () => {
+  const sources = files.filter(hasProse);
+  const folders = [...new Set(sources.map((path) => path.split('/')[0] ?? path))];
+  const proseIn = (folder: string) =>
+    sources
+      .filter((path) => path.split('/')[0] === folder)
+      .flatMap((path) => proseOf(path, readSource(path)).map((prose) => ({ path, ...prose })));
+
+  it.each(folders)('of %s are plain, in comments, strings and names', (folder) => {
+    const found = proseIn(folder).flatMap((prose) => {
+      const word = bannedWord(prose);
+      return word === undefined ? [] : `${prose.path}:${prose.line} ${word}`;
+    });
+    expect(found).toEqual([]);
+  });
+
+  it.each(folders)('of %s make sentences of at most 25 words', (folder) => {
+    const found = proseIn(folder).flatMap((prose) =>
+      tooLong(prose).map((sentence) => `${prose.path}:${prose.line} ${sentence}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe('the commits of a change', () => {
+  it('have plain messages, each with one change in a subject of 72 characters', () => {
+    expect(messagesOfChange().flatMap(faultsOfMessage)).toEqual([]);
+  });
 });
 
 describe('the titles of tests', () => {
@@ -152,7 +190,11 @@ describe('the titles of tests', () => {
     expect(titles.filter(({ text }) => countWords(text) > WORDS_MAX)).toEqual([]);
   });
 
-  const RIDDLING = /\b(told|tells?|telling|whom|lookout|standing|hears?|heard|nobody|says so)\b/i;
+  it('have at most 72 characters of their own', () => {
+    expect(titles.filter(({ own }) => own.length > 72)).toEqual([]);
+  });
+
+  const RIDDLING = /\b(telling|lookout|standing|hears?|heard|says so)\b/i;
   it('use the terms of the field', () => {
     expect(titles.filter(({ text }) => RIDDLING.test(text))).toEqual([]);
   });

@@ -2,6 +2,8 @@
 export interface TestTitle {
   line: number;
   text: string;
+  /** Without its groups. */
+  own: string;
 }
 
 /** A call that begins a group or a test; its indentation says which groups it is in. */
@@ -22,7 +24,7 @@ export function titlesOf(source: string): TestTitle[] {
       const full = [...groups.map((group) => group.text), text].join(' ');
       if (kind === 'describe') groups.push({ indent: space.length, text });
       const line = source.slice(0, index).split('\n').length;
-      return kind === 'describe' ? [] : [{ line, text: full }];
+      return kind === 'describe' ? [] : [{ line, text: full, own: text }];
     },
   );
 }

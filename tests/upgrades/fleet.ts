@@ -30,7 +30,7 @@ export interface Slot {
 
 const BOUGHT_CREDITS = 100_000n;
 const FEE_PAYER_LAMPORTS = 1_000 * LAMPORTS_PER_SOL;
-/** So that jobs are under way whenever something is replaced. */
+/** So that jobs run whenever a process is replaced. */
 const TOKEN_DELAY_MS = '3';
 
 export async function createFleet(ledger: TestLedger, databaseUrl: string): Promise<Fleet> {

@@ -15,7 +15,7 @@ export interface Load {
   losses: readonly string[];
   /** Waits for this many more whole answers. */
   more(count: number): Promise<void>;
-  /** Ends after what is under way. */
+  /** Ends after the last running job. */
   stop(): Promise<void>;
 }
 

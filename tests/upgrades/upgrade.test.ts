@@ -22,7 +22,7 @@ const CHARGE_CREDITS = 8n;
 const CLIENTS = 4;
 /** Whole answers between two steps of an upgrade. */
 const ANSWERS_PER_STEP = 25;
-/** After it the keeper has refunded what nobody ended. */
+/** After it the keeper has refunded every job without an end. */
 const PAST_DEADLINE_SECONDS = 130;
 jest.setTimeout(600_000);
 

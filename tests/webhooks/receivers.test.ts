@@ -222,7 +222,7 @@ const verifiers: readonly {
 
 describe.each(verifiers)('a receiver with $name', ({ accepts }) => {
   it.each(PHASES)(
-    'accepts a delivery %s a rotation with each secret that signed it, and no other',
+    'accepts a delivery %s a rotation with each of its secrets alone',
     async (phase) => {
       for (const [name, secret] of Object.entries(secrets)) {
         const isAccepted = await accepts(deliveries[phase], secret);

@@ -115,7 +115,7 @@ describe('a job is refused when the ledger', () => {
 });
 
 describe('a job runs when the ledger', () => {
-  it('has it pending with enough time left, or acknowledged for this worker and attempt', async () => {
+  it('has it pending with enough time, or acknowledged for this attempt', async () => {
     const acknowledged = { status: 'processing', attempt: 1, worker: scene.worker };
     expect((await scene.ask(await scene.lock(acknowledged))).status).toBe(200);
     expect((await scene.ask(await scene.lock({ lockedSecondsAgo: 100 }))).status).toBe(200);
@@ -181,7 +181,7 @@ describe('the signer of a job', () => {
     await serving.close();
   });
 
-  it('is refused for a controller that the worker serves and it does not act for', async () => {
+  it('is refused for a served controller that it does not act for', async () => {
     const response = await scene.ask(await scene.lock(), { signer: Keypair.generate() });
     expect([response.status, await codeOf(response)]).toEqual([403, 'signer_not_allowed']);
   });

@@ -33,7 +33,7 @@ describe('the record of jobs', () => {
     expect(attempts.take('job', 4, life(1_000n))).toBe(false);
   });
 
-  it("refuses a job that it may have deleted, even if the ledger's clock falls back", () => {
+  it('refuses a job that it may have deleted, even if the clock falls back', () => {
     const attempts = createAttempts();
     expect(attempts.take('job', 1, life(1_000n))).toBe(true);
     expect(attempts.take('other', 1, later(2_000n))).toBe(true);

@@ -40,7 +40,7 @@ describe('the signature of a job request', () => {
 
   it.each<[string, Record<string, string>]>([
     ['another signer', { 'svc-signer': Keypair.generate().publicKey.toBase58() }],
-    ['a signer that is no key', { 'svc-signer': 'nobody' }],
+    ['a signer that is no key', { 'svc-signer': 'unknown' }],
     ['no signer', { 'svc-signer': '' }],
     ['another timestamp', { 'svc-timestamp': String(Date.now() + 5) }],
     ['a timestamp that is no number', { 'svc-timestamp': '1e12' }],
@@ -70,7 +70,7 @@ describe('the signature of a job request', () => {
     await expectUnauthenticated({ timestampMs: beforeMs });
   });
 
-  it('made after the start is valid when the clock falls back ten minutes, but an older one is not', async () => {
+  it('made after the start is valid when the clock falls back ten minutes', async () => {
     const locked = await scene.lock();
     scene.now.offsetMs = -600_000;
     await expectUnauthenticated({ timestampMs: beforeMs + scene.now.offsetMs });
@@ -81,7 +81,7 @@ describe('the signature of a job request', () => {
 });
 
 describe('a job attempt', () => {
-  it('runs once: the same request is refused, and so is another attempt after its answer', async () => {
+  it('runs once: a repeat is refused, and so is a later attempt', async () => {
     const locked = await scene.lock();
     const first = await readAnswer(await scene.ask(locked));
     expect(first.proof).toBeDefined();

@@ -22,7 +22,7 @@ describe('a job answered by the built-in engine', () => {
     expect(answer.text).toContain('built-in engine, not a language model');
   });
 
-  it('ends with a proof that another ed25519 implementation verifies over the 149 bytes', async () => {
+  it('ends with a proof that another ed25519 implementation verifies', async () => {
     const job = await scene.lock();
     const { text, proof } = await readAnswer(await scene.ask(job));
     const hash = createHash('sha256').update(text, 'utf8').digest();

@@ -11,7 +11,7 @@ async function generate(
   tokenLimit = TOKEN_LIMIT,
   signal = new AbortController().signal,
 ) {
-  const { content = 'Tell me of Zanzibar.', ...rest } = chat;
+  const { content = 'Describe Zanzibar.', ...rest } = chat;
   const request = { model: 'any', messages: [{ role: 'user' as const, content }], ...rest };
   const events: EngineEvent[] = [];
   for await (const event of engine.generate(request, { tokenLimit, signal })) events.push(event);
@@ -29,11 +29,11 @@ describe('the built-in engine', () => {
     expect(finishReason).toBe('stop');
   });
 
-  it('generates equal texts for equal conversations and seeds, and different ones otherwise [completions.stop-and-seed]', async () => {
+  it('generates equal texts for equal conversations and seeds only [completions.stop-and-seed]', async () => {
     const first = await generate({ seed: 1 });
     expect(await generate({ seed: 1 })).toEqual(first);
     expect((await generate({ seed: 2 })).text).not.toBe(first.text);
-    expect((await generate({ seed: 1, content: 'Tell me of Kiel.' })).text).not.toBe(first.text);
+    expect((await generate({ seed: 1, content: 'Describe Kiel.' })).text).not.toBe(first.text);
   });
 
   it('generates another text each time without a seed', async () => {

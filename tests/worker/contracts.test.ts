@@ -36,14 +36,14 @@ describe('an oversized text', () => {
     ['program id', { body: { program_id: LONG_TEXT } }, 400],
     ['worker address', { body: { worker_address: LONG_TEXT } }, 400],
     ['signer', { headers: { 'svc-signer': LONG_TEXT } }, 401],
-  ])('as the %s is refused without being decoded', async (_name, changes, status) => {
+  ])('is refused as the %s without being decoded', async (_name, changes, status) => {
     const job = await scene.lock();
     const decoded = countDecoded();
     expect((await scene.ask(job, changes)).status).toBe(status);
     expect(decoded()).toBe(0);
   });
 
-  it('as the address of a job to stop is refused without being decoded', async () => {
+  it('is refused as the address of a job to stop without being decoded', async () => {
     const decoded = countDecoded();
     const path = `/jobs/${LONG_TEXT}/stop`;
     const body = JSON.stringify({ attempt: 1 });
@@ -52,7 +52,7 @@ describe('an oversized text', () => {
     expect(decoded()).toBe(0);
   });
 
-  it('as the job id is refused', async () => {
+  it('is refused as the job id', async () => {
     const response = await scene.ask(await scene.lock(), { body: { job_id: 'x'.repeat(37) } });
     expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
   });
@@ -88,13 +88,13 @@ describe('a conversation', () => {
   it.each([
     ['messages', { messages: Array(100_000).fill({}) }],
     ['stop sequences', { messages: [MESSAGE], stop: Array(100_000).fill(0) }],
-  ])('with too many %s gets a single error', (_name, chat) => {
+  ])('gets a single error for too many %s', (_name, chat) => {
     const { error } = jobRequest.shape.chat.safeParse({ model: 'test-8b', ...chat });
     expect(error?.issues).toHaveLength(1);
     expect(JSON.stringify(error?.issues).length).toBeLessThan(1_000);
   });
 
-  it('with many errors gets the first five', async () => {
+  it('gets the first five of many errors', async () => {
     const chat = { messages: Array(2_048).fill({}) };
     const response = await scene.ask(await scene.lock(), { chat });
     const { error } = (await response.json()) as { error: { message: string } };

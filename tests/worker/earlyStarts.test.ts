@@ -84,7 +84,7 @@ function openBench() {
 }
 
 describe('an early start, before the ledger check,', () => {
-  it('is granted to one signer for a few jobs; the others wait without using capacity', async () => {
+  it('is granted to one signer for a few jobs; others wait without capacity', async () => {
     const { jobs, starts, ask, prove, remembered } = openBench();
     const signer = await remembered();
     const asked = Array.from({ length: CAPACITY * 2 }, () => ask(signer));
@@ -120,7 +120,7 @@ describe('an early start, before the ledger check,', () => {
     expect(starts.count).toBe(3);
   });
 
-  it("at another signer's attempt does not block the attempt's own caller", async () => {
+  it('does not block an attempt’s own caller when another signer begins it', async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [thief, owner] = [await remembered(), await remembered()];
     const stolen = ask(thief);
@@ -132,7 +132,7 @@ describe('an early start, before the ledger check,', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('and a waiting request lead to one run of an attempt, which can be stopped', async () => {
+  it('leads, with a waiting request, to one run that can be stopped', async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [stranger, known] = [freshAddress(), await remembered()];
     const waiting = ask(stranger);
@@ -146,7 +146,7 @@ describe('an early start, before the ledger check,', () => {
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('can be stopped by any signer of the controller, even during the ledger check', async () => {
+  it('can be stopped by any signer of the controller, even during the check', async () => {
     const { jobs, ask, remembered } = openBench();
     const { job, ledger, code } = ask(await remembered());
     const stopping = jobs.stop(job, 1, freshAddress());

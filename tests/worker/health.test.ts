@@ -12,7 +12,7 @@ async function health(): Promise<unknown> {
 }
 
 describe('GET /health', () => {
-  it('returns the worker, its models on the ledger, its capacity and its engine', async () => {
+  it('returns the worker, its models on the ledger, capacity and engine', async () => {
     expect(await health()).toEqual({
       worker_address: scene.worker.toBase58(),
       models: [MODEL_ID],

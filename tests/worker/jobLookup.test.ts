@@ -42,7 +42,7 @@ function openBench(capacity = CAPACITY) {
 }
 
 describe('a repeated lookup of a missing job', () => {
-  it('is granted to as many unknown signers as the worker has capacity; others get one lookup', async () => {
+  it('is granted to as many unknown signers as the worker has capacity', async () => {
     const bench = openBench();
     const waiting = Array.from({ length: CAPACITY }, () => bench.ask(false));
     const further = Array.from({ length: 100 }, () => bench.ask(false));
@@ -66,7 +66,7 @@ describe('a repeated lookup of a missing job', () => {
     expect(await Promise.all(asked)).toEqual(['job_not_found', 'found']);
   });
 
-  it('is granted to a signer whose last job passed, however many unknown signers wait', async () => {
+  it('is granted to a signer whose last job passed, beside unknown signers', async () => {
     const bench = openBench();
     const strangers = Array.from({ length: CAPACITY }, () => bench.ask(false));
     const address = freshAddress();
@@ -78,7 +78,7 @@ describe('a repeated lookup of a missing job', () => {
     await Promise.all(strangers);
   });
 
-  it('is unnecessary for a job that is there, however many unknown signers wait', async () => {
+  it('is unnecessary for a job that is there, beside unknown signers', async () => {
     const bench = openBench();
     const strangers = Array.from({ length: CAPACITY }, () => bench.ask(false));
     const address = freshAddress();

@@ -7,7 +7,7 @@ import { readAnswer } from './events.ts';
 import { codeOf, openScene } from './scene.ts';
 
 describe('a restarted worker', () => {
-  it('gives no second proof of an earlier job, even with a new signature of its controller', async () => {
+  it('gives no second proof of an earlier job, even for a new signature', async () => {
     const wallet = Keypair.generate();
     const terms = { gateways: [wallet.publicKey], shareMinBasisPoints: 0 };
     const scene = await openScene({ terms });
@@ -61,7 +61,7 @@ describe('the start time of a worker', () => {
     expect(await readStart()).toBe(80n);
   });
 
-  it("is unknown while the ledger's time stands still, so that every job is refused", async () => {
+  it("is unknown while the ledger's time stands still, and jobs are refused", async () => {
     const readOwn = async () => ({ worker, unixSeconds: 70n });
     await expect(createLedgerStart({ readOwn }, atOnce)()).rejects.toMatchObject({
       code: 'ledger_unavailable',

@@ -67,7 +67,7 @@ describe("a worker's metrics", () => {
     });
   });
 
-  it('count what a stranger asks by code alone, so that no name of theirs becomes a label', async () => {
+  it('count a stranger’s requests by code alone, without labels of theirs', async () => {
     const refused = await scene.ask(await scene.lock(), {
       signer: Keypair.generate(),
       chat: { model: 'a-strange-name' },

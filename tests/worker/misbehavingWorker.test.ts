@@ -56,7 +56,7 @@ async function ask(mode: Parameters<MisbehavingWorker['setMode']>[0], signal?: A
 }
 
 describe('a misbehaving worker for tests', () => {
-  it('in its honest mode sends a text and its proof', async () => {
+  it('sends a text and its proof in its honest mode', async () => {
     const { job, response } = await ask('honest');
     const { text, proof } = await readAnswer(response);
     expect(proof?.output_hash).toBe(hashOf(text));

@@ -18,7 +18,7 @@ let upstream: UpstreamServer;
 let scene: Scene | undefined;
 let logged: { level: number; cause?: string; msg: string }[];
 beforeEach(async () => {
-  // Nobody else is given this port while it is away.
+  // No other process gets this port while it is away.
   upstream = await startUpstream({ port: await findFreePort() });
   logged = [];
   scene = undefined;
@@ -51,7 +51,7 @@ const notReady = (reason: string) => ({
 });
 
 describe('a worker with an upstream', () => {
-  it('tries each hosted model once with one token at its start, without being asked', async () => {
+  it('tries each hosted model once with one token at its start', async () => {
     await open();
     await until(async () => upstream.trials.length === 1);
     expect(await health(scene as Scene)).toMatchObject(READY);
@@ -96,7 +96,7 @@ describe('a worker with an upstream', () => {
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
-  it('that is not there is not healthy, and is tried again until it is', async () => {
+  it('is not healthy while that is away, and tries it again', async () => {
     const { url } = upstream;
     upstream.close();
     const waiting = await open({ url });
@@ -111,7 +111,7 @@ describe('a worker with an upstream', () => {
     expect(logged.at(-1)).toMatchObject({ level: 30, msg: 'Found the upstream ready' });
   });
 
-  it('that cannot answer for its model is not healthy, however often it is asked', async () => {
+  it('is not healthy while that cannot answer for its model', async () => {
     upstream.answerTrialsWith((reply) => reply.refuse(404, { error: 'no such model' }));
     const waiting = await open();
     const reason = `its trial of '${MODEL_ID}' failed. The upstream answered with status 404`;
@@ -121,7 +121,7 @@ describe('a worker with an upstream', () => {
     expect(upstream.trials).toHaveLength(1);
   });
 
-  it('that is busy passes on its time to wait', async () => {
+  it('passes on the time to wait of a busy one', async () => {
     upstream.answerTrialsWith((reply) => {
       reply.head(503, { 'retry-after': '7' });
       reply.end();
@@ -140,19 +140,22 @@ describe('a worker with an upstream', () => {
     expect(upstream.trials).toEqual([MODEL_ID, undefined]);
   });
 
-  it.each([404, 405, 429, 501])('and answers its list with %i is there', async (status) => {
-    const ready = await open();
-    expect(await health(ready)).toMatchObject(READY);
-    upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
-    ready.now.offsetMs += CACHED_MS;
-    expect(await health(ready)).toMatchObject(READY);
-  });
+  it.each([404, 405, 429, 501])(
+    'counts it as there when it answers its list with %i',
+    async (status) => {
+      const ready = await open();
+      expect(await health(ready)).toMatchObject(READY);
+      upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
+      ready.now.offsetMs += CACHED_MS;
+      expect(await health(ready)).toMatchObject(READY);
+    },
+  );
 
   it.each([
     [500, 'The upstream answered with status 500'],
     [503, 'The upstream is busy, or loads its model: status 503'],
     [401, 'The upstream answered with status 401'],
-  ])('and answers its list with %i is away', async (status, reason) => {
+  ])('counts it as away when it answers its list with %i', async (status, reason) => {
     const ready = await open();
     expect(await health(ready)).toMatchObject(READY);
     upstream.answerTrialsWith((reply) => reply.refuse(status, {}));
@@ -160,7 +163,7 @@ describe('a worker with an upstream', () => {
     expect(await health(ready)).toMatchObject(notReady(reason));
   });
 
-  it('that died is not healthy at the next check, and tries its models anew afterwards', async () => {
+  it('is not healthy once that has died, and tries its models again later', async () => {
     const ready = await open();
     expect(await health(ready)).toMatchObject(READY);
     const { url } = upstream;
@@ -173,7 +176,7 @@ describe('a worker with an upstream', () => {
     expect(upstream.trials).toEqual([MODEL_ID]);
   });
 
-  it('is asked no list while jobs show that it is there, and at once when one fails', async () => {
+  it('is asked no list while jobs show that it is there, but after a failure', async () => {
     const ready = await open();
     expect(await health(ready)).toMatchObject(READY);
     upstream.answerWith((reply) => {

@@ -282,7 +282,7 @@ export async function codeOf(response: Response): Promise<string> {
   return error.code;
 }
 
-/** An address that nobody has used. */
+/** A fresh address. */
 export function freshAddress(): PublicKey {
   return new PublicKey(randomBytes(32));
 }

@@ -41,7 +41,7 @@ describe('the endpoint of a worker that is set up', () => {
     );
   });
 
-  it('may be on loopback where the service takes such workers, and nowhere else inside', async () => {
+  it('may be on loopback where the service allows that, and not elsewhere', async () => {
     expect(await requireEndpoint('http://127.0.0.1:8090', true)).toBe('http://127.0.0.1:8090');
     await expect(requireEndpoint('https://10.0.0.1', true)).rejects.toThrow('a public address');
   });

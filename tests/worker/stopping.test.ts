@@ -38,7 +38,7 @@ async function untilIdle(): Promise<void> {
 }
 
 describe('a stop request', () => {
-  it('ends the stream with its last deltas, length and a proof of the sent text', async () => {
+  it('ends the stream with its last deltas, length and a proof of the text', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
@@ -54,7 +54,7 @@ describe('a stop request', () => {
     await reply.closed;
   });
 
-  it('after the finish chunk leaves the answer complete, even without usage', async () => {
+  it('leaves the answer complete after the finish chunk, even without usage', async () => {
     upstream.answerWith((reply) => {
       reply.text('All of it.');
       reply.finish('stop');
@@ -71,7 +71,7 @@ describe('a stop request', () => {
     await reply.closed;
   });
 
-  it('by a key that does not act for the controller is refused, and the job continues', async () => {
+  it('is refused by a key that does not act for the controller', async () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
@@ -86,7 +86,7 @@ describe('a stop request', () => {
     });
   });
 
-  it('for a job or an attempt that does not run gets 404', async () => {
+  it('gets 404 for a job or an attempt that does not run', async () => {
     const job = await scene.lock();
     const absent = await scene.stop(job);
     expect([absent.status, await codeOf(absent)]).toEqual([404, 'job_not_running']);
@@ -97,7 +97,7 @@ describe('a stop request', () => {
     await readAnswer(response);
   });
 
-  it('before any output ends the job without a proof', async () => {
+  it('ends the job without a proof before any output', async () => {
     const start = Promise.withResolvers<void>();
     upstream.answerWith(() => start.resolve());
     const job = await scene.lock();
@@ -119,7 +119,7 @@ describe('a stop request', () => {
 });
 
 describe('a caller who closes the connection', () => {
-  it('without a stop cancels the upstream and releases its capacity', async () => {
+  it('cancels the upstream and releases its capacity without a stop', async () => {
     const leaving = new AbortController();
     const response = await scene.ask(await scene.lock(), { signal: leaving.signal });
     await readEvents(response).next();
@@ -143,7 +143,7 @@ describe("a worker's capacity", () => {
 });
 
 describe('closing a worker', () => {
-  it('ends, without a proof, what still runs after the shutdown time, and refuses new jobs', async () => {
+  it('ends running jobs without a proof after a time, and refuses new ones', async () => {
     const closing = await openScene({ engine: createUpstreamEngine({ url: upstream.url }) });
     const response = await closing.ask(await closing.lock());
     await started;

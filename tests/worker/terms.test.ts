@@ -37,12 +37,12 @@ describe('the share of a job', () => {
     [1_500, 'taken'],
     [1_501, '403 share_too_low'],
     [10_001, '403 share_too_low'],
-  ])('with %i basis points for the treasury is %s', async (treasury, outcome) => {
+  ])('is, with %i basis points for the treasury, %s', async (treasury, outcome) => {
     const job = await careful.lock({ treasury_share_basis_points: treasury });
     expect(await outcomeOf(careful.ask(job))).toBe(outcome);
   });
 
-  it('makes the worker unhealthy while the configuration offers less than it works for', async () => {
+  it('makes the worker unhealthy while it is below the worker’s own minimum', async () => {
     await careful.writeConfig({ treasury_share_basis_points: 1_501 });
     careful.now.offsetMs += CACHED_MS;
     expect(await outcomeOf(fetch(`${careful.url}/health`))).toBe('503 worker_not_eligible');

@@ -45,7 +45,7 @@ function ended(event: string): (reply: Reply) => void {
 }
 
 describe('a job with an upstream engine', () => {
-  it('requests the token limit, streaming and usage, and forwards known fields only', async () => {
+  it('requests the limit, streaming and usage, and forwards known fields only', async () => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
       reply.finish('stop');
@@ -288,7 +288,7 @@ describe('a job with an upstream engine', () => {
     expect(proof).toMatchObject({ output_hash: hashOf(long) });
   });
 
-  it('ends at a stop sequence that the upstream ignores, and disconnects from it', async () => {
+  it('ends at a stop sequence that the upstream ignores, and disconnects', async () => {
     let closed: Promise<unknown> | undefined;
     upstream.answerWith((reply) => {
       closed = reply.closed;
@@ -321,7 +321,7 @@ describe('a job with an upstream engine', () => {
     },
   );
 
-  it('takes the usage of an upstream that ends with the stop sequence it was given', async () => {
+  it('takes the usage of an upstream that ends with its stop sequence', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['one E', 'ND']) reply.text(text);
       reply.finish('stop');
@@ -431,7 +431,7 @@ describe('an upstream that fails', () => {
     [503, 'Fri, 21 Oct 2099 07:28:00 GMT', '60'],
     [503, 'soon', null],
     [500, '7', null],
-  ])('with %i and Retry-After %s is passed on as %s', async (status, sent, passed) => {
+  ])('is passed on, with %i and Retry-After %s, as %s', async (status, sent, passed) => {
     upstream.answerWith((reply) => {
       reply.head(status, { 'retry-after': sent });
       reply.end();
@@ -440,7 +440,7 @@ describe('an upstream that fails', () => {
     expect(response.headers.get('retry-after')).toBe(passed);
   });
 
-  it('and gives no text becomes 502 empty_output', async () => {
+  it('becomes 502 empty_output when it gives no text', async () => {
     upstream.answerWith((reply) => {
       reply.finish('stop');
       reply.done();
@@ -451,7 +451,7 @@ describe('an upstream that fails', () => {
     expect(await codeOf(response)).toBe('empty_output');
   });
 
-  it('and reports a too long conversation during its stream becomes 400 context_length_exceeded', async () => {
+  it('becomes context_length_exceeded when it reports a too long conversation', async () => {
     const error = { code: 400, message: 'the request exceeds the available context size' };
     for (const event of [`error: ${JSON.stringify(error)}`, `data: ${JSON.stringify({ error })}`]) {
       upstream.answerWith(ended(event));
@@ -488,7 +488,7 @@ describe('an upstream that fails', () => {
       ['SAFETY', 'content_filter'],
       ['sensitive', 'content_filter'],
     ],
-  ])('with the finish reason %s is whole, cut or filtered: %s', async (word, reason) => {
+  ])('is, with the finish reason %s, whole, cut or filtered: %s', async (word, reason) => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
       endedBy(reply, word);
@@ -497,7 +497,7 @@ describe('an upstream that fails', () => {
     expect([finishReason, proof !== undefined]).toEqual([reason, true]);
   });
 
-  it('that calls a tool in place of an answer gives no answer', async () => {
+  it('gives no answer when it calls a tool in place of one', async () => {
     upstream.answerWith((reply) => endedBy(reply, 'tool_calls'));
     expect(await codeOf(await ask())).toBe('upstream_failed');
   });
@@ -548,7 +548,7 @@ describe('an upstream that fails', () => {
   it.each([
     [500, { status: 502, code: 'upstream_failed' }],
     [400, { status: 400, code: 'request_refused' }],
-  ])('and never ends the body of its error %i is abandoned', async (status, refusal) => {
+  ])('is abandoned when it never ends the body of its error %i', async (status, refusal) => {
     upstream.answerWith((reply) => {
       reply.head(status, { 'content-type': 'text/plain' });
       reply.lines('out of');
@@ -557,9 +557,9 @@ describe('an upstream that fails', () => {
     expect(await askWith({ engine })).toEqual(refusal);
   });
 
-  it('and redirects is not followed, and its status is reported', async () => {
-    const told: string[] = [];
-    const into = { write: (line: string) => void told.push(line) };
+  it('is not followed when it redirects, and its status is reported', async () => {
+    const logged: string[] = [];
+    const into = { write: (line: string) => void logged.push(line) };
     const logger = createLogger({ name: 'worker', level: 'warn', into });
     const engine = createUpstreamEngine({ url: upstream.url });
     upstream.answerWith((reply) => {
@@ -570,10 +570,10 @@ describe('an upstream that fails', () => {
     const answer = await askWith({ engine, logger });
     expect(answer).toEqual({ status: 502, code: 'upstream_failed' });
     expect(upstream.requests).toHaveLength(asked + 1);
-    expect(told.join()).toContain('The upstream answered with status 307');
+    expect(logged.join()).toContain('The upstream answered with status 307');
   });
 
-  it('and cannot be reached becomes 502', async () => {
+  it('becomes 502 when it cannot be reached', async () => {
     const gone = await startUpstream();
     gone.close();
     const engine = createUpstreamEngine({ url: gone.url });

@@ -98,7 +98,7 @@ describe('a model that thinks before it answers', () => {
     },
   );
 
-  it('is paid for no more than its content where the upstream counts more reasoning than tokens', async () => {
+  it('is paid for its content alone where the upstream counts more reasoning', async () => {
     const details = { completion_tokens_details: { reasoning_tokens: 500 } };
     answerWith((reply) => reply.text(TEXT), {
       ...{ prompt_tokens: 5, completion_tokens: 100, ...details },
@@ -137,7 +137,7 @@ describe('a model that thinks before it answers', () => {
     );
   });
 
-  it('has a surrogate pair joined that was split over two deltas of its reasoning', async () => {
+  it('has a surrogate pair joined that was split over two deltas', async () => {
     answerWith((reply) => {
       for (const reasoning of ['so \ud83e', '\udd14', '!']) think(reply, { reasoning });
       reply.text(TEXT);

@@ -62,8 +62,8 @@ const ROOM_BYTES = 4 * 1_024 ** 3;
 
 /**
  * The folder for the data: in memory where that has room. Hundreds of databases are created and
- * dropped, and a disk's file system looks ever longer for a place that was not freed just now: a
- * quarter of the processor time of a run.
+ * dropped. A disk's file system then searches ever longer for free blocks, which takes a quarter of a
+ * run's processor time.
  */
 async function findFolder(): Promise<string> {
   if (!existsSync(MEMORY_FOLDER)) return tmpdir();

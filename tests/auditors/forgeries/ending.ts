@@ -191,7 +191,7 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['history.signatures', 'refund.returned'],
   },
   {
-    what: 'that whoever sent a refund moved tokens of his own',
+    what: 'that the sender of a refund moved tokens of his own',
     job: 'refunded',
     forgery: () => movingTokensInRefund(Keypair.generate().publicKey),
     fails: ['history.signatures'],

@@ -50,7 +50,7 @@ function serialize(message: { serialize(): Uint8Array }): string | undefined {
 
 describe(`a compiled message (seed ${random.seed})`, () => {
   it.each(['legacy', 0] as const)(
-    'of version %s equals that of web3.js byte for byte',
+    'equals that of web3.js byte for byte in version %s',
     (version) => {
       let compared = 0;
       for (let made = 0; made < MESSAGES; made += 1) {
@@ -82,7 +82,7 @@ describe(`a compiled message (seed ${random.seed})`, () => {
     },
   );
 
-  it('of version 1 has the accounts of a legacy one, and its config in place of a table', () => {
+  it('has the legacy accounts in version 1, and a config instead of a table', () => {
     const { instructions, feePayer, blockhash } = draw();
     const config = { computeUnitLimit: 200_000, priorityFeeLamports: 5n };
     const parts = { instructions, feePayer, blockhash };

@@ -98,7 +98,7 @@ function tryDecode<Decoded>(decode: () => Decoded): Decoded | undefined {
 
 describe(`a message (seed ${random.seed})`, () => {
   it.each(VERSIONS)(
-    'of version %s says to kit what it says here',
+    'has the same meaning for kit in version %s',
     (version) => {
       for (let count = 0; count < CASES; count += 1) {
         const message = randomMessage(random, version);
@@ -113,7 +113,7 @@ describe(`a message (seed ${random.seed})`, () => {
   );
 
   it(
-    'that was changed is taken only where kit takes it, and has one encoding',
+    'is taken, once changed, only where kit takes it, and has one encoding',
     () => {
       let taken = 0;
       for (let count = 0; count < CASES * MUTANTS; count += 1) {
@@ -133,7 +133,7 @@ describe(`a message (seed ${random.seed})`, () => {
 
 describe(`a transaction (seed ${random.seed})`, () => {
   it(
-    'of the first two versions says to web3.js what it says here',
+    'has the same meaning for web3.js in the first two versions',
     () => {
       for (let count = 0; count < CASES; count += 1) {
         const wire = randomWire(random, ['legacy', 0]);
@@ -228,7 +228,7 @@ it('a message of a version that is not known is refused by its number', () => {
   expect(() => decodeMessage(Uint8Array.of(0x87, 1, 0, 0))).toThrow('version 7 is not supported');
 });
 
-it('a number that its place cannot hold is refused, since wrapped it would name another account', () => {
+it('a number that its field cannot hold is refused instead of wrapped', () => {
   const message = randomMessage(random, 'legacy');
   const wrong = { ...message, header: { ...message.header, numRequiredSignatures: 256 } };
   expect(() => encodeMessage(wrong)).toThrow(RangeError);

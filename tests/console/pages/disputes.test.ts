@@ -211,7 +211,7 @@ describeInBrowser('a dispute', (openScene) => {
       .waitFor();
   });
 
-  it('is judged in the page, which sends no verdict without evidence that convicts', async () => {
+  it('is judged in the page only with evidence that convicts', async () => {
     await arbiter.getByRole('button', { name: job.slice(-8) }).click();
     const drawer = arbiter.getByRole('dialog', { name: job });
     await drawer.getByLabel('Verdict').selectOption('upheld_gateway');
@@ -238,7 +238,7 @@ describeInBrowser('a dispute', (openScene) => {
     await arbiter.getByRole('button', { name: 'Cancel' }).click();
   });
 
-  it('is upheld by the arbiter, and the client sees the credits come back without a reload', async () => {
+  it('shows its client the credits without a reload once it is upheld', async () => {
     await client.goto(`${scene.stack.baseUrl}/console/credits`);
     const before = await readAvailable(client);
     const { page: watcher } = await scene.openAs('wallet', `/console/jobs/${job}`);

@@ -29,7 +29,7 @@ describeInBrowser('the log of jobs', (openScene) => {
     for (let made = 0; made < JOBS; made += 1) await complete(scene.stack);
   });
 
-  it('has bars that narrow it to their time, by mouse and by keyboard, and a table of them', async () => {
+  it('has bars that narrow it by mouse and keyboard, and a table of them', async () => {
     const { page, complaints } = await scene.openAs('wallet', '/console/jobs');
     const table = page.getByRole('table', { name: 'Jobs', exact: true });
     const histogram = page.getByRole('region', { name: 'Jobs by time', exact: true });
@@ -65,7 +65,7 @@ describeInBrowser('the log of jobs', (openScene) => {
     expect(complaints).toEqual([]);
   });
 
-  it('has the keyboard at a row again when its job is closed that the mouse opened', async () => {
+  it('returns the keyboard to the row whose job is closed', async () => {
     const { page } = await scene.openAs('wallet', '/console/jobs');
     const row = page.locator('[data-row="1"]');
     await row.getByText('settled').click();
@@ -182,7 +182,7 @@ describeInBrowser('two tabs of one browser', (openScene) => {
     await limits.getByText('(3.21 USDC)').waitFor();
   });
 
-  it('keep what was entered when the session ends, and go on when one signs in again', async () => {
+  it('keep entries when the session ends, and go on after a new sign-in', async () => {
     await other.page.goto(`${scene.stack.baseUrl}/console/settings`);
     await threshold(other.page).fill('123');
     await openFirst('/console');
@@ -316,7 +316,7 @@ describeInBrowser('Verify in the browser', (openScene) => {
     expect(complaints.filter((text) => !/127\.0\.0\.1:9/.test(text))).toEqual([]);
   });
 
-  it('has the navigation in its document, which needs no script, on a narrow page too', async () => {
+  it('has its navigation in the document, on a narrow page too', async () => {
     const { page } = await scene.open('/verify', { javaScriptEnabled: false });
     const navigation = page.getByRole('navigation', { name: 'Pages' });
     const here = navigation.locator('[aria-current=page]');

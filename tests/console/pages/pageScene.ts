@@ -146,11 +146,11 @@ export async function setDatabase({ stack }: PageScene, isOpen: boolean): Promis
 }
 
 /** What each page has asked for and not got yet, but for the stream of changes, which does not end. */
-const underWay = new WeakMap<Page, Set<Request>>();
+const pending = new WeakMap<Page, Set<Request>>();
 
 function noteRequests(page: Page): void {
   const asked = new Set<Request>();
-  underWay.set(page, asked);
+  pending.set(page, asked);
   page.on('request', (request) => {
     if (request.resourceType() !== 'eventsource') asked.add(request);
   });
@@ -164,7 +164,7 @@ export async function settle(page: Page): Promise<void> {
   await ready(page);
   await page.locator('h1').waitFor();
   const reading = page.getByText(/^Reading .+…$/);
-  const isSettled = async () => underWay.get(page)?.size === 0 && (await reading.count()) === 0;
+  const isSettled = async () => pending.get(page)?.size === 0 && (await reading.count()) === 0;
   do {
     await until(isSettled);
     // What has come is drawn, and may ask for more.

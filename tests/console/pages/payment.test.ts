@@ -117,7 +117,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect([sent.size, await account()]).toEqual([0, null]);
   });
 
-  it('sends nothing but what it asked for, signed by the wallet that is signed in', async () => {
+  it('sends only what it asked for, signed by the signed-in wallet', async () => {
     const changed: ((transaction: Transaction) => void)[] = [
       ({ instructions: [, buy] }) => buy?.data.writeUInt8(9, buy.data.length - 8),
       (transaction) => transaction.instructions.pop(),
@@ -151,7 +151,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     await page.locator('button:enabled', { hasText: 'Sign and send' }).waitFor();
   });
 
-  it('refuses the signature of an account to which the wallet switched while it was asked', async () => {
+  it('refuses a signature after a switch of the wallet’s account', async () => {
     wallet.answer = async (asked) => {
       await wallet.switchTo(page, 'wallet');
       const transaction = Transaction.from(Buffer.from(asked.bytes, 'base64'));
@@ -190,7 +190,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect([sent.size, await account()]).toEqual([0, null]);
   });
 
-  it('leaves the owner half a minute to read, and takes a fee for priority that the wallet adds', async () => {
+  it('waits half a minute, and takes the wallet’s priority fee', async () => {
     wallet.answer = async (asked) => {
       await advanceSeconds(ledger, READING_SECONDS);
       const transaction = Transaction.from(Buffer.from(asked.bytes, 'base64'));
@@ -236,7 +236,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect(wallet.asked.length).toBe(asked);
   });
 
-  it('keeps what it could not send, and signs it a second time in no tab, before it is confirmed', async () => {
+  it('keeps an unsent transaction, which no other tab signs until then', async () => {
     await context.route(`${scene.stack.rpcUrl}/**`, (route) =>
       route.request().postData()?.includes('"sendTransaction"') ? route.abort() : route.continue(),
     );
@@ -263,7 +263,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect(await available()).toBe(900n);
   });
 
-  it('says for certain that a transaction expired, though the browser was offline meanwhile', async () => {
+  it('reports a transaction that expired while the browser was offline', async () => {
     await askToBuy('200');
     wallet.answer = async (asked) => {
       await context.setOffline(true);
@@ -306,7 +306,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect(await available()).toBe(700n);
   });
 
-  it('keeps what was entered when the session ends, and takes it after a new sign-in', async () => {
+  it('keeps entries when the session ends, for the next sign-in', async () => {
     await page.goto(`${scene.stack.baseUrl}/console/settings`);
     await page.getByLabel('Threshold in credits').fill('77');
     await button('Add a webhook').click();
@@ -327,7 +327,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     expect(complaints).toEqual([]);
   });
 
-  it('disputes by the own signature where the service opens no more disputes, unless it is declined', async () => {
+  it('disputes by the own signature where the service opens no more', async () => {
     for (let count = 0; count < SERVICE_DISPUTES_MAX; count += 1) await disputeByService(scene);
     const { job } = await complete(scene.stack);
     const own = await scene.browser.newContext();

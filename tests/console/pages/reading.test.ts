@@ -153,7 +153,7 @@ describeInBrowser('the pages', (openScene) => {
   };
 
   it.each(VIEWS)(
-    'have nothing that axe finds, cut off, over another or moving, in either theme and at any size: $view',
+    'pass axe, without overlap or overflow, in either theme and size: $view',
     async ({ path, button }) => {
       await page.emulateMedia({ colorScheme: 'light' });
       await show(ORDINARY);

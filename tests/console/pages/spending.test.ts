@@ -266,7 +266,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await dialog.getByRole('button', { name: 'I have kept it' }).click();
   });
 
-  it('shows a failed delivery with its five attempts, and hostile answers as text', async () => {
+  it('shows a failed delivery with five attempts, and answers as text', async () => {
     receiver.answer = (response) => void response.writeHead(500).end(HOSTILE);
     await complete(scene.stack);
     await until(async () => {
@@ -318,7 +318,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await fired().waitFor();
   });
 
-  it('gets it again after the threshold was lowered, which arms the alert anew', async () => {
+  it('gets it again after the threshold was lowered, which resets the alert', async () => {
     await saveThreshold('9,995');
     await complete(scene.stack);
 

@@ -186,7 +186,7 @@ describeInBrowser('what visitors bring', (openScene) => {
     };
 
     it.each(['solana:signOffchainMessage', 'solana:signMessage', 'solana:signIn'])(
-      'that signs texts by %s alone signs in',
+      'signs in when it signs texts by %s alone',
       async (feature) => {
         const { page, choice, wallet, complaints, context } = await openWith('/console/credits', {
           features: [feature, TRANSACTIONS],
@@ -198,7 +198,7 @@ describeInBrowser('what visitors bring', (openScene) => {
       },
     );
 
-    it('that signs no texts is listed with the reason, and cannot be chosen', async () => {
+    it('is listed with the reason, and not offered, when it signs no texts', async () => {
       const { page, choice, context } = await openWith('/console/credits', {
         features: [TRANSACTIONS],
       });
@@ -207,7 +207,7 @@ describeInBrowser('what visitors bring', (openScene) => {
       await context.close();
     });
 
-    it('whose account is only shown is refused before anything is signed', async () => {
+    it('is refused before a signature when its account is only shown', async () => {
       const { page, choice, wallet, context } = await openWith('/console/credits', {
         features: ['solana:signIn', TRANSACTIONS],
         accountFeatures: [],
@@ -239,7 +239,7 @@ describeInBrowser('what visitors bring', (openScene) => {
     ];
 
     it.each(CANNOT)(
-      'that signs %s is named before the first field',
+      'is named before the first field when it signs %s',
       async (_, abilities, words) => {
         const { page, choice, wallet, context } = await openWith('/console/credits', abilities);
         await choice.click();
@@ -254,7 +254,7 @@ describeInBrowser('what visitors bring', (openScene) => {
       },
     );
 
-    it('without an account on the ledger is sent to buy one before the first field', async () => {
+    it('is sent to buy an account first when it has none on the ledger', async () => {
       const { page, complaints } = await scene.openAs('stranger', '/console/playground');
       await page.getByText('Your wallet has no credit account yet.').waitFor();
       await page.getByRole('link', { name: 'Buy the first credits' }).click();

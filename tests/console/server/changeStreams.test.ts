@@ -165,7 +165,7 @@ describe('the streams of many wallets', () => {
     expect(countTold()).toEqual(before);
   });
 
-  it('cost three statements for any number of changes, written to their wallets alone', async () => {
+  it('cost three statements for any number of changes, each to its wallet', async () => {
     const { opened, countTold } = await openAll();
     const before = countTold();
     changedWallets = WALLETS.slice(0, 10);

@@ -95,7 +95,7 @@ const countListeners = async (): Promise<number> => {
 };
 
 describe('a listener', () => {
-  it("gets its wallet's events with the body of a webhook, and no event of another wallet", async () => {
+  it("gets its wallet's events as a webhook does, and no other wallet’s", async () => {
     await webhooks.addWebhook({
       url: 'https://example.com/hook',
       wallet: scene.wallet.publicKey.toBase58(),
@@ -112,7 +112,7 @@ describe('a listener', () => {
     expect(foreign.balances()).toEqual([8]);
   });
 
-  it('goes on after the last event that the client has, without a loss or a repeat', async () => {
+  it('goes on after the client’s last event, without a loss or a repeat', async () => {
     const first = await listen();
     expect(first.isResumed()).toBe(false);
     await announce(purchase(1));
@@ -140,7 +140,7 @@ describe('a listener', () => {
     expect(earlier.events()).toEqual([]);
   });
 
-  it('is sent an event when webhooks are: not before it is final, and not once it vanished', async () => {
+  it('gets an event when webhooks do: once final, and never if it vanished', async () => {
     const listener = await listen();
     const held = purchase(1);
     await announce(held, awaitingFinality);
@@ -203,7 +203,7 @@ describe('a listener', () => {
     expect(await countListeners()).toBe(5);
   });
 
-  it('is deleted ten minutes after it was last served, and each event ten minutes after it came', async () => {
+  it('is deleted ten minutes after its last use, and so is each event', async () => {
     const served = await listen();
     const gone = await listen({ cookie: scene.strangerCookie });
     for (const available of [1, 2]) await announce(purchase(available));
@@ -232,7 +232,7 @@ describe('a triggered event', () => {
   const trigger = (event: string) =>
     scene.call('POST /webhooks/trigger', { cookie: scene.cookie, body: { event } });
 
-  it('goes once to the webhooks of its kind that are not disabled, and to listeners', async () => {
+  it('goes once to each enabled webhook of its kind, and to listeners', async () => {
     const receiver = await startReceiver();
     receiver.answer = refuse;
     const wallet = scene.wallet.publicKey.toBase58();

@@ -79,7 +79,7 @@ const hasSettled = ({ data }: Sent) =>
   data.jobs?.some(({ status }: { status: string }) => status === 'settled');
 
 describe('the playground', () => {
-  it('streams an answer by the path of /v1, with the milliseconds of lock and first token', async () => {
+  it('streams an answer of /v1, with the times of lock and first token', async () => {
     const response = await complete({ stream: true });
 
     expect(response.status).toBe(200);
@@ -138,7 +138,7 @@ describe('a stolen session', () => {
     return { address, apiKey, stolen: await signIn(call, keypair) };
   }
 
-  it('of a recent sign-in gets a key, and with it 24 of 100 credits a day: the wallet’s limit', async () => {
+  it('gets a key while its sign-in is recent, and with it only the daily limit', async () => {
     const { address, apiKey, stolen } = await steal();
     const { body } = await call('POST /key/regenerate', { cookie: stolen });
     const statuses: number[] = [];
@@ -154,7 +154,7 @@ describe('a stolen session', () => {
     });
   });
 
-  it('that is 16 minutes old gets no key, and 24 of 100 credits in the playground', async () => {
+  it('gets no key after 16 minutes, and has a limit in the playground', async () => {
     const { address, apiKey, stolen } = await steal();
     await service.pool.query(
       `update service.sessions set signed_in_at = signed_in_at - interval '16 minutes'
@@ -211,17 +211,17 @@ describe('the stream', () => {
       'select address, wallet, model_id from mirror.jobs limit 1',
     );
     await service.pool.query('delete from service.job_timings');
-    const isTold = ({ data }: Sent) =>
+    const isExpected = ({ data }: Sent) =>
       data.jobs?.some((job: ConsoleJob) => job.timings?.first_token_ms === 7);
     const [{ address, wallet, model_id }] = rows;
     const timing = { job: address, wallet, modelId: model_id };
     const measured = { lockMs: 5, firstTokenMs: 7, workerMs: 9, settlementMs: 11 };
 
-    const sent = await listen(isTold, {
+    const sent = await listen(isExpected, {
       onOpen: () => void insertTimings(service.pool, [{ ...timing, ...measured }]),
     });
 
-    expect(isTold(sent.at(-1) as Sent)).toBe(true);
+    expect(isExpected(sent.at(-1) as Sent)).toBe(true);
   });
 
   it('ends at once when its session does', async () => {
@@ -265,7 +265,7 @@ describe('the account', () => {
     });
   });
 
-  it('of a wallet without one is empty, not an error', async () => {
+  it('is empty, not an error, for a wallet without one', async () => {
     const { body } = await call('GET /account', {
       cookie: await signIn(call, Keypair.generate()),
     });

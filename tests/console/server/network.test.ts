@@ -86,7 +86,7 @@ describe('what everybody may see', () => {
     expect(body.days).toMatchObject([{ failures: 0, day: expect.stringMatching(/^\d{4}-/) }]);
   });
 
-  it('has a mirror that lacks nothing, however many slots a quiet ledger goes on', async () => {
+  it('has a mirror that lacks nothing, however long the ledger is quiet', async () => {
     await callLedger(service.ledger.rpcUrl, 'localnet_skipSlots', [1_000]);
     const slot = await callLedger<number>(service.ledger.rpcUrl, 'getSlot', []);
     let body: StatusAnswer | undefined;

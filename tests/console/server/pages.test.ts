@@ -41,7 +41,7 @@ const get = (path: string, headers = {}) => fetch(`${scene.url}${path}`, { heade
 const example = (path: string) => path.replaceAll(/:\w+/g, 'example');
 
 describe('the pages', () => {
-  it('are served on their own paths, each with the document of its code and its reader', async () => {
+  it('are served on their own paths, each with its code and reader', async () => {
     for (const path of APP_PATHS) {
       for (const hasSession of [true, false]) {
         const response = await get(example(path), hasSession ? { cookie: scene.cookie } : {});
@@ -111,7 +111,7 @@ describe('the pages', () => {
     expect(text).toMatch(/<meta name="svc-program" content="\w{32,44}" \/>/);
   });
 
-  it('serve files with a hash in their names for ever, compressed, to an opaque origin too', async () => {
+  it('serve hashed files for ever, compressed, to an opaque origin too', async () => {
     const { headers } = await get('/console/assets/app-1a2b.js', {
       origin: 'null',
       'accept-encoding': 'gzip, br',
@@ -132,7 +132,7 @@ describe('the pages', () => {
     expect((await get('/console/assets/app-1a2b.js.br')).status).toBe(404);
   });
 
-  it('have a browser ask at once for what they read, and for no more than the reader may', async () => {
+  it('have a browser ask at once for what they read, and for no more', async () => {
     const readsOf = async (path: string, headers = {}) =>
       ((await get(path, headers)).headers.get('link') ?? '')
         .split(', ')

@@ -202,7 +202,7 @@ describe('the threshold', () => {
     expect([status, body.error.param]).toEqual([400, 'threshold_credits']);
   });
 
-  it('arms an alert that has fired: fired at 100, lowered to 50, it fires at 45', async () => {
+  it('resets a fired alert: fired at 100 and lowered to 50, it fires at 45', async () => {
     const stranger = scene.stranger.publicKey.toBase58();
     await webhooks.addWebhook({
       url: 'https://a.example',

@@ -32,7 +32,7 @@ const reasonOf = async (body: SignedText) => {
 };
 
 describe('the text to sign', () => {
-  it('is the whole text of Sign-In-With-Solana, for this service alone and for five minutes', async () => {
+  it('is that of Sign-In-With-Solana, for this service and five minutes', async () => {
     const address = scene.wallet.publicKey.toBase58();
 
     const { body } = await scene.call('POST /session/message', { body: { address } });

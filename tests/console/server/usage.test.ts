@@ -110,7 +110,7 @@ describe('usage', () => {
     await charge(2, 501, 1);
   });
 
-  it('that differs from the jobs is found by a reconciliation', async () => {
+  it('is found by a reconciliation when it differs from the jobs', async () => {
     expect(await compareUsage(scene.pool)).toEqual([]);
     const wrong = { against: 'jobs', column: 'usage' };
     await scene.pool.query(`update mirror.usage_hours set jobs = jobs + 1 where wallet <> $1`, [

@@ -136,7 +136,7 @@ describe('the deliveries of a webhook', () => {
     },
   );
 
-  it('show every attempt with its status, duration and response, and the body that was sent', async () => {
+  it('show every attempt with its status, time and answer, and the sent body', async () => {
     receiver.answer = (response) => response.writeHead(500).end('<img src=x onerror=alert(1)>');
     await announce(1);
     const [{ id: delivery }] = (await deliveries()).data;
@@ -170,7 +170,7 @@ describe('the deliveries of a webhook', () => {
     );
   });
 
-  it('that arrived are sent again five times, without an end of the webhook', async () => {
+  it('are sent again five times, once arrived, without an end of the webhook', async () => {
     await announce(1);
     const [{ id: delivery }] = (await deliveries()).data;
     for (let time = 2; time <= 5; time += 1) {

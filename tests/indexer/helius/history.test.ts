@@ -80,7 +80,7 @@ async function sync(): Promise<void> {
   await storeFinal(context, slotMax);
 }
 
-/** The tables are as they must be, and Helius's part in that ended as told. */
+/** The tables are as they must be, and Helius's part in that ended as expected. */
 async function expectSynced(result: 'listed' | 'failed'): Promise<void> {
   expect(await digestTables(client)).toEqual(digest);
   expect(await registry.metrics()).toContain(`svc_helius_histories_total{result="${result}"} 1`);

@@ -102,7 +102,7 @@ async function createTable(
   return value;
 }
 
-/** Sends a transaction anew as long as the ledger drops it, which it does when much goes on. */
+/** Sends a transaction again as long as the ledger drops it, which it does under load. */
 async function land(...sent: Parameters<typeof sendOnce>): Promise<VersionedTransactionResponse> {
   for (;;) {
     const landed = await sendOnce(...sent);

@@ -6,7 +6,7 @@ import type { SimulatedClock } from './simulatedClock.ts';
 
 const INDEXERS_MAX = 3;
 /** In a thousand steps: somebody restarts what has ended. */
-const ARRIVALS_WHEN_NOBODY_WORKS = 400;
+const ARRIVALS_WITHOUT_INDEXER = 400;
 const SENDINGS = 200;
 const SENT_AT_ONCE = 5;
 const HINTS_MAX = 3;
@@ -21,7 +21,7 @@ export async function disturb(options: {
   rates: FaultRates;
 }): Promise<void> {
   const { indexers, clock, operator, chance, rates } = options;
-  const arrivals = indexers.count === 0 ? ARRIVALS_WHEN_NOBODY_WORKS : rates.arrivals;
+  const arrivals = indexers.count === 0 ? ARRIVALS_WITHOUT_INDEXER : rates.arrivals;
   if (indexers.count < INDEXERS_MAX && chance.happens(arrivals)) indexers.start();
   await clock.settle();
   if (indexers.count > 0 && chance.happens(rates.kills)) {
@@ -42,7 +42,7 @@ export async function disturb(options: {
   await clock.settle();
 }
 
-/** Receivers are told of what was due first. */
+/** Receivers get first what was due first. */
 async function sendDeliveries(operator: pg.Pool): Promise<void> {
   await operator.query(
     `update service.webhook_deliveries

@@ -2,7 +2,7 @@ import type { Chance } from './chance.ts';
 
 /** How often each kind of fault happens, in a thousand times. */
 export interface FaultRates {
-  /** Of questions to a node: it refuses, or never answers, or tells late what it knew when asked. */
+  /** Of questions to a node: it refuses, or never answers, or answers late with what it knew when asked. */
   readonly refusals: number;
   readonly timeouts: number;
   readonly slowAnswers: number;

@@ -12,7 +12,7 @@ import type { Fate, UnreliablePool } from './unreliablePool.ts';
 export interface Indexers {
   readonly count: number;
   start(): void;
-  /** As a process that is told to end. */
+  /** As a process that gets SIGTERM. */
   stop(position: number): void;
   /** As a process that is killed. */
   kill(position: number): Promise<void>;

@@ -1,6 +1,6 @@
 /** Runs that find a fault which the mirror had, or was given to see whether it is found. */
 export const NOTABLE_SEEDS: readonly { readonly seed: number; readonly finds: string }[] = [
-  // Given: also gaps that nobody fills.
+  // Given: also gaps that stay open.
   { seed: 1, finds: 'a cursor that passes what is not stored yet' },
   // Had: what was stored from the abandoned fork was taken for what landed again in another slot.
   { seed: 3, finds: 'a transaction that vanished, and one that landed again' },

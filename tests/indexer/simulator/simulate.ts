@@ -68,7 +68,7 @@ export async function simulate(options: {
     return (await selectCursor(operator, 'finalized')) === ledger.finalizedSlot;
   }
 
-  // The mirror was lost, and is made anew from a history that was announced before.
+  // The mirror was lost, and is rebuilt from a history that was announced before.
   const found = chance.below(transactions / 2);
   while (ledger.transactions.length < found) traffic.step();
   const floorSlot = ledger.finalizedSlot;

@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Time that passes only when the simulation lets it, and counts what is under way meanwhile. */
+/** Time that passes only when the simulation lets it, and counts what runs in between. */
 export interface SimulatedClock {
   nowMs(): number;
   /** In the place of `common/wait.ts`. */
   delay(ms: number, signal?: AbortSignal): Promise<void>;
-  /** To be used for all that takes time of the machine: the clock stands still meanwhile. */
+  /** For all that takes time of the machine: the clock stands still until it has ended. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing runs any more. */
   settle(): Promise<void>;
   /**
-   * Lets time pass, tick by tick, and wakes whoever waited for it: one after the other, so that the
+   * Lets time pass, tick by tick, and wakes its waiters one after the other, so that the
    * same seed is the same run.
    */
   advance(ms: number): Promise<void>;
@@ -23,14 +23,14 @@ const IDLE_TURNS = 4;
 
 export function createClock(): SimulatedClock {
   let now = 0;
-  let underWay = 0;
+  let running = 0;
   let onIdle = () => {};
   const sleepers = new Set<{ dueMs: number; wake: () => void }>();
 
   async function settle(): Promise<void> {
     for (let idle = 0; idle < IDLE_TURNS; idle += 1) {
       await turn();
-      if (underWay === 0) continue;
+      if (running === 0) continue;
       await new Promise<void>((resolve) => {
         onIdle = resolve;
       });
@@ -52,12 +52,12 @@ export function createClock(): SimulatedClock {
       signal?.removeEventListener('abort', resolve as () => void);
     },
     async during(work) {
-      underWay += 1;
+      running += 1;
       try {
         return await work();
       } finally {
-        underWay -= 1;
-        if (underWay === 0) onIdle();
+        running -= 1;
+        if (running === 0) onIdle();
       }
     },
     async advance(ms) {

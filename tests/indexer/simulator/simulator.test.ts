@@ -65,7 +65,7 @@ afterEach(() => {
 
 describe('a mirror under simulated failures', () => {
   it.each(seeds)(
-    'matches the ledger and announces each event once (seed $seed, for $finds)',
+    'equals the ledger and announces each event once (seed $seed, for $finds)',
     async ({ seed }) => {
       const outcome = await simulate({ seed, transactions: TRANSACTIONS, mirror, clock });
       expect(outcome).toEqual(NO_DIFFERENCES);

@@ -17,13 +17,13 @@ const SHORT_PAGE_MAX = 20;
 const STRANDED_SLOTS_MAX = 450;
 
 /**
- * A provider's address, behind which every question is answered by another node: one is behind, one
+ * A provider's address, behind which every question is answered by another node. One is behind, one
  * lists a slot in another order, one has lost rows.
  *
  * @param options.strandings draws what `chance` does not, whose sequence older seeds rest on
  * @param options.hidden transactions that no node lists among the program's
  * @param options.isFollowed whether something will follow that shows when a transaction is missing:
- *   nobody can miss what was never listed and nothing follows
+ *   no reader can miss what was never listed and nothing follows
  */
 export function createUnreliableNode(options: {
   ledger: SimulatedLedger;
@@ -65,7 +65,7 @@ export function createUnreliableNode(options: {
     return isStranded ? BigInt(strandings.below(STRANDED_SLOTS_MAX)) : 0n;
   }
 
-  /** Not twice in a row: a mirror that holds nothing yet has nothing to tell it from the beginning. */
+  /** Not twice in a row: an empty mirror cannot distinguish it from the beginning. */
   function isEmptied(): boolean {
     wasEmptied = !wasEmptied && strandings.happens(rates().emptyPages);
     return wasEmptied;

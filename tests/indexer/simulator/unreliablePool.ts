@@ -113,5 +113,5 @@ function untilDone(query: Query): Query {
   };
 }
 
-/** A connection that ends meanwhile receives nothing more. */
+/** A connection that has ended by then receives nothing more. */
 function ignore(): void {}

@@ -32,7 +32,7 @@ afterEach(async () => {
   await scene.pool.query('delete from service.credit_alerts');
 });
 
-async function told(): Promise<{ webhook: string; event: string; status: string }[]> {
+async function queued(): Promise<{ webhook: string; event: string; status: string }[]> {
   const deliveries = await scene.deliveries();
   return deliveries.map(({ webhook_id, event, status }) => ({
     webhook: webhook_id,
@@ -65,14 +65,14 @@ function opening(slot: bigint): LedgerTransaction {
   return { signature, slot, events: [opened, purchase] };
 }
 
-/** A withdrawal, one that follows upon `opening` unless told otherwise. */
+/** A withdrawal, one that follows upon `opening` by default. */
 function withdrawal(slot: bigint, available: number, sequence = 3, locked = 0): LedgerTransaction {
   const event = withdrawn({ credits: 500 - available, available, locked, slot });
   const data = { ...event.data, creditSequence: `${sequence}` } as never;
   return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
 }
 
-/** A purchase of 10 credits: the account's fourth change unless told otherwise. */
+/** A purchase of 10 credits: the account's fourth change by default. */
 function purchase(slot: bigint, available: number, sequence = 4): LedgerTransaction {
   const event = bought({ credits: 10, available, slot });
   const data = { ...event.data, creditSequence: `${sequence}` } as never;
@@ -87,7 +87,7 @@ function founding(): LedgerTransaction {
   return { ...place, events: [{ ...place, ...event } as LedgerEvent] };
 }
 
-/** A dispute that was upheld is repaid: the account's fourth change unless told otherwise. */
+/** A dispute that was upheld is repaid: the account's fourth change by default. */
 function repayment(slot: bigint, available: number, sequence = 4): LedgerTransaction {
   const place = { signature: `repayment in ${slot}`, slot, instructionIndex: 0, innerIndex: 0 };
   const data = {
@@ -106,7 +106,7 @@ describe('an event is announced to', () => {
     await scene.addWebhook({ url: URL, wallet: OTHER_WALLET });
     await scene.addWebhook({ url: URL, events: ['job.completed', 'worker.slashed'] });
     await scene.announce([bought({ credits: 5, available: 5 })]);
-    expect(await told()).toEqual([{ webhook: mine, event: 'credit.topup', status: 'pending' }]);
+    expect(await queued()).toEqual([{ webhook: mine, event: 'credit.topup', status: 'pending' }]);
   });
 
   it('no webhook that subscribes only to another event of the same transaction', async () => {
@@ -116,7 +116,7 @@ describe('an event is announced to', () => {
     ];
     const spent = withdrawn({ credits: 450, available: 50 });
     await scene.announce([bought({ credits: 500, available: 500 }), spent]);
-    expect(await told()).toEqual([
+    expect(await queued()).toEqual([
       { webhook: topUps, event: 'credit.topup', status: 'pending' },
       { webhook: alerts, event: 'credit.low', status: 'pending' },
     ]);
@@ -130,7 +130,7 @@ describe('an event is announced to', () => {
     const at = { slot: '9', unixTime: '1790000000', worker: 'a worker', workerSequence: '1' };
     const keys = { authority: 'a key', proofKey: 'a key', payout: 'an account' };
     const data = { ...at, ...keys, endpoint: 'https://example.com' };
-    // What a later transaction does to it is not told, though it is announced along with it.
+    // What a later transaction does to it is not in it, though it is announced along with it.
     const changed = {
       ...{ ...at, ...keys, endpoint: 'https://example.org', workerSequence: '2' },
       ...{ previousProofKey: 'a key', proofKeyChangedAt: '0' },
@@ -153,7 +153,7 @@ describe('an event is announced to', () => {
   it.each(['failed', 'disabled'])('its webhook later, when the webhook is %s', async (status) => {
     await scene.addWebhook({ url: URL, status });
     await scene.announce([bought({ credits: 5, available: 5 })]);
-    expect(await told()).toMatchObject([{ status: 'undelivered' }]);
+    expect(await queued()).toMatchObject([{ status: 'undelivered' }]);
     expect(await countQueued()).toBe(0n);
   });
 });
@@ -166,7 +166,7 @@ describe('announcing', () => {
       throw new Error('the cursor could not be moved');
     });
     await expect(failing).rejects.toThrow('the cursor');
-    expect(await told()).toEqual([]);
+    expect(await queued()).toEqual([]);
     expect(await countQueued()).toBe(0n);
   });
 
@@ -176,7 +176,7 @@ describe('announcing', () => {
     await scene.announce([event]);
     await scene.announce([event]);
     await scene.announce([{ ...event, slot: event.slot + 3n }]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
     expect(await countQueued()).toBe(1n);
   });
 
@@ -184,7 +184,7 @@ describe('announcing', () => {
     await scene.addWebhook({ url: URL });
     const event = bought({ credits: 5, available: 5 });
     await scene.announce([event, { ...event, innerIndex: event.innerIndex + 2 }]);
-    expect(await told()).toHaveLength(2);
+    expect(await queued()).toHaveLength(2);
   });
 
   it('skips events that are not above the floor slot', async () => {
@@ -192,9 +192,9 @@ describe('announcing', () => {
     const announcer = createAnnouncer({ awaitsFinality: false }, 10n);
     await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], announcer);
     await scene.announce([withdrawn({ credits: 5, available: 0, slot: 10n })], announcer);
-    expect(await told()).toEqual([]);
+    expect(await queued()).toEqual([]);
     await scene.announce([bought({ credits: 5, available: 5, slot: 11n })], announcer);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
     // The past has not begun an alert either.
     const { rows } = await scene.pool.query('select is_low from service.credit_alerts');
     expect(rows).toEqual([{ is_low: false }]);
@@ -268,11 +268,11 @@ describe('a transaction that is rolled back', () => {
     await scene.addWebhook({ url: URL });
     const lost = opening(10n);
     await scene.applyAndAnnounce([lost]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
     await vanish(lost);
-    expect(await told()).toEqual([]);
+    expect(await queued()).toEqual([]);
     await scene.applyAndAnnounce([opening(11n)]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
   });
 
   it('is not announced again when it lands after all', async () => {
@@ -293,7 +293,7 @@ describe('a transaction that is rolled back', () => {
     const lost = withdrawal(11n, 400);
     const inItsPlace = purchase(12n, 510, 3);
     await scene.applyAndAnnounce([opening(10n), lost, inItsPlace]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
     await vanish(lost);
     const { rows } = await scene.pool.query(
       'select signature from service.webhook_deliveries order by id offset 1',
@@ -310,15 +310,15 @@ describe('a transaction that is rolled back', () => {
     expect(rows).toEqual([{ signature: inItsPlace.signature }]);
   });
 
-  it('keeps the announcements of dependent transactions that are not announced again', async () => {
+  it('keeps announcements of dependents that are not announced again', async () => {
     await scene.addWebhook({ url: URL });
     const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
     await scene.applyAndAnnounce([opening(10n), lost, built]);
-    expect(await told()).toHaveLength(2);
+    expect(await queued()).toHaveLength(2);
     const later = createAnnouncer({ awaitsFinality: false }, 12n);
     await vanish(lost, later);
     await scene.applyAndAnnounce([withdrawal(13n, 400)], later);
-    expect(await told()).toHaveLength(2);
+    expect(await queued()).toHaveLength(2);
   });
 
   it('does not start an alert through events that were never announced', async () => {
@@ -328,31 +328,31 @@ describe('a transaction that is rolled back', () => {
     await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost], fromNow);
     await vanish(lost, fromNow);
     await scene.applyAndAnnounce([withdrawal(13n, 40, 4)], fromNow);
-    expect(await told()).toMatchObject([{ event: 'credit.low' }]);
+    expect(await queued()).toMatchObject([{ event: 'credit.low' }]);
   });
 
   it('rearms the alert that it started, unless that was sent', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const [spent, again, atLast] = [withdrawal(11n, 50), withdrawal(12n, 50), withdrawal(13n, 50)];
     await scene.applyAndAnnounce([opening(10n), spent]);
-    expect(await told()).toMatchObject([{ event: 'credit.low' }]);
+    expect(await queued()).toMatchObject([{ event: 'credit.low' }]);
     await vanish(spent);
     await scene.applyAndAnnounce([again]);
-    expect(await told()).toMatchObject([{ event: 'credit.low' }]);
+    expect(await queued()).toMatchObject([{ event: 'credit.low' }]);
     await scene.pool.query('update service.webhook_deliveries set attempts = 1');
     await vanish(again);
     await scene.applyAndAnnounce([atLast]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
   });
 
   it('restores the alert that it ended', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = purchase(12n, 150);
     await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
     await vanish(lost);
     await scene.applyAndAnnounce([withdrawal(13n, 40, 4)]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
   });
 
   it('restores the alert that it ended by repaying a dispute', async () => {
@@ -361,7 +361,7 @@ describe('a transaction that is rolled back', () => {
     await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90), lost]);
     await vanish(lost);
     await scene.applyAndAnnounce([withdrawal(13n, 80, 4)]);
-    expect(await told()).toHaveLength(1);
+    expect(await queued()).toHaveLength(1);
   });
 
   it('does not restore an alert that a repaid dispute ended before it', async () => {
@@ -371,15 +371,15 @@ describe('a transaction that is rolled back', () => {
     await scene.applyAndAnnounce([founding(), opening(10n), ...repaid, lost]);
     await vanish(lost);
     await scene.applyAndAnnounce([withdrawal(14n, 80, 5)]);
-    expect(await told()).toHaveLength(2);
+    expect(await queued()).toHaveLength(2);
   });
 
-  it('withdraws an alert of a dependent transaction, unless that transaction starts it again', async () => {
+  it('withdraws the alert of a dependent, unless that starts it again', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
     const lost = purchase(12n, 190);
     const low = withdrawal(11n, 90);
     await scene.applyAndAnnounce([opening(10n), low, lost, withdrawal(14n, 80, 5)]);
-    expect(await told()).toHaveLength(2);
+    expect(await queued()).toHaveLength(2);
     await vanish(lost);
     await scene.applyAndAnnounce([withdrawal(13n, 85, 4)]);
     const { rows } = await scene.pool.query('select signature from service.webhook_deliveries');
@@ -398,7 +398,7 @@ describe('with webhooks that wait for finality', () => {
     await scene.addWebhook({ url: URL });
     const landed = opening(10n);
     await scene.applyAndAnnounce([landed], careful());
-    expect(await told()).toMatchObject([{ status: 'pending' }]);
+    expect(await queued()).toMatchObject([{ status: 'pending' }]);
     expect(await countQueued()).toBe(0n);
     await inTransaction(scene.pool, (client) => careful().release(client, [landed.signature]));
     expect(await countQueued()).toBe(1n);
@@ -485,7 +485,7 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([49]);
   });
 
-  it("follows the wallet's own threshold, also when that is raised above the balance [events.credit-low]", async () => {
+  it("follows the wallet's own threshold, also when raised above the balance [events.credit-low]", async () => {
     await spend(150);
     await scene.pool.query('update service.credit_alerts set threshold_credits = 200');
     await spend(149);

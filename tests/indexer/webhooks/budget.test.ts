@@ -166,7 +166,7 @@ describe('a triggered event', () => {
     expect(await scene.deliveries()).toHaveLength(2);
   });
 
-  it('counts also where only terminals get it', async () => {
+  it('counts also when only terminals receive it', async () => {
     for (let time = 0; time < 3; time += 1) await trigger();
     await expect(trigger()).rejects.toThrow(BudgetSpentError);
   });

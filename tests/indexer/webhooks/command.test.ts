@@ -71,7 +71,7 @@ describe('svc webhooks', () => {
     expect((await svc(['rotate', id])).error).toMatch(/^Set SVC_SECRETS_KEY/);
   });
 
-  it('reseals all secrets, and fails with the names of those that it cannot open', async () => {
+  it('reseals all secrets, and fails with the names of those it cannot open', async () => {
     const old = { SVC_SECRETS_KEY_PREVIOUS: SECRETS_KEY };
     const keys = { ...old, SVC_SECRETS_KEY: Buffer.alloc(32, 9).toString('base64') };
     const { rows } = await scene.pool.query(

@@ -38,7 +38,7 @@ function remove(): Promise<void> {
   }).remove(WALLET, doomed);
 }
 
-/** Announces a top-up of the wallet as the mirror's only writer does, and waits for nobody. */
+/** Announces a top-up of the wallet as the mirror's only writer does, without waiting. */
 function announce(): Promise<void> {
   return inTransaction(scene.pool, async (client) => {
     await client.query(`set local lock_timeout = '500ms'`);
@@ -67,7 +67,7 @@ describe('a webhook during its deletion', () => {
     expect((await scene.deliveries()).map(({ webhook_id }) => webhook_id)).toEqual([kept]);
   });
 
-  it('receives events as usual when it is disabled, rotated or concluded instead', async () => {
+  it('receives events as usual when disabled, rotated or concluded instead', async () => {
     await inTransaction(scene.pool, async (changing) => {
       await changing.query('select from service.webhooks where id = $1 for no key update', [
         doomed,

@@ -157,7 +157,7 @@ describe('a delivery', () => {
 
   it.each([
     ['a closed port', 'http://127.0.0.1:9/', 'connection_refused'],
-    ['a name that leads nowhere', 'https://nobody.invalid/', 'name_not_resolved'],
+    ['a name that leads nowhere', 'https://unknown.invalid/', 'name_not_resolved'],
     ['an address that is not public', 'https://10.0.0.1/', 'address_refused'],
     ['a link-local address in disguise', 'https://[::ffff:169.254.169.254]/', 'address_refused'],
   ])('fails at %s', async (_name, url, error) => {
@@ -182,7 +182,7 @@ describe('a delivery', () => {
     expect(await scene.attemptDue()).toMatchObject([{ error: 'bad_response' }]);
   });
 
-  it('fails after ten seconds, whether the receiver is silent or drips its head [events.ten-seconds]', async () => {
+  it('fails after ten seconds, whether the receiver is silent or slow [events.ten-seconds]', async () => {
     expect(EXCHANGE_MS_MAX).toBe(10_000);
     const exchangeMs = EXCHANGE_MS_MAX / 50;
     await announceOne();
@@ -265,7 +265,7 @@ describe('the delivery schedule', () => {
     expect(await scene.attemptDue()).toEqual([]);
   });
 
-  it('marks the webhook failed after the fifth attempt and keeps later events for its owner [events.failed]', async () => {
+  it('fails the webhook after the fifth attempt and keeps later events [events.failed]', async () => {
     const { webhookId, delivery } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     receiver.answer = refuse;
@@ -343,7 +343,7 @@ describe('an attempt', () => {
     ['an active webhook', 'active', false],
     ['a failed one that its owner replays', 'failed', true],
   ])(
-    'to %s waits while another attempt of the same event runs',
+    'waits to %s while another attempt of the same event runs',
     async (_whose, status, isRequested) => {
       const { delivery } = await announceOne();
       await scene.pool.query('update service.webhooks set status = $1', [status]);
@@ -362,7 +362,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('that two processes receive is made by one of them', async () => {
+  it('is made by one of two processes that receive it', async () => {
     const { delivery } = await announceOne();
     const [job] = (await takeDue(scene.pool, TURN)) as [TakenAttempt];
     await scene.pool.query('update service.webhook_deliveries set taken_until = now()');
@@ -390,7 +390,7 @@ describe('an attempt', () => {
   });
 
   it.each(['alone', 'among others'])(
-    'counts once when it is concluded twice, after its process was presumed dead, %s',
+    'counts once when concluded twice, after its process seemed dead, %s',
     async (how) => {
       const { delivery } = await announceOne();
       const job = { deliveryId: delivery.id, attempt: 1 };
@@ -412,7 +412,7 @@ describe('an attempt', () => {
     },
   );
 
-  it('is concluded although the end of another in its statement cannot be written', async () => {
+  it('is concluded although another in its statement cannot be written', async () => {
     const { webhookId } = await announceOne();
     await scene.announce([bought({ credits: 5, available: 110 })]);
     await scene.pool.query('update service.webhook_deliveries set attempts = 1');

@@ -59,24 +59,24 @@ async function announce(): Promise<void> {
 
 /** The kinds that arrived, by job. */
 function arrivedKinds(): string[][] {
-  const told = receiver.received.map(({ body }) => JSON.parse(body));
-  return [...Map.groupBy(told, ({ data }) => data.job_id).values()].map((events) =>
+  const bodies = receiver.received.map(({ body }) => JSON.parse(body));
+  return [...Map.groupBy(bodies, ({ data }) => data.job_id).values()].map((events) =>
     events.map(({ event }) => event),
   );
 }
 
 describe("a webhook's events of one job", () => {
-  it('arrive one after the other, in the order of the ledger, out of one transaction too', async () => {
+  it('arrive one after the other, in the order of the ledger', async () => {
     await announce();
-    const underWay = new Map<string, number>();
+    const inFlight = new Map<string, number>();
     let overlaps = 0;
     receiver.answer = (response, { body }) => {
       const { data } = JSON.parse(body);
-      const count = (underWay.get(data.job_id) ?? 0) + 1;
-      underWay.set(data.job_id, count);
+      const count = (inFlight.get(data.job_id) ?? 0) + 1;
+      inFlight.set(data.job_id, count);
       if (count > 1) overlaps += 1;
       setImmediate(() => {
-        underWay.set(data.job_id, count - 1);
+        inFlight.set(data.job_id, count - 1);
         response.end();
       });
     };

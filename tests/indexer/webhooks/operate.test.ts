@@ -188,7 +188,7 @@ describe('a replay', () => {
     expect(await statuses()).toEqual([['delivered', 2]]);
   });
 
-  it('is refused for unknown or disabled webhooks and deliveries that did not fail', async () => {
+  it('is refused for unknown or disabled webhooks and successful deliveries', async () => {
     await announce(1);
     const { id: deliveryId } = (await scene.deliveries())[0] as { id: bigint };
     const one = { webhook, deliveryId };
@@ -201,7 +201,7 @@ describe('a replay', () => {
 });
 
 describe('a test event', () => {
-  it('has its own kind, is signed like any other, and changes nothing when it fails', async () => {
+  it('has its own kind, is signed as others, and changes nothing on failure', async () => {
     receiver.answer = refuse;
     await sendTestEvent(scene.pool, webhook);
     await scene.attemptDue();
@@ -246,7 +246,7 @@ describe('a webhook', () => {
     );
   });
 
-  it("has its pending deliveries set aside a thousand at a time, and no other webhook's", async () => {
+  it('loses its pending deliveries a thousand at a time, and no other’s', async () => {
     const otherId = await scene.addWebhook({ url: `${receiver.url}/other` });
     // Those of one batch are due at one time, and many wait for their transactions to be final.
     await scene.pool.query(
@@ -341,7 +341,7 @@ describe('deliveries', () => {
     expect(await scene.deliveries()).toHaveLength(1);
   });
 
-  it('are deleted a thousand at a time, and the deletion stops when the process ends', async () => {
+  it('are deleted a thousand at a time, until the process ends', async () => {
     await addOld(1_500);
     await deleteOldDeliveries(scene.pool, AbortSignal.abort());
     expect(await scene.deliveries()).toHaveLength(500);

@@ -232,10 +232,10 @@ describe('the payloads of webhooks', () => {
     for (const kind of EVENT_KINDS) {
       const [, row = ''] = guide.split(`\n| \`${kind}\` |`);
       const cell = row.split('\n')[0]?.split('|')[1] ?? '';
-      const told = [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field).sort();
-      expect([kind, told]).toEqual([kind, Object.keys(eventData[kind].shape).sort()]);
+      const documented = [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field).sort();
+      expect([kind, documented]).toEqual([kind, Object.keys(eventData[kind].shape).sort()]);
       for (const { data } of envelopesOf(kind)) {
-        expect([kind, Object.keys(data).sort()]).toEqual([kind, told]);
+        expect([kind, Object.keys(data).sort()]).toEqual([kind, documented]);
       }
     }
   });
@@ -268,9 +268,13 @@ describe('the payloads of webhooks', () => {
   });
 
   it('name each outcome of a dispute, with the credits that it returns', () => {
-    const told = envelopesOf('job.dispute_resolved').map(({ data }) => data);
-    expect(told.map(({ outcome }) => outcome).sort()).toEqual(['expired', 'rejected', 'upheld']);
-    for (const { outcome, credits_returned } of told) {
+    const verdicts = envelopesOf('job.dispute_resolved').map(({ data }) => data);
+    expect(verdicts.map(({ outcome }) => outcome).sort()).toEqual([
+      'expired',
+      'rejected',
+      'upheld',
+    ]);
+    for (const { outcome, credits_returned } of verdicts) {
       expect([outcome, credits_returned]).toEqual([outcome, outcome === 'upheld' ? 3 : 0]);
     }
   });

@@ -29,7 +29,7 @@ function answerSlowly(wallet: string): void {
 }
 
 describe('the share of a wallet', () => {
-  it('allows four attempts to each of its webhooks while it has few in progress', () => {
+  it('allows four attempts to each webhook while few are in progress', () => {
     begin('one', 8);
     expect(shares.turn('more')).toMatchObject({ webhookMax: 4, exceptWallets: [] });
   });

@@ -46,7 +46,7 @@ const accounts: ContractCall[] = [
     ),
   ]),
   call('getAccountInfo without a configuration', ({ mint }) => [mint.toBase58()]),
-  call('getAccountInfo of nothing', ({ nobody }) => [nobody.toBase58(), BASE64]),
+  call('getAccountInfo of nothing', ({ absent }) => [absent.toBase58(), BASE64]),
   call('getAccountInfo in part', ({ mint }) => [
     mint.toBase58(),
     { ...BASE64, dataSlice: { offset: 40, length: 10 } },
@@ -54,9 +54,9 @@ const accounts: ContractCall[] = [
   call('getAccountInfo of a program', () => [
     ...[TOKENS, { ...BASE64, dataSlice: { offset: 0, length: 4 } }],
   ]),
-  call('getMultipleAccounts', ({ mint, nobody }) => [[mint.toBase58(), nobody.toBase58()], BASE64]),
+  call('getMultipleAccounts', ({ mint, absent }) => [[mint.toBase58(), absent.toBase58()], BASE64]),
   call('getBalance', ({ to }) => [to.toBase58(), CONFIRMED]),
-  call('getBalance of nothing', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('getBalance of nothing', ({ absent }) => [absent.toBase58(), CONFIRMED]),
   call('getMinimumBalanceForRentExemption', () => [165]),
   call('getProgramAccounts by bytes', ({ mint }) => [
     TOKENS,
@@ -71,7 +71,7 @@ const accounts: ContractCall[] = [
   ]),
   call('getTokenAccountBalance', ({ tokens }) => [tokens.toBase58(), CONFIRMED]),
   refusal('getTokenAccountBalance of a mint', ({ mint }) => [mint.toBase58(), CONFIRMED]),
-  refusal('getTokenAccountBalance of nothing', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  refusal('getTokenAccountBalance of nothing', ({ absent }) => [absent.toBase58(), CONFIRMED]),
   call('getTokenSupply', ({ mint }) => [mint.toBase58(), CONFIRMED]),
   call('getTokenLargestAccounts', ({ mint }) => [mint.toBase58(), CONFIRMED]),
   call('getTokenAccountsByOwner of a mint', ({ payer, mint }) => [
@@ -110,7 +110,7 @@ const transactions: ContractCall[] = [
   call('getSignaturesForAddress limited', ({ to }) => [
     ...[to.toBase58(), { ...CONFIRMED, limit: 1 }],
   ]),
-  call('getSignaturesForAddress of nothing', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('getSignaturesForAddress of nothing', ({ absent }) => [absent.toBase58(), CONFIRMED]),
   call('simulateTransaction', async (scene) => [
     base64(await scene.sign([pay(scene, 5_000_000)])),
     BASE64,
@@ -124,11 +124,11 @@ const transactions: ContractCall[] = [
     { ...BASE64, accounts: { addresses: [scene.to.toBase58()], encoding: 'base64' } },
   ]),
   call('simulateTransaction with an unknown blockhash', async (scene) => [
-    base64(await scene.sign([pay(scene, 1)], scene.nobody.toBase58())),
+    base64(await scene.sign([pay(scene, 1)], scene.absent.toBase58())),
     BASE64,
   ]),
   call('simulateTransaction with its blockhash replaced', async (scene) => [
-    base64(await scene.sign([pay(scene, 5_000_000)], scene.nobody.toBase58())),
+    base64(await scene.sign([pay(scene, 5_000_000)], scene.absent.toBase58())),
     { ...BASE64, replaceRecentBlockhash: true },
   ]),
   refusal('sendTransaction that fails', async (scene) => [
@@ -136,7 +136,7 @@ const transactions: ContractCall[] = [
     SENT,
   ]),
   refusal('sendTransaction with an unknown blockhash', async (scene) => [
-    base64(await scene.sign([pay(scene, 1)], scene.nobody.toBase58())),
+    base64(await scene.sign([pay(scene, 1)], scene.absent.toBase58())),
     SENT,
   ]),
   refusal('sendTransaction with a wrong signature', async (scene) => {
@@ -170,7 +170,7 @@ const ledger: ContractCall[] = [
   call('isBlockhashValid of a new one', async (scene) => [
     ...[(await scene.sign([pay(scene, 1)])).recentBlockhash, CONFIRMED],
   ]),
-  call('isBlockhashValid of none', ({ nobody }) => [nobody.toBase58(), CONFIRMED]),
+  call('isBlockhashValid of none', ({ absent }) => [absent.toBase58(), CONFIRMED]),
   call('getSlot', () => [CONFIRMED]),
   call('getBlockHeight', () => [CONFIRMED]),
   call('getEpochInfo', () => [CONFIRMED]),

@@ -61,11 +61,11 @@ async function showVersionOne({ rpcUrl }: Target, { payer, to, call, names }: Co
 
 describe('the local ledger matches another ledger', () => {
   it('in the notifications of one transfer', async () => {
-    const told = normalize(await gatherNotifications(local, scene), scene.names) as object;
-    expect(Object.values(told)).not.toContain(undefined);
+    const received = normalize(await gatherNotifications(local, scene), scene.names) as object;
+    expect(Object.values(received)).not.toContain(undefined);
     if (!otherScene || typeof other === 'string') return;
     const others = normalize(await gatherNotifications(other, otherScene), otherScene.names);
-    expectSame('subscription', told, others);
+    expectSame('subscription', received, others);
   });
 
   it.each(CALLS)('in $name', async ({ name, method, params, isRefused }) => {

@@ -28,7 +28,7 @@ export const DIFFERENCES: readonly StatedDifference[] = [
       /\.(value|error\.data)\.(fee|loadedAccountsDataSize|loadedAddresses|(pre|post)(Token)?Balances)$/,
     reason:
       'A simulation on the local ledger leaves out balances, loaded addresses and sizes, which the ' +
-      'youngest nodes tell: LiteSVM does not.',
+      'youngest nodes report: LiteSVM does not.',
   },
   {
     where: /\.error\.(message|data)$/,
@@ -85,12 +85,13 @@ export const DIFFERENCES: readonly StatedDifference[] = [
   {
     where: /^getAccountInfo of a token account in base58\./,
     of: 'surfpool',
-    reason: 'surfpool tells words in place of data too long for base58; clusters refuse, as we do.',
+    reason:
+      'surfpool answers words in place of data too long for base58; clusters refuse, as we do.',
   },
   {
     where: /^getAccountInfo without a configuration\.result\.value$/,
     of: 'surfpool',
-    reason: 'surfpool does not tell commitments apart; by default clusters tell what is final.',
+    reason: 'surfpool has one commitment for all; by default clusters answer what is final.',
   },
   {
     // Where the comparison took so long that the mint is final.
@@ -111,17 +112,17 @@ export const DIFFERENCES: readonly StatedDifference[] = [
   {
     where: /\.meta\.returnData$/,
     of: 'surfpool',
-    reason: 'surfpool tells empty return data; clusters leave the field out.',
+    reason: 'surfpool has empty return data; clusters leave the field out.',
   },
   {
     where: /^getTransaction without versions\.result\.version$/,
     of: 'surfpool',
-    reason: 'surfpool tells the version to whoever did not ask for versions.',
+    reason: 'surfpool has the version also where no version was asked for.',
   },
   {
     where: /^getBlock\.result\.transactions\./,
     of: 'surfpool',
-    reason: 'surfpool tells a block’s transactions in words, whatever encoding was asked for.',
+    reason: 'surfpool has a block’s transactions in words, whatever encoding was asked for.',
   },
   {
     where: /^getBlock that is not yet\./,
@@ -137,19 +138,19 @@ export const DIFFERENCES: readonly StatedDifference[] = [
   {
     where: /\.blockTime$/,
     of: 'surfpool',
-    reason: 'surfpool tells a transaction’s time in another unit; clusters have Unix seconds.',
+    reason: 'surfpool has a transaction’s time in another unit; clusters have Unix seconds.',
   },
 ];
 
 const statedOf = (name: string): readonly StatedDifference[] =>
   DIFFERENCES.filter(({ of = name }) => of === name);
 
-/** @returns the differences from a ledger that nobody has stated */
+/** @returns the differences from a ledger that are not listed here */
 export function unstated(found: readonly Difference[], name: string): Difference[] {
   return found.filter(({ path }) => !statedOf(name).some(({ where }) => where.test(path)));
 }
 
-/** The list, with how often each was met: for whoever reads a run's output. */
+/** The list, with how often each was met, for the output of a run. */
 export function describeDifferences(found: readonly Difference[], name: string): string {
   const lines = statedOf(name).map(({ where, reason }) => {
     const count = found.filter(({ path }) => where.test(path)).length;

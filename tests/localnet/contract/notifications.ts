@@ -18,7 +18,7 @@ interface Message {
   params?: unknown;
 }
 
-/** What a websocket is told of one transfer, by the kind of subscription; undefined: nothing. */
+/** What a websocket gets of one transfer, by the kind of subscription; undefined: nothing. */
 export async function gatherNotifications(
   { wsUrl }: Target,
   scene: ContractScene,
@@ -72,9 +72,9 @@ export async function gatherNotifications(
     { encoding: 'base64', preflightCommitment: 'confirmed' },
   ]);
   if (sent.error) throw new Error(`the transfer was refused: ${JSON.stringify(sent.error)}`);
-  const told = await Promise.all(
+  const received = await Promise.all(
     KINDS.map(async (kind) => [kind, await within(WAIT_MS, wait(`${kind}Notification`))] as const),
   );
   client.terminate();
-  return Object.fromEntries(told);
+  return Object.fromEntries(received);
 }

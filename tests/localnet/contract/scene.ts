@@ -28,7 +28,7 @@ export interface Answer {
 export interface ContractScene {
   readonly payer: Keypair;
   readonly to: PublicKey;
-  readonly nobody: PublicKey;
+  readonly absent: PublicKey;
   readonly mint: PublicKey;
   readonly tokens: PublicKey;
   readonly delegate: PublicKey;
@@ -53,7 +53,7 @@ export interface ContractKeys {
   readonly payer: Keypair;
   readonly mintKeys: Keypair;
   readonly to: PublicKey;
-  readonly nobody: PublicKey;
+  readonly absent: PublicKey;
   readonly delegate: PublicKey;
 }
 
@@ -63,14 +63,14 @@ export function newKeys(): ContractKeys {
     payer: Keypair.generate(),
     mintKeys: Keypair.generate(),
     to: somebody(),
-    nobody: somebody(),
+    absent: somebody(),
     delegate: somebody(),
   };
 }
 
 export async function openScene(
   { rpcUrl }: Pick<Target, 'rpcUrl'>,
-  { payer, mintKeys, to, nobody, delegate }: ContractKeys,
+  { payer, mintKeys, to, absent, delegate }: ContractKeys,
 ): Promise<ContractScene> {
   const mint = mintKeys.publicKey;
   const owner = payer.publicKey;
@@ -153,7 +153,7 @@ export async function openScene(
   return {
     payer,
     to,
-    nobody,
+    absent,
     mint,
     tokens,
     delegate,
@@ -164,7 +164,7 @@ export async function openScene(
     failed: failed.signature,
     transferSlot: transfer.slot,
     names: new Map(
-      Object.entries({ payer: payer.publicKey, to, nobody, mint, tokens, delegate }).map(
+      Object.entries({ payer: payer.publicKey, to, absent, mint, tokens, delegate }).map(
         ([name, address]) => [address.toBase58(), `<${name}>`],
       ),
     ),

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
-// surfpool has a process of its own, which can be killed: it draws its ports by chance, and blocks
-// its thread for ever where one is taken by then.
+// surfpool has a process of its own, which can be killed. It draws its ports by chance, and blocks its
+// thread for ever where one is taken by then.
 
 const [, , packageName = '', payerSecretKey = ''] = process.argv;
 /** It stops when the queue of its events is full. */

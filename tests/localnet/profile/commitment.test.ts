@@ -52,7 +52,7 @@ describe('without SVC_COMMITMENT', () => {
     expect(await chosenAt(url, 'finalized')).toEqual(['finalized', 'SVC_COMMITMENT says so']);
   });
 
-  it('so is one whose node is older than the question, and one whose node is away', async () => {
+  it('a ledger is believed once it confirms if its node is too old or away', async () => {
     const node = await startRpcNode();
     node.says = (asked) => {
       const { id } = asked as { id: number };

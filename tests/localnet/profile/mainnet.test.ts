@@ -171,7 +171,7 @@ describe("a block's limits", () => {
   });
 });
 
-it('has a preflight see what is confirmed: what fails only since then fails in its block', async () => {
+it('a preflight sees what is confirmed; later changes fail in the block', async () => {
   const spender = Keypair.generate();
   await held.ask('localnet_fund', spender.publicKey.toBase58(), 10_000_000);
   await endSlot();

@@ -10,7 +10,7 @@ let folder: string;
 let environment: Record<string, string>;
 let lockPath: string;
 
-/** A program that says what it is told to, as the real one would. */
+/** A program that prints what the test sets, as the real one would. */
 function place(name: string, script: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
@@ -107,7 +107,7 @@ describe('a build', () => {
     expect(Buffer.from(build().get('hostile') ?? []).toString()).toBe('binary\n');
   });
 
-  it('fails on any other error of the code generator, even if the compiler reports success', () => {
+  it('fails on any other code generator error, even if the compiler succeeds', () => {
     cargoDoes(`echo 'ERROR llvm: stack offset exceeds max offset' >&2; ${WRITES}`);
     expect(build).toThrow(/the code generator failed:\nERROR llvm: stack offset exceeds/);
   });

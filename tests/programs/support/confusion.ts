@@ -21,7 +21,7 @@ export interface Confusion {
   refusal?: string | undefined;
 }
 
-/** Read by nobody in these roles: only the address counts. */
+/** Never read in these roles: only the address counts. */
 const BY_ADDRESS = new Set(['worker_unhost.model', 'claim_pay.treasury', 'model_upsert.model']);
 /** The gateway is looked at only if it is the one that the other accounts name. */
 const OPTIONAL = new Set(['gateway']);
@@ -87,7 +87,7 @@ export async function confuse(
       );
     for (const [index, { name: other, address }] of roles.entries()) {
       const { pubkey, isSigner } = valid.keys[index] as AccountMeta;
-      // The runtime itself lets nobody write to a program, whatever an instruction says.
+      // The runtime itself lets no instruction write to a program, whatever an instruction says.
       if (pubkey.equals(own) || address !== undefined) continue;
       const mayStand = isSigner || !role.signer;
       confusions.push({

@@ -4,8 +4,8 @@ import type { CreditAccount, Treasury, Worker } from '../../../programs/client/i
 import { addresses, BASE_UNITS_PER_CREDIT, STAKE_DECIMALS, type World } from './world.ts';
 
 /**
- * The books balance: the vault holds exactly what credits and claims are worth, the treasury owes
- * exactly what wallets are owed, and the stakes' vault holds exactly the stakes.
+ * The books balance. The vault holds exactly what credits and claims are worth, and the treasury owes
+ * exactly what wallets are owed. The stakes' vault holds exactly the stakes.
  *
  * @param parties everybody who has an account; the world's own wallet and worker unless named
  * @returns the accounts, in the order of the parties

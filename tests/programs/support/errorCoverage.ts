@@ -18,7 +18,7 @@ export const UNREACHABLE: Readonly<Record<string, Readonly<Record<string, string
     WrongLoader: 'no third loader runs the program',
   },
   gateway_open: { ArithmeticOverflow: RENT, InvariantViolated: FRESH, WrongDiscriminator: FRESH },
-  gateway_update: { InvariantViolated: 'the list of signers is written anew, within its bounds' },
+  gateway_update: { InvariantViolated: 'the list of signers is overwritten within its bounds' },
   credit_open: { ArithmeticOverflow: RENT, InvariantViolated: FRESH, WrongDiscriminator: FRESH },
   worker_register: { ArithmeticOverflow: RENT, InvariantViolated: FRESH },
   job_settle: { WrongTokenAccount: LOOKED_AT, WrongMint: LOOKED_AT },

@@ -74,7 +74,7 @@ export async function takeExits(
     );
   const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
     attemptAll([through(instruction)], ...signers);
-  /** The ed25519 program is asked by the transaction itself, whoever calls for the verdict. */
+  /** The ed25519 program is asked by the transaction itself, whichever signer sends the verdict. */
   const attemptVerdict = async (): Promise<string> => {
     const instructions = await composeVerdict(world, jobs.disputed, 'upheld_worker', {
       arbiter: arbiter.publicKey,

@@ -24,8 +24,8 @@ const LAYOUT = 'layout';
 
 /**
  * What each instruction can return, read from the Rust source: the errors that its functions name
- * and those of the functions they call. A method is looked up by its receiver's type; where the
- * source does not write that down, by every type that the file names, so rather too much is found.
+ * and those of the functions they call. A method is looked up by its receiver's type. Where the
+ * source leaves that out, every type that the file names counts, so rather too much is found.
  */
 export function returnableErrors(): Map<string, ReturnableErrors> {
   const functions = rustFunctions();

@@ -4,7 +4,7 @@ import { localAuthority, startBankrun } from '../../../testing/kit/bankrun.ts';
 import type { Chain } from '../../../testing/kit/chain.ts';
 import { startLiteSvm } from '../../../testing/kit/litesvm.ts';
 
-/** Two chains that are told the same, seen as one. */
+/** Two chains with the same transactions, seen as one. */
 export interface Twins extends Chain {
   /** How often accounts of both were compared, after transactions that both took. */
   compared(): number;
@@ -12,8 +12,8 @@ export interface Twins extends Chain {
 
 /**
  * Starts solana-bankrun with the program's build for it, and LiteSVM with the build for clusters.
- * Whatever is sent or written goes to both, and each transaction has to end alike: refused for the
- * same reason, or with the same bytes and lamports in every account that it could write.
+ * Whatever is sent or written goes to both, and each transaction has to end alike. It is refused for
+ * the same reason, or leaves the same bytes and lamports in every account that it could write.
  */
 export async function startTwins(): Promise<Twins> {
   const authority = await localAuthority();

@@ -38,8 +38,8 @@ export async function createBareWorld(given?: Chain): Promise<World> {
 }
 
 /**
- * A chain with the program initialized, one model, one gateway, one wallet with credits that trusts
- * the gateway, and one staked worker that hosts the model.
+ * A chain with the program initialized, and with one model and one gateway. One wallet with credits
+ * trusts the gateway, and one staked worker hosts the model.
  */
 export async function createWorld(
   settings: Partial<ConfigSettings> = {},

@@ -24,15 +24,14 @@ export async function selectDeliveries(database: Database): Promise<Delivery[]> 
 }
 
 /**
- * What webhooks are promised, as far as it can be kept: each event of the surviving ledger is told
- * once, as it is there, and nothing else is told. (A webhook cannot have an event twice: a key is
- * unique.) What was sent cannot be taken back, and only that is excused, where events go out before
- * they are final:
+ * What webhooks are promised, as far as possible: each event of the surviving ledger, once and as it
+ * is there, and nothing else. (A webhook cannot have an event twice: a key is unique.) What was sent
+ * cannot be taken back, and only that is excused, where events go out before they are final:
  *
- * - an event that was sent from an abandoned fork stays as it was told there, also when its
- *   transaction has landed again in another slot, upon other balances, or has never come back;
- * - a webhook that was sent `credit.low` from an abandoned fork is not told again by the
- *   transaction that took the balance down in its place.
+ * - an event that was sent from an abandoned fork stays as it was there. Its transaction may have
+ *   landed again in another slot, upon other balances, or have never come back;
+ * - a webhook that was sent `credit.low` from an abandoned fork does not get it again. Another
+ *   transaction may have taken the balance down in its place.
  *
  * @param awaitsFinality whether events wait until they are final: then nothing is excused
  */
@@ -60,6 +59,6 @@ export function compareAnnouncements(
   return [
     ...lost.map(({ body }) => `lost ${body}`),
     ...madeUp.map(({ body }) => `made up ${body}`),
-    ...changed.map(({ key, body }) => `told ${body} for ${dueByKey.get(key)?.body}`),
+    ...changed.map(({ key, body }) => `sent ${body} for ${dueByKey.get(key)?.body}`),
   ];
 }

@@ -18,7 +18,7 @@ const SHOWN_MAX = 10;
 interface CleanFold {
   /** The mirror's tables that differ from it, with the rows. */
   readonly tables: string[];
-  /** What webhooks are told of it. */
+  /** What webhooks get of it. */
   readonly deliveries: Delivery[];
 }
 

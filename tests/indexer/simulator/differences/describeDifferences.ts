@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** More of them tell no more. */
+/** More of them show nothing new. */
 const SHOWN_MAX = 10;
 
 /** What is missing, too much, or otherwise than it should be; empty when nothing is. */

@@ -5,7 +5,7 @@ import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
 import type { Delivery } from './announcements.ts';
 import { describeDifferences } from './describeDifferences.ts';
 
-/** What a wallet's webhooks are told of its own events, without regard to balances. */
+/** What a wallet's webhooks get of its own events, without regard to balances. */
 const KINDS: { readonly [Name in LedgerEventData['name']]?: EventKind } = {
   JobLocked: 'job.submitted',
   JobAcknowledged: 'job.processing',
@@ -53,7 +53,7 @@ function count(counts: Map<string, number>, key: string): void {
 }
 
 interface Balances {
-  /** The wallets that were told of it since they were last above the threshold. */
+  /** The wallets that got it since they were last above the threshold. */
   readonly low: Set<string>;
   /** What each wallet has in locks. */
   readonly locked: ReadonlyMap<string, bigint>;

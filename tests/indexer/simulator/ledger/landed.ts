@@ -33,10 +33,10 @@ export function show({ signature, slot, events }: Landed): LedgerTransaction {
 }
 
 /**
- * The accounts that a transaction with these events names: events tell of most, and every
+ * The accounts that a transaction with these events names: events name most, and every
  * instruction names the two fixed ones.
  */
 export function accountsOf(events: readonly LedgerEventData[]): Set<string> {
-  const told = events.flatMap(({ data }) => Object.values(data).map(String));
-  return new Set([addresses.config.toBase58(), addresses.treasury.toBase58(), ...told]);
+  const named = events.flatMap(({ data }) => Object.values(data).map(String));
+  return new Set([addresses.config.toBase58(), addresses.treasury.toBase58(), ...named]);
 }

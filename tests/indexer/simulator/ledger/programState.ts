@@ -59,10 +59,10 @@ export interface Now {
   readonly unixTime: string;
 }
 
-/** One instruction: changes the state and tells of it, or is refused, as the program would do it. */
+/** One instruction: changes the state and emits events, or is refused, as the program would do it. */
 export type Instruction = (state: ProgramState, now: Now) => LedgerEventData | null;
 
-export const NOBODY = '11111111111111111111111111111111';
+export const NO_KEY = '11111111111111111111111111111111';
 export const AUTHORITY = 'the authority';
 export const MODEL = { address: 'a model', id: 'model', tier: 'standard' } as const;
 export const PRICE = {

@@ -1,4 +1,4 @@
-import { type CreditAccount, type Instruction, NOBODY } from '../programState.ts';
+import { type CreditAccount, type Instruction, NO_KEY } from '../programState.ts';
 
 /** Which account an event is about, at its sequence. */
 export function accountOf({ wallet, creditAccount, sequence }: CreditAccount) {
@@ -17,7 +17,7 @@ export const openWallet =
     const limits = { limitPerJobCredits: '0', limitPerDayCredits: '0' };
     return {
       name: 'CreditOpened',
-      data: { ...now, ...accountOf(account), spender: NOBODY, ...limits },
+      data: { ...now, ...accountOf(account), spender: NO_KEY, ...limits },
     };
   };
 

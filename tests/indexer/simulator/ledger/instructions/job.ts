@@ -23,7 +23,7 @@ export function jobOf({ job, jobId, sequence }: JobAccount) {
   return { job, jobId, jobSequence: sequence };
 }
 
-/** The balances as job events tell them. */
+/** The balances as job events have them. */
 export function balancesOf({ availableCredits, lockedCredits }: CreditAccount) {
   return {
     availableCredits: `${availableCredits}`,

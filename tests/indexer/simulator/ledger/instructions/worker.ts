@@ -1,4 +1,4 @@
-import { type Instruction, MODEL, NOBODY, type WorkerAccount } from '../programState.ts';
+import { type Instruction, MODEL, NO_KEY, type WorkerAccount } from '../programState.ts';
 
 export const STAKE_TOKENS = 2_000n;
 
@@ -30,7 +30,7 @@ export const updateWorker =
     if (!updated) return null;
     updated.sequence += 1n;
     const keys = { authority: worker, proofKey: worker, payout: worker };
-    const unchanged = { previousProofKey: NOBODY, proofKeyChangedAt: '0' };
+    const unchanged = { previousProofKey: NO_KEY, proofKeyChangedAt: '0' };
     return {
       name: 'WorkerUpdated',
       data: { ...now, ...workerOf(updated), ...keys, ...unchanged, endpoint },
