@@ -54,7 +54,7 @@ export interface AppServices {
   metrics: ApiMetrics;
   tracer: Tracer;
   readiness: () => Promise<Readiness>;
-  /** Whether this process was told to end. */
+  /** Whether this process has begun to end. */
   isDraining: () => boolean;
   largeBodies: LargeBodies;
   bursts: BurstLimit;

@@ -159,7 +159,7 @@ export const environmentSchema = z.object({
   SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
     .default(20_000)
     .describe(
-      'what is under way may take this long once the process is told to end, 300000 at most; npm start insists after ten seconds',
+      'how long running requests may take after a signal to end, 300000 at most; npm start insists after ten seconds',
     ),
   SVC_DRAIN_DELAY_MS: z.coerce
     .number()
@@ -168,7 +168,7 @@ export const environmentSchema = z.object({
     .max(60_000)
     .default(0)
     .describe(
-      'so long a process that is told to end still takes requests, while /health and /ready answer 503 and each answer closes its connection; behind a balancer 5000',
+      'how long a process still takes requests after a signal to end, while /health and /ready answer 503 and each answer closes its connection; behind a balancer 5000',
     ),
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });

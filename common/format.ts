@@ -10,10 +10,10 @@ export function usdcValue(credits: bigint): number {
   return creditsNumber(credits) / 100;
 }
 
-/** The last moment that a Date can tell. */
+/** The last moment that a Date can hold. */
 const TIME_MS_MAX = 8.64e15;
 
-/** A ledger time, which has whole seconds, as ISO 8601 UTC; never later than a Date can tell. */
+/** A ledger time, which has whole seconds, as ISO 8601 UTC; never later than a Date can hold. */
 export function isoTime(unixSeconds: bigint): string {
   return new Date(Math.min(Number(unixSeconds) * 1_000, TIME_MS_MAX)).toISOString();
 }
@@ -45,9 +45,8 @@ interface ScanLimits {
 }
 
 /**
- * What the body of a request may hold. A parser takes up to a hundred times as long for a byte of
- * deep nesting, or of many small values, as for one of text. 2,048 messages with 4,096 text parts
- * have a third of these values.
+ * What the body of a request may hold. Deep nesting, or many small values, take a parser up to a hundred
+ * times as long as text does. The largest conversation, of 4,096 text parts, has a third of these values.
  */
 export const REQUEST_LIMITS: ScanLimits = { depth: 128, values: 65_536, fieldValues: 16_384 };
 

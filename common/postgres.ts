@@ -56,8 +56,8 @@ export function createPool(options: {
   // A lost idle connection is replaced at the next statement. The pool reports it as an error, which
   // would end the process without a listener.
   pool.on('error', ignore);
-  // The pool does not listen to a lent connection, and its user listens too late: it may be lost in
-  // the very packet that opens it. The next statement on it fails.
+  // The pool does not listen to a lent connection, and its user listens too late. It may be lost in
+  // the very packet that opens it. Then its next statement fails.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }

@@ -9,7 +9,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const SECRET_LENGTH = 32;
 const UNIQUE_VIOLATION = '23505';
 
-/** A wallet's key as an operator may see it; the key itself is kept by nobody but its owner. */
+/** What an operator may see of a wallet's key. Only its owner has the key itself. */
 interface KeyRecord {
   /** Microseconds since 1970: the order of the list. */
   place: bigint;
@@ -62,9 +62,9 @@ export async function createKey(database: pg.Pool, wallet: string): Promise<stri
 }
 
 /**
- * Revokes the wallet's live key and makes another in one transaction, so that there is no moment
- * with two keys or, for the owner, with none. A key that was made since the request came is left
- * as it is: it was shown to somebody, who would have a dead one.
+ * Revokes the wallet's live key and makes another in one transaction, so that there is never a moment
+ * with two keys, or with none. A key that was made after the request came stays: its reader would
+ * otherwise have a dead one.
  *
  * @param arrivedMs when the request came, by `performance.now()`; by default now
  * @throws WalletSuspendedError
@@ -91,7 +91,7 @@ export async function regenerateKey(
       [wallet, arrivals[0]?.arrived_at],
     );
     if (rows[0]?.is_younger) {
-      throw new KeyReplacedError(`The key of ${wallet} was replaced meanwhile.`);
+      throw new KeyReplacedError(`The key of ${wallet} was replaced by another request.`);
     }
     await endKey(client, wallet);
     return insertKey(client, wallet);

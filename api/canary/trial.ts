@@ -35,8 +35,8 @@ export type Trial = { firstTokenMs: number | undefined } & (
 );
 
 /**
- * Puts one question to one worker as a job like any other, and sees the job to its end on the
- * ledger: settled if the worker proved its answer, without a charge if not.
+ * Puts one question to one worker as a job like any other, and waits for the job's end on the ledger.
+ * It is settled if the worker proved its answer, else it ends without a charge.
  *
  * @param options.interrupted aborts when the answer is not waited for any longer
  * @throws ApiError, PriceChangedError, LedgerUnavailableError when the job cannot be locked
@@ -137,7 +137,7 @@ async function settle(
   };
 }
 
-/** At a worker that nobody chose, so that no choice learns from how it does. */
+/** At a worker that the pool did not choose, so that the pool learns nothing from it. */
 function reservationAt(worker: WorkerRow, observeFirstToken: (ms: number) => void): Reservation {
   const ignore = () => undefined;
   const ignored = {

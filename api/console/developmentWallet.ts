@@ -5,8 +5,8 @@ import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 const NAME = 'SVC_CONSOLE_DEVELOPMENT_WALLET_URL';
 
 /**
- * Lets pages offer the development wallet only where nothing is at stake: on this machine, with a
- * ledger that answers the methods of development, by which anybody makes money there anyway.
+ * Lets pages offer the development wallet only on this machine, with a ledger that answers the
+ * methods of development. There anybody can make money anyway.
  *
  * @throws ConfigError anywhere else
  */

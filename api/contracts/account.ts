@@ -13,7 +13,7 @@ export const accountObject = z.object({
   usdc_value: usdc.describe('The same in stablecoin units.'),
   last_topup_at: time.nullable().describe('Null before the first purchase.'),
   api_key_created_at: time,
-  locked_credits: credits.describe('Our choice: locked for jobs under way.'),
+  locked_credits: credits.describe('Our choice: locked for running jobs.'),
   limits: z
     .object({ per_job_credits: limit, per_day_credits: limit })
     .describe('Our choice: what the wallet lets this service lock.'),
@@ -55,7 +55,7 @@ const events = z
     if (repeated === -1) return;
     context.addIssue({ code: 'custom', path: [repeated], message: 'must not be given twice' });
   })
-  .meta({ uniqueItems: true, description: 'The kinds of events to be told of.' });
+  .meta({ uniqueItems: true, description: 'The kinds of events to send.' });
 
 const secret = textOfLength(16, 255);
 
@@ -83,7 +83,7 @@ export const webhookObject = z.object({
     .enum(['active', 'failed', 'disabled'])
     .describe(
       'Our choice beside `active`: `failed` after five failed attempts of one event, `disabled` by ' +
-        'the operator. Events are kept meanwhile, and can be replayed.',
+        'the operator. Its events are kept, and can be replayed.',
     ),
 });
 

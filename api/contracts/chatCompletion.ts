@@ -346,8 +346,8 @@ export function parseChatCompletion(body: unknown): ChatCompletionRequest {
 }
 
 /**
- * Leaves out what stands behind the first fault of a list, or beyond what it may hold: to describe
- * thousands of faults takes a hundred times as long as to find one.
+ * Cuts lists behind their first fault, and at their maximum length: describing thousands of faults
+ * takes a hundred times as long as finding one.
  */
 function cutToFirstFault(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;

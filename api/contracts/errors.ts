@@ -222,7 +222,7 @@ export const errorTable = {
   session_required: {
     status: 401,
     type: 'authentication_error',
-    meaning: 'Nobody is signed in, or the session has ended.',
+    meaning: 'There is no session, or it has ended.',
     isOfConsole: true,
   },
   sign_in_refused: {
@@ -353,7 +353,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** The client left before anything was locked for it: nobody is to be told, and nothing is wrong. */
+/** The client left before anything was locked for it: there is nothing to answer or to log. */
 export class ClientLeftError extends Error {
   override name = 'ClientLeftError';
 }
@@ -384,8 +384,8 @@ export function errorHeaders(error: ApiError): Record<string, string> {
 }
 
 /**
- * What a client is told about any thrown value: an ApiError as it is; a lost database or ledger as
- * a 503 that is safe to retry; the rest as an `internal_error` that says nothing of its inside.
+ * The answer to any thrown value. An ApiError stays as it is. A lost database or ledger is a 503 that
+ * is safe to retry. Anything else is an `internal_error` without a detail.
  */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;

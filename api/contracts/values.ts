@@ -44,8 +44,8 @@ export const wellFormedText = z
   .refine((text) => text.isWellFormed(), { error: 'must not contain lone surrogates' });
 
 /**
- * A text of `min` to `max` characters. They are code points, as JSON Schema counts them, so that the
- * document says the same: many a character is two units of a JavaScript string.
+ * A text of `min` to `max` characters. They are code points, as in JSON Schema, so that the document
+ * holds. Many characters are two units of a JavaScript string.
  */
 export function textOfLength(min: number, max: number) {
   return wellFormedText

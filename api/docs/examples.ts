@@ -16,7 +16,7 @@ import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
 import type { ModelList, ModelObject } from '../contracts/model.ts';
 import type { CodeSample } from './openApi.ts';
 
-/** One job's life, told by every example of the documentation. */
+/** One job's life, which every example of the documentation follows. */
 
 const jobId = 'job_019a9fd1c3b47c1e8f3a5d2b6c7e9f01';
 const webhookId = 'wh_5f0c1f6f2d9a4f5b8c3e7a1d0b9e8f72';

@@ -33,7 +33,7 @@ const guides = [
   { document: 'verify-a-job.md', path: '/docs/verify', title: 'Verify a job' },
 ] as const;
 
-/** What takes the place of other documents for whoever reads them here. */
+/** Links to other documents lead to these pages of the service. */
 const SERVED: Readonly<Record<string, string>> = {
   'console.md': '/console',
   'packages.md': '/packages/',

@@ -151,7 +151,7 @@ export interface Page {
   path: string;
   title: string;
   body: Html;
-  /** What follows the body, made anew for each request. */
+  /** What follows the body, made for each request. */
   live?: () => Promise<Html>;
   /** What the page's own part of the navigation leads to. */
   contents: readonly Heading[];

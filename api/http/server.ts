@@ -57,7 +57,7 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
   /** Those whose last response says that it is the last. */
   const ending = new WeakSet<Socket>();
 
-  /** Connections whose TLS handshake is under way, by their peer. */
+  /** Connections in their TLS handshake, by their peer. */
   const handshakes = new Map<string, Socket>();
 
   /** When those were opened that have not been asked anything yet. */
@@ -194,11 +194,11 @@ function readPem(name: string, path: string): Buffer {
 }
 
 /**
- * Opens the port: with HTTPS when a certificate is configured; with plain HTTP only where nobody can
- * listen in: on loopback, or behind a proxy that the operator vouches for.
+ * Opens the port. It speaks HTTPS when a certificate is configured, and plain HTTP only on loopback
+ * or behind a proxy that the operator vouches for.
  *
- * @throws ConfigError when plain HTTP would leave this machine unasked, half of a certificate is
- *   given, or the port cannot be opened
+ * @throws ConfigError when plain HTTP could leave this machine, half of a certificate is given, or
+ *   the port cannot be opened
  */
 export async function listen(config: ServerSettings & TlsSettings): Promise<Listening> {
   const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;

@@ -39,7 +39,7 @@ export type LookedUpStatus = JobStatus | 'closed';
 
 /**
  * Finds a job's status: in the mirror when it has ended there, else on the ledger, which is never
- * behind; undefined when neither ever had it.
+ * behind. Undefined when neither ever had the job.
  */
 export function createStatusLookup(options: { database: Database; context: LedgerContext }) {
   const { database, context } = options;
@@ -60,8 +60,8 @@ export function createStatusLookup(options: { database: Database; context: Ledge
 }
 
 /**
- * Ends a job whose process is gone, unless it has ended already: its time may be over, and its
- * process may settle it in the same moment.
+ * Ends a job whose process is gone, unless it has ended already. Its time may be over, or its process
+ * may settle it in the same moment.
  */
 export function createOrphanEnd(context: LedgerContext) {
   return async (key: JobKey): Promise<LookedUpStatus> => {

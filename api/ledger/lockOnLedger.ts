@@ -47,8 +47,8 @@ type LockTry = LockRequest & { lockedAtEarliest: bigint };
 
 /**
  * Locks credits for a new job. Locks of one wallet that share a transaction are refused by what they
- * take together, though some may never land. Whether the balance or the day's limit is too small is
- * known only of a lock that was sent alone, as a refused one is the next time.
+ * take together, though some may never land. Only a lock that was sent alone shows that the balance
+ * or the day's limit is too small. After a refusal, the next try is sent alone.
  *
  * @throws as `Escrow.lock` says
  */

@@ -10,25 +10,25 @@ import { type ApiError, type ErrorCode, errorBody, errorHeaders } from '../contr
 import type { Stages } from '../telemetry/tracing.ts';
 import type { Piece } from '../workers/events.ts';
 
-/** The one form in which an error becomes a response. */
+/** Sends an error as a response. */
 export function sendError(response: Response, error: ApiError, publicUrl: string): void {
   recordError(response, error);
-  // HTTP wants every 401 to say how to authenticate.
+  // HTTP requires this header of every 401.
   if (error.status === 401) response.set('www-authenticate', 'Bearer');
   response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
 }
 
-/** Remembers with which error a response ends, for those who count and log requests. */
+/** Records with which error a response ends, for metrics and logs. */
 function recordError(response: Response, { code }: ApiError): void {
   response.locals.errorCode = code;
 }
 
-/** Remembers that the client has its whole answer, though the response goes on for a moment. */
+/** Records that the client has its whole answer, though the response goes on for a moment. */
 function recordWhole(response: Response): void {
   response.locals.isWhole = true;
 }
 
-/** Remembers the job that a request became, for those who log requests. */
+/** Records the job that a request became, for logs. */
 export function recordJob(response: Response, job: { modelId: string; stages: Stages }): void {
   response.locals.job = job;
 }
@@ -38,7 +38,7 @@ export function recordedJobOf(response: Response): { modelId: string; stages: St
   return response.locals.job;
 }
 
-/** Whether the client got all that it asked for, whoever closed the connection. */
+/** Whether the client got all that it asked for, even if it then closed the connection. */
 export function wasAnswered(response: Response): boolean {
   return response.writableFinished || response.locals.isWhole === true;
 }
@@ -49,8 +49,9 @@ export function errorCodeOf(response: Response): ErrorCode | undefined {
 }
 
 /**
- * Aborts when the client closes its connection before its answer was sent; at once where it did so
- * already, as it may while a compressed body is unpacked: then there is no event any more.
+ * Aborts when the client closes its connection before its answer was sent. It aborts at once where
+ * the connection is closed already, since no event will come: a client may leave while its compressed
+ * body is unpacked.
  */
 export function abortWhenLeft(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
@@ -83,11 +84,11 @@ export interface Delivery {
    */
   begin(worker?: { address: string; engine: string | null }): void;
   write(piece: Piece): void;
-  /** Forgets what was written: another worker begins anew. Never called of a stream. */
+  /** Forgets what was written, since another worker begins again. Never called for a stream. */
   discard(): void;
   /** The text is complete and its proof has been checked. */
   finish(end: AnswerEnd): void;
-  /** The answer settled, or nothing is known of its settlement in time; undefined of an empty one. */
+  /** The answer was settled, or its settlement is not known in time. Undefined for an empty answer. */
   settled(settlement?: Settlement): void;
   /** Ends with an error, as a status while none was sent, else as the stream's last event. */
   fail(error: ApiError): void;
@@ -101,7 +102,7 @@ interface AnswerEnd {
   usage: Usage;
 }
 
-/** What a client gets to know of the settlement. */
+/** What a client reads of the settlement. */
 export interface Settlement {
   settlementTx: string | null;
   creditsRemaining: number | null;
@@ -138,11 +139,11 @@ interface DeliveryOptions {
   response: Response;
   identity: AnswerIdentity;
   publicUrl: string;
-  /** Whether a stream ends with a chunk that tells its usage. */
+  /** Whether a stream ends with a chunk that states its usage. */
   includeUsage: boolean;
   /**
    * Called once the whole answer was handed to the system, to the last byte of a plain one and of a
-   * stream's `[DONE]`; never for an error, nor where the connection was over before.
+   * stream's `[DONE]`. Never called for an error, or where the connection ended before.
    */
   onWhole?: () => void;
 }
@@ -192,7 +193,7 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
     settled(settlement) {
       if (body === undefined) throw new Error('an answer cannot settle before it is finished');
       const { socket } = response;
-      // Node says so of a connection that was cut, too; and it may close this one right afterwards.
+      // Node emits it for a cut connection, too, and may close this one right afterwards.
       response.prependOnceListener('finish', () => {
         if (!socket?.destroyed) onWhole();
       });
@@ -284,7 +285,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       sendDelta({}, finishReason, isTruncated ? { truncated: 'deadline' } : undefined);
       if (includeUsage) sendChunk({ choices: [], usage });
       send('data: [DONE]\n\n');
-      // The official clients close the connection then, and hear none of the trailers.
+      // The official clients close the connection then, and receive no trailers.
       flush(() => {
         recordWhole(response);
         onWhole();

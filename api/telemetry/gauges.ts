@@ -6,12 +6,12 @@ import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 
-/** Thousands of transactions cost less than what an operator should ever let it sink to. */
+/** Within a minute, fees cost far less than the least balance that an operator should allow. */
 const READ_INTERVAL_MS = 60_000;
 
 /**
  * Shows what the fee payers have left, read at once and then once a minute. While the node does not
- * tell, there is no sample: an old one would hide that they run dry.
+ * answer, there is no sample: an old one would hide that they run dry.
  *
  * @returns `close` ends the reading
  */
@@ -45,11 +45,11 @@ export function observeFeePayers(
   }
 
   void follow();
-  // Not waited for: a node that is silent must not use up the time for ending.
+  // Does not wait for a silent node, which would use up the time for ending.
   return { close: () => closing.abort() };
 }
 
-/** Shows what others keep: it is read when somebody asks. */
+/** Shows what other parts keep, read at each scrape. */
 export function observeState(
   registry: Registry,
   parts: {

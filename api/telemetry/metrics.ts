@@ -2,15 +2,15 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import type { StageName } from './tracing.ts';
 
-/** From what a mirror read takes to what a job may take. */
+/** From the duration of a mirror read to that of the longest job. */
 const STAGE_BUCKETS_SECONDS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
 ];
 
-/** How a job ended, as far as this process knows: one of the last is the keeper's to end. */
+/** How a job ended, as far as this process knows: one `left_to_keeper` is ended by the keeper. */
 export type JobMetricResult = 'settled' | 'failed' | 'refunded' | 'disputed' | 'left_to_keeper';
 
-/** What the API tells about its work, in Prometheus's form. */
+/** The API's metrics, in Prometheus's form. */
 export interface ApiMetrics {
   readonly registry: Registry;
   requestStarted(): void;

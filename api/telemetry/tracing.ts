@@ -48,7 +48,7 @@ export async function createTracing(options: {
   if (collectorUrl === undefined) {
     return { tracer: trace.getTracer(SERVICE), close: async () => undefined };
   }
-  // Spans that could not be delivered are told of, and dropped: no request waits for them.
+  // Undelivered spans are logged and dropped, since no request waits for them.
   const warn = (reason: string) => logger.warn({ msg: 'Failed to deliver traces', reason });
   diag.setLogger({ ...noLogger, error: warn, warn }, DiagLogLevel.WARN);
   // Loaded only where it is used: it takes as long as half of the rest of the start.
@@ -111,7 +111,7 @@ export function startRequestTrace(tracer: Tracer): RequestTrace {
   };
 }
 
-/** One clock for all spans: left to itself, each would relate it to the day's time anew. */
+/** One clock for all spans: left to itself, each would relate it to the time of day by itself. */
 function epochMs(ms: number): number {
   return performance.timeOrigin + ms;
 }
@@ -127,9 +127,9 @@ export type StageName = 'lock' | 'first_token' | 'worker' | 'settle' | 'mirror';
 
 /** How long each stage of a request took, for the `server-timing` header and the metrics. */
 export interface Stages {
-  /** Ends the stage that is under way, under this name. */
+  /** Ends the running stage, under this name. */
   mark(name: StageName): void;
-  /** Notes a moment within the stage that is under way, which goes on; of several, the last counts. */
+  /** Records a moment within the running stage, which goes on. Of several, the last counts. */
   note(name: StageName): void;
   /** Those that have ended, in whole milliseconds. */
   durationsMs(): Partial<Record<StageName, number>>;
@@ -138,7 +138,7 @@ export interface Stages {
 }
 
 /**
- * @param onStage told of each stage as it ends, in milliseconds of `performance.now()`
+ * @param onStage called with each stage as it ends, in milliseconds of `performance.now()`
  */
 export function createStages(
   onStage: (name: StageName, startMs: number, endMs: number) => void,

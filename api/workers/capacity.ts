@@ -9,10 +9,10 @@ import {
   smoothed,
 } from './choice.ts';
 
-/** A reserved place at a worker. Released once, when the attempt is over. */
+/** Reserved capacity at a worker. Released once, when the attempt is over. */
 export interface Reservation {
   worker: KnownWorker;
-  /** Tells how long the first token took; the pool's choice learns from it. */
+  /** Records how long the first token took, for the pool's next choices. */
   observeFirstToken(ms: number): void;
   /** The worker proved its answer. */
   succeeded(): void;
@@ -20,11 +20,11 @@ export interface Reservation {
   failed(): void;
   /** Nothing listens at the worker's endpoint: it is offered no work before it answers a probe. */
   refusedConnection(): void;
-  /** @param retryAfterMs when the worker expects to have a place again, if it said so */
+  /** @param retryAfterMs when the worker expects to have capacity again, if it said so */
   foundBusy(retryAfterMs: number | undefined): void;
   /**
-   * Whether the ledger has other terms of the worker than when the place was reserved: it left, hosts
-   * the model no more, or has another endpoint or proof key.
+   * Whether the worker's terms on the ledger have changed since the reservation: it left, stopped
+   * hosting the model, or has another endpoint or proof key.
    */
   hasChanged(): boolean;
   release(): void;
@@ -47,11 +47,11 @@ export interface Capacity {
   ): Promise<Reservation | undefined>;
   /** How many wait for capacity at the model's workers. */
   waiting(modelAddress: string): number;
-  /** Lets everybody who waits look again, in the order they came. */
+  /** Lets all waiting requests try again, in the order they came. */
   offer(): void;
 }
 
-/** Reservation of places, first come first served among those who wait. */
+/** Reserves capacity, first come, first served among waiting requests. */
 export function createCapacity(options: {
   candidates: (modelAddress: string) => KnownWorker[];
   time?: Time;

@@ -1,7 +1,7 @@
 import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 
-/** How far a worker is trusted with jobs, from what its last ones came to. Times are of one clock. */
+/** How far a worker is trusted with jobs, by its last results. Times are of one clock. */
 export interface Cooldown {
   /** Incidents since its last proven answer. */
   failures: number;
@@ -10,7 +10,7 @@ export interface Cooldown {
   failedAtMs: number;
   /** Until then it is asked only where no sound worker is left. */
   coolUntilMs: number;
-  /** Until then it has no place, by its own word. */
+  /** Until then it has no capacity, as it said. */
   busyUntilMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface Cooldown {
 const COOL_DOWN_MS_MIN = 2_000;
 /** What it costs to find out that a broken worker works again: one job's failover a minute. */
 const COOL_DOWN_MS_MAX = 60_000;
-/** When a busy worker names no time: about the length of a short answer. */
+/** For a busy worker that names no time: about the length of a short answer. */
 const BUSY_MS = 1_000;
 /** A worker's `Retry-After` keeps it out no longer than ours may last. */
 const BUSY_MS_MAX = RETRY_AFTER_SECONDS_MAX * 1_000;
@@ -37,8 +37,7 @@ export function newCooldown(): Cooldown {
 /**
  * The worker failed at a job: it cools down, twice as long as after the failure before.
  *
- * @param begunAtMs when the job was given to it; jobs that were under way together when a worker
- *   broke are one incident
+ * @param begunAtMs when the job was given to it. Jobs that ran together when it broke are one incident
  */
 export function recordFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number): void {
   if (begunAtMs < cooldown.failedAtMs) return;
@@ -55,7 +54,7 @@ export function recordSuccess(cooldown: Cooldown): void {
   cooldown.coolUntilMs = Number.NEGATIVE_INFINITY;
 }
 
-/** The worker had no place. It works, so this is no failure. */
+/** The worker had no capacity. It works, so this is no failure. */
 export function recordBusy(
   cooldown: Cooldown,
   retryAfterMs: number | undefined,
@@ -64,7 +63,7 @@ export function recordBusy(
   cooldown.busyUntilMs = nowMs + Math.min(retryAfterMs ?? BUSY_MS, BUSY_MS_MAX);
 }
 
-/** What shows how quick a worker is while it has answered no job. */
+/** How quick a worker is, before it has answered a job. */
 interface StartProbe {
   /** How long it took to answer our first probe. */
   answerMs: number;
@@ -74,7 +73,7 @@ interface StartProbe {
 
 /** What one API process knows of a worker. Times are milliseconds of the process's own clock. */
 export interface KnownWorker extends WorkerRow {
-  /** Whether the ledger lets it take jobs. One that left keeps those under way and gets no other. */
+  /** Whether the ledger lets it take jobs. One that left keeps its running jobs and gets no other. */
   isEligible: boolean;
   capacity: number;
   /** Jobs that this process has given it, or is about to. */
@@ -88,7 +87,7 @@ export interface KnownWorker extends WorkerRow {
   cooldown: Cooldown;
   probedAtMs: number;
   answeredAtMs: number;
-  /** How quick it was at its start: see `StartProbe`; undefined before its first answer. */
+  /** Undefined before its first answer. */
   startProbe: StartProbe | undefined;
   /** Whether its last probe came to nothing. */
   isSilent: boolean;
@@ -142,8 +141,8 @@ export function unknownHealth() {
 }
 
 /**
- * An older time to first token is no reason any more to prefer another: so a worker that was slow
- * once is looked at again about once a minute.
+ * An older time to first token no longer counts, so that a worker that was slow once is tried again
+ * about once a minute.
  */
 const FIRST_TOKEN_AGE_MAX_MS = 60_000;
 
@@ -169,7 +168,7 @@ export function chooseWorker(
   choice: Choice,
 ): KnownWorker | undefined {
   const { nowMs } = choice;
-  // What says that it is busy, or takes no jobs at all, is not worth waiting for either.
+  // A worker that says it is busy, or takes no jobs at all, is not worth waiting for either.
   const open = workers.filter(
     ({ capacity, cooldown }) => capacity > 0 && cooldown.busyUntilMs <= nowMs,
   );
@@ -196,13 +195,13 @@ function soonestBack(one: KnownWorker, other: KnownWorker): number {
 }
 
 /**
- * Two at random, the better one taken: load spreads almost as well as with full knowledge, and
- * several API processes do not all run to the same worker.
+ * Takes the better of two random workers. Load spreads almost as well as with full knowledge, and
+ * several API processes do not all choose the same worker.
  */
 function betterOfTwo(workers: readonly KnownWorker[], choice: Choice): KnownWorker | undefined {
   const seen = workers.map((worker) => recentFirstTokenMs(worker, choice) ?? Infinity);
   const bestMs = Math.min(...seen);
-  // The unobserved count as the best: so a newWorker is tried soon, and not buried in jobs.
+  // Workers without an observation count as the best, so that a new one is tried soon.
   const assumedMs = Number.isFinite(bestMs) ? bestMs : 1;
   const expectedWait = (worker: KnownWorker): number =>
     // At least 1 ms, so that jobs in flight count at any speed.

@@ -32,13 +32,13 @@ export interface WorkerClient {
    * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
    */
   submit(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
-  /** Tells the worker to stop, send what it has and prove that. */
+  /** Asks the worker to stop, send what it has and prove that. */
   stop(task: WorkerTask): Promise<void>;
 }
 
 /** A stop is answered at once; the last deltas and the proof come on the open stream. */
 const STOP_TIMEOUT_MS = 5_000;
-/** How long a body is read on for its connection's sake. */
+/** How long a body is read to its end, so that its connection can be used again. */
 const END_TIMEOUT_MS = 1_000;
 
 /**
@@ -117,7 +117,7 @@ export function createWorkerClient(options: {
     if (!isOk(response)) throw await readRefusal(response);
     const engine = headerOf(headers, 'x-svc-engine');
     let isProven = false;
-    // Whoever destroys it has no use for its error.
+    // After a destroy its error is of no use.
     body.on('error', () => undefined);
     try {
       // It may have changed its engine since its last health report.

@@ -13,8 +13,8 @@ const RETRY_AFTER_SECONDS_MAX = 60;
 const JOB_MS_ASSUMED = 2_000;
 
 /**
- * When a request that found no capacity has a chance of some: a job ends, a worker that cools
- * down or calls itself busy is due again, or the next probe may find one that is away.
+ * When a request that found no capacity may find some. That is when a job ends, when a worker's
+ * cooldown or busy time is over, or when the next probe may find a worker that is away.
  *
  * @param options.workers that the ledger lets take jobs of the model
  * @param options.waiting how many requests wait for it
@@ -76,7 +76,7 @@ const READ_INTERVAL_MS = 1_000;
 /** A worker whose last answer is older is not offered work. */
 const ANSWER_AGE_MAX_MS = 30_000;
 
-/** Is called with what workers do, for those who keep it. */
+/** Is called with what workers do, to record it. */
 interface WorkerObserver {
   probed(worker: string, isAnswered: boolean): void;
   failed(worker: string, modelAddress: string): void;
@@ -145,7 +145,7 @@ export function createWorkerDirectory(options: {
         const { endpoint } = worker;
         worker.probedAtMs = now;
         const health = await probe(worker);
-        // What its former endpoint said counts no more.
+        // Ignore the answer: the endpoint has changed.
         if (worker.endpoint !== endpoint) return;
         worker.unreadyReason = unreadyReasonOf(health);
         if (health === 'refused') return recordUnreachable(worker);
@@ -172,7 +172,7 @@ export function createWorkerDirectory(options: {
         // Not awaited: a worker that hangs must not delay the news of the others.
         void probeDue();
       } catch (error) {
-        // The pool as last read goes on serving; requests themselves tell of a database that is away.
+        // The pool as last read goes on serving. Requests fail by themselves while the database is away.
         logger.warn({ msg: 'Failed to read the workers', err: error });
       }
     }

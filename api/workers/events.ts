@@ -36,7 +36,7 @@ export class WorkerFailedError extends Error {
   override name = 'WorkerFailedError';
   /** The worker's word, if it is one of the protocol's, or ours for what it left out. */
   readonly code: string;
-  /** Set when the worker works and only had no place. */
+  /** Set when the worker works and only had no capacity. */
   readonly busy: { retryAfterMs: number | undefined } | undefined;
   /** Whether nothing listens at its endpoint. */
   readonly isRefused: boolean;
@@ -148,7 +148,7 @@ export interface Piece {
 export type WorkerEvent =
   | { type: 'started'; engine: string | null }
   | Piece
-  /** The worker is at it, and has neither yet. */
+  /** The worker works, and has neither yet. */
   | { type: 'alive' }
   | { type: 'finish'; reason: string }
   | { type: 'proof'; proof: WorkerProof };
@@ -157,8 +157,8 @@ export type WorkerEvent =
 const EVENT_CHARACTERS_MAX = 1_048_576;
 
 /**
- * The events of an answer's body, those of a chunk together as it arrives: one after the other,
- * each would wait for several turns of the promises in between.
+ * The events of an answer's body, those of a chunk together as it arrives. Yielded one by one, each
+ * would wait for several promises in between.
  *
  * @throws WorkerFailedError as `readEvent` does, and when an event has no end
  */

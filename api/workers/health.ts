@@ -59,13 +59,13 @@ const unreadyBody = z.object({ error: z.object({ message: z.string().max(1_000) 
 export const PROBE_INTERVAL_MS = 5_000;
 
 /**
- * Asks a worker whether it is there. A worker that answers for another address is treated as
- * silent: its endpoint was taken over, or is misconfigured. So is one that does not serve our gateway,
- * and one with the built-in engine, which only a service for development may sell.
+ * Asks a worker for its health. A worker that answers for another address counts as silent: its
+ * endpoint was taken over, or is misconfigured. So does one that does not serve our gateway, and one
+ * with the built-in engine, which only a service for development may sell.
  *
- * It yields undefined for every kind of silence, since all mean "offer it no work". Only a worker on
- * this machine may say why, which a service for development alone allows: what strangers write, and
- * where an operator's upstream fails, is for no client to read.
+ * It returns undefined for every kind of silence, since all mean "offer it no work". Only a worker on
+ * this machine, which a service for development alone allows, may say why. Clients must not read what
+ * strangers write, or where an operator's upstream fails.
  */
 export function createHealthProbe(options: {
   dispatcher: Dispatcher;

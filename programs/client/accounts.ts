@@ -22,7 +22,7 @@ export interface Accounts {
 
 export type AccountName = keyof Accounts;
 
-/** An account of any kind, told apart by `name`. */
+/** An account of any kind: `name` says which. */
 export type DecodedAccount = {
   [Name in AccountName]: { name: Name; data: Accounts[Name] };
 }[AccountName];
@@ -45,7 +45,7 @@ const VERSION_OFFSET = 8;
  */
 export function decodeAccount(bytes: Uint8Array): DecodedAccount {
   const name = accountKind(bytes);
-  if (name === undefined) throw new Error('These bytes are no account of the escrow program');
+  if (name === undefined) throw new Error('Not an account of the escrow program');
   return { name, data: decode(name, bytes) } as DecodedAccount;
 }
 
@@ -59,7 +59,7 @@ function decode<Name extends AccountName>(name: Name, data: Uint8Array): Account
   const version = data[VERSION_OFFSET];
   const kind = accountKind(data);
   if (kind !== name) {
-    throw new Error(`These bytes are ${kind ? `a ${kind}` : 'nothing'}, not a ${name}`);
+    throw new Error(`Expected a ${name} of the escrow program, found ${kind ?? 'other data'}`);
   }
   if (version !== ACCOUNT_VERSION || data.length !== accountSize(name)) {
     throw new Error(`This client reads version ${ACCOUNT_VERSION} of ${name}, not ${version}`);
@@ -68,8 +68,8 @@ function decode<Name extends AccountName>(name: Name, data: Uint8Array): Account
 }
 
 /**
- * Whether an account of the program means nothing. Anybody can give one of zeros to any program,
- * and then only the program can write into it; ours writes into none that it has not made.
+ * Whether an account of the program means nothing. Anybody can give an account of zeros to any
+ * program, and then only the program can write into it. Ours writes only into accounts it has made.
  */
 export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);

@@ -39,9 +39,9 @@ const ADDRESS_MARKER = utf8('ProgramDerivedAddress');
 /** The program takes no other bump of a Job, so that checking its address always costs the same. */
 const JOB_BUMP = 255;
 
-/** Deployments in use, one or two in any process: deriving an address costs half a millisecond. */
+/** Deployments in use, one or two in any process. Deriving an address costs half a millisecond. */
 const known = new Map<string, Addresses>();
-/** The same by the object that names them, whose spelling is dear. */
+/** The same by the key object, since encoding it costs time. */
 const knownByKey = new WeakMap<PublicKey, Addresses>();
 
 /** Wallets, workers, models and jobs in use: each is asked for again and again. */
@@ -99,7 +99,7 @@ export function findAddress(seeds: readonly Uint8Array[], programId: PublicKey):
     const address = createAddress(seeds, bump, programId);
     if (address) return address;
   }
-  throw new Error('No address follows from these seeds');
+  throw new Error('No bump gives an address for these seeds');
 }
 
 /** As `PublicKey.createProgramAddressSync`, but fast and with no error for half of all seeds. */

@@ -26,7 +26,7 @@ interface Encoder {
 function encoderOf(type: FieldType): Encoder {
   const known = typeof type === 'string' ? SIMPLE[type] : compoundOf(type);
   if (known !== undefined) return known;
-  throw new Error(`The program's interface has arguments of a new type: ${JSON.stringify(type)}`);
+  throw new Error(`The interface has an argument of an unknown type: ${JSON.stringify(type)}`);
 }
 
 interface Key {
@@ -139,7 +139,7 @@ function readInterface({ accounts, args, discriminator }: InstructionInterface) 
 /**
  * Builds any instruction of the IDL, which gives the order of accounts, their flags and the
  * encoding. Accounts with only one possible address are filled in; an optional account that is
- * missing is spelled as the program's id, as Anchor does.
+ * missing is given as the program's id, as Anchor does.
  *
  * @param name the IDL's snake-case name
  * @param fields accounts and arguments by their camel-case names; more than needed is no harm

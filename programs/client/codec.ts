@@ -7,8 +7,8 @@ import { viewOf } from './platform/bytes.ts';
 export const IDL = idl as Interface;
 
 /**
- * A value of an instruction, account or event in this client's types: u64 and i64 are bigint, and a
- * byte of an enumeration is its word (`generated/vocabulary.ts`).
+ * A value of an instruction, account or event in this client's types. A u64 or i64 is a bigint, and a
+ * byte of an enumeration is its name (`generated/vocabulary.ts`).
  */
 export type Value = bigint | number | boolean | string | PublicKey | Uint8Array | PublicKey[];
 
@@ -17,7 +17,7 @@ function snakeCase(name: string): string {
   return name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
 
-/** `credits_per_1k_tokens` → `creditsPer1kTokens`: the IDL's names as TypeScript spells them. */
+/** `credits_per_1k_tokens` → `creditsPer1kTokens`: the IDL's names in TypeScript's form. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
@@ -81,7 +81,8 @@ function readerOf(type: FieldType): Read {
   if (type === 'string') return (cursor) => decoder.decode(take(cursor, readLength(cursor)));
   if (typeof type === 'string') {
     const [read, size] = [READERS[type], SIZES[type]];
-    if (read === undefined || size === undefined) throw new Error(`No field can be a ${type} yet`);
+    if (read === undefined || size === undefined)
+      throw new Error(`Fields of type ${type} are not supported`);
     return (cursor) => {
       const value = read(cursor);
       cursor.at += size;
@@ -94,7 +95,7 @@ function readerOf(type: FieldType): Read {
     return (cursor) => {
       const byte = cursor.view.getUint8(cursor.at);
       const word = known[byte];
-      if (word === undefined) throw new RangeError(`Byte ${byte} stands for no ${name}`);
+      if (word === undefined) throw new RangeError(`Unknown ${name}: ${byte}`);
       cursor.at += 1;
       return word;
     };
@@ -102,7 +103,7 @@ function readerOf(type: FieldType): Read {
   if ('array' in type && type.array[0] === 'u8') return (cursor) => take(cursor, type.array[1]);
   const [inner, count] = 'vec' in type ? [type.vec, readLength] : type.array;
   // All other lists hold keys.
-  if (inner !== 'pubkey') throw new Error(`No field can be a list of ${JSON.stringify(inner)} yet`);
+  if (inner !== 'pubkey') throw new Error(`Lists of ${JSON.stringify(inner)} are not supported`);
   return (cursor) => {
     const length = typeof count === 'number' ? count : count(cursor);
     const bytes = take(cursor, length * KEY_BYTES);

@@ -26,10 +26,10 @@ const PRINTED = /Error processing Instruction (\d+): custom program error: 0x([0
 const LANDED = /"InstructionError":\[(\d+),\{"Custom":(\d+)\}\]/;
 
 /**
- * The escrow program's refusal behind a transaction's error, as it stands in a status or receipt or
- * as web3.js throws it; undefined when the cause lies elsewhere. Programs number their errors
- * independently: ask only about transactions whose other programs use numbers below 6000, as the
- * system, token and precompile programs do.
+ * The escrow program's refusal behind a transaction's error, from a status or receipt or as web3.js
+ * throws it. Undefined when the cause lies elsewhere. Programs number their errors independently. So
+ * ask only about transactions whose other programs use numbers below 6000, as the system, token and
+ * precompile programs do.
  */
 export function escrowErrorOf(
   error: TransactionError | SendTransactionError | null,

@@ -56,9 +56,9 @@ const EVENT_TAG = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d);
 
 /**
  * The program's events in a transaction, in the order of their emission; none if it failed, since
- * then nothing happened. Only calls of the program to itself count: its id, Anchor's tag, and the
- * event authority as the only account, which nobody but the program can make sign. Anchor's own
- * event listeners read logs, which anybody can push out of a transaction, and do not see these.
+ * then nothing happened. Only calls of the program to itself count. They have its id, Anchor's tag,
+ * and as the only account the event authority, for which only the program can sign. Anchor's own event
+ * listeners read logs, which anybody can push out of a transaction, and do not see these.
  *
  * @throws Error for an event that this client does not know or cannot read: leaving it out would
  *   corrupt whatever is folded from events
@@ -67,7 +67,7 @@ export function decodeEvents(
   { transaction, meta }: ExecutedTransaction,
   programId?: PublicKey,
 ): DecodedEvent[] {
-  if (meta === null) throw new Error('The ledger did not keep what this transaction did');
+  if (meta === null) throw new Error('The node has no metadata of this transaction');
   if (meta.err !== null) return [];
   const addresses = createAddresses(programId);
   const { message } = transaction;
@@ -76,7 +76,7 @@ export function decodeEvents(
   const calls = meta.innerInstructions ?? [];
   if (!ownKeys) {
     if (!calls.some(({ instructions }) => instructions.some(isTagged))) return [];
-    throw new Error('A transaction without its accounts made a call that may be an event');
+    throw new Error('A call may be an event, but the accounts of the transaction are missing');
   }
   const keys = [...ownKeys, ...writable, ...readonly].map(String);
   const self = keys.indexOf(addresses.programId.toBase58());

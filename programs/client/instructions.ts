@@ -6,7 +6,7 @@ import * as generated from './generated/instructions.ts';
 import { ed25519InstructionData } from './proof.ts';
 
 /**
- * Every instruction of the program, as generated from its interface, with what an interface cannot
+ * Every instruction of the program, generated from its interface. Added is what an interface cannot
  * express: a signature that depends on an argument, and accounts that are nearly always the same.
  */
 export * from './generated/instructions.ts';

@@ -1,6 +1,6 @@
 /**
  * The program's interface as `idl.json` has it. Every value of these types is an `Idl` of Anchor too,
- * so that Anchor's tools take it, but nobody needs Anchor for it.
+ * so that Anchor's tools take it. It does not need Anchor.
  */
 export interface Interface {
   address: string;

@@ -3,7 +3,7 @@ import { randomBytes as secureRandomBytes } from '#crypto';
 import { createAddresses, PROGRAM_ID } from './addresses.ts';
 import { bytesToHex, hexToBytes, viewOf } from './platform/bytes.ts';
 
-/** A clock that fell back by more than this was set anew: ids follow it instead of standing still. */
+/** A clock that fell back by more than this was set. Ids follow it instead of standing still. */
 const STEP_BACK_MS_MAX = 5_000;
 /** Each draw succeeds with probability one half. */
 const ROUNDS_MAX = 128;
@@ -45,14 +45,14 @@ export function createJobIds(): (job: NewJob) => { bytes: Uint8Array; address: P
         if (address) return { bytes, address };
       }
     }
-    throw new Error(`No usable job id in ${ROUNDS_MAX} draws: the source of randomness is broken`);
+    throw new Error(`The source of randomness is broken: no usable job id in ${ROUNDS_MAX} draws`);
   };
 }
 
 /**
- * Makes the id of a new job: a UUIDv7 whose first bits are the ledger's time, so that the program
- * can refuse ids too old or too new, and whose address has the bump the program demands (random
- * bits are drawn again until it does, twice on average).
+ * Makes the id of a new job: a UUIDv7. Its first bits are the ledger's time, so that the program can
+ * refuse ids too old or too new. Its random bits are drawn until the Job's address has the bump that
+ * the program requires, twice on average.
  *
  * @returns the id's 16 bytes and the address of its Job
  */
@@ -63,7 +63,7 @@ export function formatJobId(bytes: Uint8Array): string {
   return `job_${bytesToHex(bytes)}`;
 }
 
-/** The id's 16 bytes, or undefined when the text is not a job id in its one canonical spelling. */
+/** The id's 16 bytes, or undefined when the text is not a job id in its one canonical form. */
 export function parseJobId(text: string): Uint8Array | undefined {
   const hex = JOB_ID_PATTERN.exec(text)?.[1];
   return hex === undefined ? undefined : hexToBytes(hex);
@@ -84,7 +84,8 @@ function nextPlace(last: Place, nowMs: number): Place {
 
 /** RFC 9562: 48 bits of time, version 7, a 12-bit counter, variant 2, 62 random bits. */
 function compose({ ms, counter }: Place, random: Uint8Array): Uint8Array {
-  if (!(ms >= 0 && ms <= TIME_MS_MAX)) throw new RangeError(`${ms} ms is no time of a job id`);
+  if (!(ms >= 0 && ms <= TIME_MS_MAX))
+    throw new RangeError(`A job id cannot hold the time ${ms} ms`);
   const bytes = new Uint8Array(16);
   const view = viewOf(bytes);
   view.setUint16(0, Math.floor(ms / 2 ** 32));

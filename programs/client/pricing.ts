@@ -58,8 +58,8 @@ export function affordableTokens(price: Price, credits: bigint): number {
 }
 
 /**
- * The most credits that an upheld dispute over a charge repays: all of it for a job of a vouched
- * gateway, of any other job what the treasury received.
+ * The most credits that an upheld dispute over a charge repays. For a job of a vouched gateway that is
+ * the whole charge, for any other the treasury's share.
  */
 export function repayableCredits(
   chargedCredits: bigint,

@@ -15,7 +15,7 @@ export interface MessageSigner {
   signMessage(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Whoever signs for a process by itself: a key in memory, or one kept elsewhere. */
+/** What signs for a process without a person: a key in memory, or one kept elsewhere. */
 export type KeyHolder = Keypair | MessageSigner;
 
 /** An ed25519 signature (64 bytes) by either. @throws what the key's keeper throws */
@@ -134,7 +134,7 @@ export function formatReceipt(signer: PublicKey, signature: Uint8Array): string 
   return `${toBase58(signer)}.${base64urlnopad.encode(signature)}`;
 }
 
-/** The parts of a receipt, or undefined when it is not spelled exactly as `formatReceipt` does. */
+/** The parts of a receipt, or undefined when it is not exactly in the form of `formatReceipt`. */
 export function parseReceipt(
   text: string,
 ): { signer: PublicKey; signature: Uint8Array } | undefined {

@@ -253,7 +253,7 @@ describe("the client's evidence", () => {
     const { checks } = await verify(job, { output, receipt });
     expect(checks.find(({ name }) => name === 'delivery.receipt')).toMatchObject({
       verdict: 'fails',
-      detail: expect.stringContaining('convicts nobody'),
+      detail: expect.stringContaining('is no evidence'),
     });
   });
 

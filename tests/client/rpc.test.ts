@@ -115,10 +115,10 @@ describe.each(Object.entries(CLIENTS))('%s', (_name, connect) => {
     it('travel with later ones if not urgent, and alone after a limit', async () => {
       holdTime();
       const riders: Promise<unknown>[] = [];
-      rpc.beforeNext(() => riders.push(ask('rider')), 1_000);
+      rpc.piggyback(() => riders.push(ask('rider')), 1_000);
       expect(await ask('other')).toBe('other');
-      rpc.beforeNext(() => riders.push(ask('alone')), 1_000);
-      rpc.beforeNext(() => riders.push(ask('given up')), 1_000)();
+      rpc.piggyback(() => riders.push(ask('alone')), 1_000);
+      rpc.piggyback(() => riders.push(ask('given up')), 1_000)();
       jest.advanceTimersByTime(1_000);
       expect(await Promise.all(riders)).toEqual(['rider', 'alone']);
       expect(sizes()).toEqual([2, 1]);

@@ -329,9 +329,7 @@ describe('a completion over HTTP', () => {
     const response = await fetch(`${service.baseUrl}/v1/account`, { headers });
     const { error } = (await response.json()) as { error: { code: string; message: string } };
     expect([response.status, error.code]).toEqual([401, code]);
-    expect(error.message).toContain(
-      "Whoever signs in to this service's web app with a wallet can make its key there.",
-    );
+    expect(error.message).toContain("A wallet's owner can make its key in this service's web app.");
   });
 
   it('ends before its stop sequence, and has the same text for the same seed [completions.stop-and-seed]', async () => {

@@ -19,7 +19,7 @@ const consoleAccount = z.object({
   address: ledgerAddress.describe('Of the credit account, also before it is opened.'),
   is_open: z.boolean().describe('Whether the account is on the ledger.'),
   available_credits: credits,
-  locked_credits: credits.describe('In jobs under way.'),
+  locked_credits: credits.describe('In running jobs.'),
   owed_credits: credits.describe('Of upheld disputes, not repaid yet.'),
   usdc_value: usdc.describe('Of the available credits.'),
   spender: z
@@ -58,7 +58,9 @@ const accountChange = z.object({
   at: time.describe('By the ledger.'),
   available_change_credits: z.int(),
   locked_change_credits: z.int(),
-  available_credits: credits.nullable().describe('After the change; null where it told none.'),
+  available_credits: credits
+    .nullable()
+    .describe('After the change; null where its event has none.'),
   locked_credits: credits.nullable(),
   job_id: jobId.nullable(),
   tx: transactionSignature,

@@ -124,7 +124,7 @@ export const jobRoutes = {
 
 /**
  * What the stream sends as `event: changes`; its `id` resumes the stream there. `event: reset` has
- * no data: so much has changed that the lists are to be read anew.
+ * no data: so much has changed that the lists have to be read again.
  */
 const streamChanges = z.object({
   jobs: z.array(consoleJob).describe('Jobs that changed, as they are now.'),

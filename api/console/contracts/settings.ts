@@ -71,7 +71,8 @@ export const settingsRoutes = {
     method: 'POST',
     path: '/key/regenerate',
     access: 'fresh session',
-    summary: 'revoke the key and make another in one transaction, unless it was replaced meanwhile',
+    summary:
+      'revoke the key and make another in one transaction, unless it was replaced in between',
     answer: createdKey,
   },
   deleteKey: {
@@ -92,7 +93,7 @@ export const settingsRoutes = {
     method: 'PUT',
     path: '/threshold',
     access: 'session',
-    summary: 'set it, and arm the alert anew',
+    summary: 'set it, and reset the alert',
     body: thresholdRequest,
     answer: threshold,
   },

@@ -17,7 +17,7 @@ const once = { error: 'must be given once' };
 export const givenTime = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time' })
   .transform((text) => new Date(text))
-  // A Date tells years that PostgreSQL cannot hold.
+  // A Date can have years that PostgreSQL cannot.
   .refine((date) => date.getUTCFullYear() >= 1970 && date.getUTCFullYear() < 10_000, {
     error: 'must be between the years 1970 and 9999',
   });

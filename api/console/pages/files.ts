@@ -63,7 +63,7 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** @param path tells its type by its ending */
+/** @param path its ending gives the type */
 function pageFile(
   path: string,
   bytes: Buffer,
@@ -73,7 +73,7 @@ function pageFile(
   return { bytes, type, compressed: { ...(br && { br }), ...(gzip && { gzip }) } };
 }
 
-/** A document that was filled in, compressed anew. */
+/** A filled-in document, which needs its own compression. */
 export function filledDocument(text: string): PageFile {
   const bytes = Buffer.from(text);
   const compressed = { br: brotliCompressSync(bytes), gzip: gzipSync(bytes) };

@@ -28,8 +28,8 @@ export function appPolicy(urls: readonly (string | null)[]): string {
 }
 
 /**
- * Verify asks any node that a visitor names. Its document has an origin of its own, which holds no
- * session and is none of ours: so it may connect everywhere, and reaches our API as anybody does.
+ * Verify asks any node that a visitor names. Its document has an origin of its own without a session.
+ * So it may connect everywhere, and reaches our API like any stranger.
  */
 export function verifyPolicy(): string {
   return [...COMMON, "img-src 'self'", 'connect-src http: https:', 'sandbox allow-scripts'].join(

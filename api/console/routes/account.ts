@@ -37,7 +37,7 @@ export function accountHandlers(services: AccountServices): Handlers<typeof acco
     },
     async getHistory({ session, query: { before, limit } }) {
       const address = addressOf(session.wallet);
-      // Some more: what a balance was before is told by an earlier event, seldom far away.
+      // Some more, since an earlier event has the balance before, and is seldom far away.
       const rows = await selectAccountHistory(database, address, {
         before,
         limit: limit + LOOK_BACK,

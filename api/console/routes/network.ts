@@ -152,7 +152,7 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
   };
 }
 
-/** Calls at most once in `ageMsMax`; whoever asks meanwhile gets the same. What failed is not kept. */
+/** Calls at most once in `ageMsMax`, and returns the same in between. A failure is not kept. */
 function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => Promise<Result> {
   let latest: { readAtMs: number; result: Promise<Result> } | undefined;
   return () => {

@@ -84,7 +84,7 @@ export async function explained<Result>(work: Promise<Result>): Promise<Result> 
       throw new ApiError('key_exists', message, { cause: error });
     }
     if (error instanceof KeyReplacedError) {
-      const message = 'Another request has replaced the key meanwhile, and its key is live.';
+      const message = 'Another request has just replaced the key, and its key is live.';
       throw new ApiError('key_replaced', message, { cause: error });
     }
     if (error instanceof KeyNotFoundError) {

@@ -120,7 +120,7 @@ export function createSessions(options: {
   };
 }
 
-/** A fast hash is enough: nobody finds 256 random bits by trying. */
+/** A fast hash is enough: 256 random bits cannot be found by trying. */
 function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -6,9 +6,9 @@ const APPLICATION_DOMAIN_BYTES = 32;
 const [ASCII, UTF8] = [0, 1];
 
 /**
- * What a wallet may have signed when it was asked to sign a text: the text alone, or one of the
- * off-chain envelopes around it, which is all that hardware wallets sign. Each form is written here
- * whole, so that nothing that a client sent is ever parsed.
+ * What a wallet may have signed when it was asked to sign a text: the text, or one of the off-chain
+ * envelopes around it. Hardware wallets sign only envelopes. Each form is written here in full, so
+ * that no bytes of a client are ever parsed.
  *
  * @param text of printable ASCII and line feeds, at most 65,535 bytes
  * @param wallet the one signer that an envelope may name

@@ -109,8 +109,8 @@ export async function selectSessions(database: Database, wallet: string): Promis
 }
 
 /**
- * Those of these sessions that have not ended, and for how many milliseconds more each lasts unless
- * it is used or ended; asking is no use of them.
+ * The given sessions that have not ended, and for how many milliseconds each lasts unless it is used
+ * or ended. Reading them does not count as a use.
  */
 export async function selectLiveSessions(
   database: Database,

@@ -9,7 +9,7 @@ import { type Balance, selectBalances, selectChangedJobs, selectJobsSince } from
 import { viewJobs } from '../views/jobView.ts';
 import { type OpenStreams, type StreamRequest, writeEvent } from './openStreams.ts';
 
-/** Tells browsers of their wallets' changes. */
+/** Sends browsers the changes of their wallets. */
 export interface ChangeStreams {
   /**
    * Writes a wallet's changes until the browser leaves or the session ends.
@@ -21,20 +21,20 @@ export interface ChangeStreams {
     stream: StreamRequest & { resumeAfter: string | undefined },
     response: Response,
   ): Promise<void>;
-  /** Ends every stream: browsers come back to another process. */
+  /** Ends every stream. Browsers reconnect, to another process. */
   close(): void;
 }
 
 interface Listener {
   readonly response: Response;
-  /** The account's newest event that it was told of. */
+  /** The sequence of the account's newest event that it was sent. */
   sequence: bigint | undefined;
 }
 
 const TURN_MS = 1_000;
-/** More than that is read anew at less cost. */
+/** Above that, reading the lists again costs less. */
 const JOBS_MAX = 500;
-/** Of all wallets' jobs between two turns; beyond, everybody reads anew. */
+/** Of all wallets' jobs between two turns. Above that, all browsers read their lists again. */
 const ADDRESSES_MAX = 20_000;
 /** Ledger transactions of a moment are mirrored in the order of their slots, not of their seconds. */
 const OVERLAP_SECONDS = 10n;
@@ -59,16 +59,16 @@ export function createChangeStreams(options: {
   let changed = new Set<string>();
   let isBusy = false;
   let isClosed = false;
-  let lastTold: Promise<unknown> = Promise.resolve();
+  let lastSending: Promise<unknown> = Promise.resolve();
 
   /** One reading after the other, so that no older one is sent after a newer one. */
-  function inOrder(tell: () => Promise<void>): Promise<void> {
-    const told = lastTold.then(tell);
-    lastTold = told.catch(() => undefined);
-    return told;
+  function inOrder(send: () => Promise<void>): Promise<void> {
+    const sending = lastSending.then(send);
+    lastSending = sending.catch(() => undefined);
+    return sending;
   }
 
-  /** Set while there is a stream: a process without one has nothing to do here. */
+  /** Set while there is a stream: a process without one follows no changes. */
   let stopWatching: (() => void) | undefined;
 
   function listen(wallet: string, listener: Listener): void {
@@ -105,7 +105,7 @@ export function createChangeStreams(options: {
     try {
       await inOrder(sendChanges);
     } catch (error) {
-      // What was lost is read anew by the browsers.
+      // The browsers read their lists again, since changes were lost.
       logger.warn({ msg: 'Failed to read the changes of wallets', err: error });
       sendResets();
     } finally {
@@ -128,39 +128,39 @@ export function createChangeStreams(options: {
     const shown = rows.filter(isShown);
     const views = await viewJobs(database, shown);
     const jobs = Map.groupBy(views, (_view, place) => shown[place]?.wallet);
-    // Of a wallet whose first stream came during the reading nothing is known: it reads for itself.
-    for (const [wallet, told] of listeners) {
-      if (!isShown({ wallet })) sendResets(told);
-      else send(told, jobs.get(wallet) ?? [], balances.get(wallet));
+    // A wallet whose first stream came during the reading gets nothing here: `catchUp` reads for it.
+    for (const [wallet, streams] of listeners) {
+      if (!isShown({ wallet })) sendResets(streams);
+      else send(streams, jobs.get(wallet) ?? [], balances.get(wallet));
     }
   }
 
-  /** Writes to those of a wallet's streams that do not know it yet. */
+  /** Writes to those of a wallet's streams that do not have it yet. */
   function send(
-    told: Iterable<Listener>,
+    streams: Iterable<Listener>,
     jobs: readonly ConsoleJob[],
     balance: Balance | undefined,
   ): void {
-    const news = [...told].filter(
+    const behind = [...streams].filter(
       ({ sequence }) => jobs.length > 0 || sequence !== balance?.sequence,
     );
-    if (news.length === 0) return;
+    if (behind.length === 0) return;
     const data: StreamChanges = {
       jobs: [...jobs],
       available_credits: creditsNumber(balance?.available_credits ?? 0n),
       locked_credits: creditsNumber(balance?.locked_credits ?? 0n),
     };
     const event = `id: ${nowSeconds()}\nevent: changes\ndata: ${eventData(data)}\n\n`;
-    for (const listener of news) {
+    for (const listener of behind) {
       listener.sequence = balance?.sequence;
       writeEvent(listener.response, event);
     }
   }
 
   function sendResets(
-    told: Iterable<Listener> = [...listeners.values()].flatMap((all) => [...all]),
+    streams: Iterable<Listener> = [...listeners.values()].flatMap((all) => [...all]),
   ): void {
-    for (const { response } of told) {
+    for (const { response } of streams) {
       writeEvent(response, `id: ${nowSeconds()}\nevent: reset\ndata: {}\n\n`);
     }
   }
@@ -197,7 +197,7 @@ export function createChangeStreams(options: {
     close() {
       isClosed = true;
       stopWatching?.();
-      for (const told of listeners.values()) for (const { response } of told) response.end();
+      for (const { response } of [...listeners.values()].flatMap((all) => [...all])) response.end();
     },
   };
 }

@@ -22,8 +22,8 @@ export interface LargeBodies {
   hold(sender: Sender): { keep(bytes: number): void; assertPlace(): void; release(): void };
   /**
    * @param chunks of the body; the thread takes them, and they are empty afterwards
-   * @param isWanted whether anybody still waits for it, when its turn comes
-   * @returns undefined when nobody does
+   * @param isWanted whether its client still waits when its turn comes
+   * @returns undefined when it does not
    * @throws ApiError `rate_limit_exceeded` when too many of this wallet or address wait,
    *   `service_unavailable` when too many wait in all, or the thread has ended
    */
@@ -65,7 +65,7 @@ const tooMany = () => serviceUnavailable('Too many large bodies are being read; 
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
 /**
- * The thread starts with the first large body, and anew with the first after its end.
+ * The thread starts with the first large body. After its end, the next one starts another.
  *
  * @param options.script the thread's entry
  * @param options.bytesMax how many bytes may be held
@@ -87,7 +87,7 @@ export function createLargeBodies(options: {
 
   function start(): Worker {
     const started = new Worker(script, { resourceLimits: THREAD_LIMITS });
-    // Whoever waits for a body has a connection that keeps the process.
+    // A client that waits for its body has a connection, which keeps the process alive.
     started.unref();
     started.on('message', (body: ReadBody<string>) => {
       current?.resolve(

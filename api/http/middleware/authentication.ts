@@ -12,7 +12,7 @@ import {
 import type { BurstLimit } from './burstLimit.ts';
 import { requireReadablePath } from './malformedHttp.ts';
 
-/** Tells whose a key is, and whether it may still be used. */
+/** Finds whose a key is, and whether it may still be used. */
 export interface KeyAdmission {
   /** @throws ApiError invalid_api_key or key_suspended */
   admit(keySha256: string): Promise<KeyAndAccount>;
@@ -39,9 +39,9 @@ export function createKeyAdmission(database: Database): KeyAdmission {
   };
 }
 
-const ORIGIN = "Whoever signs in to this service's web app with a wallet can make its key there.";
+const ORIGIN = "A wallet's owner can make its key in this service's web app.";
 
-/** Of a key that nobody has, now or ever. */
+/** The refusal of a key that does not exist. */
 function unknownKey(): ApiError {
   return new ApiError('invalid_api_key', `The API key does not exist or was revoked. ${ORIGIN}`);
 }
@@ -50,12 +50,11 @@ const KEY_FORMAT = /^svc_live_[A-Za-z0-9]{32}$/;
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
- * Admits requests that carry a live key, and no others. Refusals are limited apart from other
- * requests: whoever guesses is soon told to wait, and a live key is admitted all the same, since one
- * address may be that of many clients. What is wrong with a path is told only to those who were
- * admitted.
+ * Admits requests that carry a live key, and no others. Refusals have a limit of their own, so that
+ * guessing soon ends with a wait. A live key is still admitted from such an address, which may be
+ * that of many clients. Only admitted clients read what is wrong with a path.
  *
- * No answer is kept by caches on its way: what it tells is the wallet's own.
+ * Caches keep no answer: it is the wallet's own.
  */
 export function authenticate(options: {
   keys: KeyAdmission;
@@ -85,8 +84,8 @@ export function authenticate(options: {
 }
 
 /**
- * Admits a request and reads its body. One whose body was still on its way then is admitted again
- * afterwards: by sending slowly, a key or a session would be used long after its end.
+ * Admits a request and reads its body. A request whose body arrives later is admitted again after it.
+ * Otherwise a slow sender could use a key or a session long after its end.
  */
 export function withBody(read: RequestHandler, ...admit: RequestHandler[]): RequestHandler[] {
   const waited = new WeakSet<Request>();
@@ -156,7 +155,7 @@ export function requireAccount(): RequestHandler {
 }
 
 /**
- * A wallet without an account passes: it has no credits, which is what it is told.
+ * A wallet without an account passes: its error will be that it has no credits.
  *
  * @throws ApiError `spender_not_set`
  */

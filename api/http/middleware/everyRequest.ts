@@ -115,9 +115,8 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
 const PROBES = new Set(['/health', '/ready']);
 
 /**
- * Counts, traces and logs every request when its response has ended: what was asked for, how it was
- * answered, how long it took. The path is told as its route, and no text of the client's is, so
- * that nothing secret that was sent in the wrong place gets there.
+ * Counts, traces and logs every request when its response has ended: its route, its answer and its
+ * duration. Route instead of path, and no text of the client's: it may have sent a secret there.
  */
 export function recordRequests(options: {
   logger: Logger;
@@ -181,7 +180,7 @@ function routeOf(request: Request): string {
   return request.route?.path ?? 'none';
 }
 
-/** The job that the request made, or that its path names; what else stands there is not told. */
+/** The job that the request made, or that its path names; undefined for any other text there. */
 function jobIdOf({ path }: Request, response: Response): string | undefined {
   const made = response.get('x-svc-job-id');
   return made ?? /\/(job_[0-9a-f]{32})(?:\/|$)/.exec(path)?.[1];

@@ -43,8 +43,8 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
     // What is sent now would be taken for the answer to a request that has arrived, or for more of it.
     const [next] = owed(socket);
     const isAwaited = next && (next.headersSent || next.req.complete);
-    // Whoever opened a connection ahead and has sent nothing is owed nothing: an answer would be
-    // taken for that of the request that he may be about to send.
+    // A connection that was opened ahead gets no answer. Its client would take it for the answer to
+    // its next request.
     const isUnused = socket instanceof Socket && socket.bytesRead === 0;
     if (!socket.writable || isAwaited || isUnused) return void socket.destroy();
     socket.end(wholeAnswer(faults[error.code ?? ''] ?? 'The request is not valid HTTP.'));
@@ -78,19 +78,19 @@ export function requireWellFormed(): RequestHandler {
         param: 'Host',
       });
     }
-    setUnreadableAside(request);
+    replaceUnreadable(request);
     next();
   };
 }
 
-/** What is wrong with a path, until somebody who may know it is told. */
+/** What is wrong with a path, for the error that an admitted client gets. */
 const unreadable = new WeakMap<IncomingMessage, string>();
 
 /**
- * Replaces the parts of the path that cannot be read, so that the request still finds its route: an
- * unknown one is a 404, and without a key it is a 401, whatever stands in the path.
+ * Replaces the unreadable parts of the path, so that the request still finds its route. An unknown
+ * route is then a 404, and a request without a key a 401.
  */
-function setUnreadableAside(request: Request): void {
+function replaceUnreadable(request: Request): void {
   const [path = '', ...query] = request.url.split('?');
   const parts = path.split('/');
   const faults = parts.map(faultOfPart);

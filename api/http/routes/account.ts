@@ -69,7 +69,7 @@ export function getWebhooks({ webhooks }: { webhooks: Webhooks }): RequestHandle
   };
 }
 
-/** DELETE /v1/webhooks/{webhook_id}: nothing more is sent, deliveries under way aside. */
+/** DELETE /v1/webhooks/{webhook_id}: nothing more is sent, except deliveries that have begun. */
 export function deleteWebhook(options: {
   webhooks: Webhooks;
 }): RequestHandler<{ webhook_id: string }> {

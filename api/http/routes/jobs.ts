@@ -56,7 +56,7 @@ export function getJob(options: {
   };
 }
 
-/** POST /v1/jobs/{job_id}/dispute: tells the ledger that another text arrived than was proven. */
+/** POST /v1/jobs/{job_id}/dispute: states on the ledger that another text arrived than was proven. */
 export function postDispute({
   disputes,
 }: {

@@ -18,13 +18,13 @@ export interface Readiness {
 }
 
 const CHECK_TIMEOUT_MS = 3_000;
-/** Whoever asks more often is told the same, so that asking costs the parts nothing. */
+/** Within this time every request gets the same answer, so that asking costs the parts nothing. */
 const ANSWER_AGE_MAX_MS = 1_000;
 
 /**
- * Asks every part that a completion needs.
+ * Checks every part that a completion needs.
  *
- * @returns the state, at most a second old; why a part is away is not told to whoever asks
+ * @returns the state, at most a second old, without the reason why a part is away
  */
 export function createReadiness(options: {
   database: Database;
@@ -33,7 +33,7 @@ export function createReadiness(options: {
   catalog: Pick<Catalog, 'list'>;
   /** What the ledger lacks for a lock; throws while no node answers. */
   readFaults: () => Promise<Pick<DeploymentFault, 'part'>[]>;
-  /** Whether this process was told to end. */
+  /** Whether this process has begun to end. */
   isDraining: () => boolean;
   time?: Time;
   timeoutMs?: number;

@@ -10,7 +10,7 @@ import { selectCreditMint } from '../../sql/accounts.ts';
 import { listedModels, type ModelServices } from './models.ts';
 import type { Readiness } from './readiness.ts';
 
-/** GET /health: the process is up; 503 once it was told to end, so that balancers leave it. */
+/** GET /health: the process is up; 503 once it has begun to end, so that balancers leave it. */
 export function getHealth(options: { isDraining: () => boolean }): RequestHandler {
   return (_request, response) => {
     const isDraining = options.isDraining();

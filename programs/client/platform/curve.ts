@@ -8,9 +8,9 @@ const LIMB_BITS = 32n;
 const LIMB = (1n << LIMB_BITS) - 1n;
 
 /**
- * Whether the bytes are a point of ed25519, as the ledger decides it: no such bytes are ever the
- * address of an account that belongs to a program. Six times as fast as looking for the point, since
- * only its existence matters: x² = (y² − 1) / (dy² + 1) has a root or has not.
+ * Whether the bytes are a point of ed25519, by the ledger's rule. An address that a program derives
+ * never is one. Six times as fast as computing the point, since only its existence matters:
+ * x² = (y² − 1) / (dy² + 1) has a root or has not.
  *
  * @param bytes 32
  */
@@ -57,7 +57,7 @@ export function readLittleEndian(bytes: Uint8Array): bigint {
   return value;
 }
 
-/** The y of every point of small order, in each of its spellings, without the sign. */
+/** The y of every point of small order, in each of its encodings, without the sign. */
 const SMALL_ORDER_YS = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',

@@ -18,34 +18,34 @@ export class NoAnswerError extends Error {
   override name = 'NoAnswerError';
 }
 
-/** No connection to the node came about, or it broke; the cause says why. */
+/** The node could not be connected to, or the connection broke; the cause says why. */
 export class UnreachableError extends NoAnswerError {}
 
-/** What a node's answer looks like, checked as far as it is used: a wrong form throws TypeError. */
+/** Reads a node's answer, checked as far as it is used. @throws TypeError for another form */
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown): Fields {
   if (typeof value === 'object' && value !== null) return value as Fields;
-  throw new TypeError('No object');
+  throw new TypeError('Expected an object');
 }
 
 export function listOf<Item>(value: unknown, read: (item: unknown) => Item): Item[] {
   if (Array.isArray(value)) return value.map(read);
-  throw new TypeError('No list');
+  throw new TypeError('Expected a list');
 }
 
 export function numberOf(value: unknown): number {
   if (typeof value === 'number') return value;
-  throw new TypeError('No number');
+  throw new TypeError('Expected a number');
 }
 
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  throw new TypeError('No text');
+  throw new TypeError('Expected a string');
 }
 
-/** An answer with the slot of the state that it speaks of. */
+/** An answer, and the slot of the state that it is about. */
 export interface AtSlot<Value> {
   readonly slot: number;
   readonly value: Value;
@@ -68,14 +68,14 @@ export interface Reply {
   readonly text: string;
 }
 
-/** As much of an answer's form as whatever stands before a node may leave intact. */
+/** A node's answer. A proxy before the node may leave out any part. */
 interface Answer {
   readonly id?: unknown;
   readonly result?: unknown;
   readonly error?: { code?: unknown; message?: unknown; data?: unknown } | null;
 }
 
-/** @returns undefined for what is no JSON, as of a proxy that answers for the node, and for null */
+/** @returns undefined for null, and for text that is not JSON, as from a proxy before the node */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined;
@@ -102,24 +102,24 @@ export function resultOf(method: string, status: number, answer: unknown): unkno
     throw new NoAnswerError(`The ledger's node answered ${method} with status ${status}`);
   }
   if (result === undefined) {
-    throw new NoAnswerError(`The ledger's node answered ${method} with something else`);
+    throw new NoAnswerError(`The ledger's node answered ${method} without a result`);
   }
   return result;
 }
 
-/** The answers to several questions by the ids of those; in any order, and some may be missing. */
+/** The answers to several questions, by the questions' ids. Some may be missing. */
 export function byId(answers: readonly unknown[]): Map<unknown, unknown> {
   return new Map(answers.map((answer) => [(answer as Answer | null)?.id, answer]));
 }
 
-/** By which a node says that it understands no list: invalid request, and what cannot be parsed. */
+/** Error codes of nodes that take no batches: invalid request, and request that cannot be parsed. */
 const NOT_UNDERSTOOD_CODES = new Set<unknown>([-32600, -32601, -32602, -32700]);
-/** HTTP statuses by which whatever stands before a node finds fault with the form of a request. */
+/** HTTP statuses with which a proxy before a node refuses the form of a request. */
 const NOT_UNDERSTOOD_STATUSES = new Set([400, 405, 413, 415, 422]);
 
 /**
- * Whether a node that was asked several questions at once refuses just that, as some providers do:
- * in words, or by an answer that is none to a list. Too many questions in a while are another matter.
+ * Whether a node refuses several questions in one request, as some providers do: in words, or by an
+ * answer that is not a list. A rate limit is no such refusal.
  */
 export function refusesBatches({ status, text }: Reply, answer: unknown): boolean {
   if (Array.isArray(answer)) return false;

@@ -11,7 +11,7 @@ import {
 } from './answers.ts';
 import type { LedgerNode } from './rpc.ts';
 
-/** How sure a ledger is of what it tells. */
+/** How certain a state of the ledger is. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 export interface Account {
@@ -143,7 +143,7 @@ export function getVersion(rpc: LedgerNode): Promise<object> {
   return rpc.ask('getVersion', [], fieldsOf);
 }
 
-/** What tells this ledger from every other. */
+/** The hash that identifies this ledger. */
 export function getGenesisHash(rpc: LedgerNode): Promise<string> {
   return rpc.ask('getGenesisHash', [], textOf);
 }
@@ -188,7 +188,7 @@ interface ListedSignature {
 const PREFLIGHT_FAILURE = -32002;
 
 /**
- * Passes a transaction on, once; whoever sends it repeats it.
+ * Passes a transaction on, once. Repeating it is up to the sender.
  *
  * @param wire the signed transaction in base64
  * @param options.minContextSlot the state that checks it is of this slot or later
@@ -299,8 +299,8 @@ export function getLatestBlockhash(
 }
 
 /**
- * Up to 1,000 transactions that name the address, newest first. Those of one slot are in the order of
- * its block where the node says it, as nodes do since version 4, and else in any order.
+ * Up to 1,000 transactions that name the address, newest first. Since version 4, nodes list those of
+ * one slot in the order of its block; before, in any order.
  */
 export function getSignaturesForAddress(
   rpc: LedgerNode,

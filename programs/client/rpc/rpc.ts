@@ -28,12 +28,12 @@ export interface LedgerNode {
 /** The client of a ledger's node; questions that wait together share a request. */
 export interface Rpc extends LedgerNode {
   /**
-   * Calls `ask` as the next request for anything but sending is made up, so that what it asks at
-   * once travels along; after `withinMs` at the latest.
+   * Calls `ask` just before the next request that is no sending, so that its question shares that
+   * request; after `withinMs` at the latest.
    *
-   * @returns gives it up
+   * @returns cancels it
    */
-  beforeNext(ask: () => void, withinMs: number): () => void;
+  piggyback(ask: () => void, withinMs: number): () => void;
 }
 
 interface Question {
@@ -42,11 +42,11 @@ interface Question {
   readonly parameters: readonly unknown[];
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** That carries it, once it is under way. */
+  /** The request that carries it, once that is sent. */
   request?: Request;
 }
 
-/** One request under way. */
+/** A request that was sent. */
 interface Request {
   readonly abort: AbortController;
   /** Questions in it that are neither answered nor given up. */
@@ -62,7 +62,7 @@ interface Lane {
 }
 
 export interface RpcOptions {
-  /** Aborts when no answer is waited for any more; none is asked for then. */
+  /** Aborts when no answer is of use any more. Later questions are refused. */
   readonly ending?: AbortSignal | undefined;
   /** How long an answer may take: 10 s by default. */
   readonly timeoutMs?: number;
@@ -70,18 +70,18 @@ export interface RpcOptions {
 
 /** Longer than any healthy node takes to answer about a few accounts. */
 const TIMEOUT_MS = 10_000;
-/** More in one request than this some nodes refuse, and the first would wait for the last. */
+/** Some nodes refuse more in one request, and the first answer would wait for the last. */
 const BATCH_MAX = 50;
-/** While so many requests are under way, further questions gather, but none for long. */
-const GATHERS_FROM = 2;
+/** While so many requests are in flight, further questions wait for a shared one, but none for long. */
+const SHARES_FROM = 2;
 const LINGER_MS = 5;
-/** A node that is silent is not given more than this to be silent about. */
+/** Limits the requests that a silent node leaves open. */
 const IN_FLIGHT_MAX = 32;
-const ENDED = "The ledger's node is not asked any more";
+const ENDED = 'The client of the node was closed';
 
 /**
- * Sending has requests of its own: nodes answer a request as a whole, and a transaction that is
- * checked would hold up what is quick to read.
+ * Sending has requests of its own. Nodes answer a request as a whole, and checking a transaction
+ * would delay quick reads.
  *
  * A node that refuses several questions at once is asked one by one from then on.
  *
@@ -100,7 +100,7 @@ export function createRpc({
   let batchMax = BATCH_MAX;
   let asked = 0;
 
-  /** A request that nobody waits for any more is ended. */
+  /** Aborts the request once none of its questions is open. */
   function giveUp(question: Question, message: string): void {
     question.reject(new NoAnswerError(message));
     const { request } = question;
@@ -117,7 +117,7 @@ export function createRpc({
     later(() => void pump(lane));
   }
 
-  /** Sends what waits, in as many requests as it takes. */
+  /** Sends the waiting questions, in as many requests as needed. */
   async function pump(lane: Lane): Promise<void> {
     clearTimeout(lane.linger);
     lane.linger = undefined;
@@ -189,22 +189,22 @@ export function createRpc({
         open.add(question);
         const lane = method === 'sendTransaction' ? sends : reads;
         lane.waiting.push(question);
-        if (lane.inFlight < GATHERS_FROM || batchMax === 1) pumpLater(lane);
+        if (lane.inFlight < SHARES_FROM || batchMax === 1) pumpLater(lane);
         else lane.linger ??= setTimeout(() => pump(lane), LINGER_MS);
       });
     },
-    beforeNext(ask, withinMs) {
-      const giveUp = (): void => {
+    piggyback(ask, withinMs) {
+      const cancel = (): void => {
         clearTimeout(timer);
         companions.delete(once);
       };
       const once = (): void => {
-        giveUp();
+        cancel();
         ask();
       };
       const timer = setTimeout(once, withinMs);
       companions.add(once);
-      return giveUp;
+      return cancel;
     },
   };
 }
@@ -224,7 +224,7 @@ function readAs<Result>(method: string, result: unknown, read: (result: unknown)
   try {
     return read(result);
   } catch (cause) {
-    const message = `The ledger's node answered ${method} with something else`;
+    const message = `The ledger's node answered ${method} in another form`;
     throw new NoAnswerError(message, { cause });
   }
 }

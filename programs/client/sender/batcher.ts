@@ -39,8 +39,8 @@ interface Fault {
  * - An item that was withdrawn before the transaction is signed is left out.
  * - An item that makes the transaction fail ends with that result. The others are sent again, under
  *   a new signature.
- * - A batch too large for one transaction goes as two. So does one that is refused as a whole, since
- *   an account of one item may be at fault, such as one with too much data.
+ * - A batch too large for one transaction goes as two. So does one that is refused as a whole: an
+ *   account of one item may be at fault, such as one with too much data.
  *
  * Never throws: errors go to the items.
  *

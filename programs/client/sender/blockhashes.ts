@@ -9,14 +9,14 @@ export interface Blockhash {
   readonly slot: number;
 }
 
-/** New enough to build on, old enough not to be lost with a fork. */
+/** Recent enough for new transactions, old enough not to be lost with a fork. */
 export const COMMITMENT = 'confirmed';
 
 /** Young blockhashes, fetched only while transactions are sent. */
 interface Blockhashes {
   /** @throws LedgerUnavailableError when no node answers with one */
   current(): Promise<Blockhash>;
-  /** Says that the ledger does not know this blockhash (any more). */
+  /** Drops a blockhash that the ledger does not know, or no longer. */
   forget(refused: Blockhash): void;
 }
 
@@ -60,6 +60,6 @@ async function withRetries<Answer>(ask: () => Promise<Answer>): Promise<Answer> 
     }
   }
   return ask().catch((cause: unknown) => {
-    throw new LedgerUnavailableError('No node tells a blockhash', { signature: null, cause });
+    throw new LedgerUnavailableError('No node returned a blockhash', { signature: null, cause });
   });
 }

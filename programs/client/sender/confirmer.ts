@@ -11,17 +11,17 @@ import { COMMITMENT } from './blockhashes.ts';
 import { LedgerUnavailableError, refusalOf, type SendResult } from './sendResult.ts';
 import { createSignatureNotices, type Notice } from './signatureNotices.ts';
 
-/** How often it makes sense to ask a ledger: its state changes once a slot. */
+/** How often to poll a ledger, whose state changes once a slot. */
 interface SlotPace {
-  /** Tells that an answer received at `localMs` spoke of this slot. */
+  /** An answer that came at `localMs` was about this slot. */
   observe(slot: number, localMs: number): void;
   /** Milliseconds between two questions. */
   readonly intervalMs: number;
 }
 
 /**
- * Measures the duration of slots, which differs between ledgers by a factor of twenty, within
- * bounds. Until two answers were seen it is the lower bound, so that the measure comes soon.
+ * Measures the duration of slots, within bounds: it differs between ledgers by a factor of twenty.
+ * Before two answers it is the lower bound, so that the measure comes soon.
  */
 function createSlotPace(bounds: { minMs: number; maxMs: number }): SlotPace {
   const { minMs, maxMs } = bounds;
@@ -41,7 +41,7 @@ function createSlotPace(bounds: { minMs: number; maxMs: number }): SlotPace {
   };
 }
 
-/** The commitments that decide an outcome; a processed block can still vanish. */
+/** The commitments that decide a result; a processed block can still vanish. */
 export type SenderCommitment = 'confirmed' | 'finalized';
 
 /** A transaction that was passed on, or may have been. */
@@ -55,12 +55,12 @@ export interface SentTransaction {
 /** Watches everything in flight, and sends it again, until each transaction's fate is certain. */
 export interface Confirmer {
   /**
-   * To be told of a transaction just before it is sent, so that no notice of it comes too early.
+   * To be called just before the transaction is sent, so that no notice comes too early.
    *
-   * @returns resolves when there is one; then `confirm` tells the end at once
+   * @returns resolves with the first notice; then `confirm` returns at once
    */
   expect(signature: string): Promise<void>;
-  /** It was not passed on after all. */
+  /** The transaction was not passed on after all. */
   forget(signature: string): void;
   /**
    * @throws LedgerUnavailableError with the signature, when the ledger stays out of reach or the
@@ -79,12 +79,12 @@ interface Flight extends SentTransaction {
 /** A transaction that is being sent. */
 interface Expected {
   readonly noticed: Deferred<void>;
-  outcome?: SendResult;
+  result?: SendResult;
 }
 
 const POLL_MS_MIN = 20;
 const POLL_MS_MAX = 400;
-/** A notice that has not come by then may be lost. */
+/** A notice that is later may be lost. */
 const NOTICE_SLOTS_MAX = 4;
 const NOTICE_MS_MIN = 100;
 const REPEAT_MS = 1_000;
@@ -92,8 +92,8 @@ const UNREACHABLE_MS_MAX = 30_000;
 const CLOSED = 'The sender was closed';
 
 /**
- * Where there is a websocket, its notices decide; statuses are asked for where a notice does not
- * come, about once a slot, and from the beginning while the socket is away.
+ * With a websocket, its notices decide. Statuses are polled, about once a slot, for transactions whose
+ * notice is late, and for all while the socket is away.
  *
  * @param options.repeatMs after which a transaction without a status is sent once more
  * @param options.pollMsMin the shortest pause between two questions for statuses
@@ -118,19 +118,19 @@ export function createConfirmer(options: {
   let running = false;
   let heightReadMs = 0;
 
-  function settle(flight: Flight, outcome: SendResult): void {
+  function settle(flight: Flight, result: SendResult): void {
     flights.delete(flight.signature);
     notices?.forget(flight.signature);
-    flight.end.resolve(outcome);
+    flight.end.resolve(result);
   }
 
   function onNotice({ signature, slot, err }: Notice): void {
-    const outcome = outcomeOf(signature, slot, err);
+    const result = resultOf(signature, slot, err);
     const flight = flights.get(signature);
-    if (flight) settle(flight, outcome);
+    if (flight) settle(flight, result);
     const early = expected.get(signature);
     if (!early) return;
-    early.outcome = outcome;
+    early.result = result;
     early.noticed.resolve();
   }
 
@@ -152,8 +152,8 @@ export function createConfirmer(options: {
   function judge(flight: Flight, status: SignatureStatus | null | undefined): void {
     if (!status || !reached(status, commitment)) return;
     const { signature } = flight;
-    if (notices?.isWatched(signature)) notices.found();
-    settle(flight, outcomeOf(signature, status.slot, status.err));
+    if (notices?.isWatched(signature)) notices.missed();
+    settle(flight, resultOf(signature, status.slot, status.err));
   }
 
   /** @param history whether all blocks are searched */
@@ -164,12 +164,12 @@ export function createConfirmer(options: {
     return { slot, statuses: watched.map((flight, index) => ({ flight, status: value[index] })) };
   }
 
-  /** A blockhash dies by block height; then its transaction has landed or never will. */
+  /** Past the last valid block height, a transaction has landed or never will. */
   async function expire(height: number, heightSlot: number): Promise<void> {
     const dead = [...flights.values()].filter((flight) => height > flight.lastValidBlockHeight);
     if (dead.length === 0) return;
     const { slot, statuses } = await read(dead, true);
-    // Another node may answer, one that has not come as far: it is asked again in the next round.
+    // Another node may have answered that is not as far. The next round asks again.
     if (slot < heightSlot) return;
     for (const { flight, status } of statuses) {
       const { signature, lastValidBlockHeight } = flight;
@@ -183,7 +183,7 @@ export function createConfirmer(options: {
       if (height > flight.lastValidBlockHeight) continue;
       if (performance.now() - flight.sentMs < repeatMs) continue;
       flight.sentMs = performance.now();
-      // Whatever the node says to a repeat, the status decides.
+      // The status decides, not the answer to a repeat.
       sendTransaction(rpc, flight.wire, { skipPreflight: true }).catch(() => undefined);
     }
   }
@@ -237,7 +237,7 @@ export function createConfirmer(options: {
     },
     async confirm(sent) {
       const { signature } = sent;
-      const early = expected.get(signature)?.outcome;
+      const early = expected.get(signature)?.result;
       expected.delete(signature);
       if (early) return early;
       if (closing.signal.aborted) throw new LedgerUnavailableError(CLOSED, { signature });
@@ -261,7 +261,7 @@ export function createConfirmer(options: {
   };
 }
 
-function outcomeOf(signature: string, slot: number, err: TransactionError | null): SendResult {
+function resultOf(signature: string, slot: number, err: TransactionError | null): SendResult {
   return err === null
     ? { status: 'landed', signature, slot }
     : { status: 'failed', signature, error: refusalOf(err), slot };

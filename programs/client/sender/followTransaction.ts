@@ -7,13 +7,13 @@ const POLL_MS = 400;
 const REPEAT_MS = 2_400;
 
 /**
- * Follows a transaction that is signed already, by a wallet in most cases, until it is certain what
- * became of it, and sends it again now and then. A node that does not answer is asked again: no time
- * limit stands for certainty. It expired once the final chain is past its last valid height.
+ * Follows a signed transaction, in most cases a wallet's, until its fate is certain, and sends it
+ * again now and then. A node that does not answer is asked again, without a time limit. The
+ * transaction has expired once the final chain is past its last valid height.
  *
  * @param options.commitment from which on it counts as landed
  * @param options.signal ends the waiting
- * @param options.repeatMs between two times of sending it, and of asking how far the chain is
+ * @param options.repeatMs between two sends, and between two questions for the block height
  * @returns undefined when the signal aborts before
  */
 export async function followTransaction(

@@ -16,7 +16,7 @@ export interface LedgerClock {
   readonly offsetMs: number;
   /** Resolves when the ledger's time has reached `unixSeconds`, or when `signal` aborts. */
   waitUntil(unixSeconds: bigint, signal?: AbortSignal): Promise<void>;
-  /** Whether the ledger was read once: before, what is told is this machine's time. */
+  /** Whether the ledger was read once. Before, the clock shows this machine's time. */
   readonly isRead: boolean;
   /** Resolves with the first reading; rejects when the clock is closed before it. */
   readonly ready: Promise<void>;
@@ -25,7 +25,7 @@ export interface LedgerClock {
 
 const CLOCK = SYSVAR_CLOCK_PUBKEY.toBase58();
 const INTERVAL_MS_MAX = 400;
-/** Of the interval; after it, a reading travels along with whatever else is asked. */
+/** Of the interval. After it, a reading shares the next request. */
 const APART_SHARE = 0.5;
 /** Far below what a timer can hold. */
 const RECHECK_MS_MAX = 60_000;
@@ -38,13 +38,15 @@ const passedMs = (): number => performance.now();
  * Follows the ledger's Clock by reading it two to five times a second; a jump shows with the next
  * reading.
  *
- * The Clock counts whole seconds, so a reading S says that the time was in [S, S + 1) at a moment
- * between question and answer. The offset moves only as far as a reading forces it: it closes in on
- * the true one and never contradicts what was read, and a late answer moves it no further. While the ledger cannot be reached, time runs on as it passes here: a clock of this
- * machine that is set meanwhile changes no deadline.
+ * The Clock counts whole seconds. So a reading S says that the time was in [S, S + 1) at a moment
+ * between question and answer. The offset moves only as far as a reading requires. So it approaches
+ * the true one, never contradicts a reading, and is not moved by late answers.
+ *
+ * While the ledger is out of reach, time runs on by a monotone clock. Setting this machine's clock
+ * changes no deadline.
  *
  * @param options.rpc the ledger's node, as `connectRpc` gives it
- * @param options.intervalMs the longest time between two readings, 400 unless told; the shortest is
+ * @param options.intervalMs the longest time between two readings, 400 by default; the shortest is
  *   half of it
  */
 export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): LedgerClock {
@@ -54,7 +56,7 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
   const waiters = new Set<() => void>();
   let offsetMs: number | undefined;
   let giveUp = (): void => undefined;
-  // Whoever awaits `ready` gets the rejection; nobody has to.
+  // A caller of `ready` gets the rejection. Without one, it must not end the process.
   first.promise.catch(() => undefined);
 
   const nowMs = (): number =>
@@ -75,17 +77,17 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
     return unixSeconds;
   }
 
-  /** Along with whatever else is asked, or alone when the interval is over. */
-  function readInCompany(): Promise<bigint> {
+  /** With the next request, or alone when the interval is over. */
+  function readWithNext(): Promise<bigint> {
     return new Promise((resolve, reject) => {
       const withinMs = intervalMs * (1 - APART_SHARE);
-      giveUp = rpc.beforeNext(() => void read().then(resolve, reject), withinMs);
+      giveUp = rpc.piggyback(() => void read().then(resolve, reject), withinMs);
     });
   }
 
   async function follow(): Promise<void> {
-    for (let ask = read; !closing.signal.aborted; ask = readInCompany) {
-      // A failed reading is made up for by the next one.
+    for (let ask = read; !closing.signal.aborted; ask = readWithNext) {
+      // The next reading makes up for a failed one.
       await ask().catch(() => undefined);
       await delay(intervalMs * APART_SHARE, closing.signal);
     }

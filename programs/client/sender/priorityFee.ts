@@ -9,11 +9,11 @@ const REFRESH_MS = 10_000;
 const MICRO_LAMPORTS_MAX = 1_000_000;
 
 /**
- * What to pay per compute unit so that a transaction which writes these accounts lands soon:
- * what the given estimate says, else the upper quartile of what was paid recently.
+ * What to pay per compute unit so that a transaction which writes these accounts lands soon. It is the
+ * given estimate, or else the upper quartile of recent fees.
  *
- * While nobody tells a fee the last one known is paid, at first none: a transaction that may be slow
- * is better than one that is not sent.
+ * Without a new estimate it is the last one, at first none: a slow transaction is better than one that
+ * is not sent.
  *
  * @returns micro-lamports per compute unit
  */
@@ -34,15 +34,15 @@ export function createPriorityFee(options: {
     askedMs = nowMs();
     try {
       const estimated = Math.ceil(await estimate(writableAccounts.map(String)));
-      if (!(estimated >= 0)) throw new Error(`A priority fee of ${estimated} makes no sense`);
+      if (!(estimated >= 0)) throw new Error(`Invalid priority fee: ${estimated}`);
       microLamports = Math.min(MICRO_LAMPORTS_MAX, estimated);
     } catch (error) {
-      logger.warn({ msg: 'Failed to learn the priority fee', err: error });
+      logger.warn({ msg: 'Failed to read the priority fee', err: error });
     }
   }
 
   return async () => {
-    // Nobody waits for a fee: this transaction pays the last one, the next ones the new one.
+    // Not awaited: this transaction pays the last fee, the next ones the new one.
     if (nowMs() - askedMs >= REFRESH_MS) void refresh();
     return microLamports;
   };

@@ -3,7 +3,7 @@ import type { Rpc } from '../rpc/rpc.ts';
 import { createSender, type SenderLog } from './sender.ts';
 import type { SendResult } from './sendResult.ts';
 
-/** Whoever waits for the outcome needs no log of the way to it. */
+/** The caller waits for the result and needs no log. */
 const SILENT: SenderLog = { warn: () => undefined, error: () => undefined };
 
 /**

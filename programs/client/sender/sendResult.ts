@@ -3,7 +3,7 @@ import { escrowErrorOf } from '../errors.ts';
 
 /** Why a transaction was refused. */
 export interface Refusal {
-  /** The escrow program's error by its name, else the ledger's own word, with the account at fault. */
+  /** The escrow program's error by its name, else the ledger's, with the account at fault. */
   readonly name: string;
   /** The escrow program's error number; null when the cause lies elsewhere. */
   readonly code: number | null;
@@ -11,15 +11,14 @@ export interface Refusal {
   readonly instructionIndex: number | null;
 }
 
-/** How sending a transaction ended. */
+/** How a transaction that was sent ended. */
 export type SendResult =
-  /** It landed at `slot` or before: a notice tells the slot at which it was seen confirmed. */
+  /** It landed at `slot` or before: a notice has the slot at which it was seen confirmed. */
   | { readonly status: 'landed'; readonly signature: string; readonly slot: number }
   /**
-   * Refused: as part of a block, or before it was passed on. It changed nothing.
-   * `slot` is the state that refused it in a block. Before that, a node does not tell its state,
-   * only that it was of the slot asked for or later: `slot` is that one, so that a refusal is never
-   * taken for newer than it is. It is at least that of the newest end this sender has seen.
+   * Refused: in a block, or before it was passed on. It changed nothing. In a block, `slot` is the
+   * block's. Before that, it is the least slot that the node was asked to have. So a refusal never
+   * looks newer than it is. It is at least the slot of the newest result of this sender.
    */
   | {
       readonly status: 'failed';
@@ -29,7 +28,7 @@ export type SendResult =
     }
   /**
    * Its blockhash was dead by block height and no trace of it was found at `slot`: it can never
-   * land. Whether somebody else reached the same state is to be read at `slot` or later.
+   * land. Read at `slot` or later whether another transaction has had the same effect.
    */
   | {
       readonly status: 'expired';
@@ -38,7 +37,7 @@ export type SendResult =
       readonly slot: number;
     };
 
-/** The ledger could not be asked for so long that the caller has to be told. */
+/** The ledger was out of reach for too long. */
 export class LedgerUnavailableError extends Error {
   override name = 'LedgerUnavailableError';
   /** A transaction that may or may not land; null when none was sent. */
@@ -50,21 +49,21 @@ export class LedgerUnavailableError extends Error {
   }
 }
 
-/** Nobody wanted the transaction any more when its turn came: it was neither signed nor sent. */
+/** The transaction was cancelled before its turn: it was neither signed nor sent. */
 export class WithdrawnError extends Error {
   override name = 'WithdrawnError';
 }
 
-/** What the ledger says of a fee payer that cannot pay the fee, or not without falling below rent. */
+/** The ledger's errors for a fee payer that cannot pay the fee, or not without falling below rent. */
 const UNABLE_TO_PAY = new Set([
   'AccountNotFound',
   'InvalidAccountForFee',
   'InsufficientFundsForFee',
   'InsufficientFundsForRent',
 ]);
-/** The system program's own word where an account cannot pay for another's rent. */
+/** The system program's error where an account cannot pay for another's rent. */
 const RENT_NOT_PAID = '{"Custom":1}';
-/** For a while nothing that writes this account, or nothing at all, is taken. */
+/** For a while the ledger takes no transaction that writes this account, or none at all. */
 const FULL = /^(AccountInUse|ClusterMaintenance|WouldExceed.*)$/;
 
 /**
@@ -76,12 +75,12 @@ export function isUnableToPay({ name }: Refusal, paysRent: boolean): boolean {
   return UNABLE_TO_PAY.has(name) || (paysRent && name === RENT_NOT_PAID);
 }
 
-/** Whether the accounts of a transaction have more bytes than it said that it would load. */
+/** Whether the accounts of a transaction have more bytes than its own limit. */
 export function isTooLarge({ name }: Refusal): boolean {
   return name === 'MaxLoadedAccountsDataSizeExceeded';
 }
 
-/** Whether the same instructions may be taken a little later: nobody could pay, or blocks are full. */
+/** Whether the same instructions may succeed later: no fee payer could pay, or blocks are full. */
 export function mayPass({ name }: Refusal): boolean {
   return UNABLE_TO_PAY.has(name) || FULL.test(name);
 }
@@ -93,7 +92,7 @@ export function refusalOf(error: TransactionError): Refusal {
   if (typeof error === 'string') return { name: error, code: null, instructionIndex: null };
   const [name = 'Unknown', detail] = Object.entries(error)[0] ?? [];
   if (name !== 'InstructionError') {
-    // The fee payer is the first account; that another one is short is not its fault.
+    // Account 0 is the fee payer. Any other is named.
     const { account_index: account = 0 } = detail as { account_index?: number };
     const whose = account === 0 ? name : `${name} of account ${account}`;
     return { name: whose, code: null, instructionIndex: null };

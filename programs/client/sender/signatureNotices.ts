@@ -8,22 +8,22 @@ export interface Notice {
   readonly err: TransactionError | null;
 }
 
-/** Tells over a websocket how transactions ended; any notice may be lost. */
+/** Follows transactions over a websocket. Any notice may be lost. */
 interface SignatureNotices {
-  /** Best before the transaction is sent: a node tells of what it sees from then on. */
+  /** Best called before the transaction is sent: a node reports what it sees from then on. */
   watch(signature: string): void;
-  /** Whether a node has agreed to tell of it. */
+  /** Whether a node has confirmed the subscription. */
   isWatched(signature: string): boolean;
   forget(signature: string): void;
-  /** To be told when a status was found by asking, of which there should have been a notice. */
-  found(): void;
+  /** Polling found a status whose notice should have come. */
+  missed(): void;
   close(): void;
 }
 
-/** Without its socket the sender polls, so there is no hurry to have one. */
+/** Without a socket the sender polls, so reopening can wait. */
 const REOPEN_MS_MIN = 250;
 const REOPEN_MS_MAX = 5_000;
-/** A connection may be gone without a word: so long it may say nothing while statuses are found. */
+/** A socket that brings nothing for so long, while polling finds statuses, counts as lost. */
 const SILENCE_MS_MAX = 10_000;
 
 /**
@@ -46,9 +46,9 @@ export function createSignatureNotices(options: {
   /** Signatures and their subscriptions, once a node has confirmed those. */
   const watched = new Map<string, number | undefined>();
   const signatures = new Map<number, string>();
-  /** Questions for a subscription that are not answered yet. */
+  /** Requests for a subscription that are not answered yet. */
   const asked = new Map<number, string>();
-  /** A notice may overtake the answer that says which signature it is about. */
+  /** Notices that came before the answer to their subscription. */
   const early = new Map<number, unknown>();
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -103,7 +103,7 @@ export function createSignatureNotices(options: {
       notified(numberOf(subscription), notice);
     } else if (typeof id === 'number') {
       if (typeof result === 'number') subscribed(id, result);
-      // A refused one is polled for, like any that is not watched.
+      // A refused subscription leaves its signature to polling.
       else asked.delete(id);
     }
   }
@@ -130,7 +130,7 @@ export function createSignatureNotices(options: {
       try {
         receive(String(data));
       } catch {
-        // Nothing that concerns a signature: polling finds what was meant.
+        // Ignore it: polling finds the status.
       }
     };
     opened.onclose = () => {
@@ -155,7 +155,7 @@ export function createSignatureNotices(options: {
       signatures.delete(subscription);
       send('signatureUnsubscribe', [subscription]);
     },
-    found() {
+    missed() {
       if (socket && performance.now() - receivedMs >= SILENCE_MS_MAX) connect();
     },
     close() {

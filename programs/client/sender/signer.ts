@@ -9,7 +9,7 @@ export interface WalletSigner {
   signTransaction(transaction: VersionedTransaction): Promise<VersionedTransaction>;
 }
 
-/** Whoever signs a transaction. */
+/** What signs a transaction. */
 export type Signer = KeyHolder | WalletSigner;
 
 /**

@@ -99,7 +99,8 @@ export async function signTransaction(options: {
   // So few signatures fit that their count has one byte.
   const size = 1 + compiled.signers.length * SIGNATURE_BYTES + message.length;
   const sizeMax = TRANSACTION_BYTES_MAX[compiled.version];
-  if (size > sizeMax) throw new TransactionTooLargeError(`${size} bytes, of ${sizeMax} at most`);
+  if (size > sizeMax)
+    throw new TransactionTooLargeError(`A transaction has at most ${sizeMax} bytes, not ${size}`);
   const signatures: Uint8Array[] = [];
   for (const key of compiled.signers) {
     const signer = signerOf(key, [feePayer, ...options.signers]);

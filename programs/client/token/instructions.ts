@@ -48,7 +48,7 @@ export function tokenAccountCreate(fields: {
   );
 }
 
-/** Makes a new account a mint that nobody can freeze. */
+/** Makes a new account a mint without a freeze authority. */
 export function mintInitialize(fields: {
   mint: PublicKey;
   authority: PublicKey;

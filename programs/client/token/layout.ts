@@ -96,7 +96,7 @@ export function encodeTokenAccount(account: TokenAccount): Uint8Array {
   return bytes;
 }
 
-/** The data of a mint that nobody can mint from or freeze. The supply is in base units. */
+/** The data of a mint without mint or freeze authority. The supply is in base units. */
 export function encodeMint(decimals: number, supply = 0n): Uint8Array {
   const bytes = new Uint8Array(MINT.bytes);
   viewOf(bytes).setBigUint64(MINT.supply, supply, true);

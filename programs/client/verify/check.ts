@@ -59,7 +59,7 @@ export function compare(
 }
 
 /**
- * How long something overdue may stay undone, in seconds: anybody can refund a job or expire a
- * dispute after its deadline, but somebody has to do it.
+ * How long an overdue refund or expiry may be missing, in seconds. Anybody can send it after the
+ * deadline, but it has to be sent.
  */
 export const GRACE_SECONDS = 60n;

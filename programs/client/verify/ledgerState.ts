@@ -30,9 +30,9 @@ export interface Conservation {
 }
 
 /**
- * Whether credits may have been bought since a moment of the ledger's time. Between two readings
- * that find a vault unchanged, a purchase and a withdrawal may have cancelled each other out there,
- * and accounts that were read in between promise more than it held: anybody can arrange that.
+ * Whether credits may have been bought since a moment of the ledger's time. Between two readings that
+ * find a vault unchanged, a purchase and a withdrawal may have cancelled out. Accounts that were read
+ * in between then promise more than the vault held. Anybody can arrange that.
  */
 export function isBoughtSince(accounts: Iterable<DecodedAccount>, unixTime: bigint): boolean {
   for (const { name, data } of accounts) {

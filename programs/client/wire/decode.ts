@@ -16,9 +16,9 @@ import { assertSane } from './sane.ts';
 const V1_FIRST_BYTE = VERSION_FLAG | 1;
 
 /**
- * Decodes a transaction as strictly as a cluster: every length is checked before its use, counts have
- * their shortest form, and no byte may be left over. So the result has exactly one encoding, and
- * LiteSVM, which ends the process on bytes that it cannot decode, can decode it.
+ * Decodes a transaction as strictly as a cluster. Every length is checked before its use, counts have
+ * their shortest form, and no byte may be left over. So the result has exactly one encoding. LiteSVM,
+ * which ends the process on bytes that it cannot decode, can decode it.
  *
  * @throws MalformedTransactionError with the reason
  */

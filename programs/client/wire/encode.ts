@@ -29,8 +29,8 @@ interface Account {
 }
 
 /**
- * Orders the accounts of instructions as web3.js does. web3.js spells every key of every instruction
- * in base58 to compare them, which took a tenth of the API's time.
+ * Orders the accounts of instructions as web3.js does. web3.js encodes each key in base58 to compare
+ * them, which took a tenth of the API's time.
  *
  * @param options.blockhash its 32 bytes
  * @param options.table for version 0 alone
@@ -259,7 +259,7 @@ function numberBytes(value: number | bigint, length: number): Uint8Array {
 
 function assertFits(value: number | bigint, isFitting: boolean, length: number): void {
   if (isFitting && value >= 0) return;
-  throw new RangeError(`A message has ${value} where it must have ${length} bytes`);
+  throw new RangeError(`${value} does not fit ${length} bytes of a message`);
 }
 
 /** A count as legacy messages and version 0 have it: seven bits a byte, lowest first. */

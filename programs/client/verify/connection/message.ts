@@ -57,7 +57,7 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
       data: base58.decode(data),
     }));
   const staticAccountKeys = isKnown ? keys() : tryRead(keys);
-  if (!staticAccountKeys) throw new UnknownFormError(`A message of version ${version}`);
+  if (!staticAccountKeys) throw new UnknownFormError(`Unknown version ${version} of a message`);
   return {
     version,
     header: json.header,
@@ -129,7 +129,7 @@ export function signedBytes(message: ReadMessage): Uint8Array | undefined {
 function bytesOf(numbers: readonly number[]): Uint8Array {
   for (const number of numbers) {
     if (!Number.isInteger(number) || number < 0 || number > 0xff) {
-      throw new RangeError(`A message has ${number} where it must have a byte`);
+      throw new RangeError(`${number} does not fit a byte of a message`);
     }
   }
   return Uint8Array.from(numbers);

@@ -162,7 +162,7 @@ export const closed = rule(
     const fee = signers[0]?.equals(rentPayer) ? feeLamports : 0n;
     const payer = lamports.get(rentPayer.toBase58()) ?? { before: 0n, after: 0n };
     const left = lamports.get(job.toBase58()) ?? { before: 0n, after: 0n };
-    // Whoever sends the transaction can give lamports to both; nobody can take them from either.
+    // The sender can add lamports to both accounts, but take them from neither.
     if (left.before > rentLamports) {
       return fails(`The account had ${left.before} lamports, and ${rentLamports} came back.`);
     }

@@ -15,7 +15,7 @@ import { type PlacedEvent, transfersOf } from './evidence.ts';
 import { eventsNamed, type JobRecord, statusOf } from './record.ts';
 import { historyRule, judgeBalances, type Rule, rule } from './rule.ts';
 
-/** A job that failed or was refunded costs nothing: all of its lock comes back, nobody is paid. */
+/** A job that failed or was refunded costs nothing: all of its lock comes back, and no payment is made. */
 export const returns: readonly Rule[] = [
   rule('failure.returned', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
     judgeReturn(JobLocked, JobFailed, record),
@@ -38,13 +38,13 @@ function judgeReturn(
   end: Return,
   { addresses }: JobRecord,
 ): Finding {
-  // Whoever sends a refund can move tokens of his own beside it.
+  // The sender of a refund can move tokens of its own in the same transaction.
   const vault = addresses.vault.toBase58();
   const transfer = transfersOf(end).find(({ from }) => from === vault);
   if (transfer) return fails(`${transfer.baseUnits} base units were paid to ${transfer.to}.`);
   return compare(
     { 'what was returned': [end.data.returnedCredits, lockedCredits] },
-    `All ${lockedCredits} locked credits, and nobody was paid.`,
+    `All ${lockedCredits} locked credits, and no payment was made.`,
   );
 }
 

@@ -57,7 +57,7 @@ export function readTransaction(
 ): LedgerTransaction {
   const { message, signatures } = response.transaction;
   const meta = response.meta;
-  if (!meta) throw new Error('The ledger did not keep what this transaction did');
+  if (!meta) throw new Error('The node has no metadata of this transaction');
   const keys = message
     .getAccountKeys({ accountKeysFromLookups: meta.loadedAddresses ?? null })
     .keySegments()
@@ -214,8 +214,8 @@ export function placeEvents(transaction: LedgerTransaction): PlacedEvent[] {
 }
 
 /**
- * How the ledger recorded a worker's keys at a transaction: the last record before it, and those of
- * its slot that may have been before it, since not every node says the order within a slot.
+ * How the ledger recorded a worker's keys at a transaction: by the last record before it, and by those
+ * in its slot. Not every node gives the order within a slot, so each of them may count.
  *
  * @returns nothing when no record from before is known
  */
@@ -260,7 +260,7 @@ export function transfersOf({
   return readTransfers(calls.slice((previous?.innerIndex ?? -1) + 1, innerIndex));
 }
 
-/** Every transfer in a transaction, whoever made it. */
+/** Every transfer in a transaction, by any program. */
 export function allTransfers({ instructions }: LedgerTransaction): Transfer[] {
   return instructions.flatMap((outer) => readTransfers([outer, ...outer.inner]));
 }

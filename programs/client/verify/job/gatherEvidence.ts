@@ -28,9 +28,8 @@ import {
 } from './record.ts';
 
 /**
- * The events of the job's credit account, with those that came right before each change of its
- * balances, so that every change can be compared with what was there. Anybody can mention the
- * account: only what changed it is kept and counts.
+ * The events of the job's credit account, each with the one before it, so that every change of the
+ * balances can be checked. Anybody can name the account: only transactions that changed it count.
  *
  * @param options.events all events of the job's transactions
  * @param options.historyMax how many changes before each of the job's are looked at
@@ -68,10 +67,11 @@ async function gatherCreditEvents(options: {
 type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
 
 /**
- * How the ledger recorded the keys of the job's last worker: everything from the last record before
- * the first proof or settlement to the last. Read from the transactions of the worker's authority,
- * who alone can change them; those of the worker itself would be all jobs that it ever did. Anybody
- * can mention the authority: what it did not sign, and what came after the job, does not count.
+ * How the ledger recorded the keys of the job's last worker: from the last record before the first
+ * proof or settlement to the last. They are read from the transactions of the worker's authority,
+ * which alone can change them. Those of the worker itself would be all jobs that it ever did.
+ *
+ * Anybody can name the authority: what it did not sign, and what came after the job, does not count.
  * An authority that is a program's address, such as a multisig's vault, signs by its program alone.
  *
  * @param options.historyMax how many transactions that the authority signed are looked at
@@ -131,7 +131,7 @@ const ROUNDS_MAX = 5;
 /** Two slots: by then a node that was a little behind has caught up. */
 const ROUND_MS = 400;
 
-/** A worker's authority signs little else, and a credit account's very next change tells mostly. */
+/** A worker's authority signs little else, and mostly a credit account's very next change suffices. */
 export const HISTORY_MAX = 1_000;
 
 /**
@@ -139,8 +139,8 @@ export const HISTORY_MAX = 1_000;
  * service nor its database.
  *
  * @param options.historyMax how many transactions of the worker's authority, and changes of the
- *   credit account, are looked at for what was so before the job
- * @param options.wait waits so many milliseconds before a job that changed meanwhile is read again
+ *   credit account, are read to find their states before the job
+ * @param options.wait waits so many milliseconds before a job that has just changed is read again
  */
 export async function gatherEvidence(options: {
   connection: LedgerConnection;

@@ -17,8 +17,8 @@ import {
 import { historyRule, NODE_SAYS_WHO_SIGNED } from './rule.ts';
 
 /**
- * What anybody may do. A node that lies about it can sign a transaction that asks for it with a key of
- * its own, so that the sender's signature proves nothing.
+ * Events that anybody can cause. A lying node can sign such a transaction with a key of its own, so
+ * the sender's signature proves nothing.
  */
 const OPEN_TO_ANYBODY: readonly JobEventName[] = [
   'JobProven',

@@ -52,7 +52,7 @@ export function createLedgerReader(
           COMMITMENT,
         );
         for (const { signature, slot, err } of page) {
-          // A node that does not know `before` begins anew, and this would have no end.
+          // A node that does not know `before` begins at the newest again, without an end.
           if (first?.has(signature)) throw new Error(`it lists ${signature} twice`);
           if (err === null) yield { signature, slot: BigInt(slot) };
         }
@@ -98,7 +98,7 @@ async function readOne(
   }
 }
 
-/** So many are read at once, and held, when the first few did not tell. */
+/** So many are read at once, and kept, when the first few did not suffice. */
 const BATCH_MAX = 8;
 
 /**
@@ -113,7 +113,7 @@ export async function* readHistory(
   address: PublicKey,
   range: { before?: string; slotMax?: bigint } = {},
 ): AsyncGenerator<ReadResult> {
-  // Almost always the very next one tells, so that reading ahead begins with nothing.
+  // Almost always the very next one suffices, so the first is read alone.
   let batchSize = 1;
   let batch: string[] = [];
   for await (const { signature, slot } of reader.list(address, range.before)) {

@@ -11,7 +11,7 @@ import { COMMITMENT } from '../ledgerState.ts';
 import { placeEvents } from './evidence.ts';
 import { createLedgerReader, readJobAccount } from './ledgerReader.ts';
 
-/** The job that somebody means cannot be told; the message says what would tell it. */
+/** The named job cannot be located; the message says what would locate it. */
 export class JobNotLocatedError extends Error {
   override name = 'JobNotLocatedError';
 }
@@ -78,7 +78,7 @@ async function findById(
   const [only, other] = found;
   if (!only) {
     throw new JobNotLocatedError(
-      'No account has this job id. If the job is closed, its wallet tells where it was: --wallet.',
+      'No account has this job id. If the job is closed, name its wallet: --wallet.',
     );
   }
   if (other) {

@@ -22,9 +22,9 @@ export interface JobRecord extends Evidence, ClientEvidence {
   /** In the order of their sequence numbers. */
   readonly events: readonly JobEvent[];
   /**
-   * Whether nothing is missing: each change of a job adds one to its sequence, and the last one is
-   * known from the account or because it closed the account. Then what is not here did not happen,
-   * whatever a node left out of its answers.
+   * Whether nothing is missing. Each change of a job adds one to its sequence, and the last sequence
+   * is that of the account, or of its closing. Then what is not here did not happen, whatever a node
+   * leaves out of its answers.
    */
   readonly isComplete: boolean;
 }
@@ -145,8 +145,8 @@ export function creditSequence(
 }
 
 /**
- * The balances with which a credit account went into the change that made its sequence `sequence`:
- * not every event tells them, so the history is walked back, without a gap, until both are known.
+ * The balances of a credit account before the change that made its sequence `sequence`. Not every
+ * event has both, so the history is walked back, without a gap, until both are known.
  *
  * @returns undefined when the events do not reach back far enough
  */

@@ -31,9 +31,9 @@ export const NOT_SHOWN =
 const ENDINGS: readonly JobEventName[] = ['JobSettled', 'JobFailed', 'JobRefunded'];
 
 /**
- * A rule about events of a job; its evidence is the transactions that emitted them. When one of
- * them did not happen, the rule does not apply; when it may have happened and is not shown, the
- * rule cannot be checked.
+ * A rule about events of a job. Its evidence is the transactions that emitted them. When an event did
+ * not happen, the rule does not apply. When it may have happened and is not shown, the rule cannot be
+ * checked.
  *
  * @param needs the events that the rule is about; of several of one kind it judges the last
  */

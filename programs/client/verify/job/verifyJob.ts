@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
   ...[account.state, account.closed],
 ];
 
-/** What a job is, as its events tell it; in the words of the API. */
+/** A job by its events, in the words of the API. */
 export interface JobSummary {
   readonly address: string;
   readonly id: string | null;
@@ -43,7 +43,7 @@ export interface JobSummary {
   readonly credits_charged: bigint;
 }
 
-/** Judges everything about a job. Asks nobody: the same evidence gives the same checks. */
+/** Judges everything about a job without any read: the same evidence gives the same checks. */
 export function verifyJob(
   evidence: Evidence,
   client: ClientEvidence = {},

@@ -153,8 +153,8 @@ export const output = whenGiven(
 );
 
 /**
- * The key that settled signed that it delivered what the worker proved. One that signed for the
- * client's text instead, when that is another, convicts whoever settled.
+ * The key that settled signed that it delivered what the worker proved. A signature for another text,
+ * the client's, convicts the key that settled.
  */
 export const receipt = whenGiven(
   'receipt',
@@ -172,7 +172,7 @@ export const receipt = whenGiven(
       });
     // Anybody can sign anything with a key of his own.
     if (!parts.signer.equals(settledBy)) {
-      return fails(`It is signed by ${signer}, who did not settle this job: it convicts nobody.`);
+      return fails(`It is signed by ${signer}, who did not settle this job: it is no evidence.`);
     }
     if (isFor(outputHash)) {
       return holds(`${signer}, who settled, signed that the proven text was delivered.`);

@@ -54,7 +54,7 @@ function addressOf({ name, data }: DecodedAccount, known: Addresses): PublicKey 
   }
 }
 
-/** The configuration says nothing that the program would refuse to be told. */
+/** The configuration has only values that the program would accept. */
 export const config = programRule('config.invariants', (state) => {
   const [found] = accountsNamed(state, 'Config');
   if (!found) return notCheckable('The program is not initialized.');
@@ -78,7 +78,7 @@ function findProblems(config: Config, addresses: Addresses): string[] {
       config.unstakeCooldownSeconds > UNSTAKE_COOLDOWN_SECONDS_MAX,
     'the treasury has to keep more than it can hold':
       config.treasuryFloorCredits > CREDITS_MAX || config.earlierFloorCredits > CREDITS_MAX,
-    'nobody can dispute': config.openDisputesMax === 0,
+    'no dispute can be opened': config.openDisputesMax === 0,
     'the minimum stake is out of range': !isWithin(config.minimumStakeTokens, STAKE_TOKENS_MAX),
     'the most that a job may lock is out of range': !isWithin(config.jobCreditsMax, CREDITS_MAX),
     'the most that a wallet may hold is out of range': !isWithin(

@@ -43,7 +43,7 @@ const RULES: readonly ProgramRule[] = [
   ...[jobs.locks, jobs.disputes, jobs.prices, jobs.deadlines],
 ];
 
-/** Judges the whole program. Asks nobody: the same evidence gives the same checks. */
+/** Judges the whole program without any read: the same evidence gives the same checks. */
 export function auditProgram(evidence: ProgramEvidence, artifact: Artifact): Check[] {
   const state = readState(evidence);
   return [

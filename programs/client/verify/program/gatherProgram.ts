@@ -42,8 +42,8 @@ const ROUNDS_MAX = 20;
 const ROUND_MS = 150;
 
 /**
- * Reads every account of the program, and its token accounts before and after: what did not change
- * in between held in between, unless credits were bought meanwhile. Reads again while it did not.
+ * Reads every account of the program, and its token accounts before and after. If these are equal,
+ * they were so in between, unless credits were bought in that time. If not, it reads again.
  *
  * @param options.wait waits so many milliseconds between two readings
  */

@@ -71,8 +71,8 @@ function deadlineOf(job: Job): bigint | undefined {
 }
 
 /**
- * What a job may have been charged. Of a convicted worker's two are possible, since its account does
- * not say whether the stake bore the whole slash: verifyJob reads that from the verdict's event.
+ * What a job may have been charged. For a convicted worker's job there are two amounts: its account
+ * does not say whether the stake bore the whole slash. The event does, and verifyJob reads it.
  */
 function chargesOf(job: Job): [bigint, ...bigint[]] {
   const { outcome } = job;

@@ -19,7 +19,7 @@ interface OwnedAccount {
 export interface Executable {
   /** Behind the loader's header; the loader may have padded it with zeros. */
   readonly code: Uint8Array;
-  /** Who can replace the code; null when nobody can any more. */
+  /** The key that can replace the code; null when none can any more. */
   readonly upgradeAuthority: PublicKey | null;
 }
 

@@ -23,7 +23,7 @@ import {
 
 const NAMES: readonly TokenAccountName[] = ['vault', 'treasuryVault', 'stakeVault'];
 
-/** Nobody but the program can move or block what is in its token accounts. */
+/** Only the program can move or block what is in its token accounts. */
 export const custody = programRule('vaults.custody', (state) => {
   const [config] = accountsNamed(state, 'Config');
   if (!config) return notCheckable('The program is not initialized.');
