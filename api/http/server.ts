@@ -52,15 +52,52 @@ export interface Closing {
 
 /** To be called before the server listens. */
 export function prepareClosing(server: http.Server | https.Server): Closing {
+  const { owed, closeIdle } = trackConnections(server);
+  /** Connections whose last response says that it is the last. */
+  const ending = new WeakSet<Socket>();
+  let isDraining = false;
+
+  // Node's own, which `server.close()` calls, also cuts responses that slow readers still receive.
+  server.closeIdleConnections = closeIdle;
+
+  function endWith(socket: Socket, response: http.ServerResponse): void {
+    if (response.headersSent) return;
+    response.setHeader('connection', 'close');
+    ending.add(socket);
+  }
+
+  function drain(): void {
+    if (isDraining) return;
+    isDraining = true;
+    const serving = server.listeners('request');
+    server.removeAllListeners('request');
+    server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
+      // The response before it was announced as the last: the client would not read this one's.
+      if (ending.has(request.socket)) return void request.resume();
+      endWith(request.socket, response);
+      for (const listener of serving) listener.call(server, request, response);
+    });
+    for (const [socket, response] of owed) if (response) endWith(socket, response);
+  }
+
+  async function close(): Promise<void> {
+    drain();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+    await closed;
+    clearInterval(idleCheck);
+  }
+
+  return { drain, close };
+}
+
+/** Follows which connections are open, and what they owe. */
+function trackConnections(server: http.Server | https.Server) {
   /** Every open connection, and the last response that it owes. */
   const owed = new Map<Socket, http.ServerResponse | undefined>();
-  /** Those whose last response says that it is the last. */
-  const ending = new WeakSet<Socket>();
-
   /** Connections in their TLS handshake, by their peer. */
   const handshakes = new Map<string, Socket>();
-
-  /** When those were opened that have not been asked anything yet. */
+  /** When connections without a request so far were opened. */
   const unasked = new Map<Socket, number>();
 
   function opened(socket: Socket): void {
@@ -90,46 +127,15 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
     });
   });
 
-  function endWith(socket: Socket, response: http.ServerResponse): void {
-    if (response.headersSent) return;
-    response.setHeader('connection', 'close');
-    ending.add(socket);
-  }
-
-  // Node's own, which `server.close()` calls, also cuts responses that slow readers still receive.
-  server.closeIdleConnections = () => {
+  function closeIdle(): void {
     for (const socket of handshakes.values()) socket.destroy();
     const youngest = performance.now() - YOUNG_MS;
     for (const [socket, response] of owed) {
       if (!response && (unasked.get(socket) ?? 0) < youngest) socket.destroy();
     }
-  };
-
-  let isDraining = false;
-
-  function drain(): void {
-    if (isDraining) return;
-    isDraining = true;
-    const serving = server.listeners('request');
-    server.removeAllListeners('request');
-    server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
-      // The response before it was announced as the last: work for this one would go unheard.
-      if (ending.has(request.socket)) return void request.resume();
-      endWith(request.socket, response);
-      for (const listener of serving) listener.call(server, request, response);
-    });
-    for (const [socket, response] of owed) if (response) endWith(socket, response);
   }
 
-  async function close(): Promise<void> {
-    drain();
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
-    await closed;
-    clearInterval(idleCheck);
-  }
-
-  return { drain, close };
+  return { owed, closeIdle };
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

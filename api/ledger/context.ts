@@ -232,6 +232,25 @@ export function openLedger(options: {
     time,
     logger,
     lateLocks: createBackground(),
+    ...createBatchers(sender, config.SVC_ACKNOWLEDGEMENT_LINGER_MS),
+  };
+  return {
+    context,
+    close() {
+      clock.close();
+      for (const batcher of [context.locks, context.acknowledgements, context.exits]) {
+        batcher.close();
+      }
+      sender.close();
+    },
+  };
+}
+
+function createBatchers(
+  sender: Sender,
+  acknowledgementLingerMs: number,
+): Pick<LedgerContext, 'locks' | 'acknowledgements' | 'exits'> {
+  return {
     locks: createBatcher({
       sender,
       lane: 'locks',
@@ -243,7 +262,7 @@ export function openLedger(options: {
       sender,
       lane: 'acknowledgements',
       maxInstructions: ACKNOWLEDGEMENTS_MAX,
-      lingerMs: config.SVC_ACKNOWLEDGEMENT_LINGER_MS,
+      lingerMs: acknowledgementLingerMs,
       sendsWhenIdle: false,
       computeUnitLimitEach: ACKNOWLEDGE_COMPUTE_UNITS_MAX,
     }),
@@ -254,15 +273,5 @@ export function openLedger(options: {
       lingerMs: EXIT_LINGER_MS,
       computeUnitLimitEach: EXIT_COMPUTE_UNITS_MAX,
     }),
-  };
-  return {
-    context,
-    close() {
-      clock.close();
-      for (const batcher of [context.locks, context.acknowledgements, context.exits]) {
-        batcher.close();
-      }
-      sender.close();
-    },
   };
 }

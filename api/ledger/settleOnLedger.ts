@@ -1,5 +1,5 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { delay } from '../../common/wait.ts';
+import { delay, type Time } from '../../common/wait.ts';
 import { fetchWorker, isEnded } from '../../programs/client/accounts.ts';
 import type { EscrowErrorName } from '../../programs/client/generated/types.ts';
 import {
@@ -117,32 +117,18 @@ export async function settleOnLedger(
     kept: Promise<void>;
   },
 ): Promise<SettleResult> {
-  const { clock, logger, sender } = context;
+  const { clock, logger } = context;
   const { job, answer, countedTokens } = options;
-  const delivered = { hash: answer.proof.outputHash, countedTokens };
   // From the mirror, which may be behind.
   let payout = publicKeyOf(answer.reservation.worker.payout);
 
   const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
-
-  let pauseMs = PAUSE_MS_MIN;
-  async function pause(): Promise<void> {
-    await delay(pauseMs, undefined, context.time);
-    pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
-  }
-
+  const pause = createPause(context.time);
   while (isInTime()) {
     // Built while the answer is being stored.
     const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
     await options.kept;
-    const sending = sender.send({
-      instructions,
-      signers: [context.signer],
-      computeUnitLimit: SETTLEMENT_COMPUTE_UNITS_MAX,
-      lane: 'settlements',
-      isWanted: isInTime,
-    });
-    const result = await sending.catch(withdrawnOrAway);
+    const result = await send(context, instructions, isInTime);
     if (result === 'withdrawn') continue;
     // If an earlier one has landed after all, the ledger refuses this one, and the Job is settled.
     const found = result && (await readResult(context, job, result));
@@ -165,26 +151,41 @@ export async function settleOnLedger(
       await pause();
       continue;
     }
+    const delivered = { hash: answer.proof.outputHash, countedTokens };
     if (LEFT.has(result.error.name)) {
       const end = await failOnLedger(context, job, 'worker_error', { delivered });
       return end.status === 'failed' ? { ...end, hasWorkerLeft: true } : end;
     }
     // In `settling` the worker proved another text than it delivered.
-    return failOnLedger(
-      context,
-      job,
-      found.status === 'settling' ? 'output_mismatch' : 'worker_error',
-      {
-        delivered,
-        acknowledgement: acknowledgements.collect(job),
-      },
-    );
+    const reason = found.status === 'settling' ? 'output_mismatch' : 'worker_error';
+    const acknowledgement = acknowledgements.collect(job);
+    return failOnLedger(context, job, reason, { delivered, acknowledgement });
   }
   return { status: 'overdue' };
 }
 
-function withdrawnOrAway(error: unknown): 'withdrawn' | undefined {
-  return error instanceof WithdrawnError ? 'withdrawn' : ignoreUnavailable(error);
+/** Waits between two tries, longer each time. */
+function createPause(time: Time): () => Promise<void> {
+  let pauseMs = PAUSE_MS_MIN;
+  return async () => {
+    await delay(pauseMs, undefined, time);
+    pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
+  };
+}
+
+/** @returns undefined while the ledger is out of reach */
+async function send(
+  { sender, signer }: LedgerContext,
+  instructions: readonly TransactionInstruction[],
+  isWanted: () => boolean,
+): Promise<SendResult | 'withdrawn' | undefined> {
+  const computeUnitLimit = SETTLEMENT_COMPUTE_UNITS_MAX;
+  const sending = { instructions, signers: [signer], computeUnitLimit, isWanted };
+  try {
+    return await sender.send({ ...sending, lane: 'settlements' });
+  } catch (error) {
+    return error instanceof WithdrawnError ? 'withdrawn' : ignoreUnavailable(error);
+  }
 }
 
 /** The job's status after a settlement was sent; undefined while the ledger is out of reach. */

@@ -31,8 +31,18 @@ export interface ApiMetrics {
 
 export function createMetrics(): ApiMetrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    ...requestMetrics([registry]),
+    ...jobMetrics([registry]),
+    ...transactionMetrics([registry]),
+  };
+}
+
+function requestMetrics(
+  registers: Registry[],
+): Pick<ApiMetrics, 'requestStarted' | 'requestEnded' | 'stage'> {
   const requests = new Counter({
     name: 'svc_api_requests_total',
     help: 'Requests answered; a status of "left" means that the client left before its answer',
@@ -58,6 +68,18 @@ export function createMetrics(): ApiMetrics {
     buckets: STAGE_BUCKETS_SECONDS,
     registers,
   });
+  return {
+    requestStarted: () => requestsInFlight.inc(),
+    requestEnded({ seconds, ...labels }) {
+      requestsInFlight.dec();
+      requests.inc(labels);
+      requestSeconds.observe({ route: labels.route }, seconds);
+    },
+    stage: (stage, seconds) => stages.observe({ stage }, seconds),
+  };
+}
+
+function jobMetrics(registers: Registry[]): Pick<ApiMetrics, 'jobsInFlight' | 'jobEnded'> {
   const jobs = new Counter({
     name: 'svc_api_jobs_total',
     help: 'Jobs by how they ended',
@@ -69,6 +91,13 @@ export function createMetrics(): ApiMetrics {
     help: 'Jobs locked by this process and not ended yet',
     registers,
   });
+  return {
+    jobsInFlight: (count) => jobsInFlight.set(count),
+    jobEnded: (end) => jobs.inc({ end }),
+  };
+}
+
+function transactionMetrics(registers: Registry[]): Pick<ApiMetrics, 'observeSend'> {
   const sending = new Gauge({
     name: 'svc_api_transactions_in_flight',
     help: 'Transactions waiting for their turn or for their confirmation',
@@ -83,16 +112,6 @@ export function createMetrics(): ApiMetrics {
     registers,
   });
   return {
-    registry,
-    requestStarted: () => requestsInFlight.inc(),
-    requestEnded({ seconds, ...labels }) {
-      requestsInFlight.dec();
-      requests.inc(labels);
-      requestSeconds.observe({ route: labels.route }, seconds);
-    },
-    stage: (stage, seconds) => stages.observe({ stage }, seconds),
-    jobsInFlight: (count) => jobsInFlight.set(count),
-    jobEnded: (end) => jobs.inc({ end }),
     observeSend(lane) {
       const stop = sends.startTimer({ lane });
       sending.inc({ lane });

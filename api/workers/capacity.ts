@@ -71,42 +71,8 @@ export function createCapacity(options: {
     const others = candidates(modelAddress).filter(({ address }) => !except.has(address));
     const worker = chooseWorker(others, { modelAddress, nowMs: nowMs(), random });
     if (!worker) return undefined;
-    worker.inFlight += 1;
-    const { endpoint, proof_key } = worker;
-    const takenAtMs = nowMs();
-    let isHeld = true;
-    const failed = (): void => {
-      recordFailure(worker.cooldown, takenAtMs, nowMs());
-      onFailure?.(worker.address, modelAddress);
-    };
-    return {
-      worker,
-      observeFirstToken(observedMs) {
-        const ms = smoothed(worker.firstTokens.get(modelAddress)?.ms, observedMs);
-        worker.firstTokens.set(modelAddress, { ms, observedAtMs: nowMs() });
-      },
-      succeeded() {
-        worker.jobMs = smoothed(worker.jobMs, nowMs() - takenAtMs);
-        recordSuccess(worker.cooldown);
-      },
-      failed,
-      refusedConnection() {
-        failed();
-        recordUnreachable(worker);
-      },
-      foundBusy: (retryAfterMs) => recordBusy(worker.cooldown, retryAfterMs, nowMs()),
-      hasChanged: () =>
-        !worker.isEligible ||
-        !worker.models.includes(modelAddress) ||
-        worker.endpoint !== endpoint ||
-        worker.proof_key !== proof_key,
-      release() {
-        if (!isHeld) return;
-        isHeld = false;
-        worker.inFlight -= 1;
-        offer();
-      },
-    };
+    const onFailed = () => onFailure?.(worker.address, modelAddress);
+    return reserveAt(worker, { modelAddress, nowMs, onFailed, onReleased: offer });
   }
 
   return {
@@ -136,6 +102,55 @@ export function createCapacity(options: {
         signal?.addEventListener('abort', giveUp, { once: true });
         waiting.add(waiter);
       });
+    },
+  };
+}
+
+/** Holds one place of the worker's capacity until it is released. */
+function reserveAt(
+  worker: KnownWorker,
+  options: {
+    modelAddress: string;
+    nowMs: () => number;
+    onFailed: () => void;
+    onReleased: () => void;
+  },
+): Reservation {
+  const { modelAddress, nowMs, onFailed, onReleased } = options;
+  const { endpoint, proof_key } = worker;
+  const takenAtMs = nowMs();
+  let isHeld = true;
+  worker.inFlight += 1;
+  const failed = (): void => {
+    recordFailure(worker.cooldown, takenAtMs, nowMs());
+    onFailed();
+  };
+  return {
+    worker,
+    observeFirstToken(observedMs) {
+      const ms = smoothed(worker.firstTokens.get(modelAddress)?.ms, observedMs);
+      worker.firstTokens.set(modelAddress, { ms, observedAtMs: nowMs() });
+    },
+    succeeded() {
+      worker.jobMs = smoothed(worker.jobMs, nowMs() - takenAtMs);
+      recordSuccess(worker.cooldown);
+    },
+    failed,
+    refusedConnection() {
+      failed();
+      recordUnreachable(worker);
+    },
+    foundBusy: (retryAfterMs) => recordBusy(worker.cooldown, retryAfterMs, nowMs()),
+    hasChanged: () =>
+      !worker.isEligible ||
+      !worker.models.includes(modelAddress) ||
+      worker.endpoint !== endpoint ||
+      worker.proof_key !== proof_key,
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      worker.inFlight -= 1;
+      onReleased();
     },
   };
 }

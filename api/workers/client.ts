@@ -41,110 +41,34 @@ const STOP_TIMEOUT_MS = 5_000;
 /** How long a body is read to its end, so that its connection can be used again. */
 const END_TIMEOUT_MS = 1_000;
 
-/**
- * Speaks the worker protocol (docs/worker-protocol.md): requests are signed by the hot signer,
- * which the worker finds in the job's controller on the ledger.
- */
-export function createWorkerClient(options: {
+interface ClientOptions {
   signer: KeyHolder;
   programId: PublicKey;
   dispatcher: Dispatcher;
   allowLoopback: boolean;
   allowBuiltin: boolean;
   nowMs: () => number;
-}): WorkerClient {
-  const { signer, programId, dispatcher, allowLoopback, allowBuiltin, nowMs } = options;
+}
 
-  async function post(
-    kind: 'job' | 'stop',
-    task: WorkerTask,
-    path: string,
-    content: Record<string, unknown>,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
-    const url = new URL(`${task.endpoint}${path}`);
-    assertUrlAllowed(url, allowLoopback);
-    const body = JSON.stringify(content);
-    const timestampMs = nowMs();
-    const signature = await signBy(
-      workerRequestMessage({
-        kind,
-        worker: publicKeyOf(task.workerAddress),
-        job: task.jobAddress,
-        attempt: task.attempt,
-        timestampMs,
-        bodySha256: hash('sha256', body, 'buffer'),
-      }),
-      signer,
-    );
-    return requestWithin(url, {
-      method: 'POST',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'svc-signer': toBase58(signer.publicKey),
-        'svc-timestamp': String(timestampMs),
-        'svc-signature': Buffer.from(signature).toString('base64'),
-      },
-      dispatcher,
-      signal,
-    });
-  }
-
-  function postJob(task: WorkerTask, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    return post(
-      'job',
-      task,
-      '/jobs',
-      {
-        job_id: task.jobId,
-        job_address: toBase58(task.jobAddress),
-        program_id: toBase58(programId),
-        worker_address: task.workerAddress,
-        attempt: task.attempt,
-        token_limit: task.tokenLimit,
-        chat: task.chat,
-      },
-      signal,
-    );
-  }
-
-  async function* readAnswer(
-    sent: Promise<Dispatcher.ResponseData>,
-  ): AsyncGenerator<readonly WorkerEvent[]> {
-    const response = await sent;
-    const { headers, body } = response;
-    if (!isOk(response)) throw await readRefusal(response);
-    const engine = headerOf(headers, 'x-svc-engine');
-    let isProven = false;
-    // After a destroy its error is of no use.
-    body.on('error', () => undefined);
-    try {
-      // It may have changed its engine since its last health report.
-      if (engine === BUILTIN_ENGINE && !allowBuiltin) throw new WorkerFailedError('builtin_engine');
-      yield [{ type: 'started', engine }];
-      for await (const events of readEvents(body.iterator({ destroyOnReturn: false }))) {
-        isProven = events.some(({ type }) => type === 'proof');
-        yield events;
-      }
-    } finally {
-      // A proof is the last event: read to its end, the connection serves the next job.
-      if (isProven) void leaveOpen(body);
-      else body.destroy();
-    }
-  }
-
+/**
+ * Speaks the worker protocol (docs/worker-protocol.md). The hot signer signs requests: the worker
+ * finds its key by the job's controller on the ledger.
+ */
+export function createWorkerClient(options: ClientOptions): WorkerClient {
   return {
-    submit: (task, signal) => failingAsWorker(readAnswer(postJob(task, signal))),
+    submit: (task, signal) =>
+      failingAsWorker(readAnswer(postJob(options, task, signal), options.allowBuiltin)),
     async stop(task) {
+      const { attempt } = task;
+      const signal = AbortSignal.timeout(STOP_TIMEOUT_MS);
+      const path = `/jobs/${toBase58(task.jobAddress)}/stop`;
       try {
-        const response = await post(
-          'stop',
-          task,
-          `/jobs/${toBase58(task.jobAddress)}/stop`,
-          { attempt: task.attempt },
-          AbortSignal.timeout(STOP_TIMEOUT_MS),
-        );
+        const response = await post(options, task, {
+          kind: 'stop',
+          path,
+          content: { attempt },
+          signal,
+        });
         await leaveOpen(response.body);
         if (!isOk(response)) throw new WorkerFailedError(`stop_${response.statusCode}`);
       } catch (error) {
@@ -153,6 +77,89 @@ export function createWorkerClient(options: {
       }
     },
   };
+}
+
+function postJob(
+  options: ClientOptions,
+  task: WorkerTask,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const content = {
+    job_id: task.jobId,
+    job_address: toBase58(task.jobAddress),
+    program_id: toBase58(options.programId),
+    worker_address: task.workerAddress,
+    attempt: task.attempt,
+    token_limit: task.tokenLimit,
+    chat: task.chat,
+  };
+  return post(options, task, { kind: 'job', path: '/jobs', content, signal });
+}
+
+async function post(
+  { signer, dispatcher, allowLoopback, nowMs }: ClientOptions,
+  task: WorkerTask,
+  request: {
+    kind: 'job' | 'stop';
+    path: string;
+    content: Record<string, unknown>;
+    signal: AbortSignal;
+  },
+): Promise<Dispatcher.ResponseData> {
+  const { kind, path, content, signal } = request;
+  const url = new URL(`${task.endpoint}${path}`);
+  assertUrlAllowed(url, allowLoopback);
+  const body = JSON.stringify(content);
+  const timestampMs = nowMs();
+  const signature = await signBy(
+    workerRequestMessage({
+      kind,
+      worker: publicKeyOf(task.workerAddress),
+      job: task.jobAddress,
+      attempt: task.attempt,
+      timestampMs,
+      bodySha256: hash('sha256', body, 'buffer'),
+    }),
+    signer,
+  );
+  return requestWithin(url, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'svc-signer': toBase58(signer.publicKey),
+      'svc-timestamp': String(timestampMs),
+      'svc-signature': Buffer.from(signature).toString('base64'),
+    },
+    dispatcher,
+    signal,
+  });
+}
+
+async function* readAnswer(
+  sent: Promise<Dispatcher.ResponseData>,
+  allowBuiltin: boolean,
+): AsyncGenerator<readonly WorkerEvent[]> {
+  const response = await sent;
+  const { headers, body } = response;
+  if (!isOk(response)) throw await readRefusal(response);
+  const engine = headerOf(headers, 'x-svc-engine');
+  let isProven = false;
+  // After a destroy its error is of no use.
+  body.on('error', () => undefined);
+  try {
+    // It may have changed its engine since its last health report.
+    if (engine === BUILTIN_ENGINE && !allowBuiltin) throw new WorkerFailedError('builtin_engine');
+    yield [{ type: 'started', engine }];
+    for await (const events of readEvents(body.iterator({ destroyOnReturn: false }))) {
+      isProven = events.some(({ type }) => type === 'proof');
+      yield events;
+    }
+  } finally {
+    // A proof is the last event. Read to its end, the connection serves the next job.
+    if (isProven) void leaveOpen(body);
+    else body.destroy();
+  }
 }
 
 /** @throws WorkerFailedError for whatever it throws */

@@ -8,7 +8,7 @@ import type { Completions } from '../../jobs/completion.ts';
 import type { Disputes } from '../../jobs/dispute.ts';
 import type { IdentifyRequest } from '../../jobs/requestIdentity.ts';
 import { type JobCursor, type JobFilter, selectJobRange } from '../../sql/jobs.ts';
-import type { jobRoutes } from '../contracts/job.ts';
+import type { ConsoleJobList, jobRoutes } from '../contracts/job.ts';
 import { readSessionCookie } from '../http/cookie.ts';
 import type { Call, Handlers } from '../http/serveRoutes.ts';
 import { type ConsoleJobRow, consoleJobColumns, selectConsoleJob } from '../sql/jobs.ts';
@@ -16,7 +16,7 @@ import { selectLiveKey } from '../sql/settings.ts';
 import type { ChangeStreams } from '../stream/changes.ts';
 import { writeJobsCsv } from '../views/jobsCsv.ts';
 import { viewJobs } from '../views/jobView.ts';
-import { explained } from './settings.ts';
+import { asApiError } from './settings.ts';
 
 interface JobServices {
   database: Database;
@@ -30,66 +30,16 @@ interface JobServices {
 
 /** The wallet's jobs, their stream, and the playground. */
 export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
-  const { database, disputes, completions, identify, keys, gateway, streams } = services;
-
-  async function find(wallet: string, jobId: string): Promise<ConsoleJobRow> {
-    const job = await selectConsoleJob(database, { wallet, jobId });
-    if (!job) throw new ApiError('job_not_found', 'The wallet has no such job.');
-    return job;
-  }
-
-  /** @throws ApiError `invalid_request` where the wallet has no such job */
-  async function cursor(
-    wallet: string,
-    param: 'before' | 'after',
-    jobId: string | undefined,
-  ): Promise<JobCursor | undefined> {
-    if (jobId === undefined) return undefined;
-    const job = await selectConsoleJob(database, { wallet, jobId });
-    if (job) return job;
-    throw new ApiError('invalid_request', `'${param}' names no job of this wallet.`, { param });
-  }
-
+  const { database, disputes, streams } = services;
   return {
-    async getJobs({ session: { wallet }, query }) {
-      const { id, limit } = query;
-      if (id !== undefined) {
-        const job = await selectConsoleJob(database, { wallet, jobId: id });
-        const data = await viewJobs(database, job ? [job] : []);
-        return { object: 'list', data, has_more: false, next_cursor: null };
-      }
-      const [before, after] = await Promise.all([
-        cursor(wallet, 'before', query.before),
-        cursor(wallet, 'after', query.after),
-      ]);
-      const goesForward = after !== undefined && before === undefined;
-      const rows = await selectJobRange(
-        database,
-        filterOf(wallet, query),
-        {
-          after: laterOf(after, startOf(query.since)),
-          before: earlierOf(before, startOf(query.until)),
-          order: goesForward ? 'asc' : 'desc',
-          rows: limit + 1,
-        },
-        SELECTED,
-      );
-      const page = rows.slice(0, limit);
-      const has_more = rows.length > page.length;
-      const last = page.at(-1);
-      return {
-        object: 'list',
-        data: await viewJobs(database, goesForward ? page.toReversed() : page),
-        has_more,
-        next_cursor: has_more && last ? last.job_id : null,
-      };
-    },
+    getJobs: ({ session: { wallet }, query }) => listJobs(database, wallet, query),
     getJobsCsv({ session: { wallet }, query, response }) {
       return writeJobsCsv(response, readPages(database, filterOf(wallet, query), query));
     },
-    async getJob({ session: { wallet }, params }) {
-      const [job] = await viewJobs(database, [await find(wallet, params.job_id)]);
-      if (!job) throw new Error('A job that was found has no view');
+    async getJob({ session: { wallet }, params: { job_id: jobId } }) {
+      const found = await selectConsoleJob(database, { wallet, jobId });
+      const [job] = await viewJobs(database, found ? [found] : []);
+      if (!job) throw new ApiError('job_not_found', 'The wallet has no such job.');
       return job;
     },
     async disputeJob({ session: { wallet }, params, body }) {
@@ -104,26 +54,81 @@ export function jobHandlers(services: JobServices): Handlers<typeof jobRoutes> {
       const address = addressOf(request);
       return streams.open({ wallet, sessionId, address, resumeAfter }, response);
     },
-    async postCompletion({ session: { wallet }, body, request, response }) {
-      const key = await selectLiveKey(database, wallet);
-      if (!key) {
-        await explained(assertNotSuspended(database, wallet));
-        throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
-      }
-      // As every request of /v1: a suspension holds at once.
-      const payer = await keys.admit(key.key_sha256);
-      assertSpender(payer, gateway);
-      const identity = identify({
-        wallet,
-        // Seals the copy of the answer: a secret of this session, which we do not keep either.
-        apiKey: readSessionCookie(request) ?? '',
-        rawBody: rawBodyOf(request),
-        idempotencyKey: request.get('idempotency-key'),
-        retryCount: undefined,
-      });
-      await completions.complete({ payer, identity, request: body, response });
-    },
+    postCompletion: (call) => complete(services, call),
   };
+}
+
+/** One page of the wallet's jobs. @throws ApiError `invalid_request` where a cursor names none */
+async function listJobs(
+  database: Database,
+  wallet: string,
+  query: Call<(typeof jobRoutes)['getJobs']>['query'],
+): Promise<ConsoleJobList> {
+  const { id, limit } = query;
+  if (id !== undefined) {
+    const job = await selectConsoleJob(database, { wallet, jobId: id });
+    const data = await viewJobs(database, job ? [job] : []);
+    return { object: 'list', data, has_more: false, next_cursor: null };
+  }
+  const [before, after] = await Promise.all([
+    cursorOf(database, wallet, { param: 'before', jobId: query.before }),
+    cursorOf(database, wallet, { param: 'after', jobId: query.after }),
+  ]);
+  const goesForward = after !== undefined && before === undefined;
+  const range = {
+    after: laterOf(after, startOf(query.since)),
+    before: earlierOf(before, startOf(query.until)),
+    order: goesForward ? 'asc' : 'desc',
+    rows: limit + 1,
+  } as const;
+  const rows = await selectJobRange(database, filterOf(wallet, query), range, SELECTED);
+  const page = rows.slice(0, limit);
+  const has_more = rows.length > page.length;
+  const last = page.at(-1);
+  return {
+    object: 'list',
+    data: await viewJobs(database, goesForward ? page.toReversed() : page),
+    has_more,
+    next_cursor: has_more && last ? last.job_id : null,
+  };
+}
+
+/** @throws ApiError `invalid_request` where the wallet has no such job */
+async function cursorOf(
+  database: Database,
+  wallet: string,
+  { param, jobId }: { param: 'before' | 'after'; jobId: string | undefined },
+): Promise<JobCursor | undefined> {
+  if (jobId === undefined) return undefined;
+  const job = await selectConsoleJob(database, { wallet, jobId });
+  if (job) return job;
+  throw new ApiError('invalid_request', `'${param}' names no job of this wallet.`, { param });
+}
+
+/** A completion of the playground, under the wallet's key. */
+async function complete(
+  { database, completions, identify, keys, gateway }: JobServices,
+  call: Call<(typeof jobRoutes)['postCompletion']>,
+): Promise<void> {
+  const { session, body, request, response } = call;
+  const { wallet } = session;
+  const key = await selectLiveKey(database, wallet);
+  if (!key) {
+    await asApiError(assertNotSuspended(database, wallet));
+    throw new ApiError('key_not_found', 'Make an API key first: jobs run under it.');
+  }
+  // As for every request of /v1: a suspension holds at once.
+  const payer = await keys.admit(key.key_sha256);
+  assertSpender(payer, gateway);
+  const identity = identify({
+    wallet,
+    // Seals the copy of the answer: a secret of this session, which we do not keep either.
+    apiKey: readSessionCookie(request) ?? '',
+    rawBody: rawBodyOf(request),
+    idempotencyKey: request.get('idempotency-key'),
+    retryCount: undefined,
+  });
+  await completions.complete({ payer, identity, request: body, response });
 }
 
 const SELECTED = { columns: consoleJobColumns } as { columns: string; row?: ConsoleJobRow };

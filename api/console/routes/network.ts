@@ -46,7 +46,7 @@ interface NetworkServices {
 
 const DAY_SECONDS = 86_400n;
 
-/** What everybody may see. Each answer is made once in a while, however many ask. */
+/** The public pages' data. Each answer is made once in a while, however many ask. */
 export function networkHandlers(services: NetworkServices): Handlers<typeof networkRoutes> {
   const { database, catalog, directory, nowSeconds } = services;
   const modelDay = remember(5_000, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
@@ -55,49 +55,15 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
   const probes = remember(5_000, () => selectProbes(database));
   const registered = remember(5_000, () => selectRegistered(database));
   const rules = remember(5_000, () => requireRules(database));
-  const status = remember(2_000, createStatus(services));
 
   async function workerViewer(): Promise<(row: RegisteredRow) => ConsoleWorker> {
     const [classes, probed] = await Promise.all([byWorker(), probes()]);
     const answering = new Set(directory.answering().map(({ address }) => address));
-    return (row) => {
-      const counts = classes.get(row.address)?.classes ?? [];
-      const seen = probed.get(row.address);
-      return {
-        address: row.address,
-        authority: row.authority,
-        endpoint: row.endpoint,
-        status: row.status,
-        is_answering: answering.has(row.address),
-        models: row.models,
-        stake_tokens: String(row.stake_tokens),
-        unstaking_tokens: String(row.unstaking_tokens),
-        unstake_ready_at: timeOrNull(row.unstake_ready_at),
-        jobs_settled: Number(row.jobs_settled),
-        registered_at: isoTime(row.registered_at),
-        first_token_p50_ms: percentileOf(counts, 0.5),
-        first_token_p95_ms: percentileOf(counts, 0.95),
-        uptime_24h: seen ? Number(seen.answered) / Number(seen.probes) : null,
-      };
-    };
+    return (row) => workerView(row, classes.get(row.address), probed.get(row.address), answering);
   }
 
   return {
-    async getNetwork() {
-      const [day, medians] = await Promise.all([modelDay(), catalog.medianLatencies()]);
-      const hosted = catalog.list().filter(({ address }) => directory.active(address).length > 0);
-      const sum = (field: 'settled' | 'charged_credits') =>
-        day.reduce((total, row) => total + row[field], 0n);
-      const ordered = [...medians.values()].sort((one, other) => one - other);
-      return {
-        models: hosted.length,
-        workers: directory.answering().length,
-        jobs_settled_24h: Number(sum('settled')),
-        credits_charged_24h: creditsNumber(sum('charged_credits')),
-        first_token_p50_ms: ordered[Math.floor(ordered.length / 2)] ?? null,
-        as_of: isoTime(nowSeconds()),
-      };
-    },
+    getNetwork: async () => networkView(services, await modelDay()),
     async getModels() {
       const [day, classes, view] = await Promise.all([
         modelDay(),
@@ -125,30 +91,18 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
         minimum_stake_tokens: String(minimum_stake_tokens),
       };
     },
-    async getWorker({ params: { worker } }): Promise<WorkerDetail> {
-      const [[row], view, hours, slashes, { stake_decimals }] = await Promise.all([
+    async getWorker({ params: { worker } }) {
+      const [[row], view, history, { stake_decimals }] = await Promise.all([
         selectRegistered(database, worker),
         workerViewer(),
-        selectWorkerHours(database, worker),
-        selectSlashes(database, worker),
+        readHistory(database, worker),
         rules(),
       ]);
       if (!row) throw new ApiError('worker_not_found', 'No worker has this address.');
-      return {
-        ...view(row),
-        payout: row.payout,
-        proof_key: row.proof_key,
-        stake_decimals,
-        hours: hours.map(hourView),
-        slashes: slashes.map((slash) => ({
-          at: isoTime(slash.unix_time),
-          stake_tokens: String(slash.stake_tokens),
-          job_id: slash.job_id,
-          tx: slash.signature,
-        })),
-      };
+      const { payout, proof_key } = row;
+      return { ...view(row), payout, proof_key, stake_decimals, ...history };
     },
-    getStatus: status,
+    getStatus: remember(2_000, createStatus(services)),
   };
 }
 
@@ -164,6 +118,68 @@ function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => 
       if (latest?.result === result) latest = undefined;
     });
     return result;
+  };
+}
+
+async function networkView(
+  { catalog, directory, nowSeconds }: NetworkServices,
+  day: Awaited<ReturnType<typeof selectModelDay>>,
+) {
+  const hosted = catalog.list().filter(({ address }) => directory.active(address).length > 0);
+  const sum = (field: 'settled' | 'charged_credits') =>
+    day.reduce((total, row) => total + row[field], 0n);
+  const ordered = [...(await catalog.medianLatencies()).values()].sort((one, other) => one - other);
+  return {
+    models: hosted.length,
+    workers: directory.answering().length,
+    jobs_settled_24h: Number(sum('settled')),
+    credits_charged_24h: creditsNumber(sum('charged_credits')),
+    first_token_p50_ms: ordered[Math.floor(ordered.length / 2)] ?? null,
+    as_of: isoTime(nowSeconds()),
+  };
+}
+
+function workerView(
+  row: RegisteredRow,
+  counted: Pick<ClassesRow, 'classes'> | undefined,
+  probed: { answered: bigint; probes: bigint } | undefined,
+  answering: ReadonlySet<string>,
+): ConsoleWorker {
+  const classes = counted?.classes ?? [];
+  return {
+    address: row.address,
+    authority: row.authority,
+    endpoint: row.endpoint,
+    status: row.status,
+    is_answering: answering.has(row.address),
+    models: row.models,
+    stake_tokens: String(row.stake_tokens),
+    unstaking_tokens: String(row.unstaking_tokens),
+    unstake_ready_at: timeOrNull(row.unstake_ready_at),
+    jobs_settled: Number(row.jobs_settled),
+    registered_at: isoTime(row.registered_at),
+    first_token_p50_ms: percentileOf(classes, 0.5),
+    first_token_p95_ms: percentileOf(classes, 0.95),
+    uptime_24h: probed ? Number(probed.answered) / Number(probed.probes) : null,
+  };
+}
+
+async function readHistory(
+  database: Database,
+  worker: string,
+): Promise<Pick<WorkerDetail, 'hours' | 'slashes'>> {
+  const [hours, slashes] = await Promise.all([
+    selectWorkerHours(database, worker),
+    selectSlashes(database, worker),
+  ]);
+  return {
+    hours: hours.map(hourView),
+    slashes: slashes.map((slash) => ({
+      at: isoTime(slash.unix_time),
+      stake_tokens: String(slash.stake_tokens),
+      job_id: slash.job_id,
+      tx: slash.signature,
+    })),
   };
 }
 

@@ -4,12 +4,18 @@ import { listKeys } from '../../account/keys.ts';
 import { reinstateWallet, suspendWallet } from '../../account/suspensions.ts';
 import { parseRequest } from '../../contracts/values.ts';
 import { selectModels } from '../../sql/workers.ts';
-import { type DisputeList, type operatorRoutes, suspendedWallet } from '../contracts/operator.ts';
-import type { Handlers } from '../http/serveRoutes.ts';
+import {
+  type DisputeList,
+  type KeyList,
+  type LedgerRules,
+  type operatorRoutes,
+  suspendedWallet,
+} from '../contracts/operator.ts';
+import type { Call, Handlers } from '../http/serveRoutes.ts';
 import { type DisputeRow, selectGateway, selectOpenDisputes } from '../sql/operator.ts';
 import { timeOrNull } from '../views/jobView.ts';
 import { requireRules } from './account.ts';
-import { explained } from './settings.ts';
+import { asApiError } from './settings.ts';
 
 const DISPUTES_MAX = 500;
 
@@ -27,74 +33,83 @@ interface OperatorServices {
 export function operatorHandlers(services: OperatorServices): Handlers<typeof operatorRoutes> {
   const { pool, gateway, nowSeconds } = services;
   return {
-    async getKeys({ query: { limit, before, status, wallet } }) {
-      const rows = await listKeys(pool, {
-        ...(status && { status }),
-        ...(wallet !== undefined && { wallet }),
-        ...(before !== undefined && { before }),
-        limit: limit + 1,
-      });
-      const page = rows.slice(0, limit);
-      const has_more = rows.length > page.length;
-      return {
-        object: 'list',
-        data: page.map(({ place: _, created_at, suspended_at, ...key }) => ({
-          ...key,
-          created_at: created_at?.toISOString() ?? null,
-          suspended_at: suspended_at?.toISOString() ?? null,
-        })),
-        has_more,
-        next_cursor: has_more ? String(page.at(-1)?.place) : null,
-      };
-    },
+    getKeys: ({ query }) => listKeyPage(pool, query),
     async suspendKey({ params, body: { reason } }) {
       const { wallet } = parseRequest(suspendedWallet, params);
-      await explained(suspendWallet(pool, wallet, reason));
+      await asApiError(suspendWallet(pool, wallet, reason));
       return { done: true };
     },
     async reinstateKey({ params: { wallet } }) {
-      await explained(reinstateWallet(pool, wallet));
+      await asApiError(reinstateWallet(pool, wallet));
       return { done: true };
     },
-    async getLedgerRules() {
-      const [rules, own, models] = await Promise.all([
-        requireRules(pool),
-        selectGateway(pool, gateway),
-        selectModels(pool),
-      ]);
-      return {
-        authority: rules.authority,
-        pending_authority: rules.pending_authority,
-        arbiter: rules.arbiter,
-        deposits_paused: rules.deposits_paused,
-        locks_paused: rules.locks_paused,
-        gateway: own
-          ? {
-              address: own.address,
-              operator: own.operator,
-              signers: own.signers,
-              is_stopped: own.stopped,
-              is_vouched: own.vouched,
-            }
-          : null,
-        models: models.map((model) => ({
-          address: model.address,
-          id: model.id,
-          tier: model.tier,
-          label: model.label,
-          originator: model.originator,
-          context_window: model.context_window_tokens,
-          credits_per_request: model.credits_per_request,
-          credits_per_1k_tokens: model.credits_per_1k_tokens,
-          long_completion_threshold: model.long_completion_threshold_tokens,
-          retires_at: timeOrNull(model.retires_at),
-        })),
-      };
-    },
+    getLedgerRules: () => readLedgerRules(pool, gateway),
     async getDisputes() {
       const rows = await selectOpenDisputes(pool, DISPUTES_MAX);
       return { object: 'list', data: rows.map(disputeView), ledger_time: isoTime(nowSeconds()) };
     },
+  };
+}
+
+/** One page of the wallets' keys, newest first. */
+async function listKeyPage(
+  pool: pg.Pool,
+  { limit, before, status, wallet }: Call<(typeof operatorRoutes)['getKeys']>['query'],
+): Promise<KeyList> {
+  const rows = await listKeys(pool, {
+    ...(status && { status }),
+    ...(wallet !== undefined && { wallet }),
+    ...(before !== undefined && { before }),
+    limit: limit + 1,
+  });
+  const page = rows.slice(0, limit);
+  const has_more = rows.length > page.length;
+  return {
+    object: 'list',
+    data: page.map(({ place: _, created_at, suspended_at, ...key }) => ({
+      ...key,
+      created_at: created_at?.toISOString() ?? null,
+      suspended_at: suspended_at?.toISOString() ?? null,
+    })),
+    has_more,
+    next_cursor: has_more ? String(page.at(-1)?.place) : null,
+  };
+}
+
+/** What the ledger says of the program, our gateway and the models. */
+async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRules> {
+  const [rules, own, models] = await Promise.all([
+    requireRules(pool),
+    selectGateway(pool, gateway),
+    selectModels(pool),
+  ]);
+  return {
+    authority: rules.authority,
+    pending_authority: rules.pending_authority,
+    arbiter: rules.arbiter,
+    deposits_paused: rules.deposits_paused,
+    locks_paused: rules.locks_paused,
+    gateway: own
+      ? {
+          address: own.address,
+          operator: own.operator,
+          signers: own.signers,
+          is_stopped: own.stopped,
+          is_vouched: own.vouched,
+        }
+      : null,
+    models: models.map((model) => ({
+      address: model.address,
+      id: model.id,
+      tier: model.tier,
+      label: model.label,
+      originator: model.originator,
+      context_window: model.context_window_tokens,
+      credits_per_request: model.credits_per_request,
+      credits_per_1k_tokens: model.credits_per_1k_tokens,
+      long_completion_threshold: model.long_completion_threshold_tokens,
+      retires_at: timeOrNull(model.retires_at),
+    })),
   };
 }
 

@@ -27,7 +27,7 @@ const UNSET: ThresholdRow = { threshold_credits: 100n, is_low: false };
 /** The wallet's API key, and the threshold of its low-credit alert. */
 export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof settingsRoutes> {
   async function show(making: Promise<string>): Promise<CreatedKey> {
-    const api_key = await explained(making);
+    const api_key = await asApiError(making);
     const [key] = await selectKeysAndAccounts(pool, [hashKey(api_key)]);
     return { api_key, created_at: (key?.created_at ?? new Date()).toISOString() };
   }
@@ -58,7 +58,7 @@ export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof s
     regenerateKey: ({ session: { wallet }, response }) =>
       show(regenerateKey(pool, wallet, arrivedMsOf(response))),
     async deleteKey({ session: { wallet } }) {
-      await explained(revokeKey(pool, wallet));
+      await asApiError(revokeKey(pool, wallet));
       return { done: true };
     },
     async getThreshold({ session }) {
@@ -75,7 +75,7 @@ function thresholdView({ threshold_credits, is_low }: ThresholdRow): Threshold {
 }
 
 /** @throws ApiError where the state of the wallet's key, or its suspension, refuses the change */
-export async function explained<Result>(work: Promise<Result>): Promise<Result> {
+export async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

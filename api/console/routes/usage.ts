@@ -7,7 +7,7 @@ import type {
   UsageAnswer,
   usageRoutes,
 } from '../contracts/usage.ts';
-import type { Handlers } from '../http/serveRoutes.ts';
+import type { Call, Handlers } from '../http/serveRoutes.ts';
 import {
   type LatencyRow,
   selectFirstHour,
@@ -22,45 +22,17 @@ const SECONDS = { hour: 3_600, day: 86_400 } as const;
 /** Beyond, a page could not show them either. */
 const ROWS_MAX = 10_000;
 
-/** What the wallet used, by the hours that follow its jobs. */
-export function usageHandlers(options: {
+interface UsageServices {
   pool: pg.Pool;
   /** The ledger's time. */
   nowSeconds: () => bigint;
-}): Handlers<typeof usageRoutes> {
-  const { pool, nowSeconds } = options;
+}
+
+/** What the wallet used, by the hours that follow its jobs. */
+export function usageHandlers(services: UsageServices): Handlers<typeof usageRoutes> {
+  const { pool } = services;
   return {
-    async getJobCounts({ session: { wallet }, query }): Promise<JobCountAnswer> {
-      const since = query.since ? query.since.getTime() / 1_000 : 0;
-      const until = query.until ? query.until.getTime() / 1_000 : Number.POSITIVE_INFINITY;
-      if (since >= until) throw untilNotAfterSince();
-      const end = Number(nowSeconds()) + 1;
-      const first = (await selectFirstHour(pool, wallet)) ?? end;
-      // A day at least, so that the first jobs do not look like all there is.
-      const whole = { since: Math.min(first, end - SECONDS.day), until: end };
-      const times = wholeHours(overlapOf({ since, until }, whole));
-      const bucketSeconds = bucketSecondsOf(times);
-      const rows = await selectJobCounts(pool, {
-        wallet,
-        sinceSeconds: times.since,
-        untilSeconds: times.until,
-        bucketSeconds,
-        modelId: query.model,
-      });
-      const shown = bucketsAround(times, bucketSeconds);
-      return {
-        since: isoTime(BigInt(shown.since)),
-        until: isoTime(BigInt(shown.until)),
-        slot_seconds: bucketSeconds,
-        data: rows.map((row) => ({
-          start: isoTime(row.start),
-          settled: Number(row.settled),
-          failed: Number(row.failed),
-          refunded: Number(row.refunded),
-          unfinished: Number(row.unfinished),
-        })),
-      };
-    },
+    getJobCounts: ({ session: { wallet }, query }) => countJobs(services, wallet, query),
     async getUsage({ session: { wallet }, query }) {
       const { by, since, until, model, worker } = query;
       assertOrder(query);
@@ -92,6 +64,42 @@ export function usageHandlers(options: {
         data: rows.map(latencyView),
       };
     },
+  };
+}
+
+async function countJobs(
+  { pool, nowSeconds }: UsageServices,
+  wallet: string,
+  query: Call<(typeof usageRoutes)['getJobCounts']>['query'],
+): Promise<JobCountAnswer> {
+  const since = query.since ? query.since.getTime() / 1_000 : 0;
+  const until = query.until ? query.until.getTime() / 1_000 : Number.POSITIVE_INFINITY;
+  if (since >= until) throw untilNotAfterSince();
+  const end = Number(nowSeconds()) + 1;
+  const first = (await selectFirstHour(pool, wallet)) ?? end;
+  // A day at least, so that the first jobs do not look like all there is.
+  const whole = { since: Math.min(first, end - SECONDS.day), until: end };
+  const times = wholeHours(overlapOf({ since, until }, whole));
+  const bucketSeconds = bucketSecondsOf(times);
+  const rows = await selectJobCounts(pool, {
+    wallet,
+    sinceSeconds: times.since,
+    untilSeconds: times.until,
+    bucketSeconds,
+    modelId: query.model,
+  });
+  const shown = bucketsAround(times, bucketSeconds);
+  return {
+    since: isoTime(BigInt(shown.since)),
+    until: isoTime(BigInt(shown.until)),
+    slot_seconds: bucketSeconds,
+    data: rows.map((row) => ({
+      start: isoTime(row.start),
+      settled: Number(row.settled),
+      failed: Number(row.failed),
+      refunded: Number(row.refunded),
+      unfinished: Number(row.unfinished),
+    })),
   };
 }
 

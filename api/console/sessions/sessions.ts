@@ -52,45 +52,25 @@ const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const BROWSER_LENGTH_MAX = 300;
 
+interface SignInServices {
+  database: Database;
+  texts: SignInTexts;
+  nowMs: () => number;
+}
+
 /**
  * @param options.operators wallets that may do what is not on the ledger
  * @param options.gateway the Gateway account's address
  */
-export function createSessions(options: {
-  database: Database;
-  texts: SignInTexts;
-  operators: readonly string[];
-  gateway: string;
-  nowMs: () => number;
-}): Sessions {
-  const { database, texts, operators, gateway, nowMs } = options;
+export function createSessions(
+  options: SignInServices & { operators: readonly string[]; gateway: string },
+): Sessions {
+  const { database, texts, operators, gateway } = options;
 
   async function find(token: string): Promise<Session | undefined> {
     if (!TOKEN.test(token)) return undefined;
     const session = await selectSession(database, { tokenSha256: hashToken(token), gateway });
     return session && { ...session, is_operator: operators.includes(session.wallet) };
-  }
-
-  /** @throws ApiError of a sign-in that is not this wallet's, or not any more */
-  async function check({ address, nonce, signed_message, signature }: SignIn): Promise<void> {
-    const text = await texts.restore(address, nonce);
-    if (!text) throw refused('The text to sign was not made here for this wallet.');
-    if (text.expiresAtMs <= nowMs()) throw refused('The text was signed too late. Sign a new one.');
-    const publicKey = publicKeyOf(address);
-    const forms = signedForms(text.message, publicKey, text.input.domain);
-    const named = Buffer.from(signed_message, 'base64');
-    const isBare = named.equals(Buffer.from(text.message));
-    // Some wallets return the text, although the device signed an envelope around it.
-    const possible = isBare ? forms : forms.filter((form) => form.equals(named));
-    if (possible.length === 0) throw refused('Another text was signed than the one to sign.');
-    const bytes = Buffer.from(signature, 'base64');
-    const isSigned = possible.some((message) =>
-      verifySignature({ message, publicKey, signature: bytes }),
-    );
-    if (!isSigned) throw refused('The signature is not of this wallet.');
-    if (!(await useSignIn(database, { nonce, expiresAtMs: text.expiresAtMs }))) {
-      throw refused('The text was used for a sign-in before. Sign a new one.');
-    }
   }
 
   return {
@@ -99,7 +79,7 @@ export function createSessions(options: {
       return { message, input };
     },
     async start(signIn, browser) {
-      await check(signIn);
+      await checkSignIn(options, signIn);
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       await insertSession(database, {
         tokenSha256: hashToken(token),
@@ -118,6 +98,31 @@ export function createSessions(options: {
       throw new ApiError('session_not_found', 'The wallet has no such session.');
     },
   };
+}
+
+/** @throws ApiError where the sign-in is not this wallet's, is too late or was used before */
+async function checkSignIn(
+  { database, texts, nowMs }: SignInServices,
+  { address, nonce, signed_message, signature }: SignIn,
+): Promise<void> {
+  const text = await texts.restore(address, nonce);
+  if (!text) throw refused('The text to sign was not made here for this wallet.');
+  if (text.expiresAtMs <= nowMs()) throw refused('The text was signed too late. Sign a new one.');
+  const publicKey = publicKeyOf(address);
+  const forms = signedForms(text.message, publicKey, text.input.domain);
+  const named = Buffer.from(signed_message, 'base64');
+  const isBare = named.equals(Buffer.from(text.message));
+  // Some wallets return the text, although the device signed an envelope around it.
+  const possible = isBare ? forms : forms.filter((form) => form.equals(named));
+  if (possible.length === 0) throw refused('Another text was signed than the one to sign.');
+  const bytes = Buffer.from(signature, 'base64');
+  const isSigned = possible.some((message) =>
+    verifySignature({ message, publicKey, signature: bytes }),
+  );
+  if (!isSigned) throw refused('The signature is not of this wallet.');
+  if (!(await useSignIn(database, { nonce, expiresAtMs: text.expiresAtMs }))) {
+    throw refused('The text was used for a sign-in before. Sign a new one.');
+  }
 }
 
 /** A fast hash is enough: 256 random bits cannot be found by trying. */

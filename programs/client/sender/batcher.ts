@@ -184,20 +184,10 @@ export function createBatcher(options: {
   lane?: string;
 }): Batcher {
   const { sender, lane = '', maxInstructions, lingerMs, sendsWhenIdle = true } = options;
-  const apartUntilMs = new Map<string, number>();
+  const apart = createApartKeys();
   let waiting: Waiting[] = [];
   let inFlight = 0;
   let timer: NodeJS.Timeout | undefined;
-
-  function keepApart({ key }: BatchItem): void {
-    const now = performance.now();
-    for (const [other, untilMs] of apartUntilMs) if (untilMs <= now) apartUntilMs.delete(other);
-    apartUntilMs.set(key, now + APART_MS);
-  }
-
-  function isApart({ item }: Waiting): boolean {
-    return (apartUntilMs.get(item.key) ?? 0) > performance.now();
-  }
 
   function isDue(oldest: Waiting): boolean {
     if (waiting.length >= maxInstructions || (sendsWhenIdle && inFlight === 0)) return true;
@@ -206,9 +196,9 @@ export function createBatcher(options: {
 
   /** Removes the oldest item and those that may travel with it. */
   function next(oldest: Waiting): BatchItem[] {
-    const chosen = isApart(oldest)
+    const chosen = apart.has(oldest.item)
       ? [oldest]
-      : waiting.filter((other) => !isApart(other)).slice(0, maxInstructions);
+      : waiting.filter(({ item }) => !apart.has(item)).slice(0, maxInstructions);
     waiting = waiting.filter((other) => !chosen.includes(other));
     return chosen.map(({ item }) => item);
   }
@@ -221,7 +211,7 @@ export function createBatcher(options: {
         return;
       }
       inFlight += 1;
-      void sendBatch(next(oldest), { ...options, onFault: keepApart }).then(() => {
+      void sendBatch(next(oldest), { ...options, onFault: apart.add }).then(() => {
         inFlight -= 1;
         pump();
       });
@@ -262,4 +252,17 @@ export function createBatcher(options: {
 interface Waiting {
   readonly item: BatchItem;
   readonly lingersUntilMs: number;
+}
+
+/** The keys whose items are sent alone for now. */
+function createApartKeys() {
+  const untilMs = new Map<string, number>();
+  return {
+    add({ key }: BatchItem): void {
+      const now = performance.now();
+      for (const [other, endMs] of untilMs) if (endMs <= now) untilMs.delete(other);
+      untilMs.set(key, now + APART_MS);
+    },
+    has: ({ key }: BatchItem): boolean => (untilMs.get(key) ?? 0) > performance.now(),
+  };
 }

@@ -38,10 +38,6 @@ const passedMs = (): number => performance.now();
  * Follows the ledger's Clock by reading it two to five times a second; a jump shows with the next
  * reading.
  *
- * The Clock counts whole seconds. So a reading S says that the time was in [S, S + 1) at a moment
- * between question and answer. The offset moves only as far as a reading requires. So it approaches
- * the true one, never contradicts a reading, and is not moved by late answers.
- *
  * While the ledger is out of reach, time runs on by a monotone clock. Setting this machine's clock
  * changes no deadline.
  *
@@ -53,7 +49,6 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
   const { rpc, intervalMs = INTERVAL_MS_MAX } = options;
   const closing = new AbortController();
   const first = withResolvers<void>();
-  const waiters = new Set<() => void>();
   let offsetMs: number | undefined;
   let giveUp = (): void => undefined;
   // A caller of `ready` gets the rejection. Without one, it must not end the process.
@@ -61,19 +56,16 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
 
   const nowMs = (): number =>
     Math.floor(offsetMs === undefined ? Date.now() : passedMs() + offsetMs);
+  const waiters = createWaiters(nowMs);
 
   async function read(): Promise<bigint> {
     const askedMs = passedMs();
     const { value } = await getAccountInfo(rpc, CLOCK, { commitment: 'confirmed' });
     if (value === null) throw new Error('The ledger has no Clock');
-    const answeredMs = passedMs();
     const unixSeconds = unixSecondsOf(value);
-    const ledgerMs = Number(unixSeconds) * SECOND_MS;
-    offsetMs ??= ledgerMs - (askedMs + answeredMs) / 2;
-    offsetMs = Math.max(offsetMs, ledgerMs - answeredMs);
-    offsetMs = Math.min(offsetMs, ledgerMs + SECOND_MS - 1 - askedMs);
+    offsetMs = narrowed(offsetMs, unixSeconds, { askedMs, answeredMs: passedMs() });
     first.resolve();
-    for (const check of waiters) check();
+    waiters.check();
     return unixSeconds;
   }
 
@@ -104,6 +96,40 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
     get isRead() {
       return offsetMs !== undefined;
     },
+    waitUntil: waiters.waitUntil,
+    ready: first.promise,
+    close() {
+      closing.abort();
+      giveUp();
+      first.reject(new Error('The ledger clock was closed before its first reading'));
+    },
+  };
+}
+
+/**
+ * The offset after a reading. The Clock counts whole seconds, so a reading S says that the time was in
+ * [S, S + 1) at a moment between question and answer. The offset moves only as far as that requires. So
+ * it approaches the true one, never contradicts a reading, and is not moved by late answers.
+ */
+function narrowed(
+  offsetMs: number | undefined,
+  unixSeconds: bigint,
+  { askedMs, answeredMs }: { askedMs: number; answeredMs: number },
+): number {
+  const ledgerMs = Number(unixSeconds) * SECOND_MS;
+  const first = offsetMs ?? ledgerMs - (askedMs + answeredMs) / 2;
+  const least = ledgerMs - answeredMs;
+  const greatest = ledgerMs + SECOND_MS - 1 - askedMs;
+  return Math.min(Math.max(first, least), greatest);
+}
+
+/** Waits for moments of a clock that may jump: `check` is called with each of its readings. */
+function createWaiters(nowMs: () => number): Pick<LedgerClock, 'waitUntil'> & { check(): void } {
+  const waiting = new Set<() => void>();
+  return {
+    check() {
+      for (const check of waiting) check();
+    },
     async waitUntil(unixSeconds, signal) {
       const atMs = Number(unixSeconds) * SECOND_MS;
       const reached = withResolvers<void>();
@@ -114,18 +140,12 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
         if (leftMs <= 0 || signal?.aborted) reached.resolve();
         else timer = setTimeout(check, Math.min(leftMs, RECHECK_MS_MAX));
       };
-      waiters.add(check);
+      waiting.add(check);
       signal?.addEventListener('abort', check, { once: true });
       check();
       await reached.promise;
-      waiters.delete(check);
+      waiting.delete(check);
       signal?.removeEventListener('abort', check);
-    },
-    ready: first.promise,
-    close() {
-      closing.abort();
-      giveUp();
-      first.reject(new Error('The ledger clock was closed before its first reading'));
     },
   };
 }
