@@ -59,9 +59,7 @@ export interface AppServices {
   largeBodies: LargeBodies;
   bursts: BurstLimit;
   refusals: BurstLimit;
-  /** The Gateway account's address. */
   gateway: string;
-  /** The root that clients use. */
   publicUrl: string;
   /** Whether HTTPS is demanded of hosts below the service's own; default: no. */
   bindsSubdomains?: boolean;
@@ -70,7 +68,6 @@ export interface AppServices {
   /** Whose pages may call the API from a browser. */
   corsOrigins: readonly string[];
   trustedProxyHops: number;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }
 

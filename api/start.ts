@@ -32,7 +32,6 @@ import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
 import { openWorkers } from './workers/openWorkers.ts';
 
-/** A running API process. */
 interface RunningApi {
   url: string;
   metricsUrl: string | undefined;
@@ -41,7 +40,6 @@ interface RunningApi {
   shutdown: Shutdown;
 }
 
-/** What every part of the process is opened with. */
 interface Opening {
   config: ApiConfig;
   logger: Logger;

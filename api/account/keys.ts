@@ -28,7 +28,6 @@ export class KeyExistsError extends Error {
   override name = 'KeyExistsError';
 }
 
-/** The wallet has no live key. */
 export class KeyNotFoundError extends Error {
   override name = 'KeyNotFoundError';
 }

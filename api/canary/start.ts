@@ -33,7 +33,6 @@ export class CanaryRefusedError extends Error {
 /** The workers of a model that can be tried now, and those that can take jobs and do not answer. */
 interface Candidates {
   answering: WorkerRow[];
-  /** Addresses. */
   silent: string[];
 }
 
@@ -111,7 +110,6 @@ async function runCanary(
   return reportWorkers({ questions, trials, rightMin });
 }
 
-/** How the workers of a model did. */
 export interface CanaryReport {
   workers: WorkerReport[];
   /** Addresses of those that can take jobs and did not answer a probe: they were asked nothing. */

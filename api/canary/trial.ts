@@ -19,7 +19,6 @@ export interface CanaryServices
   programId: PublicKey;
 }
 
-/** What a worker made of one question. */
 export type Trial = { firstTokenMs: number | undefined } & (
   | {
       kind: 'proven';
@@ -151,7 +150,6 @@ function reservationAt(worker: WorkerRow, observeFirstToken: (ms: number) => voi
   return { worker: newWorker(worker), observeFirstToken, ...ignored };
 }
 
-/** How one worker did. */
 export interface WorkerReport {
   worker: string;
   jobs_asked: number;

@@ -40,7 +40,6 @@ import { createSignInTexts } from './sessions/signInText.ts';
 import type { ChangeStreams } from './stream/changes.ts';
 import type { WebhookListeners } from './stream/webhookListeners.ts';
 
-/** What the web app's API is made of. */
 export interface ConsoleServices {
   pool: pg.Pool;
   /** Opens webhook secrets, and seals new ones. */
@@ -52,17 +51,13 @@ export interface ConsoleServices {
   pages?: PageFiles | undefined;
   /** Seal the nonces of sign-ins: the first makes new ones. */
   secrets: readonly Uint8Array[];
-  /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
-  /** Sign-ins of one address, over all its wallets. */
   signIns: BurstLimit;
   streams: ChangeStreams;
   listeners: WebhookListeners;
   /** Of deliveries that owners of webhooks ask for. */
   budget: Budget;
-  /** The ledger's node. */
   rpc: Pick<Rpc, 'ask'>;
-  /** Unix milliseconds. */
   nowMs: () => number;
 }
 
@@ -72,7 +67,6 @@ interface SharedServices {
   largeBodies: LargeBodies;
   refusals: BurstLimit;
   webhooks: Webhooks;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
   disputes: Disputes;
   completions: Completions;

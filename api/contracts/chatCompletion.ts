@@ -29,7 +29,6 @@ const reasoningContent = z
     'Our choice: what a reasoning model thought first; neither in the proven text nor in the charge.',
   );
 
-/** A whole answer. */
 export const chatCompletion = z.object({
   id: completionId,
   object: z.literal('chat.completion'),

@@ -7,7 +7,6 @@ interface ErrorEntry {
   type: string;
   /** For the documentation, as Markdown. */
   meaning: string;
-  /** The fields of `error.details`. */
   details?: readonly string[];
   hasRetryAfter?: true;
   /** Of the web app's API alone: /v1 answers with none of them. */
@@ -317,7 +316,6 @@ export const errorObject = z.object({
 export type ErrorBody = z.infer<typeof errorObject>;
 
 interface ApiErrorOptions {
-  /** The request field at fault. */
   param?: string;
   /** Code-specific facts; amounts as JSON numbers. */
   details?: Record<string, unknown>;

@@ -106,7 +106,6 @@ export const eventData = {
   }),
 } satisfies { [Kind in EventKind]: z.ZodType<EventData[Kind]> };
 
-/** What is delivered for one kind of event. */
 export function eventEnvelope(kind: EventKind) {
   return z.object({
     id: z.string().regex(/^evt_/).describe('The same at each attempt: drop what you have seen.'),

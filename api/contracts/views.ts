@@ -10,7 +10,6 @@ function isoTimeOrNull(unixSeconds: bigint | null): string | null {
   return unixSeconds === null ? null : isoTime(unixSeconds);
 }
 
-/** A model as clients see it. */
 export function modelView(
   model: ModelRow,
   observed: { activeWorkers: number; medianLatencyMs: number },
@@ -35,7 +34,6 @@ export function modelView(
   };
 }
 
-/** A job as clients see it; what is not known yet is null. */
 export function jobView(job: JobRow): JobObject {
   return {
     id: job.job_id,

@@ -18,7 +18,6 @@ const afterLock: readonly ErrorCode[] = [
 
 interface Where {
   publicUrl: string;
-  /** Whether the endpoint locks credits. */
   locks: boolean;
   /** Whether the model is named by the path: then it is what does not exist. */
   isPathModel: boolean;

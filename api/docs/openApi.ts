@@ -58,7 +58,6 @@ export interface Operation {
   'x-codeSamples'?: CodeSample[];
 }
 
-/** One way to call an operation. */
 export interface CodeSample {
   lang: string;
   label: string;

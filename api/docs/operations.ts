@@ -16,7 +16,6 @@ export interface EndpointDescription {
   /** What the parts of the path name. */
   pathParameters?: Record<string, string>;
   hasQuery?: true;
-  /** Request headers of its own. */
   requestHeaders?: Record<string, string>;
   request?: SchemaName;
   response: SchemaName;
@@ -26,7 +25,6 @@ export interface EndpointDescription {
   errors: readonly ErrorCode[];
 }
 
-/** What can happen at every endpoint. */
 export const commonErrors: readonly ErrorCode[] = [
   'invalid_request',
   'missing_api_key',

@@ -10,7 +10,6 @@ import { type ApiError, type ErrorCode, errorBody, errorHeaders } from '../contr
 import type { Stages } from '../telemetry/tracing.ts';
 import type { Piece } from '../workers/events.ts';
 
-/** Sends an error as a response. */
 export function sendError(response: Response, error: ApiError, publicUrl: string): void {
   recordError(response, error);
   // HTTP requires this header of every 401.
@@ -94,7 +93,6 @@ export interface Delivery {
   fail(error: ApiError): void;
 }
 
-/** How an answer ended. */
 interface AnswerEnd {
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */

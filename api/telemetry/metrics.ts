@@ -10,7 +10,6 @@ const STAGE_BUCKETS_SECONDS = [
 /** How a job ended, as far as this process knows: one `left_to_keeper` is ended by the keeper. */
 export type JobMetricResult = 'settled' | 'failed' | 'refunded' | 'disputed' | 'left_to_keeper';
 
-/** The API's metrics, in Prometheus's form. */
 export interface ApiMetrics {
   readonly registry: Registry;
   requestStarted(): void;

@@ -125,7 +125,6 @@ function describeEnd(span: Span, status: string, code: string): void {
 
 export type StageName = 'lock' | 'first_token' | 'worker' | 'settle' | 'mirror';
 
-/** How long each stage of a request took, for the `server-timing` header and the metrics. */
 export interface Stages {
   /** Ends the running stage, under this name. */
   mark(name: StageName): void;

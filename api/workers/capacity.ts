@@ -14,9 +14,7 @@ export interface Reservation {
   worker: KnownWorker;
   /** Records how long the first token took, for the pool's next choices. */
   observeFirstToken(ms: number): void;
-  /** The worker proved its answer. */
   succeeded(): void;
-  /** The worker did not do its part. */
   failed(): void;
   /** Nothing listens at the worker's endpoint: it is offered no work before it answers a probe. */
   refusedConnection(): void;

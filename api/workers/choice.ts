@@ -146,7 +146,6 @@ export function unknownHealth() {
  */
 const FIRST_TOKEN_AGE_MAX_MS = 60_000;
 
-/** For which model a worker is chosen, and when. */
 interface Choice {
   modelAddress: string;
   nowMs: number;

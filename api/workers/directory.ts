@@ -13,8 +13,8 @@ const RETRY_AFTER_SECONDS_MAX = 60;
 const JOB_MS_ASSUMED = 2_000;
 
 /**
- * When a request that found no capacity may find some: a job ends, a worker's cooldown or busy time is
- * over, or the next probe finds one that was away.
+ * When a request that found no capacity may find some. Then a job ends, a cooldown or busy time is
+ * over, or the next probe finds a worker that was away.
  *
  * @param options.workers that the ledger lets take jobs of the model
  * @param options.waiting how many requests wait for it

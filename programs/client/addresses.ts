@@ -9,7 +9,6 @@ import { isOnCurve } from './platform/curve.ts';
 /** Where the program lives unless a caller names another deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);
 
-/** Every address that follows from a program id. */
 export interface Addresses {
   readonly programId: PublicKey;
   readonly config: PublicKey;
@@ -47,7 +46,6 @@ const knownByKey = new WeakMap<PublicKey, Addresses>();
 /** Wallets, workers, models and jobs in use: each is asked for again and again. */
 const ADDRESSES_KEPT_MAX = 10_000;
 
-/** The addresses of one deployment of the program. */
 export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
   return lookUp(knownByKey, programId, () => findKnown(programId));
 }

@@ -2,7 +2,6 @@ import type { SendTransactionError, TransactionError } from '@solana/web3.js';
 import { IDL } from './codec.ts';
 import type { EscrowErrorName } from './generated/types.ts';
 
-/** A refusal by the escrow program. */
 export interface EscrowError {
   /** As in the program's source and the IDL, such as `InsufficientCredits`. */
   readonly name: EscrowErrorName;

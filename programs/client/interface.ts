@@ -21,7 +21,6 @@ export interface InstructionInterface {
   args: Field[];
 }
 
-/** An account of an instruction. */
 interface AccountInterface {
   name: string;
   docs?: string[];

@@ -13,7 +13,6 @@ import { amountText, pageLimit, timeNullable } from './values.ts';
 
 const limit = amountText.nullable().describe('Credits; null where the wallet stated none.');
 
-/** The wallet's credit account as the mirror has it. */
 const consoleAccount = z.object({
   wallet: ledgerAddress,
   address: ledgerAddress.describe('Of the credit account, also before it is opened.'),

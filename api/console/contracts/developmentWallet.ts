@@ -10,17 +10,14 @@ const developmentAccounts = z.object({
   ),
 });
 
-/** The answer of GET /accounts. */
 export type DevelopmentAccounts = z.infer<typeof developmentAccounts>;
 
-/** The body of POST /sign. */
 export const developmentSignRequest = z.object({
   address: z.string().max(44),
   kind: z.enum(['message', 'transaction']),
   bytes: z.base64().max(16_384).describe('The message; or the transaction in its wire form.'),
 });
 
-/** The answer of POST /sign. */
 export interface DevelopmentSigned {
   /** Base64 of a message's signature; of a transaction with this account's signature in it. */
   signed: string;

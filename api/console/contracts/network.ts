@@ -12,7 +12,6 @@ import {
 import type { ConsoleRoute } from './route.ts';
 import { amountText, timeNullable } from './values.ts';
 
-/** What everybody may see of the service. */
 const networkNumbers = z.object({
   models: z.int().min(0).describe('That a worker hosts at present.'),
   workers: z.int().min(0).describe('That answer at present.'),
@@ -40,7 +39,6 @@ const consoleModelList = z.object({
 
 export type ConsoleModelList = z.infer<typeof consoleModelList>;
 
-/** A registered worker. */
 const consoleWorker = z.object({
   address: ledgerAddress,
   authority: ledgerAddress,

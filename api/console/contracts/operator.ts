@@ -81,7 +81,6 @@ const ledgerRules = z.object({
 
 export type LedgerRules = z.infer<typeof ledgerRules>;
 
-/** A dispute that awaits its verdict. */
 const openDispute = z.object({
   job_id: jobId,
   job_address: ledgerAddress,

@@ -33,7 +33,6 @@ export const rowId = z
   .regex(/^[1-9]\d{0,17}$/, { error: 'must be an id' })
   .transform(BigInt);
 
-/** How many rows a page has. */
 export const pageLimit = (fallback: number) =>
   z
     .string(once)

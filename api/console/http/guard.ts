@@ -7,11 +7,9 @@ import type { ConsoleRoute } from '../contracts/route.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import { readSessionCookie } from './cookie.ts';
 
-/** What every route of the web app is guarded by. */
 export interface GuardServices {
   largeBodies: LargeBodies;
   sessions: Pick<Sessions, 'find'>;
-  /** Requests of one wallet, over all its sessions. */
   walletLimit: Limit;
   /** Where the pages are: no other origin may change anything. */
   publicUrl: string;

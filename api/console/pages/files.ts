@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-/** One file of the built pages. */
 export interface PageFile {
   readonly bytes: Buffer;
   readonly type: string;

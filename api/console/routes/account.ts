@@ -19,7 +19,6 @@ interface AccountServices {
   database: Database;
   addresses: Addresses;
   gateway: string;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }
 

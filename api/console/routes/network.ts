@@ -35,12 +35,10 @@ import { requireRules } from './account.ts';
 interface NetworkServices {
   database: Database;
   rpc: Pick<Rpc, 'ask'>;
-  /** In base58. */
   programId: string;
   catalog: Catalog;
   directory: WorkerDirectory;
   readiness: () => Promise<Readiness>;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }
 

@@ -22,7 +22,6 @@ const DISPUTES_MAX = 500;
 interface OperatorServices {
   pool: pg.Pool;
   gateway: string;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }
 

@@ -24,7 +24,6 @@ const ROWS_MAX = 10_000;
 
 interface UsageServices {
   pool: pg.Pool;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }
 

@@ -16,7 +16,6 @@ import {
 import { signedForms } from './signedForms.ts';
 import type { SignInTexts } from './signInText.ts';
 
-/** What a wallet sends to sign in. */
 interface SignIn {
   address: string;
   nonce: string;
@@ -31,7 +30,6 @@ export interface Session extends SessionWithRoles {
 }
 
 export interface Sessions {
-  /** The text that a wallet signs. */
   message(address: string): Promise<SignInMessage>;
   /**
    * Opens a session.
@@ -42,7 +40,6 @@ export interface Sessions {
   start(signIn: SignIn, browser: string): Promise<{ session: Session; token: string }>;
   /** @returns the live session of a cookie's token */
   find(token: string): Promise<Session | undefined>;
-  /** The wallet's live sessions, newest first. */
   list(wallet: string): Promise<SessionRow[]>;
   /** @throws ApiError `session_not_found` */
   end(key: { wallet: string; id: string }): Promise<void>;
@@ -134,7 +131,6 @@ function refused(message: string): ApiError {
   return new ApiError('sign_in_refused', message);
 }
 
-/** A session as its owner sees it. */
 export function sessionView(session: Session): SessionObject {
   return {
     id: session.id,

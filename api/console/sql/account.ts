@@ -1,6 +1,5 @@
 import type { Database } from '../../../common/postgres.ts';
 
-/** A wallet's credit account as the mirror has it. */
 export interface AccountRow {
   spender: string | null;
   limit_per_job_credits: bigint;

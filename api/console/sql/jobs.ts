@@ -22,7 +22,6 @@ export const consoleJobColumns = `${jobColumns}, wallet, locked_credits, credits
   credits_per_1k_tokens, long_completion_threshold_tokens, attempt, acknowledged_at, proven_at,
   resolved_at, job_timeout_seconds, closed, disputed_by_wallet, controller`;
 
-/** The wallet's job of this id. */
 export async function selectConsoleJob(
   database: Database,
   key: { wallet: string; jobId: string },

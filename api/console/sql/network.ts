@@ -61,7 +61,6 @@ export async function selectProbes(
   return new Map(rows.map(({ worker, ...counts }) => [worker, counts]));
 }
 
-/** A registered worker as the mirror has it. */
 export interface RegisteredRow {
   address: string;
   authority: string;
@@ -97,7 +96,6 @@ export async function selectRegistered(
   return rows;
 }
 
-/** One hour of a worker, or one day of all. */
 export interface PeriodRow extends Omit<ClassesRow, 'name'> {
   start: Date;
   probes: bigint;

@@ -1,7 +1,6 @@
 import type { Database } from '../../../common/postgres.ts';
 import type { Tier } from '../../../programs/client/generated/vocabulary.ts';
 
-/** A gateway as the mirror has it. */
 interface GatewayRow {
   address: string;
   operator: string;

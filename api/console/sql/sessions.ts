@@ -97,7 +97,6 @@ export async function selectSession(
   return rows[0];
 }
 
-/** A wallet's live sessions, newest first. */
 export async function selectSessions(database: Database, wallet: string): Promise<SessionRow[]> {
   const { rows } = await database.query<SessionRow>(
     `select id, wallet, signed_in_at, last_used_at, browser, ${EXPIRES_AT}

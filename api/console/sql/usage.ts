@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../../../common/postgres.ts';
 
-/** What a wallet used in one hour or day, with one model and worker. */
 export interface UsageRow {
   /** Ledger seconds. */
   start: bigint;

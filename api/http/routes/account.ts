@@ -19,7 +19,6 @@ const DAY_SECONDS = 86_400n;
 /** GET /v1/account: the balance that the key spends from; credits are those available, not locked. */
 export function getAccount(options: {
   database: Database;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }): RequestHandler {
   const { database, nowSeconds } = options;

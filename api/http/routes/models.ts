@@ -9,7 +9,6 @@ import type { WorkerDirectory } from '../../workers/directory.ts';
 export interface ModelServices {
   catalog: Catalog;
   directory: WorkerDirectory;
-  /** The ledger's time. */
   nowSeconds: () => bigint;
 }
 
