@@ -1,5 +1,5 @@
 import type { Logger } from '../../common/logger.ts';
-import { delay } from '../../common/wait.ts';
+import { within } from '../../common/wait.ts';
 import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
@@ -115,16 +115,10 @@ export function createReadiness(options: {
     trial ??= tryModels(models).finally(() => {
       trial = undefined;
     });
-    const untried = notReady(`it has not yet ended its trial of ${models.join(', ')}`);
-    const wait = new AbortController();
-    const isLate = delay(trialWaitMs, wait.signal).then(() => Promise.reject(untried));
-    try {
-      await Promise.race([trial, isLate]);
-    } finally {
-      wait.abort();
-    }
+    const hasEnded = await within(trialWaitMs, trial.then(() => true));
     // The trial may have begun before the worker hosted all of these.
-    if (models.some((model) => !proven.has(model))) throw untried;
+    if (hasEnded && models.every((model) => proven.has(model))) return;
+    throw notReady(`it has not yet ended its trial of ${models.join(', ')}`);
   }
 
   return {

@@ -27,7 +27,7 @@ export interface Attempts {
    */
   take(job: string, attempt: number, life: JobLife): boolean;
   /** The attempt that was taken has output: no other attempt of this job is taken any more. */
-  noteOutput(job: string): void;
+  recordOutput(job: string): void;
   /** The attempt that was taken has ended: without output, a greater one may follow. */
   end(job: string): void;
 }
@@ -84,7 +84,7 @@ export function createAttempts(): Attempts {
       jobs.set(job, { attempt, state: 'running', deletableAtSeconds });
       return true;
     },
-    noteOutput(job) {
+    recordOutput(job) {
       const taken = jobs.get(job);
       if (taken) taken.state = 'answered';
     },

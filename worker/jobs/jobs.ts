@@ -127,7 +127,7 @@ export function createJobs(dependencies: {
       admitted,
       stop: new AbortController(),
       cancel: new AbortController(),
-      onOutput: () => attempts.noteOutput(key),
+      onOutput: () => attempts.recordOutput(key),
     };
     const ended = execute(request, response, controls);
     return { ...controls, attempt: request.attempt, ended };
