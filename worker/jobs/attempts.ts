@@ -151,32 +151,3 @@ export function createEarlyStarts<Run>(capacity: number): EarlyStarts<Run> {
     all: () => [...bySigner.values()].flatMap((runs) => [...runs.values()]),
   };
 }
-
-/** The keys whose last job passed the ledger's check. */
-interface KnownSigners {
-  has(signer: PublicKey): boolean;
-  add(signer: PublicKey): void;
-  delete(signer: PublicKey): void;
-}
-
-/** A worker serves a few gateways, and sometimes a wallet that sends its own jobs. */
-const SIGNERS_MAX = 256;
-
-/**
- * Anybody can sign a request. Only for a known key does the engine start before the ledger's check,
- * so that unknown signers cannot make it work unpaid. Being known permits nothing else.
- */
-export function createKnownSigners(): KnownSigners {
-  const signers = new Set<string>();
-  return {
-    has: (signer) => signers.has(signer.toBase58()),
-    add(signer) {
-      const key = signer.toBase58();
-      signers.delete(key);
-      signers.add(key);
-      const [oldest] = signers;
-      if (signers.size > SIGNERS_MAX && oldest !== undefined) signers.delete(oldest);
-    },
-    delete: (signer) => void signers.delete(signer.toBase58()),
-  };
-}
