@@ -49,8 +49,8 @@ const END_TOKENS = 1;
 const encoder = new TextEncoder();
 
 /**
- * @param options.folder holds `<model id>.json` for each model that is to be counted exactly, in
- *   the form of Hugging Face's `tokenizer.json`; none: all models are estimated
+ * @param options.folder holds `<model id>.json` for each model that is counted exactly, in the form of
+ *   Hugging Face's `tokenizer.json`. Without a folder all models are estimated
  * @throws ConfigError when a file in it is no tokenizer
  */
 export async function createTokenCounts(options: {
