@@ -53,6 +53,9 @@ export const CAPACITY_MAX = 100_000;
 /** Locks and proofs store a number of tokens in 32 bits. */
 export const TOKENS_MAX = 0xffff_ffff;
 
+/** The largest body that a gateway takes from its client. */
+export const REQUEST_BYTES_MAX = 4 * 1_024 * 1_024;
+
 /** The most messages of one conversation. */
 export const MESSAGES_MAX = 2_048;
 
