@@ -36,10 +36,10 @@ export async function assemblePackage(target, { key, compiled, bundle }) {
       targets,
       mapValues(choices, (choice) => choice.default),
     );
-  // A program's types are of no use to anybody.
+  // No code imports a program's types.
   const isProgram = description.bin !== undefined;
   for (const path of reachedFrom(entries, { compiled, runsInBrowsers })) {
-    // An import of something else than code names its own ending.
+    // An import of anything but code has its own ending.
     const code = isProgram ? [`${path}.js`] : [`${path}.js`, `${path}.d.ts`];
     const files = path.endsWith('.json') ? [path] : code;
     for (const file of files.filter((one) => existsSync(join(compiled, one)))) {
@@ -114,7 +114,7 @@ function targetsOf(name, importer, runsInBrowsers) {
   return [join(dirname(importer), name).replace(/(\.d)?\.[jt]s$/, '')];
 }
 
-/** The code with some imports led to files of the package. @param targets paths without endings */
+/** Leads some imports of the code to files of the package. @param targets paths without endings */
 function redirect(text, file, targets) {
   return text.replace(SPECIFIER, (whole, before, name, after) => {
     if (!targets[name]) return whole;
@@ -160,7 +160,7 @@ function publishedDescription({ private: _, devDependencies: __, ...description 
   };
 }
 
-/** For what does not read `exports`: TypeScript with `moduleResolution` node10, its default of old. */
+/** For tools that ignore `exports`: TypeScript with `moduleResolution` node10, its former default. */
 function oldResolution({ '.': root, './package.json': _, ...others }) {
   const typed = Object.entries(others)
     .map(([path, target]) => [path.replace('./', ''), target.require?.types ?? target])

@@ -1,5 +1,5 @@
 // Builds the pages of the web app into console/dist, unless they were built from the same sources.
-// `npm start` and `npm run build` run it. Where only the built pages were shipped, nothing is to do.
+// `npm start` and `npm run build` run it. It does nothing where only the built pages were shipped.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './builtFolder.mjs';

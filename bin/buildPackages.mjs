@@ -9,12 +9,12 @@ import { makeFolder } from './builtFolder.mjs';
 import { BUILT, PACKAGES } from './packages.ts';
 import { root } from './pinnedNode.mjs';
 
-/** More than they are made of: an import may lead to any of these. */
+/** Every folder that an import may lead to. */
 const SOURCES = [
   ...['api', 'bin', 'cli', 'common', 'indexer', 'localnet', 'programs', 'stack', 'testing'],
   ...['webhookOperations', 'webhooks', 'worker', 'tsconfig.json', 'tsconfig.build.json', 'LICENSE'],
 ];
-/** So much of the sha512 is in a tarball's name: npx keeps what it once had of an address. */
+/** How much of the sha512 is in a tarball's name: npx never asks an address again. */
 const HASH_DIGITS = 16;
 
 const [, , target] = process.argv;

@@ -68,7 +68,7 @@ function takeLock(path) {
   return false;
 }
 
-/** What processes left that were killed while they built. */
+/** Files that killed builds have left. */
 function removeLeftovers(name) {
   for (const entry of readdirSync(CACHE)) {
     if (!entry.startsWith(`${name}-`)) continue;
@@ -86,7 +86,7 @@ function isAlive(id) {
   }
 }
 
-/** Of every file's name and content. */
+/** A digest of every file's name and content. */
 function digestOf(paths) {
   const hash = createHash('sha256');
   const visit = (path) => {

@@ -1,6 +1,6 @@
 // What `require` loads of a package: each compiled file has a twin for CommonJS beside it, with its
-// types. Jest, NestJS, ts-node and TypeScript's own defaults load packages so, and Node 20 before
-// 20.19 can do nothing else with them.
+// types. Jest, NestJS, ts-node and TypeScript's own defaults load packages so. Node 20 before 20.19
+// has no other way.
 import { transform } from 'esbuild';
 
 /** Packages without a form for CommonJS: the twins contain them, since jest loads no ESM. */
@@ -21,7 +21,7 @@ export async function codeForCommonJs(code) {
     platform: 'node',
     target: 'node20',
     define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'moduleUrl' },
-    // Of Node itself, where jest lacks it.
+    // Node has it, and jest lacks it.
     supported: { 'dynamic-import': false },
     banner: code.includes('import.meta.url') ? MODULE_URL : '',
   });

@@ -6,7 +6,7 @@ const ACCEPTED = new Set([
   ...['MIT', 'ISC', 'Apache-2.0', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0'],
   ...['(MIT OR Apache-2.0)', '(MIT OR CC0-1.0)', '(MIT AND Zlib)'],
 ]);
-/** Licences that are not in ACCEPTED, or that only the package's files name, and why they will do. */
+/** Licences that are not in ACCEPTED, or that only the package's files name, and why we accept them. */
 const EXAMINED = {
   'rpc-websockets': 'LGPL-3.0-only: installed as it is and replaceable, never bundled',
   eyes: 'MIT, by its LICENSE',

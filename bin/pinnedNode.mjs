@@ -11,10 +11,10 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_INTERVAL_MS = 500;
 const SIGNAL_EXIT_BASE = 128;
-/** What package.json asks of npm's Node; an older one does for the start. */
+/** The oldest Node without npm's warnings; the start itself runs on older ones. */
 const OLDEST_MAJOR = 22;
 
-/** Installs what the lockfile says when nothing is installed, or less than package-lock.json now asks for. */
+/** Installs what the lockfile says when nothing is installed, or package-lock.json has changed since. */
 export function installIfNeeded() {
   const installed = statSync(join(root, 'node_modules/.package-lock.json'), {
     throwIfNoEntry: false,
@@ -75,7 +75,7 @@ function findPinnedNode() {
     const node = join(dirname(require.resolve('node/package.json')), 'bin/node');
     if (existsSync(node)) return node;
   } catch {
-    // The package is not there at all: the same advice helps.
+    // The package is missing: the same advice helps.
   }
   return fail(
     'The pinned Node 24 is missing, because its install script did not run. ' +

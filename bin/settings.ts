@@ -44,7 +44,7 @@ function renderSetting(name: string, setting: z.ZodType): string {
   return wrap(text, start.length < INDENT ? start.padEnd(INDENT) : `${start} `, '#'.padEnd(INDENT));
 }
 
-/** As a setting spells its default; empty where there is none, or where an address is. */
+/** A default as the environment spells it; empty where there is none, or where it is an address. */
 function fallbackOf(setting: z.ZodType): string {
   const fallback: unknown = setting instanceof z.ZodDefault ? setting.def.defaultValue : undefined;
   return ['string', 'number', 'boolean'].includes(typeof fallback) ? String(fallback) : '';

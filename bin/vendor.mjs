@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from './pinnedNode.mjs';
 
-/** What the code of CommonJS in it needs to load Node's own modules. */
+/** CommonJS inside a bundle needs it to load Node's own modules. */
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 /** The folder of the package that a bundled file belongs to, and its name. */
@@ -13,7 +13,7 @@ const PACKAGE_OF = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))/;
 const LICENCE_FILE = /^(licen[cs]e|copying)/i;
 
 const INTEROPERATION = new Set(['default', '__esModule', 'module.exports']);
-/** They make some packages faster, and may be missing. */
+/** Optional packages that make others faster. */
 const ACCELERATORS = ['bufferutil', 'utf-8-validate', 'encoding'];
 
 /**

@@ -44,7 +44,7 @@ export function parseEnvironment<Shape extends z.ZodRawShape>(
     .map((name) => `${name}: is no setting; the nearest is ${closestMatch(name, SETTING_NAMES)}`);
   const files = readFiles(Object.keys(shape.shape), present);
   const parsed = shape.safeParse({ ...present, ...files.settings }, { error: describeFault });
-  // What a file did not give is named once, not as missing besides.
+  // A fault of a file is reported once, not as a missing setting, too.
   const faults = parsed.error?.issues
     .filter(({ path }) => !files.unreadable.includes(String(path[0])))
     .map(({ path, message }) => `${String(path[0])}: ${message}`);

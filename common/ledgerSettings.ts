@@ -44,7 +44,7 @@ export function parseKeypair(text: string): Keypair {
   throw new Error('must be a file that only its owner can read: chmod 600');
 }
 
-/** Without the path: a key that was mistyped is taken for one. */
+/** Errors leave out the path, which may be a mistyped key. */
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT:
     'must be a secret key or the path of its file: there is no such file (svc keygen makes one)',
@@ -95,7 +95,7 @@ function readKey<Key>(parse: (text: string) => Key) {
 
 const PKCS11 = /^pkcs11:/;
 
-/** A key that signs for a process: a secret key, or the place of one that is kept elsewhere. */
+/** A key that signs for a process: a secret key, or the URI of one in a module. */
 export const signerSetting = z
   .string()
   .transform(
@@ -110,5 +110,5 @@ const listSetting = z.string().transform((text) => text.split(',').map((part) =>
 /** Several addresses, separated by commas. */
 export const addressListSetting = listSetting.pipe(z.array(addressSetting).min(1));
 
-/** Several of them, separated by commas. */
+/** Several signers, separated by commas. */
 export const signerListSetting = listSetting.pipe(z.array(signerSetting).min(1));

@@ -44,14 +44,14 @@ async function listenOnce({
 }: Parameters<typeof listen>[0]): Promise<void> {
   const client = await pool.connect();
   const lost = new AbortController();
-  // One that was aborted while the connection opened emits no event any more.
+  // A signal that aborted while the connection opened emits no event any more.
   const ended = AbortSignal.any([signal, lost.signal]);
   client.once('error', () => lost.abort());
   client.once('end', () => lost.abort());
   client.on('notification', ({ payload }) => onNotification(payload ?? ''));
   try {
     for (let isFirst = true; !ended.aborted; isFirst = false) {
-      // Again what it does already: a probe that changes nothing.
+      // To listen again changes nothing, so it serves as the probe.
       await client.query(`listen ${channel}`);
       if (isFirst) onListening();
       await delay(probeMs, ended);

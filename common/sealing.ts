@@ -46,7 +46,7 @@ export function createSealing(keyBytes: Uint8Array, previousKeyBytes?: Uint8Arra
 
   function open(sealed: Uint8Array): { text: string; openedBy: KeyObject } {
     if (sealed[0] !== VERSION || sealed.length < TAG_END) {
-      throw new SealingError('the bytes are not in a sealed form that is known');
+      throw new SealingError('the bytes have an unknown form');
     }
     for (const openedBy of keys) {
       const text = openUnder(openedBy, sealed);

@@ -1,11 +1,11 @@
 import { reasonOf } from './reasonOf.ts';
 import { within } from './wait.ts';
 
-/** One thing that a process needs, tried without starting it. */
+/** A trial of one thing that a process needs, without a start of the process. */
 export interface StartCheck {
-  /** What is tried, in a word or two. */
+  /** The thing, in a word or two. */
   what: string;
-  /** @returns what was found, in a few words; throws a sentence that says what is wrong */
+  /** @returns the finding, in a few words; throws a sentence about the fault */
   run: () => Promise<string>;
 }
 

@@ -10,10 +10,10 @@ import { delay, systemTime, type Time } from './wait.ts';
  * How SQLSTATEs begin that waiting may cure: connection, read-only database, deadlock, resources such
  * as disk space, an operator's intervention, error of the system.
  */
-const PASSING_SQLSTATES = ['08', READ_ONLY_SQLSTATE, '40', '53', '57', '58'];
+const TRANSIENT_SQLSTATES = ['08', READ_ONLY_SQLSTATE, '40', '53', '57', '58'];
 
 /** How the system says that a host cannot be reached for now. */
-const PASSING_SYSTEM_ERRORS = new Set([
+const TRANSIENT_SYSTEM_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -28,7 +28,7 @@ const PASSING_SYSTEM_ERRORS = new Set([
 const isSocketMissing = ({ code, syscall }: NodeJS.ErrnoException): boolean =>
   code === 'ENOENT' && syscall === 'connect';
 
-/** What the database's driver says of its own time-outs, and of a lost connection, without a code. */
+/** Messages of the driver, without a code, for its own time-outs and a lost connection. */
 const CONNECTION_GONE =
   /^Connection terminated|timeout exceeded when trying to connect|^Query read timeout|not queryable/;
 
@@ -36,23 +36,25 @@ const CONNECTION_GONE =
  * Whether the cause is outside and may pass, so that a retry may succeed. The first try may have
  * succeeded, too: a connection lost during a commit leaves that open.
  */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   const code = 'code' in error ? String(error.code) : '';
   if (error instanceof pg.DatabaseError) {
-    return PASSING_SQLSTATES.some((beginning) => code.startsWith(beginning));
+    return TRANSIENT_SQLSTATES.some((beginning) => code.startsWith(beginning));
   }
   return (
-    PASSING_SYSTEM_ERRORS.has(code) || isSocketMissing(error) || CONNECTION_GONE.test(error.message)
+    TRANSIENT_SYSTEM_ERRORS.has(code) ||
+    isSocketMissing(error) ||
+    CONNECTION_GONE.test(error.message)
   );
 }
 
 /** How SQLSTATEs begin that refuse user, password, database or a right. */
 const REFUSING_SQLSTATES = ['28', '3D', '42501'];
-/** What the driver says of a password that is missing, and of TLS that one side does not want. */
+/** Messages of the driver for a missing password, and for TLS that one side refuses. */
 const CANNOT_AGREE = /^SASL|SSL|certificate/i;
 
-/** What helps where the words of database or driver do not say it. */
+/** Advice where the message of database or driver has none. */
 const REMEDIES: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/altnames/, 'sslmode=verify-ca compares no name'],
   [
@@ -69,8 +71,8 @@ const REMEDIES: readonly (readonly [words: RegExp, remedy: string])[] = [
 ];
 
 /**
- * The words of a database that refuses its address, user or password, and what helps where they do
- * not say it: no waiting changes that.
+ * The message of a database that refuses its address, user or password, with advice. Waiting does not
+ * help there.
  *
  * @returns undefined for any other error
  */
@@ -113,7 +115,7 @@ export async function awaitDatabase<Result>(
     try {
       return await begin();
     } catch (error) {
-      const waitsFor = lackAt(error);
+      const waitsFor = missingPartOf(error);
       const refusal = waitsFor === undefined && refusalOf(error);
       if (refusal) throw new ConfigError(`DATABASE_URL: the database refuses it: ${refusal}`);
       if (!waitsFor) throw error;
@@ -126,8 +128,8 @@ export async function awaitDatabase<Result>(
   }
 }
 
-function lackAt(error: unknown): string | undefined {
-  if (isPassing(error)) return 'the database at DATABASE_URL';
+function missingPartOf(error: unknown): string | undefined {
+  if (isTransient(error)) return 'the database at DATABASE_URL';
   const isTableMissing =
     error instanceof DatabaseTooOldError ||
     (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE_SQLSTATE);

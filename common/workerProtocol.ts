@@ -19,7 +19,7 @@ export const STATUS_OF_WORKER_ERROR = {
   job_not_open: 409,
   stopped_before_output: 409,
   body_too_large: 413,
-  // The caller is gone and reads neither: for log and metrics.
+  // For log and metrics: the caller is gone.
   caller_gone: 499,
   silent: 499,
   internal_error: 500,
@@ -50,8 +50,11 @@ export const HEALTH_TIMEOUT_MS = 3_000;
 /** The most jobs that a worker may say it takes at once. */
 export const CAPACITY_MAX = 100_000;
 
-/** Locks and proofs have 32 bits for a number of tokens. */
+/** Locks and proofs store a number of tokens in 32 bits. */
 export const TOKENS_MAX = 0xffff_ffff;
+
+/** The largest body that a gateway takes from its client. */
+export const REQUEST_BYTES_MAX = 4 * 1_024 * 1_024;
 
 /** The most messages of one conversation. */
 export const MESSAGES_MAX = 2_048;

@@ -14,9 +14,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes a folder that this process writes to, where it is missing.
+ * Makes a folder that this process writes to, unless it is there.
  *
- * @param name what a user knows it by, such as the setting that names it
+ * @param name its name for the user, such as that of its setting
  * @throws StackError when it cannot be made or written to
  */
 export async function openFolder(

@@ -14,9 +14,9 @@ const END_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
 /** A server that listens answers within this time, however busy the machine is. */
 const CONNECT_TIMEOUT_MS = 60_000;
-/** What says that this server is not there, or is another one. */
+/** Errors that show that this server is not there, or is another one. */
 const ABSENT = /^(ECONNREFUSED|ECONNRESET|ENOENT|28|3D)/;
-/** The SQLSTATE of a server that takes no connections yet, or none any more. */
+/** The SQLSTATE of a server that is starting or ending. */
 const STARTING_OR_ENDING = '57P03';
 
 const recordSchema = z.object({
@@ -49,7 +49,7 @@ async function removeDatabaseRecord(folder: string): Promise<void> {
  * Ends the recorded database of this folder if it still runs, because the process that held it was
  * killed. Then deletes its data unless that is kept, and the record.
  *
- * @throws StackError while it cannot be said whether it runs: its data is not deleted under it
+ * @throws StackError where it is unknown whether it runs; then its data stays
  */
 export async function removeLeftoverDatabase(
   folder: string,
@@ -64,7 +64,7 @@ export async function removeLeftoverDatabase(
   await removeDatabaseRecord(folder);
 }
 
-/** Whether the server at an address holds these data; a silent one may. @throws StackError for that */
+/** Whether the server at an address has this data. @throws StackError where it does not answer */
 async function isRunning(
   { databaseUrl, directory }: { databaseUrl: string; directory: string },
   timeoutMs: number,

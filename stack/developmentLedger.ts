@@ -44,7 +44,7 @@ const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
 const PAYER_LAMPORTS = 100 * LAMPORTS_PER_SOL;
 const WALLET_CREDITS = 10_000n;
 const STAKE_TOKENS = 1_000n;
-/** Of an account that signs in the browser: many transactions, and 1,000 stablecoins. */
+/** For an account that signs in the browser: many transactions, and 1,000 stablecoins. */
 const SIGNER_LAMPORTS = 10 * LAMPORTS_PER_SOL;
 const SIGNER_BASE_UNITS = 100_000n * BASE_UNITS_PER_CREDIT;
 
@@ -186,7 +186,7 @@ async function fund(operator: Operator, address: PublicKey): Promise<void> {
   await submit(operator, [transfer]);
 }
 
-/** Gives an account of the development wallet what its transactions cost, and credits' worth. */
+/** Gives an account of the development wallet SOL for its transactions, and stablecoins for credits. */
 async function fundSigner(operator: Operator, owner: PublicKey, mints: Mints): Promise<void> {
   const purse = mintTo(operator, { mint: mints.credit, owner, baseUnits: SIGNER_BASE_UNITS });
   if (await exists(operator, purse.account)) return;

@@ -51,7 +51,7 @@ try {
   const { WORKER_UPSTREAM_URL: upstreamUrl } = config;
   const upstreamKey = readSetting('WORKER_UPSTREAM_KEY', process.env);
   const lines = { running: describeRunning(stack), waiting: describeWaiting };
-  // On a cluster others may have the workers.
+  // On a cluster all workers may belong to others.
   if (workerUrls.length === 0) console.log(lines.running);
   else
     await announce({
@@ -65,7 +65,7 @@ try {
   const packages = startPackagesBuild();
   shutdown.add('packages', packages.stop);
   const fault = await packages.fault;
-  if (fault && !ending.signal.aborted) console.error(`/packages/ serves none: ${fault}`);
+  if (fault && !ending.signal.aborted) console.error(`/packages/ has no packages: ${fault}`);
 } catch (error) {
   // During a shutdown this error is only a consequence, and `end` ignores it.
   endWithError(error);

@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import type { Commitment } from '../common/net/commitment.ts';
+import { REQUEST_BYTES_MAX } from '../common/workerProtocol.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import type { KeyHolder } from '../programs/client/proof.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
@@ -49,8 +50,8 @@ export interface Worker {
   close(graceMs: number): Promise<void>;
 }
 
-/** The API accepts 4 MiB from its client; the fields of the job are added to that. */
-const BODY_BYTES_MAX = 5 * 1024 * 1024;
+/** A gateway adds the fields of the job to its client's request. */
+const BODY_BYTES_MAX = REQUEST_BYTES_MAX + 1_024 * 1_024;
 
 interface WorkerOptions {
   identity: WorkerIdentity;

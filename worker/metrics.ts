@@ -33,11 +33,11 @@ export function createWorkerMetrics(): WorkerMetrics {
   const { ended, refusals, tokens, jobSeconds, firstTextSeconds, ready } = createMeters(registry);
   const failures: JobFailure[] = [];
   let running = { inFlight: 0 };
-  let slots = 0;
+  let jobsMax = 0;
 
   return {
     registry,
-    report: () => ({ in_flight: running.inFlight, slots, failures }),
+    report: () => ({ in_flight: running.inFlight, slots: jobsMax, failures }),
     jobEnded({ jobId, model, outcome, seconds, ...result }) {
       ended.inc({ model, outcome });
       jobSeconds.observe({ model }, seconds);
@@ -55,7 +55,7 @@ export function createWorkerMetrics(): WorkerMetrics {
     healthChecked: (code) => ready.set(code === 'ready' ? 1 : 0),
     watch(jobs, capacity) {
       running = jobs;
-      slots = capacity;
+      jobsMax = capacity;
       const registers = [registry];
       new Gauge({
         name: 'svc_worker_slots',

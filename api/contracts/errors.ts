@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPassing } from '../../common/transientErrors.ts';
+import { isTransient } from '../../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
 interface ErrorEntry {
@@ -403,5 +403,5 @@ export function accountRequired(): ApiError {
 }
 
 function isUnavailable(thrown: unknown): boolean {
-  return thrown instanceof LedgerUnavailableError || isPassing(thrown);
+  return thrown instanceof LedgerUnavailableError || isTransient(thrown);
 }

@@ -8,6 +8,7 @@ import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createShutdown } from '../../common/shutdown.ts';
 import { delay } from '../../common/wait.ts';
+import { MESSAGES_MAX } from '../../common/workerProtocol.ts';
 import { startStubbedService } from '../api/service.ts';
 import { percentile, type Target } from '../load.ts';
 import { send } from './send.ts';
@@ -41,7 +42,7 @@ function bodiesFor(model: string): [name: string, body: string | undefined, coun
   const nested = (bytes: number) => '['.repeat(bytes / 2 - 200) + ']'.repeat(bytes / 2 - 200);
   const text = 'lorem ipsum '.repeat(BYTES / 12 - 20);
   const part = 'lorem ipsum '.repeat(159);
-  const many = Array.from({ length: 2_048 }, () => ({ role: 'user', content: part }));
+  const many = Array.from({ length: MESSAGES_MAX }, () => ({ role: 'user', content: part }));
   const empty = (count: number) => `[${'{},'.repeat(count)}{}]`;
   const escapes = '\\u0041'.repeat(BYTES / 6 - 20);
   return [

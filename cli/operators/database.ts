@@ -3,7 +3,7 @@ import { readSetting } from '../../common/config.ts';
 import { databaseUrlFault, isWholeDatabaseUrl } from '../../common/net/urls.ts';
 import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
 import { reasonOf } from '../../common/reasonOf.ts';
-import { isPassing, refusalOf } from '../../common/transientErrors.ts';
+import { isTransient, refusalOf } from '../../common/transientErrors.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
 import { CommandError } from '../terminal/output.ts';
 import { explainedSettings } from './explainedSettings.ts';
@@ -62,7 +62,7 @@ function explain(error: NodeJS.ErrnoException, host: string): Error {
     case INVALID_SCHEMA_NAME:
       return because(`The database at ${host} is empty: the indexer sets it up.`);
   }
-  if (isPassing(error)) {
+  if (isTransient(error)) {
     return because(`The database at ${host} cannot be used now: ${reasonOf(error)}.`);
   }
   const refusal = refusalOf(error);

@@ -9,25 +9,25 @@ interface DatabaseConnection {
   sslnegotiation?: 'direct';
 }
 
-/** Those of libpq, and one of `pg`. */
+/** The modes of libpq, and one of `pg`. */
 const MODES = [
   ...(['disable', 'allow', 'prefer', 'require', 'no-verify'] as const),
   ...(['verify-ca', 'verify-full'] as const),
 ];
 type Mode = (typeof MODES)[number];
 
-/** `pg` would read them by itself, in its own sense, and warn of that in seven lines. */
+/** Kept from `pg`, which would give them another meaning, and warn of that in seven lines. */
 const TLS_PARAMETERS = [
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
 ];
-/** What `sslrootcert` says for the authorities that Node trusts. */
+/** The value of `sslrootcert` for the authorities that Node trusts. */
 const SYSTEM_ROOTS = 'system';
 
 /**
  * Reads what the address of a database says of TLS, as psql does:
  *
  * - `disable`, or nothing: no TLS
- * - `require`, and what is weaker: TLS with whomever it may be; with `sslrootcert` as `verify-ca`
+ * - `require`, and weaker modes: TLS with any server; with `sslrootcert` as `verify-ca`
  * - `verify-ca`: a certificate of the authority in `sslrootcert`
  * - `verify-full`: such a certificate for this host; without `sslrootcert` of any that Node trusts
  *
@@ -60,7 +60,7 @@ export function connectionOf(
 
 function assertReadable(ssl: ConnectionOptions): void {
   try {
-    // Of authorities, Node passes over what it cannot read.
+    // Node ignores authorities that it cannot read.
     if (ssl.ca !== undefined) new X509Certificate(String(ssl.ca));
     createSecureContext(ssl);
   } catch (error) {
@@ -68,7 +68,7 @@ function assertReadable(ssl: ConnectionOptions): void {
   }
 }
 
-/** Whether TLS to this database would be the same with anybody in its place. */
+/** Whether TLS to this database would accept any other server in its place. */
 export function isUnchecked(databaseUrl: string): boolean {
   const { ssl } = connectionOf(databaseUrl);
   return ssl !== false && ssl.rejectUnauthorized === false;

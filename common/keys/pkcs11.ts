@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { PublicKey } from '@solana/web3.js';
 import type { MessageSigner } from '../../programs/client/proof.ts';
 
-/** What is used of the package pkcs11js, which only those install who have such a module. */
+/** The used part of the package pkcs11js, which only operators with such a module install. */
 interface Pkcs11Module {
   load(path: string): void;
   C_Initialize(): void;
@@ -38,7 +38,7 @@ const CKM_EDDSA = 0x1057;
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** Those of this process, by their paths: each is initialized once. */
+/** The modules of this process, by their paths: each is initialized once. */
 const modules = new Map<string, Pkcs11Module>();
 
 /** Where a key is, by its RFC 7512 URI: `pkcs11:token=…;object=…?module-path=…&pin-source=…`. */
@@ -78,7 +78,7 @@ export function openPkcs11Signer(uri: string): MessageSigner {
   const [point] = module.C_GetAttributeValue(session, find(CKO_PUBLIC_KEY), [
     { type: CKA_EC_POINT },
   ]);
-  // An octet string of 32 bytes, which some modules give without its head.
+  // An octet string of 32 bytes; some modules leave out its head.
   const publicKey = new PublicKey(Buffer.from(point?.value as Buffer).subarray(-KEY_BYTES));
 
   async function signOnce(message: Uint8Array): Promise<Uint8Array> {
@@ -138,7 +138,7 @@ function loadPackage(): { PKCS11: new () => Pkcs11Module } {
   }
 }
 
-/** A token is logged in to once, for all sessions of the process. */
+/** One login to a token serves all sessions of the process. */
 function logIn(module: Pkcs11Module, session: Buffer, pin: string): void {
   try {
     module.C_Login(session, CKU_USER, pin);

@@ -72,7 +72,7 @@ export async function resolveName(name: string, resolver = new Resolver()): Prom
   return addresses;
 }
 
-/** An address that strangers named leads, or might lead, inside our own network. */
+/** An address from a stranger leads, or may lead, into our own network. */
 export class AddressRefusedError extends Error {
   override name = 'AddressRefusedError';
 }

@@ -15,8 +15,8 @@ const INFORMATIONAL_HEADS_MAX = 1_000;
  * @param options.agent by default Node's own
  * @returns the answer; the caller reads its body, or destroys it with its connection
  * @throws the signal's reason once it aborts
- * @throws Error with a `code` for a fault before the head is whole: also for a head that is no HTTP,
- *   or longer than 64 KiB
+ * @throws Error with a `code` for a fault before the head is whole. That includes a head that is no
+ *   HTTP, or longer than 64 KiB
  */
 export function post(
   url: string | URL,

@@ -13,7 +13,7 @@ import { openTokenizers, PROMPT_BYTES_MAX, type Tokenizers } from './tokenizers.
 /** Common tokenizers average four bytes a token and seldom reach eight over a whole prompt. */
 const PROMPT_BYTES_PER_TOKEN = 8;
 
-/** The least number of tokens a conversation is taken for. */
+/** The least number of tokens that a conversation may have. */
 export function estimatePromptTokens(messages: readonly { content: string }[]): number {
   const bytes = messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN);
@@ -49,8 +49,8 @@ const END_TOKENS = 1;
 const encoder = new TextEncoder();
 
 /**
- * @param options.folder holds `<model id>.json` for each model that is to be counted exactly, in
- *   the form of Hugging Face's `tokenizer.json`; none: all models are estimated
+ * @param options.folder holds `<model id>.json` for each model that is counted exactly, in the form of
+ *   Hugging Face's `tokenizer.json`. Without a folder all models are estimated
  * @throws ConfigError when a file in it is no tokenizer
  */
 export async function createTokenCounts(options: {
@@ -101,7 +101,7 @@ function beginningOf(texts: readonly string[]): string[] {
   });
 }
 
-/** Tokens for each of what a text holds. */
+/** Tokens for each element of a text. */
 interface Rates {
   /** A run of ASCII letters; a capital after a small letter begins another. */
   word: number;
@@ -125,7 +125,7 @@ interface Rates {
   fourBytes: number;
 }
 
-/** The least rates at which no fitted text has more tokens, by whichever tokenizer. */
+/** The least rates that bound the tokens of every measured text, by every tokenizer. */
 const BOUND: Rates = {
   word: 1.42,
   fifthLetter: 0.15,

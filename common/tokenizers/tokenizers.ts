@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import { within } from '../wait.ts';
 import type { Counted, TextsToCount } from './thread.ts';
 
-/** The tokenizers of a folder, in a thread of their own: a long text takes them seconds. */
+/** The tokenizers of a folder, in a thread of their own, since a long text takes seconds. */
 export interface Tokenizers {
   /**
    * Counts all answers before any prompt, each kind in its order: charges depend on an answer's count,
@@ -71,8 +71,8 @@ export async function openTokenizers(options: {
     countNext();
   });
   thread.on('error', (error) => {
-    // Estimates bound every count from here on; a restart brings the tokenizers back.
-    logger.error({ msg: 'Lost the tokenizers', err: error });
+    // From here on estimates take the place of counts, until a restart.
+    logger.error({ msg: 'Lost the thread that counts tokens', err: error });
     isOpen = false;
     const lost = [current, ...waiting.answer.splice(0), ...waiting.prompt.splice(0)];
     for (const task of lost) task?.finish(undefined);

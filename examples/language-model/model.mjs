@@ -9,10 +9,10 @@ const SPARE_TOKENS = 2;
  * A model from a GGUF file, run by the prebuilt binaries: nothing is downloaded or compiled.
  *
  * @param options.file path of the GGUF file
- * @param options.slots answers generated at the same time; further ones wait
+ * @param options.capacity answers generated at the same time; further ones wait
  * @param options.threads cores that compute; more than are free make all of them wait for each other
  */
-export async function openModel({ file, slots, threads }) {
+export async function openModel({ file, capacity, threads }) {
   const llama = await getLlama({
     build: 'never',
     skipDownload: true,
@@ -20,14 +20,9 @@ export async function openModel({ file, slots, threads }) {
   });
   const model = await llama.loadModel({ modelPath: file });
   const contextSize = model.trainContextSize;
-  const context = await model.createContext({ contextSize, sequences: slots, threads });
-  const sequences = createPool(Array.from({ length: slots }, () => context.getSequence()));
+  const context = await model.createContext({ contextSize, sequences: capacity, threads });
+  const sequences = createPool(Array.from({ length: capacity }, () => context.getSequence()));
   const chatWrapper = resolveChatWrapper(model);
-
-  function countPromptTokens(history) {
-    const { contextText } = chatWrapper.generateContextState({ chatHistory: history });
-    return contextText.tokenize(model.tokenizer).length;
-  }
 
   return {
     /**
@@ -40,7 +35,8 @@ export async function openModel({ file, slots, threads }) {
      */
     async generate(chat, { onText, signal }) {
       const history = toHistory(chat.messages);
-      const promptTokens = countPromptTokens(history);
+      const { contextText } = chatWrapper.generateContextState({ chatHistory: history });
+      const promptTokens = contextText.tokenize(model.tokenizer).length;
       const tokensLeft = contextSize - promptTokens - SPARE_TOKENS;
       if (tokensLeft < 1) throw tooLong(contextSize, promptTokens);
       return sequences.use(signal, async (contextSequence) => {

@@ -11,7 +11,7 @@ const { PORT = '11400', SLOTS = '2', THREADS = '1' } = process.env;
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error('Usage: node serve.mjs <file.gguf>');
 const name = basename(file, '.gguf');
-const model = await openModel({ file, slots: Number(SLOTS), threads: Number(THREADS) });
+const model = await openModel({ file, capacity: Number(SLOTS), threads: Number(THREADS) });
 
 const server = createServer((request, response) => {
   answer(request, response).catch((error) => fail(response, error));

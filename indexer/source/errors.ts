@@ -1,5 +1,5 @@
 import { reasonOf } from '../../common/reasonOf.ts';
-import { isPassing } from '../../common/transientErrors.ts';
+import { isTransient } from '../../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 
 /** The cause lies outside and may pass: a retry may succeed. */
@@ -21,7 +21,7 @@ export class FatalError extends Error {
 export function classify(error: unknown): RetryableError | FatalError {
   if (error instanceof RetryableError || error instanceof FatalError) return error;
   const message = reasonOf(error);
-  return error instanceof LedgerUnavailableError || isPassing(error)
+  return error instanceof LedgerUnavailableError || isTransient(error)
     ? new RetryableError(message, { cause: error })
     : new FatalError(message, { cause: error });
 }

@@ -6,21 +6,21 @@ import { fileURLToPath } from 'node:url';
 const folder = new URL('../../bin/', import.meta.url);
 const PAGES = fileURLToPath(new URL('buildConsole.mjs', folder));
 const PACKAGES = fileURLToPath(new URL('buildPackages.mjs', folder));
-/** Behind everything that answers requests. */
+/** A lower priority than every process that answers requests. */
 const LOW_PRIORITY = 10;
 
 /** A build of something that the API serves. */
 interface Build {
-  /** Resolves with what went wrong; with undefined where everything is there. */
+  /** Resolves with the fault, or with undefined once everything is built. */
   fault: Promise<string | undefined>;
-  /** Ends it; what is served stays whole. */
+  /** Ends it; the files that are served stay whole. */
   stop(): Promise<void>;
 }
 
 /** Builds the pages of the web app where their sources have changed. */
 export const startPagesBuild = (): Build => startBuild(PAGES);
 
-/** Builds the packages that others install where their sources have changed, and takes its time. */
+/** Builds the packages where their sources have changed, at a low priority. */
 export const startPackagesBuild = (): Build => startBuild(PACKAGES, LOW_PRIORITY);
 
 /** @param priority as `os.setPriority` takes it */

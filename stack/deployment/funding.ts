@@ -5,14 +5,14 @@ import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import { exists, type Operator, submit } from '../operator.ts';
 import type { DeploymentKeys } from './keys.ts';
 
-/** As docs/deploying.md deploys it: room for later versions. */
+/** Room for later versions, as in docs/deploying.md. */
 export const PROGRAM_BYTES_MAX = 262_144;
 /** ProgramData's head, and the account that names it. */
 const PROGRAM_ACCOUNTS_BYTES = [PROGRAM_BYTES_MAX + 45, 36];
-/** Of a deployment and a set-up: some 200 transactions of 5,000 lamports, and priority fees. */
+/** For a deployment and a set-up: some 200 transactions of 5,000 lamports, and priority fees. */
 const FEES_LAMPORTS = LAMPORTS_PER_SOL / 50;
 
-/** What a part of the deployment takes from the upgrade authority. */
+/** The SOL that a part of the deployment takes from the upgrade authority. */
 export interface Share {
   readonly what: string;
   readonly lamports: number;
@@ -21,7 +21,7 @@ export interface Share {
 /** Its worker's authority gets 1 SOL, and accounts and mints have their rent. */
 const TRIAL_LAMPORTS = 1.1 * LAMPORTS_PER_SOL;
 
-/** Who gets SOL of the upgrade authority, unless it has some. */
+/** The keys that get SOL from the upgrade authority, unless they have some. */
 const PAYERS = [
   { key: 'fee-payer', lamports: LAMPORTS_PER_SOL, what: 'fee payer' },
   { key: 'crank', lamports: LAMPORTS_PER_SOL / 10, what: 'crank' },
@@ -29,7 +29,7 @@ const PAYERS = [
 ] as const;
 
 /**
- * What is still to be paid for. Rent is asked of the ledger, since clusters differ and it changes.
+ * The costs that are still to be paid. The ledger says what rent is, since clusters differ.
  *
  * @param options.models how many of the catalog's models are missing
  */
@@ -69,7 +69,7 @@ async function missingPayers(operator: Operator, keys: DeploymentKeys) {
   return payers.filter((_payer, index) => !funded[index]);
 }
 
-/** Gives their SOL to those who have none. @param report gets a line for each */
+/** Gives SOL to the keys without any. @param report gets a line for each */
 export async function fundPayers(
   operator: Operator,
   keys: DeploymentKeys,
@@ -85,7 +85,7 @@ function transfer({ authority }: Operator, to: PublicKey, lamports: number) {
   return SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to, lamports });
 }
 
-/** Rounded up to a thousandth, which is enough for it. */
+/** Rounded up to a thousandth of a SOL. */
 export function inSol(lamports: number): string {
   return String(Math.ceil((lamports / LAMPORTS_PER_SOL) * 1_000) / 1_000);
 }

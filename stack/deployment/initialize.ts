@@ -30,7 +30,7 @@ export interface DeploymentOptions {
   readonly dir: string;
   /** A program whose key is elsewhere. */
   readonly programId?: PublicKey;
-  /** Both for good. Without them the program has to be initialized already. */
+  /** Both stay for good. Without them the program has to be initialized already. */
   readonly mints?: Mints;
   /** Makes the mints, a wallet with credits, and a worker there with the built-in engine. */
   readonly trialEndpoint?: string;
@@ -40,8 +40,8 @@ export interface DeploymentOptions {
 export type Report = (what: string, text: string) => void;
 
 /** The operator has to do something first, and the message says what. */
-export class OperatorsTurn extends CommandError {
-  override name = 'OperatorsTurn';
+export class ActionRequiredError extends CommandError {
+  override name = 'ActionRequiredError';
 }
 
 const AGAIN = 'Then run this command again.';
@@ -53,7 +53,7 @@ const SETTINGS_FILE = 'service.env';
  * From a funded key to a program that is set up. What is done already is not done again, so a repeat
  * goes on where the last one ended.
  *
- * @throws OperatorsTurn where SOL, a deployment or a decision is missing
+ * @throws ActionRequiredError where SOL, a deployment or a decision is missing
  * @throws StackError, SetupError with what is wrong
  */
 export async function initializeDeployment(
@@ -89,7 +89,7 @@ export async function initializeDeployment(
     await describeFunding(operator, shares, dir),
     isDeployed ? undefined : describeDeployment(programId, dir),
   ].filter((step) => step !== undefined);
-  if (steps.length > 0) throw new OperatorsTurn([...steps, AGAIN].join('\n\n'));
+  if (steps.length > 0) throw new ActionRequiredError([...steps, AGAIN].join('\n\n'));
   report('program', String(programId));
 
   const mints = config
@@ -110,8 +110,8 @@ export async function initializeDeployment(
 }
 
 /**
- * The program of a deployment: the one that is named, else that of the folder. A local ledger has the
- * published one, whose key is nowhere: there it belongs to this upgrade authority.
+ * The program of a deployment: the named one, else that of the folder. A local ledger has the published
+ * program, which belongs to this upgrade authority there.
  */
 async function chooseProgram(
   connection: LedgerConnection,
@@ -131,7 +131,7 @@ async function chooseProgram(
 /**
  * Whether the program is there.
  *
- * @throws StackError where it is another's, who alone can initialize it
+ * @throws StackError where another key is its upgrade authority, which alone can initialize it
  */
 async function requireOwnProgram(
   connection: LedgerConnection,
@@ -139,7 +139,7 @@ async function requireOwnProgram(
 ): Promise<boolean> {
   const found = await readExecutable(connection, programId);
   if ('reason' in found) return false;
-  // What was set up from this folder may belong to a multisig by now.
+  // The authority of a set-up from this folder may be a multisig by now.
   if (isKnown || found.upgradeAuthority?.equals(authority)) return true;
   throw new StackError(
     `The upgrade authority of ${programId} is ${found.upgradeAuthority}, not ${authority} of ` +
@@ -165,7 +165,7 @@ async function missingModels(operator: Operator) {
 async function chooseMints(operator: Operator, options: DeploymentOptions): Promise<Mints> {
   if (options.mints) return options.mints;
   if (!options.trialEndpoint) {
-    throw new OperatorsTurn(
+    throw new ActionRequiredError(
       'Choose both mints, for good: --credit-mint <address> --stake-mint <address>. To try it ' +
         'out: --trial.',
     );
@@ -236,7 +236,7 @@ async function openTrial(
   report('wallet', `${wallet.publicKey} with ${TRIAL_CREDITS} credits`);
 }
 
-/** Writes what the processes need besides keys and database, unless it is there. @returns where */
+/** Writes the settings without keys and database, unless the file is there. @returns its path */
 function writeSettings(deployment: {
   options: DeploymentOptions;
   keys: DeploymentKeys;

@@ -19,7 +19,7 @@ const KEYS = [
   'worker-authority',
   'proof-key',
 ] as const;
-/** What a trial needs besides. */
+/** The further keys of a trial. */
 const TRIAL_KEYS = ['credit-mint', 'stake-mint', 'wallet'] as const;
 
 export type DeploymentKeys = Readonly<Record<(typeof KEYS)[number], Keypair>>;
@@ -57,7 +57,7 @@ export function openTrialKeys(folder: string): TrialKeys {
   return readKeys(folder, TRIAL_KEYS);
 }
 
-/** The key that names a program of one's own, which is made unless it is there. */
+/** The key of the deployment's own program; made unless it is there. */
 export function openProgramKey(folder: string): Keypair {
   if (!hasProgramKey(folder)) writeNewKey(keyPath(folder, PROGRAM_KEY), drawProgramKey());
   return readKey(keyPath(folder, PROGRAM_KEY));

@@ -9,7 +9,7 @@ import {
 import { CommandError } from '../../cli/terminal/output.ts';
 import { SetupError } from '../../worker/setup/setupError.ts';
 import { StackError } from '../config.ts';
-import { initializeDeployment, OperatorsTurn } from './initialize.ts';
+import { ActionRequiredError, initializeDeployment } from './initialize.ts';
 
 // `npm run operator:init`: docs/deploying.md walks through it.
 
@@ -46,7 +46,7 @@ try {
 } catch (error) {
   if (!(error instanceof CommandError)) throw error;
   console.error(`\n${error.message}`);
-  process.exitCode = error instanceof OperatorsTurn ? EXIT_CODE_TO_DO : 1;
+  process.exitCode = error instanceof ActionRequiredError ? EXIT_CODE_TO_DO : 1;
 }
 
 async function run(options: Options): Promise<void> {

@@ -4,14 +4,14 @@ import { readHealth } from '../../worker/setup/processReports.ts';
 import { SetupError } from '../../worker/setup/setupError.ts';
 import { listUpstreamModels } from '../../worker/setup/upstreamModels.ts';
 
-/** A small model is loaded within this time, or an upstream started that was forgotten. */
+/** Enough to load a small model, or to start a forgotten upstream. */
 const WAIT_MS = 30_000;
 const POLL_MS = 500;
 const ANSWER_TIMEOUT_MS = 5_000;
 
 /**
- * Says how to try the service, once it has a worker to give jobs to. While it has none, it says why, and
- * after 30 s that it goes on without; then how to try it follows later.
+ * Says how to try the service, once it has a worker that takes jobs. Until then it says why there is
+ * none. After 30 s the start goes on without one, and how to try it follows later.
  *
  * @param options.apiUrl whose workers count
  * @param options.explain why no worker takes jobs, in sentences
@@ -64,8 +64,8 @@ async function hasWorkers(apiUrl: string): Promise<boolean> {
 }
 
 /**
- * Why no worker takes jobs: what is wrong with their upstream, as `svc worker init` says it, or what the
- * first of them says.
+ * Why no worker takes jobs: the fault of their upstream, as `svc worker init` reports it, or the reason
+ * that the first worker gives.
  *
  * @param from.upstreamUrl undefined for the built-in engine
  */

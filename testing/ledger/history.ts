@@ -1,6 +1,7 @@
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import { creditBuy, creditWithdraw } from '../../programs/client/index.ts';
 import { mintTo } from '../../stack/operator.ts';
+import { REFUNDABLE_SECONDS } from './deadlines.ts';
 import type { JobScene } from './jobScene.ts';
 
 /** Jobs that have ended, one in each way that takes no verdict. */
@@ -10,7 +11,6 @@ export interface History {
   readonly expired: PublicKey;
 }
 
-const TIMEOUT_SECONDS = 121;
 const ARBITRATION_SECONDS = 86_401;
 
 /**
@@ -36,7 +36,7 @@ export async function makeHistory(scene: JobScene): Promise<History> {
   for (const job of [settled, expired]) await scene.settle(job);
   await mention(scene, settled);
   await scene.dispute(expired);
-  await scene.wait(TIMEOUT_SECONDS);
+  await scene.wait(REFUNDABLE_SECONDS);
   await scene.refund(refunded);
   await scene.wait(ARBITRATION_SECONDS);
   await scene.expire(expired);

@@ -319,7 +319,7 @@ describe('a list with thousands of faults', () => {
     parseChatCompletion({ ...valid, ...change });
 
   it('is read up to the first fault among its messages, which is named', () => {
-    const { values, looks } = counted(2_048);
+    const { values, looks } = counted(MESSAGES_MAX);
     const good = Array(100).fill(valid.messages[0]);
     const refusal = expect.objectContaining({ options: { param: 'messages[100].role' } });
     expect(sent({ messages: [...good, ...values.slice(100)] })).toThrow(refusal);

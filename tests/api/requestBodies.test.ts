@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SMALL_VALUES_MAX } from '../../api/http/middleware/requestBody.ts';
 import { REQUEST_LIMITS } from '../../common/format.ts';
+import { MESSAGES_MAX } from '../../common/workerProtocol.ts';
 import {
   type Body,
   bodyWith,
@@ -139,7 +140,7 @@ describe('a body of 4 MiB', () => {
 describe('a body of 4 MB', () => {
   const padded = (body: string) => body.replace('{', `{"x":"${'x'.repeat(3_900_000)}",`);
   const text = 'lorem ipsum '.repeat(300_000);
-  const messages = Array.from({ length: 2_048 }, () => ({
+  const messages = Array.from({ length: MESSAGES_MAX }, () => ({
     role: 'user',
     content: 'é'.repeat(950),
   }));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
+import { REFUNDABLE_SECONDS, STOPPED_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
 import {
   readBooks,
@@ -198,7 +199,7 @@ describe('a stream', () => {
     await api.kill();
     await broken;
     expect(await readBooks(service, address)).toMatchObject({ locked: 8n });
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     expect(await untilEnded(service, address, 1)).toEqual({
       ...{ available: CREDITS, locked: 0n },
       jobs: [{ status: 'refunded', reason: 'none', charged: 0n }],
@@ -221,7 +222,7 @@ describe('a completion, plain and streamed,', () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, stopped, end } = await askOfDeafWorker(apiKey);
     await untilDispatched(service, address, FORMS.length);
-    await service.advanceSeconds(106);
+    await service.advanceSeconds(STOPPED_SECONDS);
     await until(async () => stopped() === FORMS.length);
     await service.advanceSeconds(16);
     const [plain, stream] = (await answers) as [Answer, Answer];
@@ -245,7 +246,7 @@ describe('a completion, plain and streamed,', () => {
       if (request.method === 'sendTransaction') await untilEnded(service, address, FORMS.length);
       return forward(request);
     });
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     const answers = await Promise.all(asking);
     const { data: jobs } = await service.get('/v1/jobs', apiKey);
     for (const answer of answers) {
@@ -317,7 +318,7 @@ describe('an official client with automatic retries', () => {
       messages: [{ role: 'user', content: 'Say hello.' }],
     });
     await untilDispatched(service, address, 1);
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     const { choices } = await asking;
     expect(choices[0]?.message.content).toBe('answered');
     const books = await untilEnded(service, address, 2);

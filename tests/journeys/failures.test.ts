@@ -2,10 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { PublicKey } from '@solana/web3.js';
 import { APIError } from 'openai';
 import { boundTokens } from '../../common/tokenizers/tokenCounts.ts';
-import { STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
-import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
+import { REFUNDABLE_SECONDS, STOPPED_SECONDS } from '../../testing/ledger/deadlines.ts';
 import {
   ofWallet,
   readBooks,
@@ -22,8 +21,6 @@ import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 
-/** From here on a worker may be right that its proof would come too late. */
-const STOP_SECONDS = JOB_TIMEOUT_SECONDS - Number(STOP_BEFORE_END_SECONDS);
 const ROUNDS = 4;
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
@@ -136,7 +133,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await work('never_answers');
     const failing = failureOf(kind);
     await untilDispatched(service, wallet.address, 1);
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     const error = await failing;
     expect(error).toMatchObject({ status: 504, code: 'job_timeout', type: 'timeout_error' });
     // It is safe to retry.
@@ -155,9 +152,9 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     await start(engine);
     const failing = failureOf(kind);
     await asked;
-    await service.advanceSeconds(STOP_SECONDS + 4);
+    await service.advanceSeconds(STOPPED_SECONDS + 3);
     sayIt();
-    await service.advanceSeconds(JOB_TIMEOUT_SECONDS + 1 - STOP_SECONDS);
+    await service.advanceSeconds(REFUNDABLE_SECONDS + 1 - STOPPED_SECONDS);
     expect(await failing).toMatchObject({ status: 504, code: 'job_timeout' });
     expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
     await expectNothingCharged();
@@ -251,7 +248,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     if (kind === 'plain') {
       const answering = client.chat.completions.create(body);
       await untilAll('processing', 1);
-      await service.advanceSeconds(106);
+      await service.advanceSeconds(STOPPED_SECONDS);
       const answer = await answering;
       expect(answer.choices[0]?.finish_reason).toBe('length');
       reportedTokens = answer.usage?.completion_tokens;
@@ -261,7 +258,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
       const reasons: unknown[] = [];
       let moved: Promise<void> | undefined;
       for await (const { choices, usage } of stream) {
-        moved ??= service.advanceSeconds(106);
+        moved ??= service.advanceSeconds(STOPPED_SECONDS);
         reasons.push(...choices.map(({ finish_reason }) => finish_reason));
         reportedTokens = usage?.completion_tokens;
       }
@@ -300,7 +297,7 @@ describe('a request whose API process is killed after the lock', () => {
     await api.kill();
     await broken;
     expect((await readBooks(service, wallet.address)).locked).toBe(8n);
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     await untilAll('refunded', 1);
     await expectNothingCharged();
   });

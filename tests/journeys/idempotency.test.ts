@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
 import type { StartedProcess } from '../../testing/childProcess.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import {
   ofWallet,
   readBooks,
@@ -234,12 +235,12 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     const again = await ask({ stream, headers });
     expect([again.response.status, again.response.headers.get('retry-after')]).toEqual([409, '2']);
     expect(JSON.parse(again.body).error.code).toBe('idempotency_key_in_use');
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     expect((await first).response.status).toBe(504);
     // It ended without a charge, so the next one runs.
     const next = ask({ stream, headers });
     await untilDispatched(service, wallet.address, 1);
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     await next;
     expect(await spentCredits()).toBe(0n);
   });

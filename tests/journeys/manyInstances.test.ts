@@ -13,6 +13,7 @@ import type { StartedProcess } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { startIndexerInProcess, type TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { type Balancer, startBalancer } from '../../testing/service/balancer.ts';
 import { secretsKeySteps } from '../../testing/service/gatedService.ts';
 import { fetchHastily } from '../../testing/service/requestCompletion.ts';
@@ -218,8 +219,6 @@ const REQUESTS = 20;
 
 describe(`an instance that is killed under ${REQUESTS} requests`, () => {
   const LOCKED_BEFORE_KILL = 12;
-  /** After the time-out of a job. */
-  const REFUNDABLE_SECONDS = 121;
   let killed: StartedProcess;
   let balancer: Balancer;
 

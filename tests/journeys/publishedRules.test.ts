@@ -13,6 +13,7 @@ import {
   verifySignature,
 } from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { openTokens, readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks, untilDispatched } from '../../testing/ledger/walletBooks.ts';
@@ -34,8 +35,6 @@ const CREDITS = 1_000n;
 const CHARGE = 8;
 const RAISED_CHARGE = 20;
 /** As the ledger spells it. */
-/** After the time-out of a job. */
-const REFUNDABLE_SECONDS = 121;
 const OTHER_HASH = `sha256:${'0'.repeat(64)}`;
 
 type Wallet = Awaited<ReturnType<RunningService['addWallet']>>;

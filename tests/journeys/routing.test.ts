@@ -11,6 +11,7 @@ import {
 } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { sample, untilSampled } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -435,7 +436,7 @@ describe('a silent worker', () => {
     const before = await service.account();
     const asking = ask();
     await service.untilDispatched(1);
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     const response = await asking;
     expect(response.status).toBe(504);
     await expectJobHeaders(response);

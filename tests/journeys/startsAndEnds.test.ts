@@ -11,6 +11,7 @@ import { type StartedProcess, startProcess } from '../../testing/childProcess.ts
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { type DatabaseGate, startDatabaseGate } from '../../testing/database/databaseGate.ts';
 import { startIndexerInProcess } from '../../testing/indexer/inProcessIndexer.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { type Interceptor, nodeUnavailable } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilEnded, untilLocked } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -29,8 +30,6 @@ afterAll(() => service?.close());
 describe('an API process that receives SIGTERM', () => {
   const STREAMS = 4;
   const CREDITS = 1_000n;
-  /** After the time-out of a job. */
-  const REFUNDABLE_SECONDS = 121;
   /** Run before a process's own code: it gets SIGTERM while it reports that it is ready. */
   const ENDED_WHEN_READY = `
     const write = process.stdout.write;

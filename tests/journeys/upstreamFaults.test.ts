@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { STOPPED_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { createRandom } from '../../testing/random.ts';
 import {
@@ -30,8 +31,6 @@ const CREDITS = 1_000n;
 const TOO_LONG_MS = 21_000;
 /** Less than that, and twice as long is more. */
 const PAUSE_MS = 11_000;
-/** A second after the moment at which unfinished answers are stopped. */
-const STOP_SECONDS = 106;
 
 const random = createRandom(1);
 
@@ -108,7 +107,7 @@ const OVERDUE: Outcome = {
   plain: [504, 'job_timeout'],
   stream: [504, 'job_timeout'],
   charge: 0n,
-  clockSeconds: [106, 10, 10],
+  clockSeconds: [STOPPED_SECONDS, 10, 10],
 };
 
 /** Cut off at the token limit, for the price of the limit. */
@@ -266,7 +265,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     });
     const answer = await complete(form, {}, async (untilBegun) => {
       await untilBegun();
-      await service.advanceSeconds(STOP_SECONDS);
+      await service.advanceSeconds(STOPPED_SECONDS);
     });
     expect(answer.status).toBe(200);
     if (form === 'stream') {
@@ -307,7 +306,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
         // So that it is not silent: what came last has reached the API.
         await until(async () => thoughts > before + 1);
       }
-      await service.advanceSeconds(STOP_SECONDS);
+      await service.advanceSeconds(STOPPED_SECONDS);
     });
     expect(answer.status).toBe(form === 'stream' ? 200 : 500);
     expect(answer.error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
@@ -322,7 +321,7 @@ describe.each(FORMS)('15 s before the deadline, a %s answer', (form) => {
     upstream.answerWith(think);
     const answer = await complete(form, {}, async (untilBegun) => {
       await untilBegun();
-      await service.advanceSeconds(STOP_SECONDS);
+      await service.advanceSeconds(STOPPED_SECONDS);
       await service.advanceSeconds(10);
       await service.advanceSeconds(10);
     });

@@ -11,6 +11,7 @@ import { mintTo, submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { untilDispatched } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -215,7 +216,7 @@ describe('a webhook for every kind', () => {
     worker().setMode('never_answers');
     const failing = failureOf(complete());
     await untilDispatched(service, wallet.address, 1);
-    await service.advanceSeconds(121);
+    await service.advanceSeconds(REFUNDABLE_SECONDS);
     const timedOut = await failing;
     const { details } = timedOut.error as { details: Record<string, unknown> };
     expect([timedOut.status, timedOut.code]).toEqual([504, 'job_timeout']);

@@ -108,7 +108,9 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'worker',
-    files: ['admission', 'answer', 'attempts', 'output'].map((name) => `worker/jobs/${name}.ts`),
+    files: ['admission', 'answer', 'attempts', 'proofSigner'].map(
+      (name) => `worker/jobs/${name}.ts`,
+    ),
     tests: [
       'worker/admission',
       'worker/attempts',

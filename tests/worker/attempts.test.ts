@@ -28,7 +28,7 @@ describe('the record of jobs', () => {
     expect(attempts.take('job', 1, life(1_000n))).toBe(false);
     expect(attempts.take('job', 2, life(1_000n))).toBe(false);
     expect(attempts.take('job', 3, life(1_000n))).toBe(true);
-    attempts.noteOutput('job');
+    attempts.recordOutput('job');
     attempts.end('job');
     expect(attempts.take('job', 4, life(1_000n))).toBe(false);
   });

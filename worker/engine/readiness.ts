@@ -1,5 +1,5 @@
 import type { Logger } from '../../common/logger.ts';
-import { delay } from '../../common/wait.ts';
+import { within } from '../../common/wait.ts';
 import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
@@ -77,17 +77,12 @@ export function createReadiness(options: {
   }
 
   async function tryModel(model: string): Promise<void> {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(TRIAL_MS_MAX)]);
-    const chat = { model, messages: TRIAL_MESSAGES };
     const startedAtMs = now();
     try {
-      for await (const { type } of engine.generate(chat, { tokenLimit: TRIAL_TOKENS, signal })) {
-        // An upstream that ignores the limit would go on.
-        if (type !== 'alive') break;
-      }
+      await generateToken(engine, model, closing.signal);
       proven.set(model, Math.max(0, Math.round(now() - startedAtMs)));
     } catch (error) {
-      const cause = signal.aborted ? TOO_LONG : asWorkerError(error);
+      const cause = asWorkerError(error);
       throw recordFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
     }
   }
@@ -115,16 +110,13 @@ export function createReadiness(options: {
     trial ??= tryModels(models).finally(() => {
       trial = undefined;
     });
-    const untried = notReady(`it has not yet ended its trial of ${models.join(', ')}`);
-    const wait = new AbortController();
-    const isLate = delay(trialWaitMs, wait.signal).then(() => Promise.reject(untried));
-    try {
-      await Promise.race([trial, isLate]);
-    } finally {
-      wait.abort();
-    }
+    const hasEnded = await within(
+      trialWaitMs,
+      trial.then(() => true),
+    );
     // The trial may have begun before the worker hosted all of these.
-    if (models.some((model) => !proven.has(model))) throw untried;
+    if (hasEnded && models.every((model) => proven.has(model))) return;
+    throw notReady(`it has not yet ended its trial of ${models.join(', ')}`);
   }
 
   return {
@@ -156,6 +148,29 @@ export function createReadiness(options: {
     firstTokenMs: () => Object.fromEntries(proven),
     close: () => closing.abort(),
   };
+}
+
+/**
+ * Generates one token, however long the model loads before.
+ *
+ * @throws WorkerError `upstream_failed` after half an hour, or once `closing` aborts
+ */
+export async function generateToken(
+  engine: Engine,
+  model: string,
+  closing?: AbortSignal,
+): Promise<void> {
+  const late = AbortSignal.timeout(TRIAL_MS_MAX);
+  const signal = closing ? AbortSignal.any([closing, late]) : late;
+  const chat = { model, messages: TRIAL_MESSAGES };
+  try {
+    for await (const { type } of engine.generate(chat, { tokenLimit: TRIAL_TOKENS, signal })) {
+      // An upstream that ignores the limit would go on.
+      if (type !== 'alive') break;
+    }
+  } catch (error) {
+    throw signal.aborted ? TOO_LONG : error;
+  }
 }
 
 function notReady(

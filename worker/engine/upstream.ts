@@ -37,7 +37,7 @@ const CHECK_TIMEOUT_MS = HEALTH_TIMEOUT_MS - 1_000;
 const NOT_IMPLEMENTED = 501;
 const REFUSED_KEY_STATUSES = [401, 403];
 
-/** For what matters little: the usage after the finish chunk, the body of an error. */
+/** For the usage after the finish chunk, and for the body of an error. */
 const REST_WAIT_MS = 2_000;
 
 /** Where an engine gets its answers. */

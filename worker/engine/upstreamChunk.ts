@@ -28,7 +28,7 @@ const upstreamChunk = z.looseObject({
     .nullish(),
 });
 
-/** In the order in which they are taken: some servers have several for the same text. */
+/** The first one counts: some servers repeat one text in several fields. */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_details'];
 
 /**

@@ -62,7 +62,7 @@ export async function asUpstreamRefusal(
   const body = await readStart(response, bodyWaitMs);
   if (CONTEXT_LENGTH.test(body)) return tooLong();
   const sent = Object.entries(FIELDS).filter(([field]) => chat[field] !== undefined);
-  // What names a field counts before what only speaks of one.
+  // A field that is named as such goes before one that is only mentioned.
   const names = [...body.matchAll(NAMED)].map(([, name = '']) => name).join(' ');
   const [first] = [names, body].flatMap((text) => sent.filter(([, words]) => words.test(text)));
   if (first) return parameterRefused(first[0]);
@@ -70,7 +70,7 @@ export async function asUpstreamRefusal(
   return new WorkerError('request_refused', "The model's server refuses the request");
 }
 
-/** The error for a status that says all, with the time after which it is worth asking again. */
+/** The error for a status whose body adds nothing, with the server's `Retry-After`. */
 export function asUpstreamStatus({ status, headers }: Response): WorkerError {
   const busy = BUSY_STATUSES[status];
   if (busy === undefined)

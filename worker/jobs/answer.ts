@@ -14,7 +14,7 @@ import type { Admitted } from './admission.ts';
 import { createChunks } from './chunks.ts';
 import type { Proof, SignProof } from './proofSigner.ts';
 
-/** What an answer is made of. */
+/** One job, and its connections to engine and caller. */
 interface Work {
   request: JobRequest;
   engine: Engine;

@@ -27,7 +27,7 @@ export interface Attempts {
    */
   take(job: string, attempt: number, life: JobLife): boolean;
   /** The attempt that was taken has output: no other attempt of this job is taken any more. */
-  noteOutput(job: string): void;
+  recordOutput(job: string): void;
   /** The attempt that was taken has ended: without output, a greater one may follow. */
   end(job: string): void;
 }
@@ -84,7 +84,7 @@ export function createAttempts(): Attempts {
       jobs.set(job, { attempt, state: 'running', deletableAtSeconds });
       return true;
     },
-    noteOutput(job) {
+    recordOutput(job) {
       const taken = jobs.get(job);
       if (taken) taken.state = 'answered';
     },
@@ -149,34 +149,5 @@ export function createEarlyStarts<Run>(capacity: number): EarlyStarts<Run> {
     },
     of: (job) => [...bySigner.values()].flatMap((runs) => runs.get(job) ?? []),
     all: () => [...bySigner.values()].flatMap((runs) => [...runs.values()]),
-  };
-}
-
-/** The keys whose last job passed the ledger's check. */
-interface KnownSigners {
-  has(signer: PublicKey): boolean;
-  add(signer: PublicKey): void;
-  delete(signer: PublicKey): void;
-}
-
-/** A worker serves a few gateways, and sometimes a wallet that sends its own jobs. */
-const SIGNERS_MAX = 256;
-
-/**
- * Anybody can sign a request. Only for a known key does the engine start before the ledger's check,
- * so that unknown signers cannot make it work unpaid. Being known permits nothing else.
- */
-export function createKnownSigners(): KnownSigners {
-  const signers = new Set<string>();
-  return {
-    has: (signer) => signers.has(signer.toBase58()),
-    add(signer) {
-      const key = signer.toBase58();
-      signers.delete(key);
-      signers.add(key);
-      const [oldest] = signers;
-      if (signers.size > SIGNERS_MAX && oldest !== undefined) signers.delete(oldest);
-    },
-    delete: (signer) => void signers.delete(signer.toBase58()),
   };
 }

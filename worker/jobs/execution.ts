@@ -51,13 +51,13 @@ export function createExecute(dependencies: {
   nowMs: () => number;
 }): Execute {
   const { signProof, logger, onEnd, nowMs } = dependencies;
-  return async (request, response, { admitted, stop, cancel, onOutput: noteOutput }) => {
+  return async (request, response, { admitted, stop, cancel, onOutput: recordOutput }) => {
     const begunMs = performance.now();
     const secondsSoFar = (): number => (performance.now() - begunMs) / MS_PER_SECOND;
     let firstTextSeconds: number | undefined;
     const onOutput = (): void => {
       firstTextSeconds = secondsSoFar();
-      noteOutput();
+      recordOutput();
     };
     const end = (outcome: JobResult['outcome'], proof?: Proof): void =>
       onEnd({

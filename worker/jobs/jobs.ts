@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Admission, Admitted } from './admission.ts';
-import { type Attempts, createEarlyStarts, createKnownSigners } from './attempts.ts';
+import { type Attempts, createEarlyStarts } from './attempts.ts';
 import { type Controls, createExecute, type JobResult } from './execution.ts';
 import type { SignProof } from './proofSigner.ts';
 
@@ -42,6 +43,13 @@ type RunJob = (
   response: ServerResponse,
 ) => Promise<void>;
 
+/**
+ * How many signers whose last job passed are remembered. Anybody can sign a request. Only for such a
+ * signer does the engine start before the ledger's check, so that no other makes it work unpaid.
+ * A worker serves a few gateways, and sometimes a wallet that sends its own jobs.
+ */
+const SIGNERS_MAX = 256;
+
 export function createJobs(dependencies: {
   admission: Admission;
   attempts: Attempts;
@@ -60,7 +68,7 @@ export function createJobs(dependencies: {
   const running = new Map<string, RunningJob>();
   const earlyStarts = createEarlyStarts<RunningJob>(capacity);
   const execute = createExecute({ engine, signProof, logger, onEnd, nowMs });
-  const signers = createKnownSigners();
+  const knownSigners = new LRUCache<string, true>({ max: SIGNERS_MAX });
   const closing = new AbortController();
 
   function countInFlight(): number {
@@ -75,14 +83,15 @@ export function createJobs(dependencies: {
 
   /** Takes the job only for a permitted caller, so that no other request can use it up. */
   async function admit(key: string, request: JobRequest, signer: PublicKey): Promise<Admitted> {
+    const signerKey = signer.toBase58();
     try {
-      const admitted = await admission.admit(request, signer, signers.has(signer));
+      const admitted = await admission.admit(request, signer, knownSigners.has(signerKey));
       if (!attempts.take(key, request.attempt, admitted)) throw alreadyUsed();
-      signers.add(signer);
+      knownSigners.set(signerKey, true);
       return admitted;
     } catch (refusal) {
       // So each admitted job gives its signer at most one unpaid start of the engine.
-      signers.delete(signer);
+      knownSigners.delete(signerKey);
       throw refusal;
     }
   }
@@ -127,7 +136,7 @@ export function createJobs(dependencies: {
       admitted,
       stop: new AbortController(),
       cancel: new AbortController(),
-      onOutput: () => attempts.noteOutput(key),
+      onOutput: () => attempts.recordOutput(key),
     };
     const ended = execute(request, response, controls);
     return { ...controls, attempt: request.attempt, ended };
@@ -148,7 +157,7 @@ export function createJobs(dependencies: {
         throw alreadyUsed();
       }
       requireCapacity();
-      const isEarly = signers.has(signer) && earlyStarts.hasCapacity(signer);
+      const isEarly = knownSigners.has(signer.toBase58()) && earlyStarts.hasCapacity(signer);
       await (isEarly ? runEarly : runAdmitted)(key, request, signer, response);
     },
     async stop(address, attempt, signer) {

@@ -97,11 +97,11 @@ export async function initializeWorker(
   if ((options.stake ?? config.minimumStakeTokens) < config.minimumStakeTokens) {
     throw new SetupError(`--stake must be at least the minimum, ${config.minimumStakeTokens}.`);
   }
-  const { models, slots } = await measureUpstream(options, offered, report);
+  const { models, capacity } = await measureUpstream(options, offered, report);
   writeSettings(folder, {
     ...settings,
     WORKER_MODELS: [...models].map((pair) => pair.join('=')).join(','),
-    WORKER_SLOTS: String(slots),
+    WORKER_SLOTS: String(capacity),
   });
   // As they are read again: a name may hold what ends a line's value.
   requireSettingsOfRun(readSettings(folder));
@@ -144,7 +144,7 @@ async function measureUpstream(
   options: InitializeOptions,
   offered: readonly string[],
   report: Report,
-): Promise<{ models: Map<string, string>; slots: number }> {
+): Promise<{ models: Map<string, string>; capacity: number }> {
   const url = options.upstream;
   const key = options.upstreamKey;
   const names = (await listUpstreamModels(url, key)) ?? [...new Set(options.model.values())];
@@ -167,7 +167,7 @@ async function measureUpstream(
   const answered = await tryModels(engine, proposed.keys(), detail);
   const [first] = answered;
   if (first === undefined) throw new SetupError('The upstream answers for none of them.');
-  const slots =
+  const capacity =
     options.slots ??
     (await measureCapacity(
       engine,
@@ -177,8 +177,8 @@ async function measureUpstream(
         detail(`${jobs} at a time: ${isRefused ? 'refused' : speed}`);
       },
     ));
-  report(`Capacity         ${slots === 1 ? '1 job' : `${slots} jobs`} at the same time`);
-  return { models: new Map([...proposed].filter(([id]) => answered.includes(id))), slots };
+  report(`Capacity         ${capacity === 1 ? '1 job' : `${capacity} jobs`} at the same time`);
+  return { models: new Map([...proposed].filter(([id]) => answered.includes(id))), capacity };
 }
 
 interface Setup {

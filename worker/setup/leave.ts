@@ -1,6 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import { stakeUnlock, stakeWithdraw, workerUnhost } from '../../programs/client/instructions.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
@@ -13,8 +14,8 @@ import { sendTogether } from './transactions.ts';
 /** A gateway that has not yet seen the change may still send jobs. */
 const QUIET_MS = 5_000;
 const POLL_MS = 250;
-/** The longest life of a job, and some. */
-const DRAIN_MS_MAX = 150_000;
+/** The longest life of a job, and half a minute. */
+const DRAIN_MS_MAX = (JOB_TIMEOUT_SECONDS + 30) * 1_000;
 
 /**
  * Ends a worker step by step: no further jobs, then the stake. Safe to repeat; once the cooldown is

@@ -40,7 +40,7 @@ export async function describeWorker(options: {
     readEarnings({ connection, addresses }, address, { sinceSeconds, jobsMax }),
   ]);
   const text = [
-    `Worker           ${address}: ${standingOf(worker, config)}`,
+    `Worker           ${address}: ${statusOf(worker, config)}`,
     `Endpoint         ${endpoint}: ${health}`,
     `Process          ${jobs ? `${jobs.in_flight} of ${jobs.slots} jobs` : 'not on this machine'}`,
     `Models           ${hosted.join(', ') || 'none'}`,
@@ -53,7 +53,7 @@ export async function describeWorker(options: {
 }
 
 /** Whether the ledger lets it take jobs, in words. */
-function standingOf(worker: Worker, config: Config): string {
+function statusOf(worker: Worker, config: Config): string {
   if (worker.status !== 'active') return worker.status;
   if (worker.unstakingTokens > 0n) return 'leaving, its stake is unlocked';
   if (worker.stakeTokens < config.minimumStakeTokens) return 'below the minimum stake';

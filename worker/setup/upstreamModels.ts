@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import type { Engine } from '../engine/engine.ts';
+import { generateToken } from '../engine/readiness.ts';
 import { modelsUrl } from '../engine/upstream.ts';
 import { SetupError } from './setupError.ts';
 
 const LIST_TIMEOUT_MS = 10_000;
-/** The first request loads a model. */
-const TRIAL_TIMEOUT_MS = 30 * 60_000;
 
 /** Of servers that answer chats and nothing else. */
 const NO_LIST_STATUSES = [404, 405, 501];
@@ -102,10 +101,7 @@ export async function tryModels(
   for (const id of ids) {
     const begunMs = performance.now();
     try {
-      const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS);
-      const messages = [{ role: 'user' as const, content: 'Hello' }];
-      const answer = engine.generate({ model: id, messages }, { tokenLimit: 1, signal });
-      for await (const { type } of answer) if (type !== 'alive') break;
+      await generateToken(engine, id);
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
       report(`${id} answers after ${seconds} s`);
       answered.push(id);

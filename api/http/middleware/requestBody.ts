@@ -5,6 +5,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
+import { REQUEST_BYTES_MAX } from '../../../common/workerProtocol.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
@@ -12,8 +13,7 @@ import type { ReadBody } from '../largeBodies/thread.ts';
 import { addressOf } from './burstLimit.ts';
 import { walletOf } from './everyRequest.ts';
 
-const BODY_BYTES_MAX = 4 * 1_024 * 1_024;
-/** Of every other request than a completion. */
+/** The largest body of any other request than a completion. */
 const SMALL_BYTES_MAX = 64 * 1_024;
 /**
  * What is smaller, and holds no more values, is read in a millisecond or so, without a thread. Most
@@ -41,7 +41,7 @@ const EMPTY = new Uint8Array();
  *   are refused
  */
 export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
-  const bytesMax = largeBodies ? BODY_BYTES_MAX : SMALL_BYTES_MAX;
+  const bytesMax = largeBodies ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
   return async (request, response, next) => {
     const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
     if (length === undefined && transfer === undefined) return next();
@@ -74,7 +74,7 @@ async function readCompletion(
     held.assertPlace();
   };
   try {
-    const chunks = await receive(request, { bytesMax: BODY_BYTES_MAX, onBytes });
+    const chunks = await receive(request, { bytesMax: REQUEST_BYTES_MAX, onBytes });
     if (!isLarge && readSmall(request, chunks, { isLastWord: false })) return true;
     return note(request, await largeBodies.read(chunks, sender, () => !response.destroyed));
   } finally {
@@ -209,7 +209,7 @@ function invalid({ message, param }: { message: string; param: string | undefine
 }
 
 function tooLarge(bytesMax: number): ApiError {
-  const size = bytesMax === BODY_BYTES_MAX ? '4 MiB' : '64 KiB';
+  const size = bytesMax === REQUEST_BYTES_MAX ? '4 MiB' : '64 KiB';
   return new ApiError('invalid_request', `The body is larger than ${size}.`);
 }
 

@@ -17,7 +17,7 @@ fn account(per_job_credits: u64, per_day_credits: u64) -> CreditAccount {
 }
 
 #[test]
-fn a_spender_is_named_with_limits_and_nobody_has_none_but_zero() {
+fn without_a_spender_all_limits_are_zero() {
     for (per_job_credits, per_day_credits) in [(1, 0), (0, 1), (NO_LIMIT, NO_LIMIT)] {
         let limits = Limits { per_job_credits, per_day_credits };
         assert!(fresh::<CreditAccount>().open(&address(1), &NONE, &limits, 0).is_err());

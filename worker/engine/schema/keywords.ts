@@ -128,9 +128,9 @@ export function schemasOfProperty(
   return all.length > 0 ? all : [additionalProperties];
 }
 
-/** Some patterns take years for thirty letters, and a client writes both. */
+/** Some patterns take years for thirty letters, and the client writes pattern and text. */
 const MATCH_MS_MAX = 100;
-/** A limit of time passes too while a busy machine lets this process wait: then it has used less. */
+/** On a busy machine the time limit may pass although the process has used less than this. */
 const MATCH_CPU_MICROSECONDS_MIN = 50_000;
 const MATCH = new Script("new RegExp(pattern, 'u').test(text)");
 const sandbox = createContext({ pattern: '', text: '' });

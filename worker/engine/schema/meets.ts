@@ -14,7 +14,7 @@ const DEPTH_MAX = 200;
 /**
  * Whether a value meets a schema, by the rules of JSON Schema 2020-12. A format only describes.
  *
- * @throws SchemaRefusedError where the schema does not let that be said
+ * @throws SchemaRefusedError where the schema does not decide it
  */
 export function meets(reader: SchemaReader, schema: unknown, value: unknown, depth = 0): boolean {
   if (depth > DEPTH_MAX) throw new SchemaRefusedError('it is nested too deep');

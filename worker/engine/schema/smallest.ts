@@ -27,7 +27,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 const LEVELS = [4, 8, 16, 32, 64];
 /** Ways through the branches of one level that are tried. */
 const WAYS_MAX = 64;
-/** Numbers and lengths that are tried from the least on, for patterns and for items that differ. */
+/** How many numbers and lengths are tried, from the least on, for patterns and for different items. */
 const TRIES = 16;
 const LETTERS = ['a', 'A', '0', '-'];
 
@@ -91,7 +91,7 @@ function waysThrough(reader: SchemaReader, schema: unknown, levels: number): Lev
 const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'] as const;
 const UPPER = ['maximum', 'exclusiveMaximum'] as const;
 
-/** What both ask for, as far as it leads to values; the whole schema checks them afterwards. */
+/** What both levels demand, as far as values follow from it; the whole schema checks each value. */
 function combine(one: Level, other: Level): Level {
   const combined: Level = { ...other, ...one };
   for (const bound of LOWER) combined[bound] = strictest(Math.max, one[bound], other[bound]);
@@ -140,7 +140,7 @@ function valuesOf(reader: SchemaReader, level: Level, levels: number): unknown[]
   });
 }
 
-/** By the rules a schema with properties and no type also takes a number, which is never meant. */
+/** By the rules a schema with properties and no type also takes a number, which its author never means. */
 function impliedTypes(level: Level): Type[] {
   const has = (...keywords: (keyof Level)[]): boolean =>
     keywords.some((keyword) => level[keyword] !== undefined);
@@ -190,7 +190,7 @@ function listsOf(reader: SchemaReader, level: Level, levels: number): unknown[][
   return [list];
 }
 
-/** What is required, in the order of the properties, and as many more as it takes. */
+/** The required properties, in their order, and as many more as the schema demands. */
 function recordsOf(reader: SchemaReader, level: Level, levels: number): object[] {
   const { properties = {}, required = [], minProperties = 0, propertyNames = true } = level;
   const known = Object.keys(properties);
