@@ -5,6 +5,8 @@ import { type Change, mergeChanges } from '../fold/change.ts';
 import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
 import { changesOf } from '../fold/folds.ts';
 import {
+  copiedChanges,
+  copiedEvent,
   copyEvents,
   hasHeldEvents,
   insertEvents,
@@ -12,10 +14,8 @@ import {
   markFolded,
   selectHeldEvents,
 } from '../sql/journal.ts';
-import { notifyJobs } from '../sql/notifications.ts';
 import { selectSequences } from '../sql/progress.ts';
 import { copyChanges, writeChanges } from '../sql/writeChanges.ts';
-import type { PreparedTransaction } from './prepare.ts';
 
 /** An event is folded when each account it changes has had exactly the changes before it. */
 function isNext(changes: readonly Change[], sequences: ReadonlyMap<string, bigint>): boolean {
@@ -100,9 +100,20 @@ async function foldReleased(
 /** Notifies others of folded events, in the same database transaction. */
 export type NotifyReaders = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
 
-/** Notifies readers that wait for a job. */
-export const notifyReaders: NotifyReaders = (database, events) =>
-  notifyJobs(database, jobsOf(events));
+/** 100 addresses take at most 4,500 bytes of the 8,000 that a notification may have. */
+const ADDRESSES_MAX = 100;
+
+/** Notifies listeners on `mirror_jobs` of the jobs that events are about, once it commits. */
+export const notifyReaders: NotifyReaders = async (database, events) => {
+  const addresses = jobsOf(events);
+  for (let from = 0; from < addresses.length; from += ADDRESSES_MAX) {
+    await database.query({
+      name: 'notify_jobs',
+      text: `select pg_notify('mirror_jobs', $1)`,
+      values: [addresses.slice(from, from + ADDRESSES_MAX).join(',')],
+    });
+  }
+};
 
 /** How a transaction is applied. */
 interface Applying {
@@ -132,6 +143,34 @@ export async function applyTransaction(
 /** The addresses of the jobs that events are about, each once. */
 function jobsOf(events: readonly LedgerEvent[]): string[] {
   return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
+}
+
+/** An event with the changes that it stands for. */
+interface Entry {
+  readonly event: LedgerEvent;
+  readonly changes: readonly Change[];
+}
+
+/** A transaction and all of its work that needs no database. */
+export interface PreparedTransaction extends LedgerTransaction {
+  readonly entries: readonly Entry[];
+  /** The journal's rows, as `COPY` reads them. */
+  readonly eventRows: string;
+  readonly changeRows: string;
+}
+
+/** @throws Error for an event that this release cannot fold */
+export function prepare(transaction: LedgerTransaction, addresses: Addresses): PreparedTransaction {
+  const entries = transaction.events.map((event) => ({
+    event,
+    changes: changesOf(event, addresses),
+  }));
+  return {
+    ...transaction,
+    entries,
+    eventRows: entries.map(({ event }) => copiedEvent(event)).join(''),
+    changeRows: entries.map(copiedChanges).join(''),
+  };
 }
 
 /** Transactions have to be applied one by one, since one of them is not the next. */

@@ -13,8 +13,7 @@ import {
   selectStored,
 } from '../sql/progress.ts';
 import { atomically } from '../sql/writeChanges.ts';
-import { applyBatch, applyTransaction } from './apply.ts';
-import { type PreparedTransaction, prepare } from './prepare.ts';
+import { applyBatch, applyTransaction, type PreparedTransaction, prepare } from './apply.ts';
 import { type MirrorContext, notifierOf, type Progress } from './progress.ts';
 
 /**
