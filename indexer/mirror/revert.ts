@@ -7,7 +7,7 @@ import { eventOf, type JournalRow, journalColumns, selectAccountEvents } from '.
 import { selectSequences } from '../sql/progress.ts';
 import { atomically, writeChanges } from '../sql/writeChanges.ts';
 import type { Announcer } from '../webhooks/announce/announcer.ts';
-import { applyTransaction, foldHeldEvents, notifyReaders } from './apply.ts';
+import { applyTransactions, foldHeldEvents, notifyReaders } from './apply.ts';
 import { type MirrorContext, notifierOf } from './progress.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function revertAndReapply(
   const folded = await atomically(database, async () => {
     await revertTransaction(database, signature, addresses, announcer);
     return landed
-      ? applyTransaction(database, landed, addresses, { notify: notifierOf(context) })
+      ? applyTransactions(database, [landed], addresses, { notify: notifierOf(context) })
       : [];
   });
   onFolded(folded);
