@@ -1,4 +1,4 @@
--- Who wants to be told of what. A webhook belongs to a wallet, whichever key made it.
+-- Who receives which events. A webhook belongs to a wallet, whichever key made it.
 create table service.webhooks (
   id text constraint webhooks_pkey primary key,
   wallet text not null,
@@ -63,10 +63,10 @@ create table service.webhook_attempts (
   delivery_id bigint not null,
   attempt integer not null,
   started_at timestamptz not null default now(),
-  -- Null while under way, and for good when the process died in it.
+  -- Null while it runs, and for good when the process died in it.
   duration_ms integer,
   status_code integer,
-  -- Why the attempt failed, in a word; null when it did not, and while it is under way.
+  -- Why the attempt failed, in a word; null when it did not, and while it runs.
   error text,
   -- The beginning of the response, printable.
   response text,
@@ -83,8 +83,8 @@ create table service.credit_alerts (
   constraint credit_alerts_threshold_credits_check check (threshold_credits >= 0)
 );
 
--- How far events have been announced. Kept apart from the mirror, so that whoever makes the mirror
--- anew cannot announce its events again.
+-- How far events have been announced. Kept apart from the mirror, so that a rebuild of the mirror
+-- cannot announce its events again.
 create table service.announcements (
   is_only boolean constraint announcements_pkey primary key default true,
   -- Nothing up to this slot is announced any more.

@@ -4,7 +4,7 @@ create table service.idempotent_requests (
   -- HMAC of the Idempotency-Key; of the body where a request came without one.
   request_key bytea not null,
   body_hmac bytea not null,
-  -- Made before its lock is sent; whether it exists, and how it ended, is the ledger's to tell.
+  -- Made before its lock is sent. The ledger has whether it exists, and how it ended.
   job_id text not null,
   expires_at timestamptz not null,
   -- The answer, sealed under a key that only the client's own keys make; for ten minutes.

@@ -1,4 +1,4 @@
--- An attempt is due in one table: its delivery's. Whoever makes it takes the row for a while.
+-- An attempt is due in one table: its delivery's. The process that makes it takes the row for a while.
 drop schema if exists pgboss cascade;
 
 alter table service.webhook_deliveries

@@ -5,6 +5,8 @@ import { type Change, mergeChanges } from '../fold/change.ts';
 import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
 import { changesOf } from '../fold/folds.ts';
 import {
+  copiedChanges,
+  copiedEvent,
   copyEvents,
   hasHeldEvents,
   insertEvents,
@@ -12,14 +14,59 @@ import {
   markFolded,
   selectHeldEvents,
 } from '../sql/journal.ts';
-import { notifyJobs } from '../sql/notifications.ts';
 import { selectSequences } from '../sql/progress.ts';
 import { copyChanges, writeChanges } from '../sql/writeChanges.ts';
-import type { PreparedTransaction } from './prepare.ts';
 
-/** An event is folded when each account it changes has had exactly the changes before it. */
-function isNext(changes: readonly Change[], sequences: ReadonlyMap<string, bigint>): boolean {
-  return changes.every(({ address, sequence }) => sequence === (sequences.get(address) ?? 0n) + 1n);
+/** How transactions are applied. */
+interface Applying {
+  readonly notify?: NotifyReaders;
+  /** How sure the ledger is of them by now. */
+  readonly commitment?: Commitment;
+}
+
+/** For fewer transactions, statements that go out together are quicker than `COPY` in turn. */
+const COPIED_MIN = 32;
+
+/** Transactions have to be applied one by one, since one of them is not the next. */
+class OutOfOrderError extends Error {
+  override name = 'OutOfOrderError';
+}
+
+/**
+ * Applies transactions of the ledger in their order. The caller's database transaction holds
+ * everything: rows, journal, announcements and, where it moves, the cursor.
+ *
+ * Several need hardly more statements than one: of each column only the last value is written. So
+ * each of their events has to fold at once, or the events would be announced in another order.
+ *
+ * @returns the events that were folded now; none when a single transaction was applied before
+ * @throws OutOfOrderError where one of several was applied before, or has an event that must wait
+ */
+export async function applyTransactions(
+  database: Database,
+  transactions: readonly (LedgerTransaction & Partial<PreparedTransaction>)[],
+  addresses: Addresses,
+  { notify = notifyReaders, commitment = 'confirmed' }: Applying = {},
+): Promise<LedgerEvent[]> {
+  const areSeveral = transactions.length > 1;
+  if (areSeveral && (await hasHeldEvents(database))) {
+    throw new OutOfOrderError('An event waits for another one');
+  }
+  const stored = await insertTransactions(database, transactions, commitment);
+  if (stored < transactions.length) {
+    if (areSeveral) throw new OutOfOrderError('A transaction was applied before');
+    return [];
+  }
+  const events = transactions.flatMap((transaction) => transaction.events);
+  const folded =
+    transactions.length >= COPIED_MIN && transactions.every(isPrepared)
+      ? await copyFolded(database, transactions)
+      : await foldNewEvents(database, events, addresses);
+  if (areSeveral && events.some((event, position) => event !== folded[position])) {
+    throw new OutOfOrderError('An event has to wait for another one');
+  }
+  await notify(database, folded);
+  return folded;
 }
 
 /**
@@ -56,19 +103,9 @@ async function foldNewEvents(
   return [...folded, ...(await foldReleased(database, held, addresses))];
 }
 
-/**
- * Folds the events that waited for the given accounts to reach their sequences, and those that
- * waited for these.
- *
- * @returns the events folded
- */
-export async function foldHeldEvents(
-  database: Database,
-  reached: ReadonlyMap<string, bigint>,
-  addresses: Addresses,
-): Promise<LedgerEvent[]> {
-  if (reached.size === 0) return [];
-  return foldReleased(database, await selectHeldEvents(database, reached), addresses);
+/** An event is folded when each account it changes has had exactly the changes before it. */
+function isNext(changes: readonly Change[], sequences: ReadonlyMap<string, bigint>): boolean {
+  return changes.every(({ address, sequence }) => sequence === (sequences.get(address) ?? 0n) + 1n);
 }
 
 async function foldReleased(
@@ -97,84 +134,30 @@ async function foldReleased(
   return folded;
 }
 
-/** Notifies others of folded events, in the same database transaction. */
-export type NotifyReaders = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
-
-/** Notifies readers that wait for a job. */
-export const notifyReaders: NotifyReaders = (database, events) =>
-  notifyJobs(database, jobsOf(events));
-
-/** How a transaction is applied. */
-interface Applying {
-  readonly notify?: NotifyReaders;
-  /** How sure the ledger is of it by now. */
-  readonly commitment?: Commitment;
-}
-
 /**
- * Applies one transaction of the ledger. The caller's database transaction holds everything: rows,
- * journal, announcements and, where it moves, the cursor.
+ * Folds the events that waited for the given accounts to reach their sequences, and those that
+ * waited for these.
  *
- * @returns the events that were folded now; none when the transaction was applied before
+ * @returns the events folded
  */
-export async function applyTransaction(
+export async function foldHeldEvents(
   database: Database,
-  transaction: LedgerTransaction,
+  reached: ReadonlyMap<string, bigint>,
   addresses: Addresses,
-  { notify = notifyReaders, commitment = 'confirmed' }: Applying = {},
 ): Promise<LedgerEvent[]> {
-  if ((await insertTransactions(database, [transaction], commitment)) === 0) return [];
-  const folded = await foldNewEvents(database, transaction.events, addresses);
-  await notify(database, folded);
-  return folded;
+  if (reached.size === 0) return [];
+  return foldReleased(database, await selectHeldEvents(database, reached), addresses);
 }
-
-/** The addresses of the jobs that events are about, each once. */
-function jobsOf(events: readonly LedgerEvent[]): string[] {
-  return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
-}
-
-/** Transactions have to be applied one by one, since one of them is not the next. */
-class OutOfOrderError extends Error {
-  override name = 'OutOfOrderError';
-}
-
-/** For fewer transactions, statements that go out together are quicker than `COPY` in turn. */
-const COPIED_MIN = 32;
 
 /**
- * Applies transactions that follow each other, with hardly more statements than for one. The result
- * is that of applying one after the other: each event folds at once, and none has to wait. So the
- * last value of each column counts.
+ * Writes journal, changes and new jobs by `COPY`.
  *
- * @returns their events, all folded
- * @throws Error where an event has to wait; the caller must roll its database transaction back
+ * @throws Error where an event is not the next of its account
  */
-export async function applyBatch(
-  database: Database,
-  transactions: readonly PreparedTransaction[],
-  options: Required<Applying> & { addresses: Addresses },
-): Promise<LedgerEvent[]> {
-  const { addresses, notify, commitment } = options;
-  if (await hasHeldEvents(database)) throw new OutOfOrderError('An event waits for another one');
-  const stored = await insertTransactions(database, transactions, commitment);
-  if (stored < transactions.length) throw new OutOfOrderError('A transaction was applied before');
-  const events = transactions.flatMap((transaction) => transaction.events);
-  if (transactions.length < COPIED_MIN) {
-    const folded = await foldNewEvents(database, events, addresses);
-    if (events.some((event, position) => event !== folded[position])) {
-      throw new OutOfOrderError('An event has to wait for another one');
-    }
-  } else await copyFolded(database, transactions);
-  await notify(database, events);
-  return events;
-}
-
-/** @throws Error where an event is not what comes next: its account is at another sequence */
 async function copyFolded(
   database: Database,
   transactions: readonly PreparedTransaction[],
-): Promise<void> {
+): Promise<LedgerEvent[]> {
   // First, so that no statement is in flight when a gap is found: it would come after the rollback.
   const merged = mergeChanges(
     transactions.flatMap(({ entries }) => entries.flatMap(({ changes }) => changes)),
@@ -184,4 +167,62 @@ async function copyFolded(
     changes: transactions.map(({ changeRows }) => changeRows).join(''),
   });
   await copyChanges(database, merged);
+  return transactions.flatMap(({ events }) => events);
+}
+
+/** An event with the changes that it stands for. */
+interface Entry {
+  readonly event: LedgerEvent;
+  readonly changes: readonly Change[];
+}
+
+/** A transaction and all of its work that needs no database. */
+export interface PreparedTransaction extends LedgerTransaction {
+  readonly entries: readonly Entry[];
+  /** The journal's rows, as `COPY` reads them. */
+  readonly eventRows: string;
+  readonly changeRows: string;
+}
+
+function isPrepared(
+  transaction: LedgerTransaction & Partial<PreparedTransaction>,
+): transaction is PreparedTransaction {
+  return transaction.entries !== undefined;
+}
+
+/** @throws Error for an event that this release cannot fold */
+export function prepare(transaction: LedgerTransaction, addresses: Addresses): PreparedTransaction {
+  const entries = transaction.events.map((event) => ({
+    event,
+    changes: changesOf(event, addresses),
+  }));
+  return {
+    ...transaction,
+    entries,
+    eventRows: entries.map(({ event }) => copiedEvent(event)).join(''),
+    changeRows: entries.map(copiedChanges).join(''),
+  };
+}
+
+/** Notifies others of folded events, in the same database transaction. */
+export type NotifyReaders = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
+
+/** 100 addresses take at most 4,500 bytes of the 8,000 that a notification may have. */
+const ADDRESSES_MAX = 100;
+
+/** Notifies listeners on `mirror_jobs` of the jobs that events are about, once it commits. */
+export const notifyReaders: NotifyReaders = async (database, events) => {
+  const addresses = jobsOf(events);
+  for (let from = 0; from < addresses.length; from += ADDRESSES_MAX) {
+    await database.query({
+      name: 'notify_jobs',
+      text: `select pg_notify('mirror_jobs', $1)`,
+      values: [addresses.slice(from, from + ADDRESSES_MAX).join(',')],
+    });
+  }
+};
+
+/** The addresses of the jobs that events are about, each once. */
+function jobsOf(events: readonly LedgerEvent[]): string[] {
+  return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
 }

@@ -100,8 +100,8 @@ async function dropPrevious(client: pg.PoolClient): Promise<void> {
 const PAGE = 256;
 
 /**
- * Applies what the served mirror holds and the new one lacks, again read from the ledger: what is
- * not final yet, and what a node may have left out of its lists.
+ * Applies what the served mirror holds and the new one lacks: what is not final yet, or a node left
+ * out of its lists. It reads them from the ledger again.
  */
 async function applyServed(context: MirrorContext): Promise<void> {
   const { source } = context;

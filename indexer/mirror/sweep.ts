@@ -1,6 +1,5 @@
 import type { Commitment } from '../../common/net/commitment.ts';
 import { delay } from '../../common/wait.ts';
-import type { LedgerEvent, LedgerTransaction } from '../fold/event.ts';
 import { classify, RetryableError } from '../source/errors.ts';
 import { listPages, OVERLAP_SLOTS } from '../source/listPages.ts';
 import { readAhead } from '../source/readAhead.ts';
@@ -13,8 +12,7 @@ import {
   selectStored,
 } from '../sql/progress.ts';
 import { atomically } from '../sql/writeChanges.ts';
-import { applyBatch, applyTransaction } from './apply.ts';
-import { type PreparedTransaction, prepare } from './prepare.ts';
+import { applyTransactions, type PreparedTransaction, prepare } from './apply.ts';
 import { type MirrorContext, notifierOf, type Progress } from './progress.ts';
 
 /**
@@ -73,48 +71,23 @@ export async function applyNew(
   const { database, source, addresses, onFolded, signal } = context;
   const notify = notifierOf(context);
 
-  async function store(
-    last: LedgerTransaction,
-    apply: () => Promise<LedgerEvent[]>,
-  ): Promise<LedgerEvent[]> {
+  async function store(batch: readonly PreparedTransaction[]): Promise<void> {
     if (signal.aborted) throw new RetryableError('Stopped before everything was applied');
-    return atomically(database, async () => {
-      await alsoApply?.(last);
-      return apply();
-    });
-  }
-
-  /** @returns null where they cannot be stored together */
-  async function storeTogether(
-    batch: readonly PreparedTransaction[],
-  ): Promise<LedgerEvent[] | null> {
     const last = batch.at(-1);
-    if (!last || batch.length === 1) return null;
     try {
-      return await store(last, () =>
-        applyBatch(database, batch, { addresses, notify, commitment }),
-      );
+      const folded = await atomically(database, async () => {
+        if (last) await alsoApply?.(last);
+        return applyTransactions(database, batch, addresses, { notify, commitment });
+      });
+      onFolded(folded);
     } catch (error) {
-      if (classify(error) instanceof RetryableError) throw error;
-      return null;
+      if (batch.length === 1 || classify(error) instanceof RetryableError) throw error;
+      for (const transaction of batch) await store([transaction]);
     }
   }
 
   const prepared = readAhead(source, missing, (transaction) => prepare(transaction, addresses));
-  for await (const batch of prepared) {
-    const folded = await storeTogether(batch);
-    if (folded) {
-      onFolded(folded);
-      continue;
-    }
-    for (const transaction of batch) {
-      onFolded(
-        await store(transaction, () =>
-          applyTransaction(database, transaction, addresses, { notify, commitment }),
-        ),
-      );
-    }
-  }
+  for await (const batch of prepared) await store(batch);
 }
 
 /**

@@ -6,9 +6,9 @@ import { type DecodedAccount, workerModels } from '../../programs/client/account
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { RetryableError } from '../source/errors.ts';
 import type { ListedTransaction } from '../source/source.ts';
-import { isMissing, type LaggingAccounts, selectSwept, splitLagging } from './lagging.ts';
 import { type ComparedRow, compareRows, type Difference, inSnapshot } from './difference.ts';
 import { readLiveRows, readRows } from './journal.ts';
+import { isMissing, type LaggingAccounts, selectSwept, splitLagging } from './lagging.ts';
 import { readAccounts } from './readLedger.ts';
 
 export const ROUNDS_MAX = 5;

@@ -10,10 +10,10 @@ import {
 } from '../../programs/client/verify/ledgerState.ts';
 import { assertSameLedger } from '../mirror/bindLedger.ts';
 import { selectLedger } from '../sql/progress.ts';
-import type { LaggingAccounts } from './lagging.ts';
 import { compareLedger } from './compareLedger.ts';
 import { type Difference, inSnapshot } from './difference.ts';
 import { compareJournal } from './journal.ts';
+import type { LaggingAccounts } from './lagging.ts';
 import { readLedger, readNewest } from './readLedger.ts';
 import { compareUsage } from './usage.ts';
 
@@ -50,8 +50,8 @@ export interface Reconciliation {
 }
 
 /**
- * Compares the tables with the journal's events and with the program's accounts, the vaults with
- * what the accounts promise, and the hours of usage with the jobs.
+ * Compares the tables with the journal's events and the program's accounts. It also compares the
+ * vaults with what the accounts promise, and the hours of usage with the jobs.
  *
  * @param options.patienceMs how long to wait for a mirror that is behind the ledger; default 0
  * @param options.wait how time passes between two looks

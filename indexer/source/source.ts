@@ -66,8 +66,6 @@ export interface LedgerSource {
   locate(signatures: readonly string[], nodeSlotMin: bigint): Promise<ReadonlyMap<string, bigint>>;
 }
 
-type ShownTransaction = ExecutedTransaction & { readonly slot: number };
-
 /**
  * @param options.readsAtOnce where the node allows fewer than are of use
  * @param options.wait how time passes while a node is behind
@@ -88,10 +86,13 @@ export function createLedgerSource(options: {
         commitment,
         limit,
         ...(before && { before }),
-        // A node that has not come so far refuses to list anything.
+        // A node that has not reached this slot refuses the request.
         ...(nodeSlotMin !== undefined && { minContextSlot: Number(nodeSlotMin) }),
       };
-      const rows = await retryWhileBehind(() => getSignaturesForAddress(node, address, config), wait);
+      const rows = await retryWhileBehind(
+        () => getSignaturesForAddress(node, address, config),
+        wait,
+      );
       return rows.map(({ signature, slot, err }) => ({
         signature,
         slot: BigInt(slot),
@@ -99,25 +100,7 @@ export function createLedgerSource(options: {
       }));
     },
 
-    async read({ signature, slot }) {
-      const executed = (await getTransaction(node, signature, {
-        commitment: 'confirmed',
-        // Strangers may use any.
-        maxSupportedTransactionVersion: VERSION_MAX,
-      })) as ShownTransaction | null;
-      // A node may list a transaction a moment before it can show it.
-      if (!executed?.meta) throw new RetryableError(`The ledger does not show ${signature} yet`);
-      // Another node may follow another fork, on which the same transaction did something else.
-      if (BigInt(executed.slot) !== slot) {
-        throw new RetryableError(`The ledger shows ${signature} in another slot than it listed`);
-      }
-      // Where a node did not record inner instructions, events look as if there were none. One that
-      // records them shows an empty list at least.
-      if (executed.meta.err === null && !Array.isArray(executed.meta.innerInstructions)) {
-        throw new RetryableError(`The ledger's node did not record what happened in ${signature}`);
-      }
-      return decodeTransaction({ signature, slot }, executed, programId);
-    },
+    read: ({ signature, slot }) => readTransaction({ node, programId }, { signature, slot }),
 
     async slot(commitment) {
       return BigInt(await getSlot(node, { commitment }));
@@ -140,4 +123,29 @@ export function createLedgerSource(options: {
       return slots;
     },
   };
+}
+
+type ShownTransaction = ExecutedTransaction & { readonly slot: number };
+
+async function readTransaction(
+  { node, programId }: { node: LedgerNode; programId: PublicKey },
+  { signature, slot }: { signature: string; slot: bigint },
+): Promise<LedgerTransaction> {
+  const executed = (await getTransaction(node, signature, {
+    commitment: 'confirmed',
+    // Other senders may use any version.
+    maxSupportedTransactionVersion: VERSION_MAX,
+  })) as ShownTransaction | null;
+  // A node may list a transaction a moment before it can show it.
+  if (!executed?.meta) throw new RetryableError(`The ledger does not show ${signature} yet`);
+  // Another node may follow another fork, on which the same transaction did something else.
+  if (BigInt(executed.slot) !== slot) {
+    throw new RetryableError(`The ledger shows ${signature} in another slot than it listed`);
+  }
+  // A node that records inner instructions shows at least an empty list. Without them, the
+  // transaction would look as if it had no events.
+  if (executed.meta.err === null && !Array.isArray(executed.meta.innerInstructions)) {
+    throw new RetryableError(`The ledger's node did not record what happened in ${signature}`);
+  }
+  return decodeTransaction({ signature, slot }, executed, programId);
 }

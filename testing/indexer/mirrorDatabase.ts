@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createPool, inTransaction } from '../../common/postgres.ts';
 import type { LedgerTransaction } from '../../indexer/fold/event.ts';
-import { applyTransaction } from '../../indexer/mirror/apply.ts';
+import { applyTransactions } from '../../indexer/mirror/apply.ts';
 import { MIRROR_SCHEMA, PLAN_SETTINGS } from '../../indexer/sql/schema.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { addresses } from './scene.ts';
@@ -36,7 +36,7 @@ export async function createMirrorDatabase(
     pool,
     async apply(transactions) {
       for (const transaction of transactions) {
-        await inTransaction(pool, (client) => applyTransaction(client, transaction, addresses));
+        await inTransaction(pool, (client) => applyTransactions(client, [transaction], addresses));
       }
     },
     async close() {

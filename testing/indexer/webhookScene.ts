@@ -5,7 +5,7 @@ import { createGuardedAgents } from '../../common/net/addressGuard.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
-import { applyTransaction } from '../../indexer/mirror/apply.ts';
+import { applyTransactions } from '../../indexer/mirror/apply.ts';
 import { type Announcer, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
 import type { Outcome } from '../../indexer/webhooks/deliver/exchange.ts';
@@ -91,7 +91,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     async applyAndAnnounce(transactions, as = announcer) {
       for (const transaction of transactions) {
         await inTransaction(pool, (client) =>
-          applyTransaction(client, transaction, addresses, { notify: as.announce }),
+          applyTransactions(client, [transaction], addresses, { notify: as.announce }),
         );
       }
     },

@@ -158,7 +158,9 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     await withMirror(async (mirror) => {
       await mirror.apply(transactions);
       for (const lost of shuffle(transactions).slice(0, 8)) {
-        await inTransaction(mirror.pool, (client) => revertTransaction(client, lost.signature, addresses));
+        await inTransaction(mirror.pool, (client) =>
+          revertTransaction(client, lost.signature, addresses),
+        );
         await mirror.apply([lost]);
         expect(await countUnfolded(mirror)).toBe(0n);
         expect(await digestTables(mirror.pool)).toEqual(digest);
@@ -173,7 +175,9 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
       const halfway = await digestTables(mirror.pool);
       await mirror.apply(transactions.slice(half, half + 5));
       for (const { signature } of transactions.slice(half, half + 5).toReversed()) {
-        await inTransaction(mirror.pool, (client) => revertTransaction(client, signature, addresses));
+        await inTransaction(mirror.pool, (client) =>
+          revertTransaction(client, signature, addresses),
+        );
       }
       expect(await digestTables(mirror.pool)).toEqual(halfway);
     });

@@ -3,24 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { MIRROR_TABLES } from '../../common/database/mirrorTables.ts';
+import { blankRow, MIRROR_TABLES, TABLE_NAMES } from '../../common/database/mirrorTables.ts';
 import type { Interface } from '../../programs/client/interface.ts';
 import { PROJECT_FOLDER } from '../../testing/childProcess.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 
-let database: TestDatabase;
-let client: pg.Client;
+let mirror: MirrorDatabase;
+let client: pg.PoolClient;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  client = new pg.Client(database.databaseUrl);
-  await client.connect();
+  mirror = await createMirrorDatabase();
+  client = await mirror.pool.connect();
 });
 
 afterAll(async () => {
-  await client?.end();
-  await database?.close();
+  client?.release();
+  await mirror?.close();
 });
 
 /** Columns that the database has otherwise than the table of exceptions, and those of that table. */
@@ -65,6 +64,27 @@ describe('mirrorTables.ts', () => {
     const found = await differences();
     await client.query('rollback');
     expect(found).toEqual(expected);
+  });
+});
+
+/** What only events show of a new job. */
+const OF_LOCK = { wallet: 'a wallet', model_id: 'a model', escrow_tx: 'a lock', escrow_slot: 9n };
+
+describe('the row of a new account', () => {
+  it.each(TABLE_NAMES)('has the values that the database returns from %s', async (table) => {
+    const row = {
+      ...{ address: 'an address', sequence: 1n, ...blankRow(table) },
+      ...(table === 'jobs' && OF_LOCK),
+    };
+    const json = JSON.stringify(row, (_name, value) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    );
+    const { rows } = await client.query(
+      `insert into ${table} (${Object.keys(row)})
+       select ${Object.keys(row)} from jsonb_populate_record(null::${table}, $1) returning *`,
+      [json],
+    );
+    expect(rows).toEqual([row]);
   });
 });
 
@@ -121,7 +141,7 @@ describe('a new column of the mirror', () => {
     const folds: typeof import('../../indexer/fold/folds.ts') = await load('indexer/fold/folds.ts');
     const { migrate }: typeof import('../../indexer/sql/migrate.ts') =
       await load('indexer/sql/migrate.ts');
-    const pool = new pg.Pool({ connectionString: database.databaseUrl });
+    const pool = new pg.Pool({ connectionString: mirror.databaseUrl });
     await migrate(pool);
     await pool.end();
 

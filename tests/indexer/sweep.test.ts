@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
-import { applyTransaction } from '../../indexer/mirror/apply.ts';
+import { applyTransactions } from '../../indexer/mirror/apply.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { fillGaps, sweep } from '../../indexer/mirror/sweep.ts';
@@ -123,7 +123,7 @@ describe('a sweep', () => {
       return query(...given);
     }) as typeof client.query);
     const applying = atomically(client, () =>
-      applyTransaction(client, { ...place, events }, addresses),
+      applyTransactions(client, [{ ...place, events }], addresses),
     );
     await applying.catch(() => undefined).finally(() => failing.mockRestore());
     await expect(applying).rejects.toThrow('too slow');

@@ -387,7 +387,9 @@ describe('a transaction that is rolled back', () => {
   });
 
   async function vanish({ signature }: LedgerTransaction, as = scene.announcer): Promise<void> {
-    await inTransaction(scene.pool, (client) => revertTransaction(client, signature, addresses, as));
+    await inTransaction(scene.pool, (client) =>
+      revertTransaction(client, signature, addresses, as),
+    );
   }
 });
 

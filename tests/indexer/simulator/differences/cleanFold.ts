@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { applyTransaction } from '../../../../indexer/mirror/apply.ts';
+import { applyTransactions } from '../../../../indexer/mirror/apply.ts';
 import { digestTables } from '../../../../indexer/sql/digest.ts';
 import { createMirrorSchema, MIRROR_SCHEMA } from '../../../../indexer/sql/schema.ts';
 import {
@@ -45,7 +45,7 @@ export async function foldCleanly(options: {
     const { announce } = createAnnouncer(announcing, floorSlot);
     for (const landed of ledger.transactions) {
       if (landed.failed) continue;
-      await applyTransaction(client, show(landed), addresses, { notify: announce });
+      await applyTransactions(client, [show(landed)], addresses, { notify: announce });
     }
     const clean = await digestTables(client, CLEAN_SCHEMA);
     const differing = Object.keys(clean).filter((table) => found[table] !== clean[table]);
