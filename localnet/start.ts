@@ -74,41 +74,13 @@ const monotoneNowMs = performance.now.bind(performance);
  */
 export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
   const profile = PROFILES[options.profile ?? 'development'];
-  const { host = '127.0.0.1', port = 0, slotMs = profile.slotMs } = options;
+  const { host = '127.0.0.1', port = 0 } = options;
   const { programs = [], onFault = rethrow } = options;
   const store = openStore(options.folder);
   options.onStoreOpen?.(store);
   try {
-    const isNew = store.anchors.length === 0;
-    const runtime = createRuntime(profile);
-    if (!isNew) options.checkAccounts?.(store.accounts());
-    for (const [address, account] of orderForLoading([...store.accounts()])) {
-      runtime.setAccount(address, account);
-    }
-    const timeline = createTimeline({
-      slotMs,
-      anchors: store.anchors,
-      slotFloor: store.lastSlot,
-      wallMs: Date.now,
-      monotoneMs: monotoneNowMs,
-    });
-    store.storeAnchor(timeline.start);
-    const { unreliable: seed } = options;
-    const mood = seed === undefined ? RELIABLE : createUnreliableMood(seed);
-    const windowSlots = blockhashSlots(profile, slotMs, options);
-    const blockhashes = createBlockhashes(store.seed, windowSlots, mood.heightOf);
-    const lagsMs = lagsOf(profile, slotMs, options);
-    const { limits, takesUnpaid } = profile;
-    const bank = createBank({
-      runtime,
-      store,
-      timeline,
-      blockhashes,
-      lagsMs,
-      limits,
-      takesUnpaid,
-      mood,
-    });
+    if (store.anchors.length > 0) options.checkAccounts?.(store.accounts());
+    const { runtime, timeline, mood, blockhashes, bank } = openBank(store, options);
     /** A block that no slot has to pass for, however long the slots are. */
     const atOnce = <Result>(written: Promise<Result>): Promise<Result> => {
       bank.skipSlots(2);
@@ -148,6 +120,31 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
     store.close();
     throw error;
   }
+}
+
+/** The bank of a store, at the time that the store has reached. */
+function openBank(store: Store, options: LocalnetOptions) {
+  const profile = PROFILES[options.profile ?? 'development'];
+  const { slotMs = profile.slotMs, unreliable: seed } = options;
+  const runtime = createRuntime(profile);
+  for (const [address, account] of orderForLoading([...store.accounts()])) {
+    runtime.setAccount(address, account);
+  }
+  const timeline = createTimeline({
+    slotMs,
+    anchors: store.anchors,
+    slotFloor: store.lastSlot,
+    wallMs: Date.now,
+    monotoneMs: monotoneNowMs,
+  });
+  store.storeAnchor(timeline.start);
+  const mood = seed === undefined ? RELIABLE : createUnreliableMood(seed);
+  const windowSlots = blockhashSlots(profile, slotMs, options);
+  const blockhashes = createBlockhashes(store.seed, windowSlots, mood.heightOf);
+  const lagsMs = lagsOf(profile, slotMs, options);
+  const { limits, takesUnpaid } = profile;
+  const parts = { runtime, store, timeline, blockhashes, lagsMs, limits, takesUnpaid, mood };
+  return { runtime, timeline, mood, blockhashes, bank: createBank(parts) };
 }
 
 function lagsOf({ finalMs }: Profile, slotMs: number, { confirmSlots = 0 }: LocalnetOptions): Lags {

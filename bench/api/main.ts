@@ -116,13 +116,19 @@ async function run(): Promise<void> {
   }
   console.log(`\n${ratioTable(comparisons)}`);
   console.log(`\n${stagesTable(comparisons)}`);
+  await measureMemory(targets.service, readCost);
+}
 
-  const { metricsUrl } = targets.service;
-  const readings = [{ requests: 0, cost: await readCost(metricsUrl) }];
+/** Watches the service's memory over many requests. */
+async function measureMemory(
+  service: MeteredTarget,
+  readCost: (metricsUrl: string) => Promise<ProcessCost>,
+): Promise<void> {
+  const readings = [{ requests: 0, cost: await readCost(service.metricsUrl) }];
   for (let step = 1; step <= MEMORY_STEPS; step += 1) {
     const requests = Math.ceil(Number(values.memory) / MEMORY_STEPS);
-    await putUnderLoad(targets.service, { clients: 32, requests, stream: step % 2 === 0 });
-    readings.push({ requests: step * requests, cost: await readCost(metricsUrl) });
+    await putUnderLoad(service, { clients: 32, requests, stream: step % 2 === 0 });
+    readings.push({ requests: step * requests, cost: await readCost(service.metricsUrl) });
   }
   console.log(`\n${memoryTable(readings)}`);
 }

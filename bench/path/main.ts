@@ -61,48 +61,26 @@ try {
   await shutdown.run();
 }
 
-async function run(): Promise<void> {
-  const onExit = (error: Error) => {
-    console.error(error.message);
-    process.exitCode = 1;
-    void shutdown.run().then(() => process.exit());
-  };
-  const upstream = startChild({
-    name: 'upstream',
-    script: 'bench/upstream.ts',
-    logFolder: folder,
-    environment: process.env,
-  });
-  shutdown.add('upstream', upstream.stop);
-  const upstreamUrl = await upstream.ready;
-  void upstream.exited.then(({ how }) => onExit(new Error(`The upstream ${how}.`)));
-  const environment = {
-    ...process.env,
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    LOCALNET_PROFILE: values.profile,
-    WORKER_UPSTREAM_URL: upstreamUrl,
-    SVC_DATA_DIR: join(folder, 'data'),
-  };
-  const startedMs = performance.now();
-  const { stack } = await startStack({
-    config: loadConfig(environment),
-    environment,
-    folder,
-    shutdown,
-    onExit,
-    onRestart: console.error,
-    ending: new AbortController().signal,
-    report: () => undefined,
-  });
-  const { apiKey, model } = stack;
-  const bare: Target = { url: upstreamUrl, apiKey, model };
-  const service: Target = { url: `${stack.baseUrl}/v1`, apiKey, model };
-  const connection = new Connection(stack.rpcUrl, { wsEndpoint: stack.wsUrl });
+/** The bare upstream, the service before it, and the service's ledger. */
+interface Measured {
+  bare: Target;
+  service: Target;
+  connection: Connection;
+}
 
+async function run(): Promise<void> {
+  const upstreamUrl = await startUpstream();
+  const startedMs = performance.now();
+  const stack = await openStack(upstreamUrl);
+  const { apiKey, model } = stack;
+  const measured: Measured = {
+    bare: { url: upstreamUrl, apiKey, model },
+    service: { url: `${stack.baseUrl}/v1`, apiKey, model },
+    connection: new Connection(stack.rpcUrl, { wsEndpoint: stack.wsUrl }),
+  };
   const machine = `${availableParallelism()} processors, ${process.platform}`;
   console.log(`Node ${process.version}, ${machine}, the ledger as in ${values.profile}`);
-  await putUnderLoad(service, { clients: 1, requests: 1, stream: false });
+  await putUnderLoad(measured.service, { clients: 1, requests: 1, stream: false });
   const toFirstAnswer = (performance.now() - startedMs) / 1_000;
   console.log(`From the start to the first paid answer: ${toFirstAnswer.toFixed(1)} s.`);
   const jobsMax = 100_000 + 10 * Number(values.jobs);
@@ -111,57 +89,106 @@ async function run(): Promise<void> {
     credits: BigInt(CREDITS_PER_JOB * jobsMax),
   });
   const warmUp = { clients: isMainnet ? MANY_CLIENTS : 16, requests: WARM_UP_REQUESTS };
-  await putUnderLoad(service, { ...warmUp, stream: false });
+  await putUnderLoad(measured.service, { ...warmUp, stream: false });
   await measureIdle();
+  await compareLater(await measureRounds(measured), measured);
+  await measureClosing(measured.connection);
+}
 
-  async function measureRound(clients: number) {
-    const requests = Math.max(
-      isMainnet ? REQUESTS_MIN_MAINNET : REQUESTS_MIN,
-      clients * REQUESTS_PER_CLIENT,
-    );
-    const measure = (target: Target, stream: boolean, factor = 1) =>
-      putUnderLoad(target, { clients, requests: requests * factor, stream });
-    const before = await newestSignature(connection);
-    const partsBefore = readParts();
-    const plain = await measure(service, false);
-    const parts = cpuBetween(partsBefore, readParts());
-    const costs = await readCosts(connection, before);
-    return {
-      clients,
-      plain,
-      parts,
-      costs,
-      bare: await measure(bare, false, BARE_FACTOR),
-      bareStream: await measure(bare, true, BARE_FACTOR),
-      stream: await measure(service, true),
-    };
-  }
+function endWith(error: Error): void {
+  console.error(error.message);
+  process.exitCode = 1;
+  void shutdown.run().then(() => process.exit());
+}
 
-  async function measureIdle(): Promise<void> {
-    const before = readParts();
-    await delay(IDLE_MS);
-    console.log(idleLine(cpuBetween(before, readParts()), IDLE_MS));
-  }
+async function startUpstream(): Promise<string> {
+  const upstream = startChild({
+    name: 'upstream',
+    script: 'bench/upstream.ts',
+    logFolder: folder,
+    environment: process.env,
+  });
+  shutdown.add('upstream', upstream.stop);
+  const url = await upstream.ready;
+  void upstream.exited.then(({ how }) => endWith(new Error(`The upstream ${how}.`)));
+  return url;
+}
 
-  /** Compares a single client now with the first round. */
-  async function compare(fresh: number, what: string, memoryBefore: ReturnType<typeof readParts>) {
-    const again = p50Of((await measureRound(first)).plain);
-    console.log(
-      `\nAfter ${what}: p50 ${again.toFixed(1)} ms, ${(again / fresh).toFixed(2)} × the first.\n` +
-        memoryLine(memoryBefore, readParts()),
-    );
-  }
+async function openStack(upstreamUrl: string) {
+  const environment = {
+    ...process.env,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    LOCALNET_PROFILE: values.profile,
+    WORKER_UPSTREAM_URL: upstreamUrl,
+    SVC_DATA_DIR: join(folder, 'data'),
+  };
+  const { stack } = await startStack({
+    config: loadConfig(environment),
+    environment,
+    folder,
+    shutdown,
+    onExit: endWith,
+    onRestart: console.error,
+    ending: new AbortController().signal,
+    report: () => undefined,
+  });
+  return stack;
+}
 
+async function measureIdle(): Promise<void> {
+  const before = readParts();
+  await delay(IDLE_MS);
+  console.log(idleLine(cpuBetween(before, readParts()), IDLE_MS));
+}
+
+/** @returns the median of the first round's plain answers */
+async function measureRounds(measured: Measured): Promise<number> {
   let fresh = Number.NaN;
   for (const clients of rounds) {
-    const round = await measureRound(clients);
+    const round = await measureRound(clients, measured);
     if (Number.isNaN(fresh)) fresh = p50Of(round.plain);
     console.log(`\n${latencyTable(round)}\n\n${partsTable(round)}\n\n${costTable(round.costs)}`);
   }
+  return fresh;
+}
+
+async function measureRound(clients: number, { bare, service, connection }: Measured) {
+  const requests = Math.max(
+    isMainnet ? REQUESTS_MIN_MAINNET : REQUESTS_MIN,
+    clients * REQUESTS_PER_CLIENT,
+  );
+  const measure = (target: Target, stream: boolean, factor = 1) =>
+    putUnderLoad(target, { clients, requests: requests * factor, stream });
+  const before = await newestSignature(connection);
+  const partsBefore = readParts();
+  const plain = await measure(service, false);
+  const parts = cpuBetween(partsBefore, readParts());
+  const costs = await readCosts(connection, before);
+  return {
+    clients,
+    plain,
+    parts,
+    costs,
+    bare: await measure(bare, false, BARE_FACTOR),
+    bareStream: await measure(bare, true, BARE_FACTOR),
+    stream: await measure(service, true),
+  };
+}
+
+/** Compares a single client after more jobs, and after a rest, with the first round. */
+async function compareLater(fresh: number, measured: Measured): Promise<void> {
   const memory = readParts();
+  const compare = async (what: string): Promise<void> => {
+    const again = p50Of((await measureRound(first, measured)).plain);
+    console.log(
+      `\nAfter ${what}: p50 ${again.toFixed(1)} ms, ${(again / fresh).toFixed(2)} × the first.\n` +
+        memoryLine(memory, readParts()),
+    );
+  };
   const jobs = Number(values.jobs);
   if (jobs > 0) {
-    const load = await putUnderLoad(service, {
+    const load = await putUnderLoad(measured.service, {
       clients: MANY_CLIENTS,
       requests: jobs,
       stream: false,
@@ -172,16 +199,17 @@ async function run(): Promise<void> {
       `\n${jobs} more jobs, ${MANY_CLIENTS} clients: ${perSecond.toFixed(0)} a second, ` +
         `${errors} answered with an error.`,
     );
-    await compare(fresh, `${jobs} jobs`, memory);
+    await compare(`${jobs} jobs`);
   }
   const restSeconds = Number(values.rest);
   if (restSeconds > 0) {
     await delay(restSeconds * 1_000);
-    await compare(fresh, `${restSeconds} s of rest`, memory);
+    await compare(`${restSeconds} s of rest`);
   }
-  const beforeClosing = await newestSignature(connection);
+}
+
+async function measureClosing(connection: Connection): Promise<void> {
+  const before = await newestSignature(connection);
   await closeJobs(connection);
-  console.log(
-    `\nClosing, three minutes later:\n${costTable(await readCosts(connection, beforeClosing))}`,
-  );
+  console.log(`\nClosing, three minutes later:\n${costTable(await readCosts(connection, before))}`);
 }

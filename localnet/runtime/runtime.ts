@@ -119,23 +119,7 @@ const LOG_BYTES_MAX = 10_000n;
  * @param options.rentLamportsPerByte what an account needs for each of its bytes to be rent-exempt
  */
 export function createRuntime(options: { rentLamportsPerByte?: bigint | undefined } = {}): Runtime {
-  const svm = new binding.LiteSvm();
-  if (options.rentLamportsPerByte !== undefined) {
-    const rent = svm.getRent();
-    rent.lamportsPerByteYear = options.rentLamportsPerByte;
-    svm.setRent(rent);
-  }
-  // The bank checks blockhashes and repeats: LiteSVM knows only one blockhash.
-  svm.setBlockhashCheck(false);
-  svm.setTransactionHistory(0n);
-  svm.setLogBytesLimit(LOG_BYTES_MAX);
-  svm.setEpochSchedule(new binding.EpochSchedule(SLOTS_PER_EPOCH, SLOTS_PER_EPOCH, false, 0n, 0n));
-
-  function expectAddress(address: Uint8Array): Uint8Array {
-    if (address.length === ADDRESS_BYTES) return address;
-    throw new Error(`an address has ${ADDRESS_BYTES} bytes, not ${address.length}`);
-  }
-
+  const svm = openLiteSvm(options.rentLamportsPerByte);
   return {
     execute(wire, isLegacy) {
       return executionOf(
@@ -146,16 +130,9 @@ export function createRuntime(options: { rentLamportsPerByte?: bigint | undefine
     simulate(wire, { isLegacy, verifiesSignatures }) {
       svm.setSigverify(verifiesSignatures);
       try {
-        const result = isLegacy
-          ? svm.simulateLegacyTransaction(wire)
-          : svm.simulateVersionedTransaction(wire);
-        if (result instanceof binding.FailedTransactionMetadata) {
-          return { ...executionOf(result), after: new Map() };
-        }
-        const after = result
-          .postAccounts()
-          .map((entry) => [hexOf(entry.address), accountOf(entry.account())] as const);
-        return { ...executionOf(result.meta()), after: new Map(after) };
+        return simulationOf(
+          isLegacy ? svm.simulateLegacyTransaction(wire) : svm.simulateVersionedTransaction(wire),
+        );
       } finally {
         svm.setSigverify(true);
       }
@@ -197,6 +174,38 @@ export function createRuntime(options: { rentLamportsPerByte?: bigint | undefine
 
     rentExemptLamports: (dataBytes) => svm.minimumBalanceForRentExemption(BigInt(dataBytes)),
   };
+}
+
+function openLiteSvm(rentLamportsPerByte: bigint | undefined) {
+  const svm = new binding.LiteSvm();
+  if (rentLamportsPerByte !== undefined) {
+    const rent = svm.getRent();
+    rent.lamportsPerByteYear = rentLamportsPerByte;
+    svm.setRent(rent);
+  }
+  // The bank checks blockhashes and repeats: LiteSVM knows only one blockhash.
+  svm.setBlockhashCheck(false);
+  svm.setTransactionHistory(0n);
+  svm.setLogBytesLimit(LOG_BYTES_MAX);
+  svm.setEpochSchedule(new binding.EpochSchedule(SLOTS_PER_EPOCH, SLOTS_PER_EPOCH, false, 0n, 0n));
+  return svm;
+}
+
+function simulationOf(
+  result: ReturnType<InstanceType<typeof binding.LiteSvm>['simulateLegacyTransaction']>,
+): Simulation {
+  if (result instanceof binding.FailedTransactionMetadata) {
+    return { ...executionOf(result), after: new Map() };
+  }
+  const after = result
+    .postAccounts()
+    .map((entry) => [hexOf(entry.address), accountOf(entry.account())] as const);
+  return { ...executionOf(result.meta()), after: new Map(after) };
+}
+
+function expectAddress(address: Uint8Array): Uint8Array {
+  if (address.length === ADDRESS_BYTES) return address;
+  throw new Error(`an address has ${ADDRESS_BYTES} bytes, not ${address.length}`);
 }
 
 export function hexOf(bytes: Uint8Array): string {

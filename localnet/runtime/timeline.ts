@@ -49,32 +49,13 @@ export function createTimeline(options: {
 }): Timeline & { readonly start: TimeAnchor } {
   const { slotMs, slotFloor, wallMs, monotoneMs } = options;
   const anchors = [...options.anchors];
-  const last = anchors.at(-1);
-  const start = last ? resume(last) : begin();
+  const start = startAnchor(anchors.at(-1), { slotMs, slotFloor, wallMs: wallMs() });
   anchors.push(start);
   let zeroMs = monotoneMs() - start.slot * slotMs;
   let isRunning = start.isClockRunning;
   let stoppedMs = start.clockMs;
   /** Clock minus wall, while it runs. */
   let offsetMs = start.clockMs - start.wallMs;
-
-  function begin(): TimeAnchor {
-    const now = wallMs();
-    return { slot: FIRST_SLOT, wallMs: now, slotMs, clockMs: now, isClockRunning: true };
-  }
-
-  function resume(before: TimeAnchor): TimeAnchor {
-    const now = wallMs();
-    const passed = Math.max(0, Math.ceil((now - before.wallMs) / before.slotMs));
-    const offset = before.clockMs - before.wallMs;
-    return {
-      slot: Math.max(before.slot + passed, slotFloor) + 1,
-      wallMs: now,
-      slotMs,
-      clockMs: before.isClockRunning ? now + offset : before.clockMs,
-      isClockRunning: before.isClockRunning,
-    };
-  }
 
   const slotNow = (agoMs = 0): number => Math.floor((monotoneMs() - agoMs - zeroMs) / slotMs);
   const clockMs = (): number => (isRunning ? wallMs() + offsetMs : stoppedMs);
@@ -101,11 +82,8 @@ export function createTimeline(options: {
     get isClockRunning() {
       return isRunning;
     },
-    clockMsAt(slot) {
-      const from = anchors.findLast((one) => one.slot <= slot) ?? (anchors[0] as TimeAnchor);
-      const passedMs = from.isClockRunning ? (slot - from.slot) * from.slotMs : 0;
-      return from.clockMs + passedMs;
-    },
+    clockMsAt: (slot) =>
+      clockMsAt(slot, anchors.findLast((one) => one.slot <= slot) ?? (anchors[0] as TimeAnchor)),
     setClock(change) {
       const moved = change.clockMs ?? clockMs();
       isRunning = change.isRunning ?? isRunning;
@@ -119,4 +97,26 @@ export function createTimeline(options: {
       return anchor();
     },
   };
+}
+
+/** Since the anchor before the start slots have passed, and the Clock ran on if it was running. */
+function startAnchor(
+  before: TimeAnchor | undefined,
+  { slotMs, slotFloor, wallMs }: { slotMs: number; slotFloor: number; wallMs: number },
+): TimeAnchor {
+  if (!before) return { slot: FIRST_SLOT, wallMs, slotMs, clockMs: wallMs, isClockRunning: true };
+  const passed = Math.max(0, Math.ceil((wallMs - before.wallMs) / before.slotMs));
+  const offset = before.clockMs - before.wallMs;
+  return {
+    slot: Math.max(before.slot + passed, slotFloor) + 1,
+    wallMs,
+    slotMs,
+    clockMs: before.isClockRunning ? wallMs + offset : before.clockMs,
+    isClockRunning: before.isClockRunning,
+  };
+}
+
+/** The Clock at a slot, counted from the anchor before it. */
+function clockMsAt(slot: number, from: TimeAnchor): number {
+  return from.clockMs + (from.isClockRunning ? (slot - from.slot) * from.slotMs : 0);
 }

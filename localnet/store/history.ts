@@ -58,25 +58,7 @@ const BLOCK_COLUMNS =
 
 /** @param path the file's name, for errors */
 export function createHistory(database: DatabaseSync, path: string): History {
-  const byName = database.prepare(`select ${COLUMNS} from transactions where signature = ?`);
-  const located = database.prepare(
-    'select position, slot, error from transactions where signature = ?',
-  );
-  const byPositions = database.prepare(
-    `select ${COLUMNS} from transactions where position between ? and ? order by position`,
-  );
-  const mentioning = database.prepare(
-    `select t.signature, t.slot, t.error, t.memo,
-            t.position - b.first_position as transactionIndex
-       from mentions m join transactions t on t.position = m.position
-       join blocks b on b.slot = t.slot
-      where m.address = ? and m.position < ? and m.position > ? and t.slot <= ?
-      order by m.position desc limit ?`,
-  );
-  const oneBlock = database.prepare(`select ${BLOCK_COLUMNS} from blocks where slot = ?`);
-  const someBlocks = database.prepare(
-    `select ${BLOCK_COLUMNS} from blocks where slot between ? and ? order by slot limit ?`,
-  );
+  const { byName, located, byPositions, mentioning, oneBlock, someBlocks } = prepareReads(database);
   const newest = database
     .prepare(
       `select coalesce((select max(position) from transactions), 0) as position,
@@ -116,5 +98,27 @@ export function createHistory(database: DatabaseSync, path: string): History {
       reading(() =>
         (byPositions.all(firstPosition, lastPosition) as unknown as TransactionRow[]).map(check),
       ),
+  };
+}
+
+function prepareReads(database: DatabaseSync) {
+  return {
+    byName: database.prepare(`select ${COLUMNS} from transactions where signature = ?`),
+    located: database.prepare('select position, slot, error from transactions where signature = ?'),
+    byPositions: database.prepare(
+      `select ${COLUMNS} from transactions where position between ? and ? order by position`,
+    ),
+    mentioning: database.prepare(
+      `select t.signature, t.slot, t.error, t.memo,
+              t.position - b.first_position as transactionIndex
+         from mentions m join transactions t on t.position = m.position
+         join blocks b on b.slot = t.slot
+        where m.address = ? and m.position < ? and m.position > ? and t.slot <= ?
+        order by m.position desc limit ?`,
+    ),
+    oneBlock: database.prepare(`select ${BLOCK_COLUMNS} from blocks where slot = ?`),
+    someBlocks: database.prepare(
+      `select ${BLOCK_COLUMNS} from blocks where slot between ? and ? order by slot limit ?`,
+    ),
   };
 }

@@ -144,42 +144,14 @@ function assertLedgerFile(database: DatabaseSync, path: string): void {
 }
 
 function createStore(database: DatabaseSync, path: string): Store {
-  const insertAnchor = database.prepare(
-    `insert or replace into time_anchors (slot, wall_ms, slot_ms, clock_ms, is_clock_running)
-     values (?, ?, ?, ?, ?)`,
-  );
-  const upsertAccount = database.prepare(
-    'insert or replace into accounts (address, state, checksum) values (?, ?, ?)',
-  );
-  const deleteAccount = database.prepare('delete from accounts where address = ?');
-  const insertBlock = database.prepare(
-    'insert into blocks (slot, clock_ms, first_position, last_position) values (?, ?, ?, ?)',
-  );
-  const insertTransaction = database.prepare(
-    `insert into transactions (position, signature, slot, error, memo, wire, meta, checksum)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const insertMention = database.prepare(
-    'insert or ignore into mentions (address, position) values (?, ?)',
-  );
+  const statements = prepareWrites(database);
 
-  function write({ slot, clockMs, transactions, accounts }: StoredBlock): void {
-    for (const transaction of transactions) {
-      const { position, signature, error, memo, wire, meta, keys } = transaction;
-      const checksum = checksumOf(wire, meta);
-      insertTransaction.run(position, signature, slot, error, memo, wire, meta, checksum);
-      for (const key of keys) insertMention.run(key, position);
-    }
-    const first = transactions[0];
-    const last = transactions.at(-1);
-    if (first && last) insertBlock.run(slot, clockMs, first.position, last.position);
-    for (const [address, account] of accounts) {
-      if (account === null) {
-        deleteAccount.run(address);
-        continue;
-      }
-      const state = encodeAccount(account);
-      upsertAccount.run(address, state, checksumOf(address, state));
+  function withStoreErrors(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback');
+      throw explainSqlite(error, path);
     }
   }
 
@@ -189,44 +161,90 @@ function createStore(database: DatabaseSync, path: string): Store {
     seed: readSeed(database, path),
     anchors: readAnchors(database),
 
-    storeAnchor({ slot, wallMs, slotMs, clockMs, isClockRunning }) {
-      try {
-        insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
-      } catch (error) {
-        throw explainSqlite(error, path);
-      }
-    },
+    storeAnchor: ({ slot, wallMs, slotMs, clockMs, isClockRunning }) =>
+      withStoreErrors(() => {
+        statements.insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
+      }),
 
-    *accounts() {
-      const rows = database.prepare('select address, state, checksum from accounts').iterate();
-      try {
-        for (const row of rows) {
-          const { address, state, checksum } = row as unknown as AccountRow;
-          const account = decodeAccount(state);
-          if (!account || checksumOf(address, state) !== checksum) {
-            throw damaged(path, 'an account in it is not what was written');
-          }
-          yield [address, account];
-        }
-      } catch (error) {
-        throw explainSqlite(error, path);
-      }
-    },
+    accounts: () => readAccounts(database, path),
 
-    append(block) {
-      try {
+    append: (block) =>
+      withStoreErrors(() => {
         database.exec('begin immediate');
-        write(block);
+        writeBlock(statements, block);
         database.exec('commit');
-      } catch (error) {
-        if (database.isTransaction) database.exec('rollback');
-        throw explainSqlite(error, path);
-      }
-    },
+      }),
 
     limitPages: (pages) => database.exec(`pragma max_page_count = ${pages}`),
     close: () => database.close(),
   };
+}
+
+function prepareWrites(database: DatabaseSync) {
+  return {
+    insertAnchor: database.prepare(
+      `insert or replace into time_anchors (slot, wall_ms, slot_ms, clock_ms, is_clock_running)
+       values (?, ?, ?, ?, ?)`,
+    ),
+    upsertAccount: database.prepare(
+      'insert or replace into accounts (address, state, checksum) values (?, ?, ?)',
+    ),
+    deleteAccount: database.prepare('delete from accounts where address = ?'),
+    insertBlock: database.prepare(
+      'insert into blocks (slot, clock_ms, first_position, last_position) values (?, ?, ?, ?)',
+    ),
+    insertTransaction: database.prepare(
+      `insert into transactions (position, signature, slot, error, memo, wire, meta, checksum)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertMention: database.prepare(
+      'insert or ignore into mentions (address, position) values (?, ?)',
+    ),
+  };
+}
+
+function writeBlock(
+  statements: ReturnType<typeof prepareWrites>,
+  { slot, clockMs, transactions, accounts }: StoredBlock,
+): void {
+  for (const transaction of transactions) {
+    const { position, signature, error, memo, wire, meta, keys } = transaction;
+    const checksum = checksumOf(wire, meta);
+    statements.insertTransaction.run(position, signature, slot, error, memo, wire, meta, checksum);
+    for (const key of keys) statements.insertMention.run(key, position);
+  }
+  const first = transactions[0];
+  const last = transactions.at(-1);
+  if (first && last) {
+    statements.insertBlock.run(slot, clockMs, first.position, last.position);
+  }
+  for (const [address, account] of accounts) {
+    if (account === null) {
+      statements.deleteAccount.run(address);
+      continue;
+    }
+    const state = encodeAccount(account);
+    statements.upsertAccount.run(address, state, checksumOf(address, state));
+  }
+}
+
+function* readAccounts(
+  database: DatabaseSync,
+  path: string,
+): Generator<readonly [address: Uint8Array, account: Account]> {
+  const rows = database.prepare('select address, state, checksum from accounts').iterate();
+  try {
+    for (const row of rows) {
+      const { address, state, checksum } = row as unknown as AccountRow;
+      const account = decodeAccount(state);
+      if (!account || checksumOf(address, state) !== checksum) {
+        throw damaged(path, 'an account in it is not what was written');
+      }
+      yield [address, account];
+    }
+  } catch (error) {
+    throw explainSqlite(error, path);
+  }
 }
 
 interface AccountRow {

@@ -21,10 +21,19 @@ import { bannedWord, SUBJECT_MAX, tooLong } from './wording.ts';
 // the interface has a test. Exit code 1 says that a rule has none. `-- --rules` prints the rules alone.
 
 const FUNCTION_LINES_MAX = 60;
+/** Of each kind of change one that was made, by its name. */
+const CHANGES: readonly (readonly [what: string, name: RegExp, where?: RegExp])[] = [
+  ['webhook kind credit.topup', /credit\.topup/],
+  // It is a field of the program, too.
+  ['mirrored column rent_payer', /\brent_payer\b/, /^(?!programs\/)/],
+  ['instruction slash_burn', /slash_?burn/i],
+  ['passed field min_p', /\bmin_p\b/],
+];
 
 const { values } = parseArgs({ options: { rules: { type: 'boolean', default: false } } });
 if (!values.rules) {
   countProduct();
+  countNames();
   countWords();
 }
 countRules();
@@ -72,6 +81,21 @@ function countProduct(): void {
   print('folders of more than 20 files', large.join(', ') || 'none');
   print('pairs of folders that import each other', mutualFolders(graph).join(', ') || 'none');
   print('circles of imports', importCircles(graph).length);
+}
+
+/** The files that a change touches: those that are written by hand, with its documents. */
+function countNames(): void {
+  const files = listFiles().filter(
+    (path) =>
+      (/\.sql$/.test(path) ||
+        /^(docs\/(?!instructions)[^/]+|[A-Z]+)\.md$/.test(path) ||
+        isProduct(path)) &&
+      path !== 'CHANGELOG.md',
+  );
+  for (const [what, name, where = /^/] of CHANGES) {
+    const naming = files.filter((path) => where.test(path) && name.test(readSource(path)));
+    print(`files that name the ${what}, without tests`, `${naming.length}: ${naming.join(', ')}`);
+  }
 }
 
 function countWords(): void {

@@ -154,22 +154,22 @@ describe('the documents', () => {
 describe('the words of sources', () => {
   const sources = files.filter(hasProse);
   const folders = [...new Set(sources.map((path) => path.split('/')[0] ?? path))];
-  const proseIn = (folder: string) =>
-    sources
-      .filter((path) => path.split('/')[0] === folder)
-      .flatMap((path) => proseOf(path, readSource(path)).map((prose) => ({ path, ...prose })));
+  const prose = sources.flatMap((path) =>
+    proseOf(path, readSource(path)).map((each) => ({ path, ...each })),
+  );
+  const proseIn = (folder: string) => prose.filter(({ path }) => path.split('/')[0] === folder);
 
   it.each(folders)('of %s are plain, in comments, strings and names', (folder) => {
-    const found = proseIn(folder).flatMap((prose) => {
-      const word = bannedWord(prose);
-      return word === undefined ? [] : `${prose.path}:${prose.line} ${word}`;
+    const found = proseIn(folder).flatMap((each) => {
+      const word = bannedWord(each);
+      return word === undefined ? [] : `${each.path}:${each.line} ${word}`;
     });
     expect(found).toEqual([]);
   });
 
   it.each(folders)('of %s make sentences of at most 25 words', (folder) => {
-    const found = proseIn(folder).flatMap((prose) =>
-      tooLong(prose).map((sentence) => `${prose.path}:${prose.line} ${sentence}`),
+    const found = proseIn(folder).flatMap((each) =>
+      tooLong(each).map((sentence) => `${each.path}:${each.line} ${sentence}`),
     );
     expect(found).toEqual([]);
   });

@@ -18,7 +18,7 @@ export function tooLong({ kind, text }: Prose): string[] {
   // A tag begins a sentence of its own, and code in a string has none.
   return longSentences(text.replaceAll(/^\s*(?=@\w)/gm, '\n'))
     .filter((sentence) => kind === 'comment' || !IS_CODE.test(sentence.text))
-    .map((sentence) => `${sentence.words} words: ${sentence.text}`);
+    .map((sentence) => `${sentence.words} words: ${sentence.text.trim()}`);
 }
 
 export const SUBJECT_MAX = 72;

@@ -151,6 +151,15 @@ function parseToken(accounts: readonly string[], data: Data): Parsed | undefined
         type: 'burnChecked',
         info: { account: first, authority: third, mint: second, tokenAmount: checked() },
       };
+    default:
+      return parseTokenSetUp(accounts, data);
+  }
+}
+
+/** The token instructions that prepare an account or a mint. */
+function parseTokenSetUp(accounts: readonly string[], data: Data): Parsed | undefined {
+  const [first, second] = accounts;
+  switch (data.kind) {
     case 17:
       return { type: 'syncNative', info: { account: first } };
     case 18:
