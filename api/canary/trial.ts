@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { chatForWorker, quote } from '../jobs/admission.ts';
-import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';
+import { type AttemptOptions, type AttemptResult, runAttempt } from '../jobs/attempt.ts';
 import type { Refunds } from '../jobs/refund.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { checkProof, type LockedJob, type ProvenAnswer, priceOf } from '../ledger/job.ts';
@@ -60,14 +60,14 @@ export async function tryWorker(
     const chat = chatForWorker(request);
     const silenceMs = firstSilenceMs(request.messages);
     const trying = { job, worker, chat, firstSilenceMs: silenceMs, interrupted };
-    const { end, firstTokenMs } = await attempt(services, trying);
-    if (end.kind !== 'whole') {
-      await refunds.refund(job, end);
-      if (end.kind === 'failed' && end.busy) return { kind: 'full', firstTokenMs };
-      const fault = end.kind === 'failed' ? end.reason : end.kind;
+    const { result, firstTokenMs } = await attempt(services, trying);
+    if (result.kind !== 'whole') {
+      await refunds.refund(job, result);
+      if (result.kind === 'failed' && result.busy) return { kind: 'full', firstTokenMs };
+      const fault = result.kind === 'failed' ? result.reason : result.kind;
       return { kind: 'unproven', fault, firstTokenMs };
     }
-    const answer = checkProof(end.answer, { programId, job: job.address });
+    const answer = checkProof(result.answer, { programId, job: job.address });
     if (answer) return { firstTokenMs, ...(await settle(services, job, answer)) };
     await escrow.fail(job, 'proof_invalid');
     return { kind: 'unproven', fault: 'proof_invalid', firstTokenMs };
@@ -87,7 +87,7 @@ async function attempt(
     firstSilenceMs: number;
     interrupted: AbortSignal;
   },
-): Promise<{ end: AttemptEnd; firstTokenMs: number | undefined }> {
+): Promise<{ result: AttemptResult; firstTokenMs: number | undefined }> {
   const { job, worker, chat, firstSilenceMs, interrupted } = options;
   const { endpoint, address: workerAddress } = worker;
   const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
@@ -110,7 +110,7 @@ async function attempt(
   });
   for (;;) {
     const { done, value } = await events.next();
-    if (done) return { end: value, firstTokenMs };
+    if (done) return { result: value, firstTokenMs };
     if (value.type === 'started') escrow.acknowledge(job, workerAddress, 1);
   }
 }
@@ -124,8 +124,8 @@ async function settle(
   const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
   // No client asks for a canary job again: there is nothing to keep.
   const settled = await escrow.settle(job, answer, countedTokens, Promise.resolve());
-  const end = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
-  if (end.status !== 'settled') return { kind: 'unproven' as const, fault: end.status };
+  const result = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
+  if (result.status !== 'settled') return { kind: 'unproven' as const, fault: result.status };
   const claimedTokens = proof.completionTokens;
   const charged = Math.min(claimedTokens, countedTokens);
   return {

@@ -1,4 +1,5 @@
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
@@ -58,8 +59,8 @@ async function roomForAnswer(
 }
 
 /**
- * The early, friendly check. The lock on the ledger is the one that counts: concurrent requests of
- * one wallet pass this together and are told apart there.
+ * The early, friendly check. Concurrent requests of one wallet pass it together, and the lock on the
+ * ledger then refuses those for which no credits are left.
  *
  * @throws ApiError `insufficient_credits`
  */
@@ -67,21 +68,17 @@ export function assertAffordable(quoted: Quote, availableCredits: bigint): void 
   if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
 }
 
-/** The fields of the request that matter to an engine; limits and streaming are the protocol's. */
+/** What an engine needs of the request; limits and streaming are the protocol's. */
 export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
-  const { model, messages, temperature, top_p, top_k, min_p, stop, seed } = request;
-  const { frequency_penalty, presence_penalty, repetition_penalty, logit_bias } = request;
-  const { response_format, reasoning_effort, chat_template_kwargs } = request;
+  const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
   return {
-    ...{ model, messages, temperature, top_p, top_k, min_p, seed },
-    // Without a sequence it ends no answer.
-    stop: stop?.length === 0 ? undefined : stop,
-    ...{ frequency_penalty, presence_penalty, repetition_penalty, logit_bias },
-    ...{ response_format, reasoning_effort, chat_template_kwargs },
+    model: request.model,
+    messages: request.messages,
+    ...Object.fromEntries(passed),
   };
 }
 
-/** How long a request may wait for a worker's capacity before it is told to come back. */
+/** How long a request may wait for a worker's capacity before it is refused. */
 const CAPACITY_WAIT_MS = 2_000;
 /** An error repeats no more of what was sent. */
 const MODEL_ID_SHOWN_MAX = 256;
@@ -101,8 +98,8 @@ export interface Admitted {
 }
 
 /**
- * Everything that can refuse a request, in the order in which clients are told, and then the lock:
- * nothing is locked for a request that could have been refused before.
+ * Everything that can refuse a request, in the order in which its errors are promised; then the lock.
+ * Nothing is locked for a request that could have been refused before.
  *
  * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
  * @throws ClientLeftError

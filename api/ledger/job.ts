@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import { creditsNumber } from '../../common/format.ts';
+import { PROOF_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
@@ -17,12 +18,6 @@ import type { WorkerProof } from '../workers/events.ts';
  * The deadlines of a job, all in the ledger's seconds. T is the lock's time plus the job's timeout.
  * After T anybody may refund the job, so no settlement may still be in flight then.
  */
-
-/** An answer still running this long before T is stopped, so that its proof is in time. */
-const STOP_BEFORE_END_SECONDS = 15n;
-
-/** From here on no settlement is signed: it could land after a refund became possible. */
-const PROOF_BEFORE_END_SECONDS = 5n;
 
 /**
  * When a job ends, to the second. The lock's own Clock is not read back. Its time lies between the

@@ -86,7 +86,7 @@ export interface Delivery {
   /** Forgets what was written: another worker begins anew. Never called of a stream. */
   discard(): void;
   /** The text is complete and its proof has been checked. */
-  finish(end: AnswerEnd): void;
+  finish(result: AnswerResult): void;
   /** The answer settled, or nothing is known of its settlement in time; undefined of an empty one. */
   settled(settlement?: Settlement): void;
   /** Ends with an error, as a status while none was sent, else as the stream's last event. */
@@ -94,7 +94,7 @@ export interface Delivery {
 }
 
 /** How an answer ended. */
-interface AnswerEnd {
+interface AnswerResult {
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;

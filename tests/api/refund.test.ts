@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
+import type { UnprovenResult } from '../../api/jobs/attempt.ts';
 import type { JobWork } from '../../api/jobs/jobWatch.ts';
 import { createRefunds, endingError } from '../../api/jobs/refund.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
@@ -19,8 +19,8 @@ function endOverdue(refundAfterMs: number) {
   const escrow: Partial<Escrow> = { refund: () => delay(refundAfterMs).then(() => REFUND) };
   const clock: Partial<LedgerClock> = { waitUntil: async () => undefined };
   const work: JobWork = {
-    keepGoing: (_job, going) => going,
-    mirrored: (_job, _end, { timeoutMs }) => delay(timeoutMs).then(() => undefined),
+    trackToEnd: (_job, going) => going,
+    awaitMirror: (_job, _end, { timeoutMs }) => delay(timeoutMs).then(() => undefined),
   };
   const refunds = createRefunds({
     escrow: escrow as Escrow,
@@ -51,7 +51,7 @@ describe('a time-out', () => {
 });
 
 describe('a job without a charge', () => {
-  const failed: UnprovenEnd = {
+  const failed: UnprovenResult = {
     ...{ kind: 'failed', reason: 'proof_invalid', hasBegun: true, cause: 'proof_invalid' },
   };
 
@@ -67,7 +67,7 @@ describe('a job without a charge', () => {
       const refunds = createRefunds({
         escrow: { fail } as Partial<Escrow> as Escrow,
         clock: {} as LedgerClock,
-        work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+        work: { trackToEnd: (_job, going) => going, awaitMirror: async () => undefined },
       });
       const told = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
       expect(fail.mock.lastCall?.[1]).toBe(reason);
@@ -87,7 +87,7 @@ describe('a job whose model thought until its token limit', () => {
     const refunds = createRefunds({
       escrow: { fail } as Partial<Escrow> as Escrow,
       clock: {} as LedgerClock,
-      work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+      work: { trackToEnd: (_job, going) => going, awaitMirror: async () => undefined },
     });
     await refunds.refund({ ...job, tokenLimit }, { kind: 'limit_reached' });
     expect(fail.mock.lastCall?.[1]).toBe(reason);
@@ -108,9 +108,9 @@ describe('a job that no worker had a place for', () => {
       const refunds = createRefunds({
         escrow: { fail } as Partial<Escrow> as Escrow,
         clock: {} as LedgerClock,
-        work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
+        work: { trackToEnd: (_job, going) => going, awaitMirror: async () => undefined },
       });
-      const end: UnprovenEnd = {
+      const end: UnprovenResult = {
         ...{ kind: 'failed', reason: 'worker_error', hasBegun: false, cause: 'no_free_slot' },
         busy: { retryAfterMs },
       };
@@ -124,9 +124,9 @@ describe('a job that no worker had a place for', () => {
 
 describe('a job whose worker left before its settlement', () => {
   it('is answered 503, since another worker may do', () => {
-    const end: JobResult = { ...FAILURE, hasWorkerLeft: true };
+    const result: JobResult = { ...FAILURE, hasWorkerLeft: true };
     const told = endingError({ ...job, model: { id: 'm' } } as LockedJob, {
-      ...{ end, progress: undefined },
+      ...{ result, record: undefined },
     });
     expect(told).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds: 1 } });
   });
