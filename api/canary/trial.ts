@@ -3,7 +3,7 @@ import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenC
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { chatForWorker, quote } from '../jobs/admission.ts';
 import { type AttemptOptions, type AttemptResult, runAttempt } from '../jobs/attempt.ts';
-import type { Refunds } from '../jobs/refund.ts';
+import { type RefundServices, refundUnproven, refundWhenDue } from '../jobs/refund.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { checkProof, type LockedJob, type ProvenAnswer, priceOf } from '../ledger/job.ts';
 import type { ModelRow, WorkerRow } from '../sql/workers.ts';
@@ -12,10 +12,10 @@ import { newWorker } from '../workers/choice.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
 export interface CanaryServices
-  extends Required<Pick<AttemptOptions, 'workers' | 'clock' | 'time'>> {
+  extends Required<Pick<AttemptOptions, 'workers' | 'clock' | 'time'>>,
+    Pick<RefundServices, 'work'> {
   escrow: Escrow;
   tokens: TokenCounts;
-  refunds: Refunds;
   programId: PublicKey;
 }
 
@@ -51,7 +51,7 @@ export async function tryWorker(
     interrupted: AbortSignal;
   },
 ): Promise<Trial> {
-  const { escrow, tokens, refunds, programId } = services;
+  const { escrow, tokens, programId } = services;
   const { wallet, model, worker, question, interrupted } = options;
   const { request } = question;
   const quoted = await quote(model, request, tokens);
@@ -62,7 +62,7 @@ export async function tryWorker(
     const trying = { job, worker, chat, firstSilenceMs: silenceMs, interrupted };
     const { result, firstTokenMs } = await attempt(services, trying);
     if (result.kind !== 'whole') {
-      await refunds.refund(job, result);
+      await refundUnproven(services, job, result);
       if (result.kind === 'failed' && result.busy) return { kind: 'full', firstTokenMs };
       const fault = result.kind === 'failed' ? result.reason : result.kind;
       return { kind: 'unproven', fault, firstTokenMs };
@@ -115,16 +115,13 @@ async function attempt(
   }
 }
 
-async function settle(
-  { escrow, tokens, refunds }: CanaryServices,
-  job: LockedJob,
-  answer: ProvenAnswer,
-) {
+async function settle(services: CanaryServices, job: LockedJob, answer: ProvenAnswer) {
+  const { escrow, tokens } = services;
   const { text, proof } = answer;
   const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
   // No client asks for a canary job again: there is nothing to keep.
   const settled = await escrow.settle(job, answer, countedTokens, Promise.resolve());
-  const result = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
+  const result = settled.status === 'overdue' ? await refundWhenDue(services, job) : settled;
   if (result.status !== 'settled') return { kind: 'unproven' as const, fault: result.status };
   const claimedTokens = proof.completionTokens;
   const charged = Math.min(claimedTokens, countedTokens);

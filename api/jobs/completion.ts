@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
-import { creditsNumber } from '../../common/format.ts';
+import { creditsNumber, sha256Text } from '../../common/format.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { type Background, createBackground, within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
@@ -26,14 +26,15 @@ import type { NewClaim, ResponseReport } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
-import { createRefunds, endingError, type Refunds } from './refund.ts';
+import { endingError, refundUnproven } from './refund.ts';
 import { replayAnswer } from './replay.ts';
 import type { RequestIdentity } from './requestIdentity.ts';
 import {
   awaitSettlement,
-  createSettlements,
-  type Settlements,
+  countTokens,
+  settleAnswer,
   settlementOf,
+  storeForRepeats,
 } from './settlement.ts';
 
 export interface CompletionServices extends AdmissionServices, Omit<DispatchServices, 'directory'> {
@@ -84,8 +85,6 @@ const EVENT_WAIT_MS = 1_000;
 interface RequestPath extends CompletionServices {
   background: Background;
   work: JobWork;
-  refunds: Refunds;
-  settlements: Settlements;
 }
 
 /** A locked job, and the request that became it. */
@@ -101,12 +100,10 @@ interface RunningJob extends Dispatchable {
 
 /** The request path: claim, admit, lock, dispatch, check, store, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { escrow, watch, clock, time, logger } = services;
+  const { watch, logger } = services;
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
-  const refunds = createRefunds({ escrow, clock, work, ...(time && { time }) });
-  const settlements = createSettlements({ ...services, work, refunds });
-  const path: RequestPath = { ...services, background, work, refunds, settlements };
+  const path: RequestPath = { ...services, background, work };
   return {
     complete(options) {
       const completing = complete(path, options);
@@ -238,7 +235,7 @@ async function run(path: RequestPath, running: RunningJob): Promise<void> {
     if (checked.kind === 'proven') return await settle(path, running, checked.answer);
     // It will not be settled.
     claim.end();
-    const error = await path.refunds.refund(job, checked);
+    const error = await refundUnproven(path, job, checked);
     if (checked.kind === 'limit_reached') await deliverNothing(path, running, 'length');
     else if (isStopped(checked, chat)) await deliverNothing(path, running, 'stop');
     else delivery.fail(error);
@@ -308,17 +305,17 @@ async function check(
 }
 
 /** Charges a proven answer and delivers it. The client waits for the settlement only so long. */
-async function settle(
-  { settlements, time }: RequestPath,
-  running: RunningJob,
-  answer: ProvenAnswer,
-): Promise<void> {
+async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnswer): Promise<void> {
   const { job, response, delivery, stages, claim, isStream, created } = running;
-  const { countedTokens, usage } = await settlements.count(job, answer);
+  const { countedTokens, usage } = await countTokens(path.tokens, job, answer);
   const { text, reasoning, finishReason, isTruncated, engine, reservation } = answer;
   delivery.finish({ finishReason, isTruncated, usage });
-  const receipt = await settlements.receipt(job, answer);
-  const stored = settlements.store(job, claim, {
+  const { outputHash } = answer.proof;
+  const receipt = {
+    outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
+    deliveryReceipt: await path.signReceipt(job, outputHash),
+  };
+  const stored = storeForRepeats(path, job, claim, {
     text,
     reasoning,
     finishReason,
@@ -330,10 +327,10 @@ async function settle(
     escrowTx: job.escrowTx,
     worker: { address: reservation.worker.address, engine },
   });
-  const pending = settlements.settle({ job, answer, countedTokens, stored, stages });
+  const pending = settleAnswer(path, { job, answer, countedTokens, stored, stages });
   void pending.result.then(claim.end);
   const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
-  const known = await awaitSettlement(waitMs, pending, time);
+  const known = await awaitSettlement(waitMs, pending, path.time);
   if (!isStream && known && known.result.status !== 'settled') {
     return delivery.fail(endingError(job, known));
   }

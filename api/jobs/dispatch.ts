@@ -63,8 +63,8 @@ export async function* dispatch(
   services: DispatchServices,
   dispatchable: Dispatchable,
 ): AsyncGenerator<DispatchEvent, void> {
-  const { isStream } = dispatchable;
-  const tries = createTries(services, dispatchable.job);
+  const { job, isStream } = dispatchable;
+  const tries = createTries(services, job);
   const capacity = createCapacityNotes();
   let { reservation } = dispatchable;
   /** The first result that the request itself may have caused. */
@@ -82,7 +82,7 @@ export async function* dispatch(
       const hasFailed = result.kind === 'failed';
       if (isDoubtful(result, dispatchable)) doubted.push(reservation);
       const mayGoOn = hasFailed ? !result.hasBegun || !isStream : result.kind === 'refused';
-      if (hasFailed && mayGoOn) await tries.blameProver();
+      if (hasFailed && mayGoOn) await blameProver(services, job, tries);
       const next = mayGoOn && !caused ? await tries.findNext() : undefined;
       if (!next) {
         // Three workers, or all that there are, blame none. One word against another blames both.
@@ -170,11 +170,24 @@ async function excuseChanged(
   return { ...result, cause, busy: { retryAfterMs: undefined }, isRefused: false };
 }
 
+/**
+ * A proof on the ledger that was not delivered here is its prover's fault, whatever worker failed last:
+ * no other worker may suffer for it.
+ */
+async function blameProver(
+  { escrow, time }: DispatchServices,
+  job: LockedJob,
+  tries: Tries,
+): Promise<void> {
+  const proven = await within(PROVER_WAIT_MS, escrow.undeliveredProof(job), time);
+  const prover = proven && tries.find(proven.workerAddress);
+  if (prover) tries.blame(prover, 'A worker proved what it did not deliver');
+}
+
 type Tries = ReturnType<typeof createTries>;
 
 /** The workers asked for one job, those that a failure counts against, and the next one. */
-function createTries(services: DispatchServices, job: LockedJob) {
-  const { directory, clock, time, escrow, logger } = services;
+function createTries({ directory, clock, logger }: DispatchServices, job: LockedJob) {
   const { model, deadlines } = job;
   // Each worker is tried once, so that their number is the number of the attempt.
   const tried = new Map<string, Reservation>();
@@ -225,15 +238,8 @@ function createTries(services: DispatchServices, job: LockedJob) {
     blame,
     /** Its failure was counted already. */
     noteBlamed: (reservation: Reservation): void => void blamed.add(reservation),
-    /**
-     * A proof on the ledger that was not delivered here is its prover's fault, whatever worker failed
-     * last: no other worker may suffer for it.
-     */
-    async blameProver(): Promise<void> {
-      const proven = await within(PROVER_WAIT_MS, escrow.undeliveredProof(job), time);
-      const prover = proven && tried.get(proven.workerAddress);
-      if (prover) blame(prover, 'A worker proved what it did not deliver');
-    },
+    /** The worker of this address, if it was asked. */
+    find: (workerAddress: string): Reservation | undefined => tried.get(workerAddress),
     release: (): void => successor?.release(),
   };
 }

@@ -10,12 +10,11 @@ import type { UnprovenResult } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
 import type { JobWork } from './jobWatch.ts';
 
-/** Returns the credits of jobs without a proven answer, and makes the errors of their requests. */
-export interface Refunds {
-  /** Ends a job without a charge. @returns the error for its client */
-  refund(job: LockedJob, unproven: UnprovenResult): Promise<ApiError>;
-  /** Waits for the moment from which anyone may refund, and does. */
-  refundWhenDue(job: LockedJob): Promise<JobResult>;
+export interface RefundServices {
+  escrow: Pick<Escrow, 'fail' | 'refund'>;
+  clock: LedgerClock;
+  work: JobWork;
+  time?: Time;
 }
 
 /** How long an error waits for the mirror, so that the job reads as the error says. */
@@ -23,58 +22,53 @@ const MIRROR_WAIT_MS = 3_000;
 /** How long an error waits for the refund and the mirror; then it goes out without them. */
 const RETURN_WAIT_MS = 15_000;
 
-export function createRefunds(options: {
-  escrow: Escrow;
-  clock: LedgerClock;
-  work: JobWork;
-  time?: Time;
-}): Refunds {
-  const { escrow, clock, work, time = systemTime } = options;
-
-  async function refundWhenDue(job: LockedJob): Promise<JobResult> {
-    await clock.waitUntil(job.deadlines.refundableAt);
-    return escrow.refund(job);
+/** Ends a job without a charge. @returns the error for its client */
+export async function refundUnproven(
+  services: RefundServices,
+  job: LockedJob,
+  unproven: UnprovenResult,
+): Promise<ApiError> {
+  const { escrow, work } = services;
+  if (unproven.kind === 'overdue') return timeOut(services, job);
+  const hadWorker = unproven.kind !== 'failed' || !(unproven.busy || unproven.isRefused);
+  const failing = escrow.fail(job, reasonOf(unproven, job), { hadWorker });
+  // Where this fails, the keeper refunds.
+  const known = await awaitReturn(services, job, work.trackToEnd(job, failing));
+  if (unproven.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
+  if (unproven.kind === 'refused') return requestRefused(job, unproven.param, refundTxOf(known));
+  if (unproven.kind === 'failed' && unproven.busy && known?.result.status !== 'refunded') {
+    return noCapacity(job, unproven.busy.retryAfterMs);
   }
+  return known ? endingError(job, known) : workerFailed(job, null);
+}
 
-  async function timeOut(job: LockedJob): Promise<ApiError> {
-    const refunding = work.trackToEnd(job, refundWhenDue(job));
-    await clock.waitUntil(job.deadlines.refundableAt);
-    const known = await awaitReturn(job, refunding);
-    return known ? endingError(job, known) : jobTimeout(job, null);
-  }
+async function timeOut(services: RefundServices, job: LockedJob): Promise<ApiError> {
+  const refunding = services.work.trackToEnd(job, refundWhenDue(services, job));
+  await services.clock.waitUntil(job.deadlines.refundableAt);
+  const known = await awaitReturn(services, job, refunding);
+  return known ? endingError(job, known) : jobTimeout(job, null);
+}
 
-  /** The job's end, and the mirror's record of it, as far as both are known in time. */
-  async function awaitReturn(
-    job: LockedJob,
-    ending: Promise<JobResult | undefined>,
-  ): Promise<KnownResult | undefined> {
-    const dueMs = time.nowMs() + RETURN_WAIT_MS;
-    const result = await within(RETURN_WAIT_MS, ending, time);
-    if (!result) return undefined;
-    const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - time.nowMs()));
-    return { result, record: await work.awaitMirror(job, result, { timeoutMs }) };
-  }
+/** Waits for the moment from which anyone may refund, and does. */
+export async function refundWhenDue(
+  { clock, escrow }: Pick<RefundServices, 'clock' | 'escrow'>,
+  job: LockedJob,
+): Promise<JobResult> {
+  await clock.waitUntil(job.deadlines.refundableAt);
+  return escrow.refund(job);
+}
 
-  return {
-    refundWhenDue,
-    async refund(job, unproven) {
-      if (unproven.kind === 'overdue') return timeOut(job);
-      const hadWorker = unproven.kind !== 'failed' || !(unproven.busy || unproven.isRefused);
-      // Where this fails, the keeper refunds.
-      const failing = work.trackToEnd(
-        job,
-        escrow.fail(job, reasonOf(unproven, job), { hadWorker }),
-      );
-      const known = await awaitReturn(job, failing);
-      if (unproven.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
-      if (unproven.kind === 'refused')
-        return requestRefused(job, unproven.param, refundTxOf(known));
-      if (unproven.kind === 'failed' && unproven.busy && known?.result.status !== 'refunded') {
-        return noCapacity(job, unproven.busy.retryAfterMs);
-      }
-      return known ? endingError(job, known) : workerFailed(job, null);
-    },
-  };
+/** The job's end, and the mirror's record of it, as far as both are known in time. */
+async function awaitReturn(
+  { work, time = systemTime }: RefundServices,
+  job: LockedJob,
+  ending: Promise<JobResult | undefined>,
+): Promise<KnownResult | undefined> {
+  const dueMs = time.nowMs() + RETURN_WAIT_MS;
+  const result = await within(RETURN_WAIT_MS, ending, time);
+  if (!result) return undefined;
+  const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - time.nowMs()));
+  return { result, record: await work.awaitMirror(job, result, { timeoutMs }) };
 }
 
 const failureReasons = {

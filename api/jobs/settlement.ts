@@ -1,4 +1,4 @@
-import { creditsNumber, sha256Text } from '../../common/format.ts';
+import { creditsNumber } from '../../common/format.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
@@ -7,44 +7,57 @@ import type { JobResult, LockedJob, ProvenAnswer, SettlementRecord } from '../le
 import type { Settlement, Usage } from '../response/delivery.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { NewClaim } from './claim.ts';
-import type { JobWork } from './jobWatch.ts';
-import type { KnownResult, Refunds } from './refund.ts';
+import { type KnownResult, type RefundServices, refundWhenDue } from './refund.ts';
 import type { AnswerCopy } from './replay.ts';
 
 /** From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror. */
-export interface Settlements {
-  /** What the answer is charged for: the worker's counts, the output's no higher than ours. */
-  count(job: LockedJob, answer: ProvenAnswer): Promise<Count>;
-  /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
-  receipt(job: LockedJob, answer: ProvenAnswer): Promise<Receipt>;
-  /**
-   * Stores the answer for repeats of its request.
-   *
-   * @returns once it is stored, or has taken too long: nothing is settled before
-   */
-  store(job: LockedJob, claim: Pick<NewClaim, 'store'>, copy: AnswerCopy): Promise<void>;
-  /** Settles once `stored` resolves; refunds when that is too late for the answer's proof. */
-  settle(options: SettleOptions): PendingResult;
+interface SettlementServices extends RefundServices {
+  escrow: Pick<Escrow, 'settle' | 'readSettlement' | 'fail' | 'refund'>;
 }
 
-interface Count {
-  /** By our own tokenizer, never above the limit that was locked for. */
-  countedTokens: number;
-  usage: Usage;
+/** A settlement waits this long for a database that is away. */
+const STORE_WAIT_MS = 2_000;
+/** How long the mirror is waited for once the ledger has settled. */
+const MIRROR_WAIT_MS = 10_000;
+
+/**
+ * What the answer is charged for: the worker's counts, the output's no higher than ours.
+ *
+ * @returns also our own count, never above the limit that was locked for
+ */
+export async function countTokens(
+  tokens: Pick<TokenCounts, 'output'>,
+  job: LockedJob,
+  { text, proof }: ProvenAnswer,
+): Promise<{ countedTokens: number; usage: Usage }> {
+  const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
+  const completion_tokens = Math.min(proof.completionTokens, countedTokens);
+  const prompt_tokens = proof.promptTokens;
+  const total_tokens = prompt_tokens + completion_tokens;
+  return { countedTokens, usage: { prompt_tokens, completion_tokens, total_tokens } };
 }
 
-interface Receipt {
-  /** `sha256:…` of the answer's text. */
-  outputHash: string;
-  deliveryReceipt: string;
-}
-
-interface SettleOptions {
-  job: LockedJob;
-  answer: ProvenAnswer;
-  countedTokens: number;
-  stored: Promise<void>;
-  stages: Pick<Stages, 'mark'>;
+/**
+ * Stores the answer for repeats of its request.
+ *
+ * @returns once it is stored, or has taken too long: nothing is settled before
+ */
+export async function storeForRepeats(
+  { logger, time }: { logger: Logger; time?: Time },
+  job: LockedJob,
+  claim: Pick<NewClaim, 'store'>,
+  copy: AnswerCopy,
+): Promise<void> {
+  // A repeat of what is not stored is refused instead of answered; that is no reason not to settle.
+  const stored = claim.store(copy).then(
+    () => true,
+    (error: unknown) => {
+      logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
+      return true;
+    },
+  );
+  if (await within(STORE_WAIT_MS, stored, time)) return;
+  logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
 }
 
 /** A settlement that goes on whether or not its client waits for it. */
@@ -55,66 +68,27 @@ interface PendingResult {
   record: Promise<SettlementRecord | undefined>;
 }
 
-interface SettlementServices {
-  escrow: Pick<Escrow, 'settle' | 'readSettlement'>;
-  tokens: Pick<TokenCounts, 'output'>;
-  work: JobWork;
-  refunds: Pick<Refunds, 'refundWhenDue'>;
-  logger: Logger;
-  signReceipt: (job: LockedJob, outputHash: Uint8Array) => Promise<string>;
-  time?: Time;
-}
-
-/** A settlement waits this long for a database that is away. */
-const STORE_WAIT_MS = 2_000;
-/** How long the mirror is waited for once the ledger has settled. */
-const MIRROR_WAIT_MS = 10_000;
-
-export function createSettlements(services: SettlementServices): Settlements {
-  const { tokens, logger, signReceipt, time = systemTime } = services;
-  return {
-    async count(job, { text, proof }) {
-      const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
-      const completion_tokens = Math.min(proof.completionTokens, countedTokens);
-      const prompt_tokens = proof.promptTokens;
-      const total_tokens = prompt_tokens + completion_tokens;
-      return { countedTokens, usage: { prompt_tokens, completion_tokens, total_tokens } };
-    },
-
-    receipt: async (job, { proof: { outputHash } }) => ({
-      outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
-      deliveryReceipt: await signReceipt(job, outputHash),
-    }),
-
-    async store(job, claim, copy) {
-      // A repeat of what is not stored is refused instead of answered; that is no reason not to settle.
-      const stored = claim.store(copy).then(
-        () => true,
-        (error: unknown) => {
-          logger.warn({ msg: 'Failed to keep an answer for repeats', job_id: job.id, err: error });
-          return true;
-        },
-      );
-      if (await within(STORE_WAIT_MS, stored, time)) return;
-      logger.warn({ msg: 'An answer was not kept for repeats in time', job_id: job.id });
-    },
-
-    settle: (options) => settle(services, options),
-  };
-}
-
-function settle(
-  { escrow, work, refunds, time = systemTime }: SettlementServices,
-  { job, answer, countedTokens, stored, stages }: SettleOptions,
+/** Settles once `stored` resolves; refunds when that is too late for the answer's proof. */
+export function settleAnswer(
+  services: SettlementServices,
+  options: {
+    job: LockedJob;
+    answer: ProvenAnswer;
+    countedTokens: number;
+    stored: Promise<void>;
+    stages: Pick<Stages, 'mark'>;
+  },
 ): PendingResult {
+  const { escrow, work, time = systemTime } = services;
+  const { job, answer, countedTokens, stages } = options;
   let sinceMs = 0;
-  const kept = stored.then(() => {
+  const kept = options.stored.then(() => {
     sinceMs = time.nowMs();
   });
 
   async function settleOrRefund(): Promise<JobResult> {
     const settled = await escrow.settle(job, answer, countedTokens, kept);
-    const result = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
+    const result = settled.status === 'overdue' ? await refundWhenDue(services, job) : settled;
     stages.mark('settle');
     return result;
   }

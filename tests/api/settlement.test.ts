@@ -5,7 +5,7 @@ import { Keypair, type TransactionInstruction } from '@solana/web3.js';
 import type { NewClaim } from '../../api/jobs/claim.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { createSettlements } from '../../api/jobs/settlement.ts';
+import { storeForRepeats } from '../../api/jobs/settlement.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
 import type { LockedJob, ProvenAnswer, WholeAnswer } from '../../api/ledger/job.ts';
@@ -120,8 +120,7 @@ describe('a settlement', () => {
     const claim = (await idempotency.claim(request, job.id)) as NewClaim;
     isAway = true;
     await jest.advanceTimersByTimeAsync(60_000);
-    const { store } = createSettlements({ logger } as Parameters<typeof createSettlements>[0]);
-    const { end, sent } = createScene({ kept: store(job, claim, KEPT_COPY) });
+    const { end, sent } = createScene({ kept: storeForRepeats({ logger }, job, claim, KEPT_COPY) });
     await turn();
     await turn();
     expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
