@@ -18,6 +18,73 @@ import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
 
+export interface AdmissionServices {
+  catalog: Catalog;
+  directory: WorkerDirectory;
+  escrow: Escrow;
+  tokens: TokenCounts;
+  nowSeconds: () => bigint;
+}
+
+/** A request whose credits are locked and whose first worker is reserved. */
+export interface Admitted {
+  job: LockedJob;
+  reservation: Reservation;
+}
+
+/** How long a request may wait for a worker's capacity before it is refused. */
+const CAPACITY_WAIT_MS = 2_000;
+/** An error repeats no more of what was sent. */
+const MODEL_ID_SHOWN_MAX = 256;
+
+/**
+ * Everything that can refuse a request, in the order in which its errors are promised; then the lock.
+ * Nothing is locked for a request that could have been refused before.
+ *
+ * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
+ * @throws ClientLeftError
+ * @throws LedgerUnavailableError, which leaves it open too
+ */
+export async function admit(
+  services: AdmissionServices,
+  options: {
+    payer: Payer;
+    request: ChatCompletionRequest;
+    draft: JobDraft;
+    clientGone: AbortSignal;
+  },
+): Promise<Admitted> {
+  const { directory } = services;
+  const { payer, request, draft, clientGone } = options;
+  const quoted = await quote(findModel(services, request.model), request, services.tokens);
+  assertAffordable(quoted, payer.available_credits ?? 0n);
+  const reservation = await directory.reserve({
+    modelAddress: quoted.model.address,
+    except: new Set(),
+    waitMs: CAPACITY_WAIT_MS,
+    signal: clientGone,
+  });
+  if (!reservation)
+    throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
+  try {
+    const locking = services.escrow.lock(payer, quoted, draft);
+    return {
+      reservation,
+      job: await locking.catch((error) => lockRequoted(services, { ...options, error })),
+    };
+  } catch (error) {
+    reservation.release();
+    throw error;
+  }
+}
+
+function findModel(services: AdmissionServices, modelId: string): ModelRow {
+  const model = services.catalog.find(modelId);
+  if (model && !isRetired(model, services.nowSeconds())) return model;
+  const shown = modelId.length > MODEL_ID_SHOWN_MAX ? 'an id that long' : `the id '${modelId}'`;
+  throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
+}
+
 /**
  * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer
  */
@@ -68,81 +135,16 @@ export function assertAffordable(quoted: Quote, availableCredits: bigint): void 
   if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
 }
 
-/** What an engine needs of the request; limits and streaming are the protocol's. */
-export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
-  const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
-  return {
-    model: request.model,
-    messages: request.messages,
-    ...Object.fromEntries(passed),
-  };
-}
-
-/** How long a request may wait for a worker's capacity before it is refused. */
-const CAPACITY_WAIT_MS = 2_000;
-/** An error repeats no more of what was sent. */
-const MODEL_ID_SHOWN_MAX = 256;
-
-export interface AdmissionServices {
-  catalog: Catalog;
-  directory: WorkerDirectory;
-  escrow: Escrow;
-  tokens: TokenCounts;
-  nowSeconds: () => bigint;
-}
-
-/** A request whose credits are locked and whose first worker is reserved. */
-export interface Admitted {
-  job: LockedJob;
-  reservation: Reservation;
-}
-
-/**
- * Everything that can refuse a request, in the order in which its errors are promised; then the lock.
- * Nothing is locked for a request that could have been refused before.
- *
- * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
- * @throws ClientLeftError
- * @throws LedgerUnavailableError, which leaves it open too
- */
-export async function admit(
-  services: AdmissionServices,
-  options: {
-    payer: Payer;
-    request: ChatCompletionRequest;
-    draft: JobDraft;
-    clientGone: AbortSignal;
-  },
-): Promise<Admitted> {
-  const { directory } = services;
-  const { payer, request, draft, clientGone } = options;
-  const quoted = await quote(findModel(services, request.model), request, services.tokens);
-  assertAffordable(quoted, payer.available_credits ?? 0n);
-  const reservation = await directory.reserve({
-    modelAddress: quoted.model.address,
-    except: new Set(),
-    waitMs: CAPACITY_WAIT_MS,
-    signal: clientGone,
-  });
-  if (!reservation)
-    throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
-  try {
-    const locking = services.escrow.lock(payer, quoted, draft);
-    return {
-      reservation,
-      job: await locking.catch((error) => lockRequoted(services, { ...options, error })),
-    };
-  } catch (error) {
-    reservation.release();
-    throw error;
-  }
-}
-
-function findModel(services: AdmissionServices, modelId: string): ModelRow {
-  const model = services.catalog.find(modelId);
-  if (model && !isRetired(model, services.nowSeconds())) return model;
-  const shown = modelId.length > MODEL_ID_SHOWN_MAX ? 'an id that long' : `the id '${modelId}'`;
-  throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
+function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
+  const isBusy = directory.active(model.address).length > 0;
+  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
+  const reason = directory.unreadyReason(model.address);
+  const away = `No worker of ${model.id} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
+  return new ApiError(
+    'no_workers_available',
+    isBusy ? `All workers of ${model.id} are busy.` : away,
+    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
+  );
 }
 
 /** Quotes once more when the price has changed since. @throws the lock's error where it has not */
@@ -163,14 +165,12 @@ async function lockRequoted(
   }
 }
 
-function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
-  const isBusy = directory.active(model.address).length > 0;
-  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
-  const reason = directory.unreadyReason(model.address);
-  const away = `No worker of ${model.id} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
-  return new ApiError(
-    'no_workers_available',
-    isBusy ? `All workers of ${model.id} are busy.` : away,
-    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
-  );
+/** What an engine needs of the request; limits and streaming are the protocol's. */
+export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
+  const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
+  return {
+    model: request.model,
+    messages: request.messages,
+    ...Object.fromEntries(passed),
+  };
 }
