@@ -69,13 +69,13 @@ export async function* dispatch(
   let { reservation } = dispatchable;
   /** The first result that the request itself may have caused. */
   let caused: UnprovenResult | undefined;
-  /** Those that gave nothing for the request, which counts against them if another worker answers it. */
+  /** Workers that gave no text, which counts against them if another answers the request. */
   const doubted: Reservation[] = [];
   try {
     for (;;) {
       const result = yield* attemptAt(services, dispatchable, { tries, reservation });
       if (result.kind === 'whole') {
-        for (const one of doubted) tries.blame(one, 'A worker gave nothing where another answered');
+        for (const one of doubted) tries.blame(one, 'A worker gave no text where another answered');
         return yield { type: 'ended', result };
       }
       capacity.note(result);
@@ -85,9 +85,9 @@ export async function* dispatch(
       if (hasFailed && mayGoOn) await blameProver(services, job, tries);
       const next = mayGoOn && !caused ? await tries.findNext() : undefined;
       if (!next) {
-        // Three workers, or all that there are, blame none. One word against another blames both.
+        // Three workers without text, or all that there are, are not blamed; fewer are.
         const isAlone = hasFailed && !caused && tries.areOthersLeft();
-        if (isAlone) for (const one of doubted) tries.blame(one, 'A worker gave nothing');
+        if (isAlone) for (const one of doubted) tries.blame(one, 'A worker gave no text');
         const isOver = hasFailed || result.kind === 'refused';
         return yield { type: 'ended', result: (isOver && caused) || capacity.judge(result) };
       }

@@ -23,7 +23,7 @@ import type { RequestIdentity } from './requestIdentity.ts';
 export interface Idempotency {
   /**
    * Claims a request for the job that it will become. For one that may be a repeat, looks for the
-   * earlier one first; any other stands beside earlier ones with the same body.
+   * earlier one first. Any other is stored beside earlier ones with the same body.
    *
    * @param jobId of the job that the request will become; no lock of it was sent yet
    * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch

@@ -104,7 +104,7 @@ async function waitFor(
       return await readProgress(address);
     } catch (error) {
       // The database may be back before the time is over; until then nothing is known.
-      if (!hasFailed) logger.warn({ msg: 'Failed to read how a job stands', err: error });
+      if (!hasFailed) logger.warn({ msg: 'Failed to read a job from the mirror', err: error });
       hasFailed = true;
       return undefined;
     }

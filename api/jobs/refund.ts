@@ -137,7 +137,7 @@ function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
   );
 }
 
-/** @param refundTx null when the refund was not confirmed in time; anybody can still make it */
+/** @param refundTx null when the refund was not confirmed in time; anyone can still make it */
 function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
   return new ApiError('job_timeout', `No worker finished within ${JOB_TIMEOUT_SECONDS} seconds.`, {
     details: unchargedDetails(job, refundTx),

@@ -242,7 +242,7 @@ async function findCharge(
   }
 }
 
-/** For how long a job that was looked up in vain may still appear; negative if it never will. */
+/** For how long a job that the ledger lacks may still appear there; negative if it never will. */
 function unseenMs(jobId: string, lookedUpAtMs: number): number {
   const id = parseJobId(jobId);
   // The program refuses to lock a job whose id is older, so that one can never appear any more.

@@ -141,7 +141,7 @@ export async function selectMedianLatencies(database: Database): Promise<Map<str
   return new Map(rows.map((row) => [row.model_id, row.median_ms]));
 }
 
-/** How quick a worker was with a model of late. */
+/** How quick a worker was with a model lately. */
 interface FirstTokenRow {
   worker: string;
   /** The model's address. */
