@@ -8,10 +8,10 @@ import {
   insufficientCredits,
   type JobDraft,
   type LockedJob,
-  PriceChangedError,
   priceOf,
   type Quote,
 } from '../ledger/job.ts';
+import { PriceChangedError } from '../ledger/results.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';

@@ -6,7 +6,8 @@ import type { Logger } from '../../common/logger.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
-import type { JobResult, LockedJob } from '../ledger/job.ts';
+import type { LockedJob } from '../ledger/job.ts';
+import type { JobResult } from '../ledger/results.ts';
 import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
 
 /** Waits until the mirror shows what the ledger has already confirmed. */

@@ -5,7 +5,8 @@ import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.t
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import type { JobResult, LockedJob, SettlementRecord } from '../ledger/job.ts';
+import type { LockedJob } from '../ledger/job.ts';
+import type { JobResult, KnownResult } from '../ledger/results.ts';
 import type { UnprovenResult } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
 import type { JobWork } from './jobWatch.ts';
@@ -93,12 +94,6 @@ export function endingError(job: LockedJob, known: KnownResult): ApiError {
   const { hasWorkerLeft, status } = known.result;
   if (hasWorkerLeft) return noCapacity(job);
   return status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
-}
-
-/** How a job ended, and what else is known of it in time. */
-export interface KnownResult {
-  result: JobResult;
-  record: SettlementRecord | undefined;
 }
 
 /** Of our transaction, or of another sender's as the mirror has it; null while neither is known. */

@@ -3,11 +3,13 @@ import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import type { JobResult, LockedJob, ProvenAnswer, SettlementRecord } from '../ledger/job.ts';
+import type { LockedJob } from '../ledger/job.ts';
+import type { ProvenAnswer } from '../ledger/proof.ts';
+import type { JobResult, KnownResult, SettlementRecord } from '../ledger/results.ts';
 import type { Settlement, Usage } from '../response/delivery.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { NewClaim } from './claim.ts';
-import { type KnownResult, type RefundServices, refundWhenDue } from './refund.ts';
+import { type RefundServices, refundWhenDue } from './refund.ts';
 import type { AnswerCopy } from './replay.ts';
 
 /** From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AnswerCopy } from '../../api/jobs/replay.ts';
 import { countTokens, storeForRepeats } from '../../api/jobs/settlement.ts';
-import type { LockedJob, ProvenAnswer } from '../../api/ledger/job.ts';
+import type { LockedJob } from '../../api/ledger/job.ts';
+import type { ProvenAnswer } from '../../api/ledger/proof.ts';
 import type { Logger } from '../../common/logger.ts';
 
 const TOKEN_LIMIT = 100;
