@@ -36,7 +36,7 @@ interface DisputeServices {
 }
 
 export function createDisputes(services: DisputeServices): Disputes {
-  const { ledger } = services;
+  const { ledger, watch } = services;
   return {
     async open({ wallet, jobId, clientHash }) {
       const job = await findEnded(services, { wallet, jobId });
@@ -58,7 +58,9 @@ export function createDisputes(services: DisputeServices): Disputes {
       }
       const opened = await ledger.open({ ...job, wallet }, clientHash);
       if (opened.status !== 'opened') throw refusal(jobId, opened.status, windowEndsAt);
-      await awaitMirror(services, job.address, opened.signature);
+      watch.hint(opened.signature);
+      const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
+      await watch.waitFor(job.address, isShown, { timeoutMs: MIRROR_WAIT_MS });
       return {
         job_id: jobId,
         dispute_opened: true,
@@ -90,16 +92,6 @@ async function findEnded(
   if (found) return found;
   // Closed, or a node is behind the lock: in either case only the mirror will have the job's end.
   throw serviceUnavailable('How the job ended is not known yet.');
-}
-
-async function awaitMirror(
-  { watch }: DisputeServices,
-  address: string,
-  signature: string,
-): Promise<void> {
-  watch.hint(signature);
-  const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
-  await watch.waitFor(address, isShown, { timeoutMs: MIRROR_WAIT_MS });
 }
 
 function refusal(

@@ -79,7 +79,36 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       closing.abort();
       await loop;
     },
-    waitFor: (...wait) => waitFor({ notifications, readProgress, logger, time }, ...wait),
+    async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity, silenceMs }) {
+      const startMs = time.nowMs();
+      const awayAtMs = (): number => notifications.awayAtMs(startMs, silenceMs);
+      let isWorthReading = notifications.lastOfMs(address) >= sinceMs;
+      let hasFailed = false;
+      const read = async () => {
+        try {
+          return await readProgress(address);
+        } catch (error) {
+          // The database may be back before the time is over; until then nothing is known.
+          if (!hasFailed) logger.warn({ msg: 'Failed to read a job from the mirror', err: error });
+          hasFailed = true;
+          return undefined;
+        }
+      };
+      for (;;) {
+        const nowMs = time.nowMs();
+        const leftMs = Math.min(startMs + timeoutMs, awayAtMs()) - nowMs;
+        // Registered before the read, so that a change between read and wait is not missed.
+        const change = notifications.next(address, Math.max(0, Math.min(leftMs, POLL_INTERVAL_MS)));
+        const progress = isWorthReading ? await read() : undefined;
+        if (progress && isReached(progress)) return progress;
+        if (leftMs <= 0) {
+          if (nowMs >= awayAtMs()) notifications.noteMirrorAway();
+          return undefined;
+        }
+        await change;
+        isWorthReading = true;
+      }
+    },
     onChanges: notifications.onChanges,
     hint(signature) {
       notify(signature).catch((error: unknown) => {
@@ -88,49 +117,6 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       });
     },
   };
-}
-
-async function waitFor(
-  { notifications, readProgress, logger, time }: WaitServices,
-  ...[address, isReached, { timeoutMs, sinceMs = -Infinity, silenceMs }]: Parameters<
-    JobWatch['waitFor']
-  >
-): Promise<JobProgress | undefined> {
-  const startMs = time.nowMs();
-  const awayAtMs = (): number => notifications.awayAtMs(startMs, silenceMs);
-  let isWorthReading = notifications.lastOfMs(address) >= sinceMs;
-  let hasFailed = false;
-  const read = async () => {
-    try {
-      return await readProgress(address);
-    } catch (error) {
-      // The database may be back before the time is over; until then nothing is known.
-      if (!hasFailed) logger.warn({ msg: 'Failed to read a job from the mirror', err: error });
-      hasFailed = true;
-      return undefined;
-    }
-  };
-  for (;;) {
-    const nowMs = time.nowMs();
-    const leftMs = Math.min(startMs + timeoutMs, awayAtMs()) - nowMs;
-    // Registered before the read, so that a change between read and wait is not missed.
-    const change = notifications.next(address, Math.max(0, Math.min(leftMs, POLL_INTERVAL_MS)));
-    const progress = isWorthReading ? await read() : undefined;
-    if (progress && isReached(progress)) return progress;
-    if (leftMs <= 0) {
-      if (nowMs >= awayAtMs()) notifications.noteMirrorAway();
-      return undefined;
-    }
-    await change;
-    isWorthReading = true;
-  }
-}
-
-interface WaitServices {
-  notifications: ReturnType<typeof createNotifications>;
-  readProgress: (address: string) => Promise<JobProgress | undefined>;
-  logger: Logger;
-  time: Time;
 }
 
 /** The database's notifications of changed jobs, and when the mirror last sent one. */
