@@ -83,8 +83,6 @@ export async function unlessAborted<Result>(
 export interface Background {
   /** @param work must not reject: its starter handles its errors */
   add(work: Promise<unknown>): void;
-  /** @returns ends work that begins now */
-  begin(): () => void;
   /** Resolves when all work has ended, also what is added until then. */
   drain(): Promise<void>;
 }
@@ -99,11 +97,6 @@ export function createBackground(): Background {
 
   return {
     add,
-    begin() {
-      const { promise, resolve } = withResolvers<void>();
-      add(promise);
-      return resolve;
-    },
     async drain() {
       while (running.size > 0) await Promise.all(running);
     },

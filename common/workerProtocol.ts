@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 // What gateways and workers agree on: docs/worker-protocol.md has it in words.
 
 /** Every code a worker answers with, and its HTTP status. */
@@ -64,3 +66,36 @@ export const STOP_SEQUENCES_MAX = 16;
 
 /** The longest stop sequence, in Unicode characters. */
 export const STOP_SEQUENCE_CHARACTERS_MAX = 256;
+
+/** A character may be two units of a JavaScript string. */
+const stopSequence = z
+  .string()
+  .min(1)
+  .max(2 * STOP_SEQUENCE_CHARACTERS_MAX);
+
+// The length is checked before the items, of which a body may hold a million.
+const stopSequences = z.array(z.unknown()).max(STOP_SEQUENCES_MAX).pipe(z.array(stopSequence));
+
+/**
+ * The fields of a completion, all optional, that a gateway passes on and a worker gives to its engine,
+ * besides model and messages. The API's own contract bounds their values.
+ */
+export const passedFields = {
+  temperature: z.number(),
+  top_p: z.number(),
+  top_k: z.number().int(),
+  min_p: z.number(),
+  frequency_penalty: z.number(),
+  presence_penalty: z.number(),
+  repetition_penalty: z.number(),
+  logit_bias: z.record(z.string(), z.number()),
+  seed: z.number().int(),
+  stop: z.union([stopSequence, stopSequences]),
+  response_format: z.looseObject({ type: z.string() }),
+  reasoning_effort: z.string(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()),
+};
+
+export type PassedField = keyof typeof passedFields;
+
+export const PASSED_FIELDS = Object.keys(passedFields) as PassedField[];

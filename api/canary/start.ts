@@ -5,7 +5,6 @@ import { createBackground, systemTime, type Time, within } from '../../common/wa
 import { createSender } from '../../programs/client/sender/sender.ts';
 import type { ApiConfig } from '../config.ts';
 import { createJobWatch, createJobWork } from '../jobs/jobWatch.ts';
-import { createRefunds } from '../jobs/refund.ts';
 import { reachLedger } from '../ledger/context.ts';
 import { createEscrow } from '../ledger/escrow.ts';
 import { openResources } from '../resources.ts';
@@ -169,9 +168,8 @@ export async function startCanary(
     const escrow = createEscrow(ledger);
     const { clock } = ledger;
     const work = createJobWork({ background, watch, logger });
-    const refunds = createRefunds({ escrow, clock, work, time });
     const { programId } = ledger.addresses;
-    const services = { database: pool, escrow, clock, time, workers, tokens, refunds, programId };
+    const services = { database: pool, escrow, clock, time, workers, tokens, work, programId };
     return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
   } finally {
     await shutdown.run();

@@ -2,20 +2,21 @@ import type { PublicKey } from '@solana/web3.js';
 import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { chatForWorker, quote } from '../jobs/admission.ts';
-import { type AttemptEnd, type AttemptOptions, runAttempt } from '../jobs/attempt.ts';
-import type { Refunds } from '../jobs/refund.ts';
+import { type AttemptOptions, type AttemptResult, runAttempt } from '../jobs/attempt.ts';
+import { type RefundServices, refundUnproven, refundWhenDue } from '../jobs/refund.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import { checkProof, type LockedJob, type ProvenAnswer, priceOf } from '../ledger/job.ts';
+import { type LockedJob, priceOf } from '../ledger/job.ts';
+import { checkProof, type ProvenAnswer } from '../ledger/proof.ts';
 import type { ModelRow, WorkerRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import { newWorker } from '../workers/choice.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
 export interface CanaryServices
-  extends Required<Pick<AttemptOptions, 'workers' | 'clock' | 'time'>> {
+  extends Required<Pick<AttemptOptions, 'workers' | 'clock' | 'time'>>,
+    Pick<RefundServices, 'work'> {
   escrow: Escrow;
   tokens: TokenCounts;
-  refunds: Refunds;
   programId: PublicKey;
 }
 
@@ -50,7 +51,7 @@ export async function tryWorker(
     interrupted: AbortSignal;
   },
 ): Promise<Trial> {
-  const { escrow, tokens, refunds, programId } = services;
+  const { escrow, tokens, programId } = services;
   const { wallet, model, worker, question, interrupted } = options;
   const { request } = question;
   const quoted = await quote(model, request, tokens);
@@ -59,14 +60,14 @@ export async function tryWorker(
     const chat = chatForWorker(request);
     const silenceMs = firstSilenceMs(request.messages);
     const trying = { job, worker, chat, firstSilenceMs: silenceMs, interrupted };
-    const { end, firstTokenMs } = await attempt(services, trying);
-    if (end.kind !== 'whole') {
-      await refunds.refund(job, end);
-      if (end.kind === 'failed' && end.busy) return { kind: 'full', firstTokenMs };
-      const fault = end.kind === 'failed' ? end.reason : end.kind;
+    const { result, firstTokenMs } = await attempt(services, trying);
+    if (result.kind !== 'whole') {
+      await refundUnproven(services, job, result);
+      if (result.kind === 'failed' && result.busy) return { kind: 'full', firstTokenMs };
+      const fault = result.kind === 'failed' ? result.reason : result.kind;
       return { kind: 'unproven', fault, firstTokenMs };
     }
-    const answer = checkProof(end.answer, { programId, job: job.address });
+    const answer = checkProof(result.answer, { programId, job: job.address });
     if (answer) return { firstTokenMs, ...(await settle(services, job, answer)) };
     await escrow.fail(job, 'proof_invalid');
     return { kind: 'unproven', fault: 'proof_invalid', firstTokenMs };
@@ -86,7 +87,7 @@ async function attempt(
     firstSilenceMs: number;
     interrupted: AbortSignal;
   },
-): Promise<{ end: AttemptEnd; firstTokenMs: number | undefined }> {
+): Promise<{ result: AttemptResult; firstTokenMs: number | undefined }> {
   const { job, worker, chat, firstSilenceMs, interrupted } = options;
   const { endpoint, address: workerAddress } = worker;
   const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
@@ -109,22 +110,19 @@ async function attempt(
   });
   for (;;) {
     const { done, value } = await events.next();
-    if (done) return { end: value, firstTokenMs };
+    if (done) return { result: value, firstTokenMs };
     if (value.type === 'started') escrow.acknowledge(job, workerAddress, 1);
   }
 }
 
-async function settle(
-  { escrow, tokens, refunds }: CanaryServices,
-  job: LockedJob,
-  answer: ProvenAnswer,
-) {
+async function settle(services: CanaryServices, job: LockedJob, answer: ProvenAnswer) {
+  const { escrow, tokens } = services;
   const { text, proof } = answer;
   const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
   // No client asks for a canary job again: there is nothing to keep.
   const settled = await escrow.settle(job, answer, countedTokens, Promise.resolve());
-  const end = settled.status === 'overdue' ? await refunds.refundWhenDue(job) : settled;
-  if (end.status !== 'settled') return { kind: 'unproven' as const, fault: end.status };
+  const result = settled.status === 'overdue' ? await refundWhenDue(services, job) : settled;
+  if (result.status !== 'settled') return { kind: 'unproven' as const, fault: result.status };
   const claimedTokens = proof.completionTokens;
   const charged = Math.min(claimedTokens, countedTokens);
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   MESSAGES_MAX,
+  PASSED_FIELDS,
   STOP_SEQUENCE_CHARACTERS_MAX,
   STOP_SEQUENCES_MAX,
 } from '../../common/workerProtocol.ts';
@@ -223,7 +224,8 @@ const stop = z
   .union([stopSequence, z.array(stopSequence).max(STOP_SEQUENCES_MAX)], {
     error: `must be a string of 1 to ${STOP_SEQUENCE_CHARACTERS_MAX} characters, or up to ${STOP_SEQUENCES_MAX} of them`,
   })
-  .transform((value) => [value].flat());
+  // Without a sequence it ends no answer.
+  .transform((value) => (value.length === 0 ? undefined : [value].flat()));
 
 /** JSON numbers beyond are not the integers that were written: a model would get another seed. */
 const seed = z
@@ -328,9 +330,8 @@ export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
 
 /** What a request may set; a model server that refuses one of them is heard. */
 export const SUPPORTED_PARAMETERS = [
-  ...(['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'min_p'] as const),
-  ...(['frequency_penalty', 'presence_penalty', 'repetition_penalty', 'logit_bias'] as const),
-  ...(['seed', 'stop', 'response_format', 'reasoning_effort', 'chat_template_kwargs'] as const),
+  ...(['max_tokens', 'max_completion_tokens'] as const),
+  ...PASSED_FIELDS,
 ] satisfies readonly (keyof ChatCompletionRequest)[];
 
 /** @throws ApiError `invalid_request` */

@@ -1,4 +1,5 @@
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
@@ -7,84 +8,15 @@ import {
   insufficientCredits,
   type JobDraft,
   type LockedJob,
-  PriceChangedError,
   priceOf,
   type Quote,
 } from '../ledger/job.ts';
+import { PriceChangedError } from '../ledger/results.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
-
-/**
- * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer
- */
-export async function quote(
-  model: ModelRow,
-  request: ChatCompletionRequest,
-  tokens: Pick<TokenCounts, 'prompt'>,
-): Promise<Quote> {
-  const price = priceOf(model);
-  const wanted = wantedTokens(request) ?? freeTokenLimit(price);
-  const tokenLimit = fitsAnyhow(model, request, wanted)
-    ? wanted
-    : Math.min(wanted, await roomForAnswer(model, request, tokens));
-  return { model, tokenLimit, lockCredits: lockCredits(price, tokenLimit) };
-}
-
-/** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
-function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
-  const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-  return bytes + wanted <= model.context_window_tokens;
-}
-
-async function roomForAnswer(
-  { id, context_window_tokens }: ModelRow,
-  { messages }: ChatCompletionRequest,
-  tokens: Pick<TokenCounts, 'prompt'>,
-): Promise<number> {
-  const promptTokens = await tokens.prompt(id, messages);
-  if (promptTokens < context_window_tokens) return context_window_tokens - promptTokens;
-  throw new ApiError(
-    'context_length_exceeded',
-    `The messages hold at least ${promptTokens} tokens; the context window of ${id} has ` +
-      `${context_window_tokens}.`,
-    {
-      param: 'messages',
-      details: { prompt_tokens_at_least: promptTokens, context_window: context_window_tokens },
-    },
-  );
-}
-
-/**
- * The early, friendly check. The lock on the ledger is the one that counts: concurrent requests of
- * one wallet pass this together and are told apart there.
- *
- * @throws ApiError `insufficient_credits`
- */
-export function assertAffordable(quoted: Quote, availableCredits: bigint): void {
-  if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
-}
-
-/** The fields of the request that matter to an engine; limits and streaming are the protocol's. */
-export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
-  const { model, messages, temperature, top_p, top_k, min_p, stop, seed } = request;
-  const { frequency_penalty, presence_penalty, repetition_penalty, logit_bias } = request;
-  const { response_format, reasoning_effort, chat_template_kwargs } = request;
-  return {
-    ...{ model, messages, temperature, top_p, top_k, min_p, seed },
-    // Without a sequence it ends no answer.
-    stop: stop?.length === 0 ? undefined : stop,
-    ...{ frequency_penalty, presence_penalty, repetition_penalty, logit_bias },
-    ...{ response_format, reasoning_effort, chat_template_kwargs },
-  };
-}
-
-/** How long a request may wait for a worker's capacity before it is told to come back. */
-const CAPACITY_WAIT_MS = 2_000;
-/** An error repeats no more of what was sent. */
-const MODEL_ID_SHOWN_MAX = 256;
 
 export interface AdmissionServices {
   catalog: Catalog;
@@ -100,9 +32,14 @@ export interface Admitted {
   reservation: Reservation;
 }
 
+/** How long a request may wait for a worker's capacity before it is refused. */
+const CAPACITY_WAIT_MS = 2_000;
+/** An error repeats no more of what was sent. */
+const MODEL_ID_SHOWN_MAX = 256;
+
 /**
- * Everything that can refuse a request, in the order in which clients are told, and then the lock:
- * nothing is locked for a request that could have been refused before.
+ * Everything that can refuse a request, in the order in which its errors are promised; then the lock.
+ * Nothing is locked for a request that could have been refused before.
  *
  * @throws ApiError; of these LockUndecidedError alone leaves open whether there is a job
  * @throws ClientLeftError
@@ -148,6 +85,68 @@ function findModel(services: AdmissionServices, modelId: string): ModelRow {
   throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
 }
 
+/**
+ * @throws ApiError `context_length_exceeded` when the messages leave no room for an answer
+ */
+export async function quote(
+  model: ModelRow,
+  request: ChatCompletionRequest,
+  tokens: Pick<TokenCounts, 'prompt'>,
+): Promise<Quote> {
+  const price = priceOf(model);
+  const wanted = wantedTokens(request) ?? freeTokenLimit(price);
+  const tokenLimit = fitsAnyhow(model, request, wanted)
+    ? wanted
+    : Math.min(wanted, await roomForAnswer(model, request, tokens));
+  return { model, tokenLimit, lockCredits: lockCredits(price, tokenLimit) };
+}
+
+/** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
+function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
+  const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  return bytes + wanted <= model.context_window_tokens;
+}
+
+async function roomForAnswer(
+  { id, context_window_tokens }: ModelRow,
+  { messages }: ChatCompletionRequest,
+  tokens: Pick<TokenCounts, 'prompt'>,
+): Promise<number> {
+  const promptTokens = await tokens.prompt(id, messages);
+  if (promptTokens < context_window_tokens) return context_window_tokens - promptTokens;
+  throw new ApiError(
+    'context_length_exceeded',
+    `The messages hold at least ${promptTokens} tokens; the context window of ${id} has ` +
+      `${context_window_tokens}.`,
+    {
+      param: 'messages',
+      details: { prompt_tokens_at_least: promptTokens, context_window: context_window_tokens },
+    },
+  );
+}
+
+/**
+ * The early, friendly check. Concurrent requests of one wallet pass it together, and the lock on the
+ * ledger then refuses those for which no credits are left.
+ *
+ * @throws ApiError `insufficient_credits`
+ */
+export function assertAffordable(quoted: Quote, availableCredits: bigint): void {
+  if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
+}
+
+function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
+  const isBusy = directory.active(model.address).length > 0;
+  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
+  const reason = directory.unreadyReason(model.address);
+  const away = `No worker of ${model.id} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
+  return new ApiError(
+    'no_workers_available',
+    isBusy ? `All workers of ${model.id} are busy.` : away,
+    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
+  );
+}
+
 /** Quotes once more when the price has changed since. @throws the lock's error where it has not */
 async function lockRequoted(
   services: AdmissionServices,
@@ -166,14 +165,12 @@ async function lockRequoted(
   }
 }
 
-function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
-  const isBusy = directory.active(model.address).length > 0;
-  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
-  const reason = directory.unreadyReason(model.address);
-  const away = `No worker of ${model.id} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
-  return new ApiError(
-    'no_workers_available',
-    isBusy ? `All workers of ${model.id} are busy.` : away,
-    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
-  );
+/** What an engine needs of the request; limits and streaming are the protocol's. */
+export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
+  const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
+  return {
+    model: request.model,
+    messages: request.messages,
+    ...Object.fromEntries(passed),
+  };
 }

@@ -9,22 +9,23 @@ import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerProtocol.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../contracts/chatCompletion.ts';
-import { isProofOf, type JobDeadlines, type WholeAnswer } from '../ledger/job.ts';
+import type { JobDeadlines } from '../ledger/deadlines.ts';
+import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerClient, WorkerTask } from '../workers/client.ts';
 import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
 
-/** How one attempt ended without a whole answer. */
-export type UnprovenEnd =
+/** How one attempt, or a job, ended without a whole answer. */
+export type UnprovenResult =
   | { kind: 'context_exceeded' }
-  /** The model's server does not take the request, or this field of it. */
+  /** The model's server refuses the request, or this field of it. */
   | { kind: 'refused'; param?: string }
   | { kind: 'client_gone' }
   /** The reasoning used the token limit up, so that no answer follows. */
   | { kind: 'limit_reached' }
   /**
-   * No proof can come in time any more: the job ends by refund. Excused is a worker that still had
+   * No proof can come in time any more: the job ends by refund. A worker is excused that still had
    * time to read the prompt, or whose model was thinking.
    */
   | { kind: 'overdue'; isExcused: boolean }
@@ -47,7 +48,7 @@ type AttemptFailure =
   | 'output_mismatch'
   | 'empty_output';
 
-export type AttemptEnd = UnprovenEnd | { kind: 'whole'; answer: WholeAnswer };
+export type AttemptResult = UnprovenResult | { kind: 'whole'; answer: WholeAnswer };
 
 /** The worker has the job. */
 export interface StartedEvent {
@@ -65,12 +66,12 @@ export interface TextEvent {
   firstTokenMs: number;
 }
 
-/** By which a worker says that it cannot take the request, with or without a fault of its own. */
+/** A worker's codes for a request that it cannot take, whether or not that is its own fault. */
 const REQUEST_REFUSALS: ReadonlySet<string> = new Set<WorkerErrorCode>([
   ...(['request_refused', 'invalid_request', 'body_too_large'] as const),
 ]);
 
-/** Why a signal aborted; without one, each would make an error with a stack. */
+/** Why a signal aborts. Without a reason, each abort makes an error with a stack. */
 const OVER = 'over';
 
 export interface AttemptOptions {
@@ -87,23 +88,23 @@ export interface AttemptOptions {
    * when there is none in time, or when `silence` aborts because this one gave a sign of life.
    */
   findSuccessor: (silence: AbortSignal) => Promise<void>;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when no client waits for the answer any more. */
   clientGone: AbortSignal;
   /**
-   * Whether text and reasoning are read as they come: then what was sent cannot be taken back, and is worth proving
-   * where its reader left. Else another worker may begin anew.
+   * Whether text and reasoning are read as they come. What was sent then stays sent, and is worth
+   * proving after its reader left. Else another worker may start again.
    */
   isStream: boolean;
 }
 
 /**
- * Puts the job to one worker at once, and yields its text as it comes.
+ * Sends the job to one worker, and yields its text as it comes.
  *
  * @returns its whole answer, whose text has the hash of its proof, or why there is none
  */
 export async function* runAttempt(
   options: AttemptOptions,
-): AsyncGenerator<StartedEvent | TextEvent, AttemptEnd> {
+): AsyncGenerator<StartedEvent | TextEvent, AttemptResult> {
   const { reservation, task, workers, clock, deadlines, clientGone, time = systemTime } = options;
   const startedMs = time.nowMs();
   const connection = new AbortController();
@@ -135,11 +136,11 @@ export async function* runAttempt(
   function stop(why: typeof stopped): void {
     if (stopped) return;
     stopped = why;
-    // A worker that does not hear the stop sends no proof in time, and that is what decides.
+    // A worker that the stop does not reach sends no proof in time, and that is what decides.
     workers.stop(task).catch(() => undefined);
   }
 
-  /** Nobody reads a stream's rest, but what was produced is proven and paid. */
+  /** The rest of a stream has no reader, but what was produced is proven and paid. */
   function leave(): void {
     if (text && options.isStream) stop('client_gone');
     else cutConnection('client_gone');
@@ -152,8 +153,8 @@ export async function* runAttempt(
   }
 
   /**
-   * Ends the attempt after a silence that is too long, once another worker can take over or none came
-   * free in time. By this process's own time: the ledger's may leap.
+   * Ends the attempt after a silence that is too long, once another worker can go on or none came free
+   * in time. It counts this process's own time: the ledger's may leap.
    */
   async function watchSilence(): Promise<void> {
     while (!over.signal.aborted) {
@@ -172,8 +173,8 @@ export async function* runAttempt(
   }
 
   /**
-   * An answer whose text still comes is cut off with a proof. Another is given up, whatever signs of
-   * life there are: a single word and then only life would be paid in full.
+   * An answer whose text still comes is cut off with a proof. Any other is given up despite signs of
+   * life: else one word, and only signs of life after it, would be paid in full.
    */
   function endInTime(): void {
     if (text === '') return;
@@ -181,7 +182,7 @@ export async function* runAttempt(
     else cutConnection('silent');
   }
 
-  function overdue(): UnprovenEnd {
+  function overdue(): UnprovenResult {
     const nowMs = time.nowMs();
     const isReading = !hasBegun() && nowMs - startedMs <= options.firstSilenceMs;
     const isThinking = reasoning !== '' && nowMs - writtenAtMs <= TEXT_AGE_MS_MAX;
@@ -198,10 +199,10 @@ export async function* runAttempt(
     reason: AttemptFailure,
     cause: string,
     { busy, isRefused = false }: Partial<Pick<WorkerFailedError, 'busy' | 'isRefused'>> = {},
-  ): UnprovenEnd => ({ kind: 'failed', reason, hasBegun: hasBegun(), cause, busy, isRefused });
+  ): UnprovenResult => ({ kind: 'failed', reason, hasBegun: hasBegun(), cause, busy, isRefused });
 
-  /** @returns the attempt's end when the worker sent more text than any answer can have */
-  function accept(piece: Piece): UnprovenEnd | undefined {
+  /** @returns the attempt's result when the worker sent more text than any answer can have */
+  function accept(piece: Piece): UnprovenResult | undefined {
     if (!hasBegun()) {
       firstTokenMs = time.nowMs() - startedMs;
       reservation.observeFirstToken(firstTokenMs);
@@ -215,7 +216,7 @@ export async function* runAttempt(
     return length > textMax ? failed('worker_error', 'text_too_long') : undefined;
   }
 
-  function conclude({ proof }: Extract<WorkerEvent, { type: 'proof' }>): AttemptEnd {
+  function conclude({ proof }: Extract<WorkerEvent, { type: 'proof' }>): AttemptResult {
     if (!text) return failed('empty_output', 'no text');
     if (!isProofOf(text, proof)) return failed('output_mismatch', 'another hash');
     const { attempt } = task;
@@ -228,20 +229,20 @@ export async function* runAttempt(
     };
   }
 
-  /** Takes in what arrived together. @returns its text, and the attempt's end once there is one */
-  function take(events: readonly WorkerEvent[]): { pieces: Piece[]; end?: AttemptEnd } {
+  /** Reads what arrived together. @returns its text, and the attempt's result once there is one */
+  function take(events: readonly WorkerEvent[]): { pieces: Piece[]; result?: AttemptResult } {
     const pieces: Piece[] = [];
     noteLife();
     for (const event of events) {
       if (event.type === 'started') worker.engine = event.engine;
       else if (event.type === 'finish') {
         finishReason = stopped ? 'length' : finishReasonOf(event.reason);
-      } else if (event.type === 'proof') return { pieces, end: conclude(event) };
+      } else if (event.type === 'proof') return { pieces, result: conclude(event) };
       // Another has the job already.
-      else if (cut === 'silent') return { pieces, end: failed('worker_error', cut) };
+      else if (cut === 'silent') return { pieces, result: failed('worker_error', cut) };
       else if (event.type === 'content' || event.type === 'reasoning') {
-        const end = accept(event);
-        if (end) return { pieces, end };
+        const result = accept(event);
+        if (result) return { pieces, result };
         pieces.push(event);
       }
     }
@@ -258,13 +259,13 @@ export async function* runAttempt(
   try {
     yield { type: 'started', workerAddress: task.workerAddress, attempt: task.attempt };
     for await (const events of answer) {
-      const { pieces, end } = take(events);
+      const { pieces, result } = take(events);
       if (pieces.length > 0) {
         yield { type: 'text', pieces, worker, firstTokenMs };
         // Reasoning alone is nothing to prove.
         if (text && clock.nowSeconds() >= deadlines.stopAt) stop('deadline');
       }
-      if (end) return end;
+      if (result) return result;
     }
     return failed('proof_missing', 'ended without a proof');
   } catch (error) {
@@ -295,7 +296,7 @@ export async function* runAttempt(
   }
 }
 
-/** What else a worker says means that its model has finished. */
+/** Any other reason means that the model has finished. */
 function finishReasonOf(reason: string): FinishReason {
   return FINISH_REASONS.find((known) => known === reason) ?? 'stop';
 }

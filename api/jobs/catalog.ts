@@ -25,8 +25,8 @@ export function isRetired({ retires_at }: ModelRow, nowSeconds: bigint): boolean
 
 const REFRESH_INTERVAL_MS = 1_000;
 /**
- * The medians take tens of milliseconds of the database's time under load, too long to be worked
- * out for everyone who asks; of the ten minutes that they look back over, this is little.
+ * The medians take tens of milliseconds of the database's time under load, too long for each request.
+ * Of the ten minutes that they look back over, this is little.
  */
 const MEDIANS_AGE_MAX_MS = 5_000;
 

@@ -4,25 +4,25 @@ import type { AnswerCopy } from './replay.ts';
 export type Claim = NewClaim | Replay;
 
 /**
- * What became of the response to a claim. Without an Idempotency-Key that decides whether the request
- * may be repeated: only an answer that may have been lost is given again. Whatever is said first counts.
+ * Reports what became of the response to a claim; the first report counts. Without an Idempotency-Key it
+ * decides whether the request may be repeated: only an answer that may have been lost is given again.
  */
-export interface Answered {
+export interface ResponseReport {
   /** The answer was handed to its connection to the last byte. */
   delivered(): void;
-  /** The connection is over without that: the client may have nothing, or a part, or an error. */
+  /** The connection closed before that: the client may have nothing, or a part, or an error. */
   lost(): void;
 }
 
-export interface Replay extends Answered {
+export interface Replay extends ResponseReport {
   status: 'replay';
   jobId: string;
   copy: AnswerCopy;
 }
 
-export interface NewClaim extends Answered {
+export interface NewClaim extends ResponseReport {
   status: 'new';
-  /** Nothing was locked for it and nothing ever will be: the next one may run. */
+  /** Nothing was locked for it and nothing ever will be: a repeat may run. */
   release(): Promise<void>;
   /** Before its settlement is sent, so that a repeat that finds the charge finds the answer. */
   store(copy: AnswerCopy): Promise<void>;

@@ -1,35 +1,36 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
-import { creditsNumber } from '../../common/format.ts';
+import { creditsNumber, sha256Text } from '../../common/format.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
-import { createBackground, within } from '../../common/wait.ts';
+import { type Background, createBackground, within } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import {
-  checkProof,
-  type LockedJob,
-  LockUndecidedError,
-  type ProvenAnswer,
-  type SettlementRecord,
-  type WholeAnswer,
-} from '../ledger/job.ts';
+import type { LockedJob } from '../ledger/job.ts';
+import { checkProof, type ProvenAnswer, type WholeAnswer } from '../ledger/proof.ts';
+import { LockUndecidedError, type SettlementRecord } from '../ledger/results.ts';
 import { abortWhenLeft, createDelivery, type Delivery, recordJob } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
 import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
-import type { TextEvent, UnprovenEnd } from './attempt.ts';
-import type { Answered, NewClaim } from './claim.ts';
-import { type Dispatchable, type DispatchServices, dispatch, refreshed } from './dispatch.ts';
+import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
+import type { NewClaim, ResponseReport } from './claim.ts';
+import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
 import type { Idempotency } from './idempotency.ts';
-import { createJobWork, type JobWatch } from './jobWatch.ts';
-import { createRefunds, endingError } from './refund.ts';
+import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
+import { endingError, refundUnproven } from './refund.ts';
 import { replayAnswer } from './replay.ts';
 import type { RequestIdentity } from './requestIdentity.ts';
-import { createSettlements, knownWithin, settlementOf } from './settlement.ts';
+import {
+  awaitSettlement,
+  countTokens,
+  settleAnswer,
+  settlementOf,
+  storeForRepeats,
+} from './settlement.ts';
 
 export interface CompletionServices extends AdmissionServices, Omit<DispatchServices, 'directory'> {
   idempotency: Idempotency;
@@ -42,9 +43,9 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
   observeStage: (name: StageName, durationMs: number) => void;
   /** Counts the job until its end. */
   observeLock: (job: LockedJob) => void;
-  /** Keeps what was learnt about a worker's speed, for every instance's choice. */
+  /** Stores a worker's speed, by which every instance chooses workers. */
   observeFirstToken: (seen: { worker: string; modelId: string; firstTokenMs: number }) => void;
-  /** Keeps how long the stages of a job took, for its wallet. */
+  /** Stores how long the stages of a wallet's job took. */
   observeJob: (seen: {
     job: LockedJob;
     wallet: string;
@@ -56,303 +57,300 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
 
 export interface Completions {
   /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
-  complete(options: {
-    payer: Payer;
-    identity: RequestIdentity;
-    request: ChatCompletionRequest;
-    response: Response;
-  }): Promise<void>;
+  complete(options: CompleteOptions): Promise<void>;
   /** Resolves when every request has ended, and its job on the ledger, too. */
   drain(): Promise<void>;
 }
 
-/** What a request brings to its locked job. */
-interface RequestContext {
+interface CompleteOptions {
+  payer: Payer;
+  identity: RequestIdentity;
+  request: ChatCompletionRequest;
+  response: Response;
+}
+
+/** A plain answer waits this long for its settlement and for the mirror to show it. */
+const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
+/** A finished stream is held open this long for its trailers. */
+const STREAM_SETTLEMENT_WAIT_MS = 3_000;
+/** A repeated answer waits this long for the ledger's event while the mirror lacks its settlement. */
+const EVENT_WAIT_MS = 1_000;
+
+/** What the request path is made of, in this process. */
+interface RequestPath extends CompletionServices {
+  background: Background;
+  work: JobWork;
+}
+
+/** A locked job, and the request that became it. */
+interface RunningJob extends Dispatchable {
   response: Response;
   delivery: Delivery;
   stages: Stages;
   claim: NewClaim;
-  isStream: boolean;
   messages: ChatCompletionRequest['messages'];
   /** Unix seconds of the ledger. */
   created: number;
 }
 
-/** A plain answer waits this long for its settlement and for the mirror to show it. */
-const PLAIN_SETTLEMENT_WAIT_MS = 10_000;
-/** A repeated answer waits this long for the ledger's event while the mirror lacks its settlement. */
-const EVENT_WAIT_MS = 1_000;
-/** A finished stream is held open this long for its trailers. */
-const STREAM_SETTLEMENT_WAIT_MS = 3_000;
-
 /** The request path: claim, admit, lock, dispatch, check, store, settle, deliver. */
 export function createCompletions(services: CompletionServices): Completions {
-  const { idempotency, escrow, watch, clock, time, logger, publicUrl, programId } = services;
+  const { watch, logger } = services;
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
-  const refunds = createRefunds({ escrow, clock, work, ...(time && { time }) });
-  const settlements = createSettlements({ ...services, work, refunds });
-
-  /** A request that came to nothing leaves no trace, so that its repeat is answered at once. */
-  async function release(claim: NewClaim): Promise<void> {
-    try {
-      await claim.release();
-    } catch (error) {
-      // Its repeat has to wait until the ledger shows that there is no such job.
-      logger.warn({ msg: 'Failed to forget a request', err: error });
-    }
-  }
-
-  async function notAdmitted(claim: NewClaim, error: unknown): Promise<never> {
-    if (error instanceof LockUndecidedError) {
-      background.add(error.end.then((end) => (end === 'undone' ? release(claim) : undefined)));
-    } else if (hasLockedNothing(error)) await release(claim);
-    throw error;
-  }
-
-  /**
-   * What the mirror has once it shows the job's end: before, its balance is without the charge.
-   * Until then the ledger's own event has it.
-   */
-  async function settlementBefore(
-    key: Parameters<CompletionServices['findJob']>[0],
-  ): Promise<{ settlementTx: string | null; creditsRemaining: number | null }> {
-    const job = await services.findJob(key);
-    const hasEnded = ({ status }: JobProgress) => isEnded(status);
-    const mirrored = job && (await watch.waitFor(job.address, hasEnded, { timeoutMs: 0 }));
-    const reading = mirrored ?? within(EVENT_WAIT_MS, escrow.readSettlement(key, null), time);
-    const end: SettlementRecord | undefined = await reading;
-    return {
-      settlementTx: end?.settlement_tx ?? null,
-      creditsRemaining: end ? creditsNumber(end.available_credits) : null,
-    };
-  }
-
-  function begin(
-    job: LockedJob,
-    { worker, firstTokenMs }: TextEvent,
-    { response, delivery, stages, isStream }: RequestContext,
-  ): void {
-    stages.note('first_token');
-    // A stream's headers leave with its first text.
-    if (isStream) response.set('server-timing', stages.header());
-    delivery.begin(worker);
-    services.observeFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
-  }
-
-  /** Passes a job's text on as it comes. @returns how its dispatch ended */
-  async function relay(
-    dispatchable: Dispatchable,
-    context: RequestContext,
-  ): Promise<WholeAnswer | UnprovenEnd> {
-    const { job } = dispatchable;
-    const { delivery } = context;
-    let hasBegun = false;
-    for await (const event of dispatch(services, dispatchable)) {
-      switch (event.type) {
-        case 'started':
-          escrow.acknowledge(job, event.workerAddress, event.attempt);
-          break;
-        case 'text':
-          if (!hasBegun) begin(job, event, context);
-          hasBegun = true;
-          for (const piece of event.pieces) delivery.write(piece);
-          break;
-        case 'discarded':
-          delivery.discard();
-          hasBegun = false;
-          break;
-        case 'whole':
-          return event.answer;
-        case 'unproven':
-          return event.end;
-      }
-    }
-    throw new Error('A dispatch ended without its last event');
-  }
-
-  async function check(job: LockedJob, whole: WholeAnswer): Promise<ProvenAnswer | UnprovenEnd> {
-    const key = { programId, job: job.address };
-    let answer = checkProof(whole, key);
-    if (!answer) {
-      // Its key on the ledger may be a new one, which the pool learns within a second.
-      await refreshed(services.directory, time);
-      answer = checkProof(whole, key);
-    }
-    if (answer) {
-      whole.reservation.succeeded();
-      return answer;
-    }
-    whole.reservation.failed();
-    const about = {
-      job_id: job.id,
-      worker: whole.reservation.worker.address,
-      attempt: whole.attempt,
-    };
-    logger.warn({ msg: 'A worker signed another proof than it sent', ...about });
-    return UNSIGNED;
-  }
-
-  /** Charges a proven answer and hands it to its client, who never waits for long. */
-  async function settle(
-    job: LockedJob,
-    answer: ProvenAnswer,
-    { response, delivery, stages, claim, isStream, created }: RequestContext,
-  ): Promise<void> {
-    const { countedTokens, usage } = await settlements.count(job, answer);
-    const { text, reasoning, finishReason, isTruncated, engine, reservation } = answer;
-    delivery.finish({ finishReason, isTruncated, usage });
-    const receipt = await settlements.receipt(job, answer);
-    const stored = settlements.store(job, claim, {
-      text,
-      reasoning,
-      finishReason,
-      isTruncated,
-      usage,
-      created,
-      ...receipt,
-      modelId: job.model.id,
-      escrowTx: job.escrowTx,
-      worker: { address: reservation.worker.address, engine },
-    });
-    const settling = settlements.settle({ job, answer, countedTokens, stored, stages });
-    void settling.ending.then(claim.end);
-    const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
-    const known = await knownWithin(waitMs, settling, time);
-    if (!isStream && known && known.end.status !== 'settled') {
-      return delivery.fail(endingError(job, known));
-    }
-    if (!response.headersSent) response.set('server-timing', stages.header());
-    delivery.settled({ ...settlementOf(known), ...receipt });
-  }
-
-  /**
-   * The client's own stop sequence came first, or the reasoning used its token limit up: an answer
-   * without text, and without a charge.
-   */
-  async function deliverNothing(
-    { model }: LockedJob,
-    { delivery, messages }: Pick<RequestContext, 'delivery' | 'messages'>,
-    finishReason: 'stop' | 'length',
-  ): Promise<void> {
-    const prompt_tokens = await services.tokens.prompt(model.id, messages);
-    const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
-    delivery.begin();
-    delivery.finish({ finishReason, isTruncated: false, usage });
-    delivery.settled();
-  }
-
-  /** Everything after the lock. Whatever happens, the job comes to an end and its client hears it. */
-  async function answer(dispatchable: Dispatchable, context: RequestContext): Promise<void> {
-    const { job } = dispatchable;
-    const { delivery, stages } = context;
-    try {
-      const dispatched = await relay(dispatchable, context);
-      stages.mark('worker');
-      const proven = 'kind' in dispatched ? dispatched : await check(job, dispatched);
-      if (!('kind' in proven)) return await settle(job, proven, context);
-      // It will not be settled.
-      context.claim.end();
-      const error = await refunds.refund(job, proven);
-      if (proven.kind === 'limit_reached') await deliverNothing(job, context, 'length');
-      else if (isStopped(proven, dispatchable.chat)) await deliverNothing(job, context, 'stop');
-      else delivery.fail(error);
-    } catch (error) {
-      context.claim.end();
-      logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
-      void work.keepGoing(job, escrow.fail(job, 'worker_error'));
-      delivery.fail(toApiError(error));
-    }
-  }
-
+  const path: RequestPath = { ...services, background, work };
   return {
-    async complete({ payer, identity, request, response }) {
+    complete(options) {
+      const completing = complete(path, options);
       // The server waits for it, also once its client has left.
-      const end = background.begin();
-      try {
-        const { wallet } = payer;
-        const clientGone = abortWhenLeft(response);
-        const trace = traceOf(response);
-        const stages = createStages((name, startMs, endMs) => {
-          services.observeStage(name, endMs - startMs);
-          trace.stage(name, startMs, endMs);
-        });
-        const isStream = request.stream ?? false;
-        const includeUsage = request.stream_options?.include_usage ?? false;
-        const draft = escrow.draft(wallet);
-        const claim = await idempotency.claim(identity, draft.id);
-        noteWhenLeft(response, claim);
-        const { delivered: onWhole } = claim;
-        const form = { response, publicUrl, isStream, includeUsage, onWhole };
-        if (claim.status === 'replay') {
-          const { jobId, copy } = claim;
-          return await replayAnswer({
-            ...form,
-            jobId,
-            copy,
-            ...(await settlementBefore({ wallet, jobId })),
-          });
-        }
-        const admitting = admit(services, { payer, request, draft, clientGone });
-        const { job, reservation } = await admitting.catch((error) => notAdmitted(claim, error));
-        services.observeLock(job);
-        stages.mark('lock');
-        response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
-        recordJob(response, { modelId: job.model.id, stages });
-
-        const created = Number(clock.nowSeconds());
-        const delivery = createDelivery({
-          ...form,
-          identity: { jobId: job.id, modelId: job.model.id, created },
-        });
-        const chat = chatForWorker(request);
-        const { messages } = request;
-        const firstMs = firstSilenceMs(messages);
-        const dispatchable = {
-          job,
-          reservation,
-          chat,
-          firstSilenceMs: firstMs,
-          clientGone,
-          isStream,
-        };
-        const context = { response, delivery, stages, claim, isStream, messages, created };
-        await work.keepGoing(job, answer(dispatchable, context));
-        services.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
-      } finally {
-        end();
-      }
+      background.add(completing.catch(() => undefined));
+      return completing;
     },
     drain: background.drain,
   };
 }
 
-/** The end of a job whose worker sent a proof that it did not sign. */
-const UNSIGNED: UnprovenEnd = {
-  kind: 'failed',
-  reason: 'proof_invalid',
-  hasBegun: true,
-  cause: 'not its signature',
-};
+async function complete(path: RequestPath, options: CompleteOptions): Promise<void> {
+  const { payer, identity, request, response } = options;
+  const { wallet } = payer;
+  const clientGone = abortWhenLeft(response);
+  const stages = stagesOf(path, response);
+  const draft = path.escrow.draft(wallet);
+  const claim = await path.idempotency.claim(identity, draft.id);
+  noteWhenLeft(response, claim);
+  const form = {
+    response,
+    publicUrl: path.publicUrl,
+    isStream: request.stream ?? false,
+    includeUsage: request.stream_options?.include_usage ?? false,
+    onWhole: claim.delivered,
+  };
+  if (claim.status === 'replay') {
+    const { jobId, copy } = claim;
+    const settlement = await findSettlement(path, { wallet, jobId });
+    return replayAnswer({ ...form, jobId, copy, ...settlement });
+  }
+  const admitting = admit(path, { payer, request, draft, clientGone });
+  const { job, reservation } = await admitting.catch((error) => dropClaim(path, claim, error));
+  path.observeLock(job);
+  stages.mark('lock');
+  response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
+  recordJob(response, { modelId: job.model.id, stages });
+
+  const { messages } = request;
+  const created = Number(path.clock.nowSeconds());
+  const running: RunningJob = {
+    job,
+    reservation,
+    chat: chatForWorker(request),
+    firstSilenceMs: firstSilenceMs(messages),
+    clientGone,
+    isStream: form.isStream,
+    response,
+    delivery: createDelivery({
+      ...form,
+      identity: { jobId: job.id, modelId: job.model.id, created },
+    }),
+    stages,
+    claim,
+    messages,
+    created,
+  };
+  await path.work.trackToEnd(job, run(path, running));
+  path.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
+}
+
+function stagesOf({ observeStage }: RequestPath, response: Response): Stages {
+  const trace = traceOf(response);
+  return createStages((name, startMs, endMs) => {
+    observeStage(name, endMs - startMs);
+    trace.stage(name, startMs, endMs);
+  });
+}
 
 /** A client that left before the whole answer may have lost it; also where it was an error. */
-function noteWhenLeft(response: Response, { lost }: Answered): void {
+function noteWhenLeft(response: Response, { lost }: ResponseReport): void {
   if (response.closed) lost();
   else response.once('close', lost);
 }
 
-/** Whether no worker had any text for a request with stop sequences. */
-function isStopped(end: UnprovenEnd, chat: Dispatchable['chat']): boolean {
-  return (
-    end.kind === 'failed' && end.reason === 'empty_output' && !end.busy && chat.stop !== undefined
-  );
+/**
+ * The settlement of an earlier job. The mirror has it once it shows the job's end: before, its balance
+ * is without the charge. Until then the ledger's own event has it.
+ */
+async function findSettlement(
+  { findJob, watch, escrow, time }: RequestPath,
+  key: { wallet: string; jobId: string },
+): Promise<{ settlementTx: string | null; creditsRemaining: number | null }> {
+  const job = await findJob(key);
+  const hasEnded = ({ status }: JobProgress) => isEnded(status);
+  const mirrored = job && (await watch.waitFor(job.address, hasEnded, { timeoutMs: 0 }));
+  const reading = mirrored ?? within(EVENT_WAIT_MS, escrow.readSettlement(key, null), time);
+  const record: SettlementRecord | undefined = await reading;
+  return {
+    settlementTx: record?.settlement_tx ?? null,
+    creditsRemaining: record ? creditsNumber(record.available_credits) : null,
+  };
 }
 
+/** Releases the claim of a request that was not admitted, if it certainly locked nothing. */
+async function dropClaim(path: RequestPath, claim: NewClaim, error: unknown): Promise<never> {
+  if (error instanceof LockUndecidedError) {
+    path.background.add(
+      error.end.then((end) => (end === 'undone' ? release(path, claim) : undefined)),
+    );
+  } else if (hasLockedNothing(error)) await release(path, claim);
+  throw error;
+}
+
+/** The lock was refused, or never sent: the ledger was out of reach before. */
 function hasLockedNothing(error: unknown): boolean {
-  return error instanceof ApiError || error instanceof ClientLeftError || isUnsent(error);
+  if (error instanceof LedgerUnavailableError) return error.signature === null;
+  return error instanceof ApiError || error instanceof ClientLeftError;
 }
 
-/** The ledger was out of reach before the lock was given to it. */
-function isUnsent(error: unknown): boolean {
-  return error instanceof LedgerUnavailableError && error.signature === null;
+/** So that a repeat of the request runs at once. */
+async function release({ logger }: RequestPath, claim: NewClaim): Promise<void> {
+  try {
+    await claim.release();
+  } catch (error) {
+    // Its repeat has to wait until the ledger shows that there is no such job.
+    logger.warn({ msg: 'Failed to forget a request', err: error });
+  }
+}
+
+/** Everything after the lock. Whatever happens, the job ends and its client gets a response. */
+async function run(path: RequestPath, running: RunningJob): Promise<void> {
+  const { job, chat, claim, delivery, stages } = running;
+  try {
+    const dispatched = await relay(path, running);
+    stages.mark('worker');
+    const checked =
+      dispatched.kind === 'whole' ? await check(path, job, dispatched.answer) : dispatched;
+    if (checked.kind === 'proven') return await settle(path, running, checked.answer);
+    // It will not be settled.
+    claim.end();
+    const error = await refundUnproven(path, job, checked);
+    if (checked.kind === 'limit_reached') await deliverNothing(path, running, 'length');
+    else if (isStopped(checked, chat)) await deliverNothing(path, running, 'stop');
+    else delivery.fail(error);
+  } catch (error) {
+    claim.end();
+    path.logger.error({ msg: 'Failed to run a job', job_id: job.id, err: error });
+    void path.work.trackToEnd(job, path.escrow.fail(job, 'worker_error'));
+    delivery.fail(toApiError(error));
+  }
+}
+
+/** Passes a job's text on as it comes. @returns how its dispatch ended */
+async function relay(path: RequestPath, running: RunningJob): Promise<AttemptResult> {
+  const { job, delivery } = running;
+  let hasBegun = false;
+  for await (const event of dispatch(path, running)) {
+    switch (event.type) {
+      case 'started':
+        path.escrow.acknowledge(job, event.workerAddress, event.attempt);
+        break;
+      case 'text':
+        if (!hasBegun) begin(path, running, event);
+        hasBegun = true;
+        for (const piece of event.pieces) delivery.write(piece);
+        break;
+      case 'discarded':
+        delivery.discard();
+        hasBegun = false;
+        break;
+      case 'ended':
+        return event.result;
+    }
+  }
+  throw new Error('A dispatch ended without its last event');
+}
+
+function begin(path: RequestPath, running: RunningJob, { worker, firstTokenMs }: TextEvent): void {
+  const { job, response, delivery, stages, isStream } = running;
+  stages.note('first_token');
+  // A stream's headers leave with its first text.
+  if (isStream) response.set('server-timing', stages.header());
+  delivery.begin(worker);
+  path.observeFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
+}
+
+async function check(
+  { programId, directory, time, logger }: RequestPath,
+  job: LockedJob,
+  whole: WholeAnswer,
+): Promise<{ kind: 'proven'; answer: ProvenAnswer } | UnprovenResult> {
+  const key = { programId, job: job.address };
+  let answer = checkProof(whole, key);
+  if (!answer) {
+    // Its key on the ledger may be a new one, which the pool learns within a second.
+    await refreshPool(directory, time);
+    answer = checkProof(whole, key);
+  }
+  const { reservation, attempt } = whole;
+  if (answer) {
+    reservation.succeeded();
+    return { kind: 'proven', answer };
+  }
+  reservation.failed();
+  const about = { job_id: job.id, worker: reservation.worker.address, attempt };
+  logger.warn({ msg: 'A worker signed another proof than it sent', ...about });
+  return { kind: 'failed', reason: 'proof_invalid', hasBegun: true, cause: 'not its signature' };
+}
+
+/** Charges a proven answer and delivers it. The client waits for the settlement only so long. */
+async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnswer): Promise<void> {
+  const { job, response, delivery, stages, claim, isStream, created } = running;
+  const { countedTokens, usage } = await countTokens(path.tokens, job, answer);
+  const { text, reasoning, finishReason, isTruncated, engine, reservation } = answer;
+  delivery.finish({ finishReason, isTruncated, usage });
+  const { outputHash } = answer.proof;
+  const receipt = {
+    outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
+    deliveryReceipt: await path.signReceipt(job, outputHash),
+  };
+  const stored = storeForRepeats(path, job, claim, {
+    text,
+    reasoning,
+    finishReason,
+    isTruncated,
+    usage,
+    created,
+    ...receipt,
+    modelId: job.model.id,
+    escrowTx: job.escrowTx,
+    worker: { address: reservation.worker.address, engine },
+  });
+  const pending = settleAnswer(path, { job, answer, countedTokens, stored, stages });
+  void pending.result.then(claim.end);
+  const waitMs = isStream ? STREAM_SETTLEMENT_WAIT_MS : PLAIN_SETTLEMENT_WAIT_MS;
+  const known = await awaitSettlement(waitMs, pending, path.time);
+  if (!isStream && known && known.result.status !== 'settled') {
+    return delivery.fail(endingError(job, known));
+  }
+  if (!response.headersSent) response.set('server-timing', stages.header());
+  delivery.settled({ ...settlementOf(known), ...receipt });
+}
+
+/**
+ * The client's own stop sequence came first, or the reasoning used its token limit up: an answer
+ * without text, and without a charge.
+ */
+async function deliverNothing(
+  { tokens }: RequestPath,
+  { job, delivery, messages }: RunningJob,
+  finishReason: 'stop' | 'length',
+): Promise<void> {
+  const prompt_tokens = await tokens.prompt(job.model.id, messages);
+  const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
+  delivery.begin();
+  delivery.finish({ finishReason, isTruncated: false, usage });
+  delivery.settled();
+}
+
+/** Whether no worker had any text for a request with stop sequences. */
+function isStopped(result: UnprovenResult, { stop }: Dispatchable['chat']): boolean {
+  const isEmpty = result.kind === 'failed' && result.reason === 'empty_output' && !result.busy;
+  return isEmpty && stop !== undefined;
 }

@@ -4,7 +4,7 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import type { DisputeAnswer } from '../contracts/job.ts';
-import type { DisputeOnLedger } from '../ledger/disputeOnLedger.ts';
+import type { DisputeOnLedger, DisputeResult } from '../ledger/disputeOnLedger.ts';
 import type { UnmirroredJobs } from '../ledger/jobLookup.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
 import type { JobWatch } from './jobWatch.ts';
@@ -12,7 +12,7 @@ import type { JobWatch } from './jobWatch.ts';
 const SECONDS_PER_HOUR = 3_600n;
 /** A dispute that is sent with the last token finds its job still settling. */
 const SETTLEMENT_WAIT_MS = 10_000;
-/** How long an answer waits for the mirror, so that the job can be read as it is told. */
+/** How long an answer waits for the mirror, so that the job reads as the answer says. */
 const MIRROR_WAIT_MS = 3_000;
 
 /** Disputes of a wallet's jobs. */
@@ -28,38 +28,18 @@ export interface Disputes {
   open(request: { wallet: string; jobId: string; clientHash: string }): Promise<DisputeAnswer>;
 }
 
-export function createDisputes(services: {
+interface DisputeServices {
   database: Database;
   unmirrored: UnmirroredJobs;
   watch: JobWatch;
   ledger: DisputeOnLedger;
-}): Disputes {
-  const { database, unmirrored, watch, ledger } = services;
+}
 
-  async function find(wallet: string, jobId: string): Promise<JobRow> {
-    const key = { wallet, jobId };
-    const job = (await selectJob(database, key)) ?? (await unmirrored.find(key));
-    if (job) return job;
-    throw new ApiError('job_not_found', 'The wallet of this key has no such job.');
-  }
-
-  async function findEnded(wallet: string, jobId: string): Promise<JobRow> {
-    const job = await find(wallet, jobId);
-    if (isEnded(job.status)) return job;
-    const hasEnded = ({ status }: { status: JobStatus }) => isEnded(status);
-    await watch.waitFor(job.address, hasEnded, { timeoutMs: SETTLEMENT_WAIT_MS });
-    const waited = await find(wallet, jobId);
-    if (isEnded(waited.status)) return waited;
-    // The window of a job that has settled does not wait for a mirror that is behind.
-    const found = await unmirrored.find({ wallet, jobId });
-    if (found) return found;
-    // Closed, or a node is behind the lock: in either case the mirror has to tell how it ended.
-    throw serviceUnavailable('How the job ended is not known yet.');
-  }
-
+export function createDisputes(services: DisputeServices): Disputes {
+  const { ledger, watch } = services;
   return {
     async open({ wallet, jobId, clientHash }) {
-      const job = await findEnded(wallet, jobId);
+      const job = await findEnded(services, { wallet, jobId });
       if (job.client_hash !== null) throw alreadyOpen(jobId);
       const { settled_at, output_hash } = job;
       if (job.status !== 'settled' || settled_at === null || output_hash === null) {
@@ -77,39 +57,66 @@ export function createDisputes(services: {
         return { job_id: jobId, dispute_opened: false, ...hashes, message };
       }
       const opened = await ledger.open({ ...job, wallet }, clientHash);
-      switch (opened.status) {
-        case 'opened': {
-          watch.hint(opened.signature);
-          const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
-          await watch.waitFor(job.address, isShown, { timeoutMs: MIRROR_WAIT_MS });
-          const arbitrationHours = opened.arbitrationWindowSeconds / SECONDS_PER_HOUR;
-          return {
-            job_id: jobId,
-            dispute_opened: true,
-            ...hashes,
-            dispute_tx: opened.signature,
-            arbitration_window_hours: Number(arbitrationHours),
-          };
-        }
-        case 'already open':
-          throw alreadyOpen(jobId);
-        case 'window closed':
-          throw windowExpired(jobId, windowEndsAt);
-        case 'limit reached':
-          throw new ApiError(
-            'dispute_limit_reached',
-            'The wallet has as many open disputes as this service may open; wait until one is ' +
-              "decided, or dispute the job with the wallet's own signature.",
-            { details: { job_id: jobId } },
-          );
-        case 'not ours':
-          throw new ApiError(
-            'spender_not_set',
-            "Another spender than this service locked the job; dispute it with the wallet's own signature.",
-          );
-      }
+      if (opened.status !== 'opened') throw refusal(jobId, opened.status, windowEndsAt);
+      watch.hint(opened.signature);
+      const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
+      await watch.waitFor(job.address, isShown, { timeoutMs: MIRROR_WAIT_MS });
+      return {
+        job_id: jobId,
+        dispute_opened: true,
+        ...hashes,
+        dispute_tx: opened.signature,
+        arbitration_window_hours: Number(opened.arbitrationWindowSeconds / SECONDS_PER_HOUR),
+      };
     },
   };
+}
+
+async function findEnded(
+  { database, unmirrored, watch }: DisputeServices,
+  key: { wallet: string; jobId: string },
+): Promise<JobRow> {
+  const find = async (): Promise<JobRow> => {
+    const job = (await selectJob(database, key)) ?? (await unmirrored.find(key));
+    if (job) return job;
+    throw new ApiError('job_not_found', 'The wallet of this key has no such job.');
+  };
+  const job = await find();
+  if (isEnded(job.status)) return job;
+  const hasEnded = ({ status }: { status: JobStatus }) => isEnded(status);
+  await watch.waitFor(job.address, hasEnded, { timeoutMs: SETTLEMENT_WAIT_MS });
+  const waited = await find();
+  if (isEnded(waited.status)) return waited;
+  // The window of a job that has settled does not wait for a mirror that is behind.
+  const found = await unmirrored.find(key);
+  if (found) return found;
+  // Closed, or a node is behind the lock: in either case only the mirror will have the job's end.
+  throw serviceUnavailable('How the job ended is not known yet.');
+}
+
+function refusal(
+  jobId: string,
+  status: Exclude<DisputeResult['status'], 'opened'>,
+  windowEndsAt: bigint,
+): ApiError {
+  switch (status) {
+    case 'already open':
+      return alreadyOpen(jobId);
+    case 'window closed':
+      return windowExpired(jobId, windowEndsAt);
+    case 'limit reached':
+      return new ApiError(
+        'dispute_limit_reached',
+        'The wallet has as many open disputes as this service may open; wait until one is ' +
+          "decided, or dispute the job with the wallet's own signature.",
+        { details: { job_id: jobId } },
+      );
+    case 'not ours':
+      return new ApiError(
+        'spender_not_set',
+        "Another spender than this service locked the job; dispute it with the wallet's own signature.",
+      );
+  }
 }
 
 function alreadyOpen(jobId: string): ApiError {

@@ -1,11 +1,10 @@
 import { batched } from '../../common/database/batched.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
-import { createSealing, type Sealing } from '../../common/sealing.ts';
+import { createSealing } from '../../common/sealing.ts';
 import { createBackground, delay } from '../../common/wait.ts';
 import { loseRequest } from '../sql/repeats.ts';
 import {
-  claimRequest,
   claimRequests,
   deleteRequest,
   expireRequests,
@@ -13,23 +12,18 @@ import {
   type NewAnswer,
   type NewRequest,
   renewLeases,
-  storeAnswer,
   storeAnswers,
 } from '../sql/requests.ts';
-import type { Answered, Claim, NewClaim, Replay } from './claim.ts';
-import { createRepeats, type RepeatServices } from './repeats.ts';
+import type { Claim, NewClaim, Replay, ResponseReport } from './claim.ts';
+import { claimRepeat, type RepeatServices } from './repeats.ts';
 import type { AnswerCopy } from './replay.ts';
 import type { RequestIdentity } from './requestIdentity.ts';
 
-function sealCopy(copy: AnswerCopy, sealing: Sealing): Buffer {
-  return sealing.seal(JSON.stringify(copy));
-}
-
-/** Sees to it that the same request again is not charged again. */
+/** Keeps a request that is sent again from being charged again. */
 export interface Idempotency {
   /**
    * Claims a request for the job that it will become. For one that may be a repeat, looks for the
-   * earlier one first; any other stands beside earlier ones with the same body.
+   * earlier one first. Any other is stored beside earlier ones with the same body.
    *
    * @param jobId of the job that the request will become; no lock of it was sent yet
    * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
@@ -41,9 +35,9 @@ export interface Idempotency {
 
 const ANSWER_LIFETIME_SECONDS = 600;
 const RENEWAL_INTERVAL_MS = 5_000;
-/** No job lives longer, however it ends. */
+/** No job lasts longer, however it ends. */
 const LEASED_MS_MAX = 180_000;
-/** A younger request needs none yet: the next renewal is in time for it. */
+/** A younger request needs no renewal yet: the next one is in time for it. */
 const RENEWED_AFTER_MS = RENEWAL_INTERVAL_MS - 500;
 /** Between two tries to write what became of a response; for as long as the request is kept. */
 const WRITE_RETRY_MS = 5_000;
@@ -52,15 +46,27 @@ const WRITE_TRIES_MAX = 120;
 const SHARED = { itemsMax: 64, callsMax: 2 };
 
 export function createIdempotency(services: RepeatServices): Idempotency {
-  const { database, logger } = services;
-  const leases = createLeases({ database, logger });
-  const closing = new AbortController();
-  const background = createBackground();
+  const { database } = services;
+  const claims = createClaims(services);
   const claimTogether = batched<NewRequest, Buffer>({
     ...SHARED,
-    callOne: (request) => claimRequest(database, request),
     call: (requests) => claimRequests(database, requests),
   });
+  return {
+    async claim(request, jobId) {
+      if (request.mayRepeat) return claimRepeat({ ...services, ...claims }, request, jobId);
+      const sinceMs = performance.now();
+      const requestKey = await claimTogether({ ...request, jobId });
+      return claims.newClaim(request, { requestKey, jobId }, sinceMs);
+    },
+    close: claims.close,
+  };
+}
+
+/** Makes claims of rows that are written. It renews their leases and writes what became of them. */
+function createClaims({ database, logger }: Pick<RepeatServices, 'database' | 'logger'>) {
+  const leases = createLeases({ database, logger });
+  const writes = createWrites(logger);
   const expire = batched<LeaseKey, void>({
     ...SHARED,
     call: async (keys) => {
@@ -70,12 +76,101 @@ export function createIdempotency(services: RepeatServices): Idempotency {
   });
   const store = batched<NewAnswer, void>({
     ...SHARED,
-    callOne: (answer) => storeAnswer(database, answer),
     call: async (answers) => {
       await storeAnswers(database, answers);
       return [];
     },
   });
+
+  /** @param onOver called once, with the first report */
+  function createReport(key: LeaseKey, onOver: () => void): ResponseReport {
+    let isOver = false;
+    const conclude = (what: () => Promise<void>): void => {
+      if (isOver) return;
+      isOver = true;
+      onOver();
+      writes.add(what);
+    };
+    return {
+      delivered: () => conclude(() => expire(key)),
+      lost: () => conclude(() => loseRequest(database, key)),
+    };
+  }
+
+  return {
+    newClaim: createNewClaims({ database, leases, store, createReport }),
+    /** An answer that is given again: while it is, no other repeat may have it. */
+    newReplay(key: LeaseKey, copy: AnswerCopy): Replay {
+      const endLease = leases.hold(key, performance.now());
+      return { status: 'replay', jobId: key.jobId, copy, ...createReport(key, endLease) };
+    },
+    async close(): Promise<void> {
+      writes.stop();
+      leases.close();
+      await writes.drain();
+    },
+  };
+}
+
+function createNewClaims(rows: {
+  database: Database;
+  leases: ReturnType<typeof createLeases>;
+  store: (answer: NewAnswer) => Promise<void>;
+  createReport: (key: LeaseKey, onOver: () => void) => ResponseReport;
+}) {
+  const { database, leases, store, createReport } = rows;
+
+  /** @param sinceMs when, by `performance.now()`, its row was not written yet */
+  return (
+    request: RequestIdentity,
+    own: { jobId: string; requestKey: Buffer },
+    sinceMs: number,
+  ): NewClaim => {
+    const { wallet, hasKey } = request;
+    const key: LeaseKey = { wallet, ...own };
+    const endLease = leases.hold(key, sinceMs);
+    // Its row is of use for as long as the job runs or the response may still be delivered.
+    const isOver = { job: false, response: hasKey, isDelivered: false, isReleased: false };
+    const endWhenOver = (): void => {
+      if (isOver.job && isOver.response) endLease();
+    };
+    const report = createReport(key, () => {
+      isOver.response = true;
+      endWhenOver();
+    });
+    return {
+      status: 'new',
+      end() {
+        isOver.job = true;
+        endWhenOver();
+      },
+      delivered() {
+        if (hasKey) return;
+        isOver.isDelivered = true;
+        report.delivered();
+      },
+      lost() {
+        if (!hasKey && !isOver.isReleased) report.lost();
+      },
+      async release() {
+        isOver.isReleased = true;
+        endLease();
+        await deleteRequest(database, key);
+      },
+      async store(copy) {
+        // A stream's client has it already.
+        if (isOver.isDelivered) return;
+        const sealed = createSealing(request.copyKey()).seal(JSON.stringify(copy));
+        await store({ ...key, sealed, lifetimeSeconds: ANSWER_LIFETIME_SECONDS });
+      },
+    };
+  };
+}
+
+/** Writes what became of responses, again until it is written. */
+function createWrites(logger: Logger) {
+  const closing = new AbortController();
+  const background = createBackground();
 
   /** Until it is written, a twin's repeat may be given an answer that was delivered. */
   async function write(what: () => Promise<void>): Promise<void> {
@@ -90,92 +185,11 @@ export function createIdempotency(services: RepeatServices): Idempotency {
     }
   }
 
-  /** @param onOver called once, with what is said first */
-  function createAnswered(key: LeaseKey, onOver: () => void): Answered {
-    let isOver = false;
-    const conclude = (what: () => Promise<void>): void => {
-      if (isOver) return;
-      isOver = true;
-      onOver();
-      background.add(write(what));
-    };
-    return {
-      delivered: () => conclude(() => expire(key)),
-      lost: () => conclude(() => loseRequest(database, key)),
-    };
-  }
-
-  /** @param sinceMs when, by `performance.now()`, its row was not written yet */
-  function claimed(
-    request: RequestIdentity,
-    own: { jobId: string; requestKey: Buffer },
-    sinceMs: number,
-  ): NewClaim {
-    const { wallet, hasKey } = request;
-    const key: LeaseKey = { wallet, ...own };
-    const endLease = leases.hold(key, sinceMs);
-    // Its row is of use for as long as the job runs or the response may still be delivered.
-    const isOver = { job: false, response: hasKey, isDelivered: false, isReleased: false };
-    const endWhenOver = (): void => {
-      if (isOver.job && isOver.response) endLease();
-    };
-    const answered = createAnswered(key, () => {
-      isOver.response = true;
-      endWhenOver();
-    });
-    return {
-      status: 'new',
-      end() {
-        isOver.job = true;
-        endWhenOver();
-      },
-      delivered() {
-        if (hasKey) return;
-        isOver.isDelivered = true;
-        answered.delivered();
-      },
-      lost() {
-        if (!hasKey && !isOver.isReleased) answered.lost();
-      },
-      async release() {
-        isOver.isReleased = true;
-        endLease();
-        await deleteRequest(database, key);
-      },
-      async store(copy) {
-        // A stream's client has it already.
-        if (isOver.isDelivered) return;
-        await store({
-          ...key,
-          sealed: sealCopy(copy, createSealing(request.copyKey())),
-          lifetimeSeconds: ANSWER_LIFETIME_SECONDS,
-        });
-      },
-    };
-  }
-
-  /** An answer that is given again: while it is, no other repeat may have it. */
-  function replayed(key: LeaseKey, copy: AnswerCopy): Replay {
-    const endLease = leases.hold(key, performance.now());
-    return { status: 'replay', jobId: key.jobId, copy, ...createAnswered(key, endLease) };
-  }
-
-  const repeats = createRepeats({ ...services, claimed, replayed });
-
   return {
-    async close() {
-      closing.abort();
-      leases.close();
-      await background.drain();
-    },
-    async claim(request, jobId) {
-      if (!request.mayRepeat) {
-        const sinceMs = performance.now();
-        const requestKey = await claimTogether({ ...request, jobId });
-        return claimed(request, { requestKey, jobId }, sinceMs);
-      }
-      return repeats.claim(request, jobId);
-    },
+    add: (what: () => Promise<void>): void => background.add(write(what)),
+    /** Tries nothing again that fails from now on. */
+    stop: (): void => closing.abort(),
+    drain: background.drain,
   };
 }
 
@@ -184,7 +198,7 @@ interface Held {
   sinceMs: number;
 }
 
-/** Keeps the leases of this process's requests, in one statement for all every few seconds. */
+/** Renews the leases of this process's requests, in one statement for all every few seconds. */
 function createLeases({ database, logger }: { database: Database; logger: Logger }) {
   const held = new Set<Held>();
   let timer: NodeJS.Timeout | undefined;

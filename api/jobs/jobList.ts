@@ -12,10 +12,10 @@ export interface JobListServices {
 
 /**
  * One page of a wallet's jobs, always newest first. `after` alone goes on to newer ones, and then
- * `next_cursor` is the page's newest job; else it goes on to older ones from the page's oldest.
+ * `next_cursor` is the page's newest job. Otherwise it is the page's oldest, for older ones.
  *
  * @throws ApiError `invalid_request` when a cursor names no job of the wallet
- * @throws LedgerUnavailableError where the mirror does not know a cursor, and no node tells of it
+ * @throws LedgerUnavailableError where the mirror does not know a cursor, and no node answers
  */
 export async function listJobs(
   services: JobListServices,
@@ -28,7 +28,7 @@ export async function listJobs(
   const goesForward = after !== undefined && before === undefined;
   const order = goesForward ? 'asc' : 'desc';
   const filter = { wallet, status: query.status, modelId: query.model };
-  // One more than is shown tells whether there are more.
+  // One more than is shown, to see whether there are more.
   const range = { before, after, order, rows: query.limit + 1 } as const;
   const rows = await selectJobRange(services.database, filter, range);
   const page = rows.slice(0, query.limit);

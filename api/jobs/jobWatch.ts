@@ -6,7 +6,8 @@ import type { Logger } from '../../common/logger.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
-import type { JobResult, LockedJob } from '../ledger/job.ts';
+import type { LockedJob } from '../ledger/job.ts';
+import type { JobResult } from '../ledger/results.ts';
 import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
 
 /** Waits until the mirror shows what the ledger has already confirmed. */
@@ -14,10 +15,10 @@ export interface JobWatch {
   start(): Promise<void>;
   close(): Promise<void>;
   /**
-   * @param wait.sinceMs when, by the watch's time, it had certainly not been reached: then the
-   *   mirror is not asked before it has told something of the job
-   * @param wait.silenceMs after so long without a word of the mirror, of whichever job, its indexer
-   *   counts as away: this wait ends, and others end at once until there is a word again
+   * @param wait.sinceMs when, by the watch's time, it had certainly not been reached. The mirror is
+   *   read only once it has notified of the job since then
+   * @param wait.silenceMs after so long without a notification by the mirror, of whichever job, its
+   *   indexer counts as away. This wait ends, and others end at once until there is a notification
    * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
    *   where the database was away
    */
@@ -28,13 +29,13 @@ export interface JobWatch {
   ): Promise<JobProgress | undefined>;
   /** Calls the listener with the addresses of jobs that changed. @returns what ends that */
   onChanges(listener: (addresses: readonly string[]) => void): () => void;
-  /** Tells the indexer that this transaction is confirmed, so that it need not wait for its turn. */
+  /** Notifies the indexer that this transaction is confirmed, so that it reads it at once. */
   hint(signature: string): void;
 }
 
-/** Behind the notifications: one may be lost while the listening connection is renewed. */
+/** Besides the notifications: one may be lost while the listening connection is renewed. */
 const POLL_INTERVAL_MS = 500;
-/** Jobs of which it is known when the mirror last told of them: many more than end at once. */
+/** Jobs whose last notification is remembered: many more than end at once. */
 const JOBS_KEPT_MAX = 10_000;
 /** Statements that several jobs share. */
 const SHARED = { itemsMax: 256, callsMax: 2 };
@@ -42,13 +43,7 @@ const SHARED = { itemsMax: 256, callsMax: 2 };
 export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: Time }): JobWatch {
   const { pool, logger, time = systemTime } = options;
   const closing = new AbortController();
-  const listeners = new Set<(addresses: readonly string[]) => void>();
-  const wakers = new Map<string, Set<() => void>>();
-  const notifiedAtMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
-  let loop: Promise<void> | undefined;
-  let lastWordAtMs = -Infinity;
-  let isMirrorAway = false;
-
+  const notifications = createNotifications(time);
   const readProgress = batched<string, JobProgress | undefined>({
     ...SHARED,
     call: (addresses) => selectJobsProgress(pool, addresses),
@@ -64,36 +59,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       return [];
     },
   });
-
-  function wake(payload: string): void {
-    const nowMs = time.nowMs();
-    const isTimed = payload.startsWith(TIMED);
-    if (!isTimed) {
-      lastWordAtMs = nowMs;
-      isMirrorAway = false;
-    }
-    const addresses = payload.slice(isTimed ? TIMED.length : 0).split(',');
-    for (const listener of listeners) listener(addresses);
-    for (const address of addresses) {
-      notifiedAtMs.set(address, nowMs);
-      for (const waker of wakers.get(address) ?? []) waker();
-    }
-  }
-
-  function nextChange(address: string, timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = () => {
-        cancel();
-        const set = wakers.get(address);
-        set?.delete(finish);
-        if (set?.size === 0) wakers.delete(address);
-        resolve();
-      };
-      const cancel = time.after(timeoutMs, finish);
-      const set = wakers.get(address) ?? new Set();
-      wakers.set(address, set.add(finish));
-    });
-  }
+  let loop: Promise<void> | undefined;
 
   return {
     async start() {
@@ -102,7 +68,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
           pool,
           channel: 'mirror_jobs',
           signal: closing.signal,
-          onNotification: wake,
+          onNotification: notifications.receive,
           onListening: resolve,
           onLost: (error) =>
             logger.warn({ msg: 'Lost the notifications of the mirror', err: error }),
@@ -113,45 +79,37 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       closing.abort();
       await loop;
     },
-    async waitFor(address, isReached, wait) {
-      const { timeoutMs, sinceMs = -Infinity, silenceMs } = wait;
+    async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity, silenceMs }) {
       const startMs = time.nowMs();
-      const deadline = startMs + timeoutMs;
-      const silentAtMs = (): number => {
-        if (silenceMs === undefined) return Infinity;
-        return isMirrorAway ? startMs : Math.max(startMs, lastWordAtMs) + silenceMs;
-      };
-      let isWorthReading = (notifiedAtMs.get(address) ?? -Infinity) >= sinceMs;
+      const awayAtMs = (): number => notifications.awayAtMs(startMs, silenceMs);
+      let isWorthReading = notifications.lastOfMs(address) >= sinceMs;
       let hasFailed = false;
       const read = async () => {
         try {
           return await readProgress(address);
         } catch (error) {
           // The database may be back before the time is over; until then nothing is known.
-          if (!hasFailed) logger.warn({ msg: 'Failed to read how a job stands', err: error });
+          if (!hasFailed) logger.warn({ msg: 'Failed to read a job from the mirror', err: error });
           hasFailed = true;
           return undefined;
         }
       };
       for (;;) {
-        // Registered before the read, so that a change between read and wait is not missed.
         const nowMs = time.nowMs();
-        const left = Math.min(deadline, silentAtMs()) - nowMs;
-        const change = nextChange(address, Math.max(0, Math.min(left, POLL_INTERVAL_MS)));
+        const leftMs = Math.min(startMs + timeoutMs, awayAtMs()) - nowMs;
+        // Registered before the read, so that a change between read and wait is not missed.
+        const change = notifications.next(address, Math.max(0, Math.min(leftMs, POLL_INTERVAL_MS)));
         const progress = isWorthReading ? await read() : undefined;
         if (progress && isReached(progress)) return progress;
-        if (left <= 0) {
-          isMirrorAway ||= nowMs >= silentAtMs();
+        if (leftMs <= 0) {
+          if (nowMs >= awayAtMs()) notifications.noteMirrorAway();
           return undefined;
         }
         await change;
         isWorthReading = true;
       }
     },
-    onChanges(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChanges: notifications.onChanges,
     hint(signature) {
       notify(signature).catch((error: unknown) => {
         // The indexer finds it by itself, a little later.
@@ -161,24 +119,79 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
   };
 }
 
-/** What a locked job still needs of us, whether or not its client stays. */
+/** The database's notifications of changed jobs, and when the mirror last sent one. */
+function createNotifications(time: Time) {
+  const listeners = new Set<(addresses: readonly string[]) => void>();
+  const wakers = new Map<string, Set<() => void>>();
+  const lastMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
+  let lastOfMirrorMs = -Infinity;
+  let isMirrorAway = false;
+
+  return {
+    receive(payload: string): void {
+      const nowMs = time.nowMs();
+      const isTimed = payload.startsWith(TIMED);
+      if (!isTimed) {
+        lastOfMirrorMs = nowMs;
+        isMirrorAway = false;
+      }
+      const addresses = payload.slice(isTimed ? TIMED.length : 0).split(',');
+      for (const listener of listeners) listener(addresses);
+      for (const address of addresses) {
+        lastMs.set(address, nowMs);
+        for (const waker of wakers.get(address) ?? []) waker();
+      }
+    },
+    lastOfMs: (address: string): number => lastMs.get(address) ?? -Infinity,
+    /** Resolves with the job's next notification, or after `timeoutMs`. */
+    next(address: string, timeoutMs: number): Promise<void> {
+      return new Promise((resolve) => {
+        const finish = () => {
+          cancel();
+          const set = wakers.get(address);
+          set?.delete(finish);
+          if (set?.size === 0) wakers.delete(address);
+          resolve();
+        };
+        const cancel = time.after(timeoutMs, finish);
+        const set = wakers.get(address) ?? new Set();
+        wakers.set(address, set.add(finish));
+      });
+    },
+    /** When the mirror's indexer counts as away for a wait that began at `startMs`. */
+    awayAtMs(startMs: number, silenceMs: number | undefined): number {
+      if (silenceMs === undefined) return Infinity;
+      return isMirrorAway ? startMs : Math.max(startMs, lastOfMirrorMs) + silenceMs;
+    },
+    /** Until the mirror's next notification. */
+    noteMirrorAway(): void {
+      isMirrorAway = true;
+    },
+    onChanges(listener: (addresses: readonly string[]) => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** What this process still does for a locked job, whether or not its client stays. */
 export interface JobWork {
-  /** Goes on to its end; a failure leaves the job to the keeper and yields undefined. */
-  keepGoing<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined>;
+  /** A shutdown waits for the work. Where it fails, the job is the keeper's: undefined. */
+  trackToEnd<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined>;
   /**
    * Waits for the mirror to show the job's end; undefined when it does not in time, or its indexer
    * is away.
    *
    * @param wait.sinceMs when, by the watch's time, the job had not ended yet
    */
-  mirrored(
+  awaitMirror(
     job: LockedJob,
-    end: JobResult,
+    result: JobResult,
     wait: { timeoutMs: number; sinceMs?: number },
   ): Promise<JobProgress | undefined>;
 }
 
-/** The indexer hears of a transaction from the ledger itself, and most often sooner than from us. */
+/** The indexer gets most transactions from the ledger itself before this, and then needs no hint. */
 const HINT_AFTER_MS = 50;
 /** Many times what the mirror takes while its indexer runs. */
 const MIRROR_SILENCE_MS = 2_000;
@@ -192,7 +205,7 @@ export function createJobWork(options: {
 }): JobWork {
   const { background, watch, logger } = options;
   return {
-    keepGoing(job, work) {
+    trackToEnd(job, work) {
       const guarded = work.catch((error: unknown) => {
         logger.error({ msg: 'Left a job to the keeper', job_id: job.id, err: error });
         return undefined;
@@ -200,8 +213,7 @@ export function createJobWork(options: {
       background.add(guarded);
       return guarded;
     },
-    async mirrored(job, end, wait) {
-      const { signature } = end;
+    async awaitMirror(job, { signature }, wait) {
       const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
       const progress = await watch.waitFor(toBase58(job.address), hasEnded, {
         ...wait,

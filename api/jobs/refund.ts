@@ -1,26 +1,76 @@
 import { creditsNumber } from '../../common/format.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import type { JobResult, LockedJob, SettlementRecord } from '../ledger/job.ts';
-import type { UnprovenEnd } from './attempt.ts';
+import type { LockedJob } from '../ledger/job.ts';
+import type { JobResult, KnownResult } from '../ledger/results.ts';
+import type { UnprovenResult } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
 import type { JobWork } from './jobWatch.ts';
 
-/** Gives the credits of jobs without a proven answer back, and says what their clients are told. */
-export interface Refunds {
-  /** Ends a job that nobody is charged for. @returns the error that its client is told */
-  refund(job: LockedJob, end: UnprovenEnd): Promise<ApiError>;
-  /** Waits for the moment from which anybody may refund, and does. */
-  refundWhenDue(job: LockedJob): Promise<JobResult>;
+export interface RefundServices {
+  escrow: Pick<Escrow, 'fail' | 'refund'>;
+  clock: LedgerClock;
+  work: JobWork;
+  time?: Time;
 }
 
-/** How long an error waits for the mirror, so that the job can be read as it is told. */
+/** How long an error waits for the mirror, so that the job reads as the error says. */
 const MIRROR_WAIT_MS = 3_000;
-/** How long an error waits for the credits to be back, and the mirror, before it is told without. */
+/** How long an error waits for the refund and the mirror; then it goes out without them. */
 const RETURN_WAIT_MS = 15_000;
+
+/** Ends a job without a charge. @returns the error for its client */
+export async function refundUnproven(
+  services: RefundServices,
+  job: LockedJob,
+  unproven: UnprovenResult,
+): Promise<ApiError> {
+  const { escrow, work } = services;
+  if (unproven.kind === 'overdue') return timeOut(services, job);
+  const hadWorker = unproven.kind !== 'failed' || !(unproven.busy || unproven.isRefused);
+  const failing = escrow.fail(job, reasonOf(unproven, job), { hadWorker });
+  // Where this fails, the keeper refunds.
+  const known = await awaitReturn(services, job, work.trackToEnd(job, failing));
+  if (unproven.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
+  if (unproven.kind === 'refused') return requestRefused(job, unproven.param, refundTxOf(known));
+  if (unproven.kind === 'failed' && unproven.busy && known?.result.status !== 'refunded') {
+    return noCapacity(job, unproven.busy.retryAfterMs);
+  }
+  return known ? endingError(job, known) : workerFailed(job, null);
+}
+
+async function timeOut(services: RefundServices, job: LockedJob): Promise<ApiError> {
+  const refunding = services.work.trackToEnd(job, refundWhenDue(services, job));
+  await services.clock.waitUntil(job.deadlines.refundableAt);
+  const known = await awaitReturn(services, job, refunding);
+  return known ? endingError(job, known) : jobTimeout(job, null);
+}
+
+/** Waits for the moment from which anyone may refund, and does. */
+export async function refundWhenDue(
+  { clock, escrow }: Pick<RefundServices, 'clock' | 'escrow'>,
+  job: LockedJob,
+): Promise<JobResult> {
+  await clock.waitUntil(job.deadlines.refundableAt);
+  return escrow.refund(job);
+}
+
+/** The job's end, and the mirror's record of it, as far as both are known in time. */
+async function awaitReturn(
+  { work, time = systemTime }: RefundServices,
+  job: LockedJob,
+  ending: Promise<JobResult | undefined>,
+): Promise<KnownResult | undefined> {
+  const dueMs = time.nowMs() + RETURN_WAIT_MS;
+  const result = await within(RETURN_WAIT_MS, ending, time);
+  if (!result) return undefined;
+  const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - time.nowMs()));
+  return { result, record: await work.awaitMirror(job, result, { timeoutMs }) };
+}
 
 const failureReasons = {
   context_exceeded: 'context_length_exceeded',
@@ -28,82 +78,30 @@ const failureReasons = {
   client_gone: 'client_gone',
 } as const;
 
-function reasonOf(end: Exclude<UnprovenEnd, { kind: 'overdue' }>, { tokenLimit }: LockedJob) {
-  if (end.kind === 'failed') return end.reason;
-  return end.kind === 'limit_reached' ? reasonOfUsedLimit(tokenLimit) : failureReasons[end.kind];
+function reasonOf(
+  unproven: Exclude<UnprovenResult, { kind: 'overdue' }>,
+  { tokenLimit }: LockedJob,
+) {
+  if (unproven.kind === 'failed') return unproven.reason;
+  return unproven.kind === 'limit_reached'
+    ? reasonOfUsedLimit(tokenLimit)
+    : failureReasons[unproven.kind];
 }
 
-export function createRefunds(options: {
-  escrow: Escrow;
-  clock: LedgerClock;
-  work: JobWork;
-  time?: Time;
-}): Refunds {
-  const { escrow, clock, work, time = systemTime } = options;
-
-  async function refundWhenDue(job: LockedJob): Promise<JobResult> {
-    await clock.waitUntil(job.deadlines.refundableAt);
-    return escrow.refund(job);
-  }
-
-  /** What the job's end came to, and the mirror's word of it, as far as both are known in time. */
-  async function untilBack(
-    job: LockedJob,
-    ending: Promise<JobResult | undefined>,
-  ): Promise<KnownEnd | undefined> {
-    const dueMs = time.nowMs() + RETURN_WAIT_MS;
-    const end = await within(RETURN_WAIT_MS, ending, time);
-    if (!end) return undefined;
-    const timeoutMs = Math.min(MIRROR_WAIT_MS, Math.max(0, dueMs - time.nowMs()));
-    return { end, progress: await work.mirrored(job, end, { timeoutMs }) };
-  }
-
-  async function timeOut(job: LockedJob): Promise<ApiError> {
-    const refunding = work.keepGoing(job, refundWhenDue(job));
-    await clock.waitUntil(job.deadlines.refundableAt);
-    const known = await untilBack(job, refunding);
-    return known ? endingError(job, known) : jobTimeout(job, null);
-  }
-
-  return {
-    refundWhenDue,
-    async refund(job, end) {
-      if (end.kind === 'overdue') return timeOut(job);
-      const hadWorker = end.kind !== 'failed' || !(end.busy || end.isRefused);
-      // Should it not come to its end, the keeper refunds.
-      const known = await untilBack(
-        job,
-        work.keepGoing(job, escrow.fail(job, reasonOf(end, job), { hadWorker })),
-      );
-      if (end.kind === 'context_exceeded') return contextExceeded(job, refundTxOf(known));
-      if (end.kind === 'refused') return requestRefused(job, end.param, refundTxOf(known));
-      if (end.kind === 'failed' && end.busy && known?.end.status !== 'refunded') {
-        return noCapacity(job, end.busy.retryAfterMs);
-      }
-      return known ? endingError(job, known) : workerFailed(job, null);
-    },
-  };
-}
-
-/** What the client of a job that ended without a settlement is told. */
-export function endingError(job: LockedJob, known: KnownEnd): ApiError {
+/** The error for the client of a job that ended without a settlement. */
+export function endingError(job: LockedJob, known: KnownResult): ApiError {
   const refundTx = refundTxOf(known);
-  if (known.end.hasWorkerLeft) return noCapacity(job);
-  return known.end.status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
+  const { hasWorkerLeft, status } = known.result;
+  if (hasWorkerLeft) return noCapacity(job);
+  return status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
 }
 
-/** How a job ended, and what is known of that besides in time. */
-export interface KnownEnd {
-  end: JobResult;
-  progress: SettlementRecord | undefined;
+/** Of our transaction, or of another sender's as the mirror has it; null while neither is known. */
+function refundTxOf(known: KnownResult | undefined): string | null {
+  return known?.result.signature ?? known?.record?.refund_tx ?? null;
 }
 
-/** Ours, or what the mirror has of somebody else's; null while neither is known. */
-function refundTxOf(known: KnownEnd | undefined): string | null {
-  return known?.end.signature ?? known?.progress?.refund_tx ?? null;
-}
-
-/** What a client is told of every job that ended without a charge. */
+/** The details of the error of every job that ended without a charge. */
 function unchargedDetails(job: LockedJob, refundTx: string | null) {
   return {
     job_id: job.id,
@@ -119,12 +117,10 @@ function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
   });
 }
 
-/** Clients ignore a longer time, and a shorter one than a second is none. */
-const RETRY_AFTER_SECONDS_MAX = 60;
-
-/** Every worker that was asked was busy, or has left; the lock is given back. */
+/** Every worker that was asked was busy, or has left; nothing is charged. */
 function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
   const seconds = Math.ceil(retryAfterMs / 1_000);
+  // Less than a second would be no wait.
   const retryAfterSeconds = Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
   return new ApiError(
     'no_workers_available',
@@ -136,7 +132,7 @@ function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
   );
 }
 
-/** @param refundTx null when the refund was not confirmed in time; anybody can still make it */
+/** @param refundTx null when the refund was not confirmed in time; anyone can still make it */
 function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
   return new ApiError('job_timeout', `No worker finished within ${JOB_TIMEOUT_SECONDS} seconds.`, {
     details: unchargedDetails(job, refundTx),

@@ -1,6 +1,7 @@
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createSealing, type Sealing, SealingError } from '../../common/sealing.ts';
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import { JOB_ID_AGE_MS_MAX } from '../../programs/client/generated/constants.ts';
 import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../contracts/errors.ts';
@@ -19,13 +20,11 @@ import type { AnswerCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';
 
 /**
- * What is asked may not show a lock that landed at the last moment: the program counts whole seconds
- * of its own slot, and what is finalized is many slots behind.
+ * A lock that landed at the last moment may not be visible yet. The program counts whole seconds of its
+ * own slot, and what is finalized is many slots behind.
  */
 const LOCK_UNSEEN_MS_MAX = 30_000;
 const IN_USE_RETRY_SECONDS = 2;
-/** Official clients ignore a longer Retry-After. */
-const RETRY_AFTER_SECONDS_MAX = 60;
 /** Two renewals were missed: its process has ended, or hangs. */
 const LEASE_SECONDS_ALIVE = LEASE_SECONDS - 10;
 
@@ -41,201 +40,213 @@ export interface RepeatServices {
   logger: Logger;
 }
 
-/** Claims what may be a repeat: its answer as it was, or the right to run. */
-interface Repeats {
-  /** @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch */
-  claim(request: RequestIdentity, jobId: string): Promise<Claim>;
+interface RepeatContext extends RepeatServices {
+  /** Makes the claim of a request whose row is written. */
+  newClaim: (
+    request: RequestIdentity,
+    own: { jobId: string; requestKey: Buffer },
+    sinceMs: number,
+  ) => NewClaim;
+  /** Makes the claim of an answer that this repeat alone may give again. */
+  newReplay: (key: LeaseKey, copy: AnswerCopy) => Replay;
 }
 
 /**
- * @param services.claimed makes the claim of a request whose row is written
- * @param services.replayed makes that of an answer which this repeat alone may give again
+ * Claims what may be a repeat: its answer as it was, or the right to run.
+ *
+ * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
  */
-export function createRepeats(
-  services: RepeatServices & {
-    claimed: (
-      request: RequestIdentity,
-      own: { jobId: string; requestKey: Buffer },
-      sinceMs: number,
-    ) => NewClaim;
-    replayed: (key: LeaseKey, copy: AnswerCopy) => Replay;
-  },
-): Repeats {
-  const { database, findStatus, failOrphan, nowMs, logger, claimed, replayed } = services;
+export async function claimRepeat(
+  context: RepeatContext,
+  request: RequestIdentity,
+  jobId: string,
+): Promise<Claim> {
+  const claim = await claimByName(context, request, jobId);
+  if (claim.status === 'replay' || !request.previousName) return claim;
+  // Only once it is claimed: two processes that each look for the other's name cannot both miss.
+  let answered: Replay | undefined;
+  try {
+    answered = await replayPrevious(context, request.previousName, request, jobId);
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+  if (answered) await claim.release();
+  return answered ?? claim;
+}
 
-  /**
-   * Whether the earlier request was charged. A job that no process runs any more is ended first.
-   *
-   * @throws ApiError idempotency_key_in_use while it runs, or may begin
-   */
-  async function findCharge(
-    request: RequestName,
-    earlier: IdempotentRequestRow,
-    jobId: string,
-  ): Promise<Charge> {
-    const { wallet } = request;
-    const { job_id: earlierId } = earlier;
-    // A lock may land while its job is asked for.
-    const lookedUpAtMs = nowMs();
-    const status = await findStatus({ wallet, jobId: earlierId });
-    switch (status) {
-      case undefined: {
-        const id = parseJobId(earlierId);
-        // The program refuses to lock a job whose id is older, so that one can never appear any more.
-        const unseenAgeMs = JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX;
-        const leftMs = id ? unseenAgeMs - (lookedUpAtMs - jobIdTimeMs(id)) : -1;
-        if (leftMs >= 0) throw inUse(earlierId, isAlive(earlier) ? undefined : leftMs / 1_000);
-        return 'none';
-      }
-      case 'pending':
-      case 'processing':
-      case 'settling': {
-        const { lease_seconds } = earlier;
-        if (lease_seconds > 0) throw inUse(earlierId, isAlive(earlier) ? undefined : lease_seconds);
-        if (!(await takeLease(database, { ...request, jobId: earlierId }, jobId))) {
-          throw inUse(earlierId);
-        }
-        // The process that ran it may still settle it. The ledger lets one of both end the job, and
-        // its repeat runs only if it failed.
-        const end = await failOrphan({ wallet, jobId: earlierId });
-        logger.warn({ msg: 'Ended a job that no process ran', job_id: earlierId, status: end });
-        return chargeOf(end);
-      }
-      default:
-        return chargeOf(status);
+async function claimByName(
+  context: RepeatContext,
+  request: RequestIdentity,
+  jobId: string,
+): Promise<Claim> {
+  const first = request.hasKey ? await insert(context, request, jobId) : undefined;
+  if (first) return first;
+  const { replay, uncharged } = await findEarlier(context, request, request, jobId);
+  if (replay) return replay;
+  if (!uncharged) {
+    // There is none, or it ended in this very moment, without a job.
+    const own = await insert(context, request, jobId);
+    if (own) return own;
+    throw await inUseNow(context, request, request, jobId);
+  }
+  const sinceMs = performance.now();
+  const { requestKey } = uncharged;
+  const taking = { ...request, requestKey, jobId };
+  if (await takeOverRequest(context.database, taking, uncharged.jobId)) {
+    return context.newClaim(request, { requestKey, jobId }, sinceMs);
+  }
+  // Another repeat came first.
+  throw await inUseNow(context, request, request, uncharged.jobId);
+}
+
+async function insert(
+  { database, newClaim }: RepeatContext,
+  request: RequestIdentity,
+  jobId: string,
+): Promise<NewClaim | undefined> {
+  const sinceMs = performance.now();
+  if (!(await insertRequest(database, { ...request, jobId }))) return undefined;
+  return newClaim(request, { requestKey: request.requestKey, jobId }, sinceMs);
+}
+
+/** Ends what the request was under its previous name, if nothing was charged for it. */
+async function replayPrevious(
+  context: RepeatContext,
+  previous: RequestName,
+  request: RequestIdentity,
+  jobId: string,
+): Promise<Replay | undefined> {
+  const { replay, uncharged } = await findEarlier(context, previous, request, jobId);
+  if (replay || !uncharged) return replay;
+  if (await deleteRequest(context.database, uncharged)) return undefined;
+  throw await inUseNow(context, previous, request, uncharged.jobId);
+}
+
+/** Another request took this one in this moment. */
+async function inUseNow(
+  { database }: RepeatContext,
+  name: RequestName,
+  { hasKey }: RequestIdentity,
+  jobId: string,
+): Promise<ApiError> {
+  const [running] = await selectRequests(database, name, { hasTwins: !hasKey });
+  return inUse(running?.job_id ?? jobId);
+}
+
+/**
+ * Looks for what a repeat repeats: under an Idempotency-Key its one request. Without one, of those with
+ * its body, one whose answer may have been lost. Of several, one that was charged comes first.
+ *
+ * @returns its answer; or the row whose place the repeat may take, since nothing was charged for it
+ * @throws ApiError while one that may be it runs, or when its answer is no longer stored
+ */
+async function findEarlier(
+  context: RepeatContext,
+  name: RequestName,
+  request: RequestIdentity,
+  jobId: string,
+): Promise<{ replay?: Replay; uncharged?: LeaseKey }> {
+  const { database, newReplay } = context;
+  let refusal: ApiError | undefined;
+  let uncharged: LeaseKey | undefined;
+  for (const row of await selectRequests(database, name, { hasTwins: !request.hasKey })) {
+    if (!request.hasKey && !row.is_lost) {
+      // Its client waits for it, as far as we know, and may lose it yet.
+      refusal ??= uncharged ? undefined : inUse(row.job_id);
+      continue;
+    }
+    const key: LeaseKey = { ...name, requestKey: row.request_key, jobId: row.job_id };
+    try {
+      const copy = await answerOf(context, { ...name, requestKey: row.request_key }, row, jobId);
+      if (!copy) uncharged ??= key;
+      else if (request.hasKey) return { replay: { ...REPEATABLE, jobId: row.job_id, copy } };
+      else if (await takeLost(database, key, jobId)) return { replay: newReplay(key, copy) };
+      else refusal ??= inUse(row.job_id);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal ??= error;
     }
   }
+  if (refusal) throw refusal;
+  return { ...(uncharged && { uncharged }) };
+}
 
-  const select = (name: RequestName, { hasKey }: RequestIdentity) =>
-    selectRequests(database, name, { hasTwins: !hasKey });
-
-  /** Somebody else took the request in this moment. */
-  async function inUseNow(
-    name: RequestName,
-    request: RequestIdentity,
-    jobId: string,
-  ): Promise<ApiError> {
-    const [running] = await select(name, request);
-    return inUse(running?.job_id ?? jobId);
-  }
-
-  /** @returns undefined when the earlier request was not charged and never will be */
-  async function answerOf(
-    request: RequestName,
-    earlier: IdempotentRequestRow,
-    jobId: string,
-  ): Promise<AnswerCopy | undefined> {
-    if (!earlier.body_hmac.equals(request.bodyHmac)) {
-      throw new ApiError(
-        'idempotency_key_mismatch',
-        'This Idempotency-Key was used with another body.',
-        { details: { job_id: earlier.job_id } },
-      );
-    }
-    const charge = await findCharge(request, earlier, jobId);
-    if (charge === 'none') return undefined;
-    // Read last: an answer is stored before its charge, so what was charged by then is kept by now.
-    const answer = await selectAnswer(database, { ...request, jobId: earlier.job_id });
-    if (!answer && charge === 'unknown') throw inUse(earlier.job_id);
-    const copy = answer && openCopy(answer, createSealing(request.copyKey()));
-    if (copy) return copy;
+/** @returns undefined when the earlier request was not charged and never will be */
+async function answerOf(
+  context: RepeatContext,
+  request: RequestName,
+  earlier: IdempotentRequestRow,
+  jobId: string,
+): Promise<AnswerCopy | undefined> {
+  if (!earlier.body_hmac.equals(request.bodyHmac)) {
     throw new ApiError(
-      'idempotency_key_reused',
-      'This request was answered and charged before, and its answer is no longer kept.',
+      'idempotency_key_mismatch',
+      'This Idempotency-Key was used with another body.',
       { details: { job_id: earlier.job_id } },
     );
   }
+  const charge = await findCharge(context, request, earlier, jobId);
+  if (charge === 'none') return undefined;
+  // Read last: an answer is stored before its charge, so what was charged by then is stored by now.
+  const answer = await selectAnswer(context.database, { ...request, jobId: earlier.job_id });
+  if (!answer && charge === 'unknown') throw inUse(earlier.job_id);
+  const copy = answer && openCopy(answer, createSealing(request.copyKey()));
+  if (copy) return copy;
+  throw new ApiError(
+    'idempotency_key_reused',
+    'This request was answered and charged before, and its answer is no longer kept.',
+    { details: { job_id: earlier.job_id } },
+  );
+}
 
-  /**
-   * Looks for what a repeat repeats: under an Idempotency-Key its one request; without one, of those
-   * with its body, one whose answer may have been lost. Of several, one that was charged comes first.
-   *
-   * @returns its answer; or the row whose place the repeat may take, since nothing was charged for it
-   * @throws ApiError while one that may be it runs, or when its answer is no longer kept
-   */
-  async function findEarlier(
-    name: RequestName,
-    request: RequestIdentity,
-    jobId: string,
-  ): Promise<{ replay?: Replay; uncharged?: LeaseKey }> {
-    let refusal: ApiError | undefined;
-    let uncharged: LeaseKey | undefined;
-    for (const row of await select(name, request)) {
-      if (!request.hasKey && !row.is_lost) {
-        // Its client waits for it, as far as we know, and may lose it yet.
-        refusal ??= uncharged ? undefined : inUse(row.job_id);
-        continue;
-      }
-      const key: LeaseKey = { ...name, requestKey: row.request_key, jobId: row.job_id };
-      try {
-        const copy = await answerOf({ ...name, requestKey: row.request_key }, row, jobId);
-        if (!copy) uncharged ??= key;
-        else if (request.hasKey) return { replay: { ...REPEATABLE, jobId: row.job_id, copy } };
-        else if (await takeLost(database, key, jobId)) return { replay: replayed(key, copy) };
-        else refusal ??= inUse(row.job_id);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        refusal ??= error;
-      }
+/**
+ * Whether the earlier request was charged. A job that no process runs any more is ended first.
+ *
+ * @throws ApiError idempotency_key_in_use while it runs, or may begin
+ */
+async function findCharge(
+  context: RepeatContext,
+  request: RequestName,
+  earlier: IdempotentRequestRow,
+  jobId: string,
+): Promise<Charge> {
+  const { database, findStatus, failOrphan, nowMs, logger } = context;
+  const { wallet } = request;
+  const { job_id: earlierId } = earlier;
+  // A lock may land while its job is looked up.
+  const lookedUpAtMs = nowMs();
+  const status = await findStatus({ wallet, jobId: earlierId });
+  switch (status) {
+    case undefined: {
+      const leftMs = unseenMs(earlierId, lookedUpAtMs);
+      if (leftMs >= 0) throw inUse(earlierId, isAlive(earlier) ? undefined : leftMs / 1_000);
+      return 'none';
     }
-    if (refusal) throw refusal;
-    return { ...(uncharged && { uncharged }) };
-  }
-
-  async function insert(request: RequestIdentity, jobId: string): Promise<NewClaim | undefined> {
-    const sinceMs = performance.now();
-    if (!(await insertRequest(database, { ...request, jobId }))) return undefined;
-    return claimed(request, { requestKey: request.requestKey, jobId }, sinceMs);
-  }
-
-  async function claimRepeat(request: RequestIdentity, jobId: string): Promise<Claim> {
-    const first = request.hasKey ? await insert(request, jobId) : undefined;
-    if (first) return first;
-    const { replay, uncharged } = await findEarlier(request, request, jobId);
-    if (replay) return replay;
-    if (!uncharged) {
-      // There is none, or it ended in this very moment, without a job.
-      const own = await insert(request, jobId);
-      if (own) return own;
-      throw await inUseNow(request, request, jobId);
-    }
-    const sinceMs = performance.now();
-    const { requestKey } = uncharged;
-    if (await takeOverRequest(database, { ...request, requestKey, jobId }, uncharged.jobId)) {
-      return claimed(request, { requestKey, jobId }, sinceMs);
-    }
-    // Another repeat came first.
-    throw await inUseNow(request, request, uncharged.jobId);
-  }
-
-  /** Ends what the request was under its previous name, if nothing was charged for it. */
-  async function replayPrevious(
-    previous: RequestName,
-    request: RequestIdentity,
-    jobId: string,
-  ): Promise<Replay | undefined> {
-    const { replay, uncharged } = await findEarlier(previous, request, jobId);
-    if (replay || !uncharged) return replay;
-    if (await deleteRequest(database, uncharged)) return undefined;
-    throw await inUseNow(previous, request, uncharged.jobId);
-  }
-
-  return {
-    async claim(request, jobId) {
-      const claim = await claimRepeat(request, jobId);
-      if (claim.status === 'replay' || !request.previousName) return claim;
-      // Only once it is claimed: two processes that each look for the other's name cannot both miss.
-      let answered: Replay | undefined;
-      try {
-        answered = await replayPrevious(request.previousName, request, jobId);
-      } catch (error) {
-        await claim.release();
-        throw error;
+    case 'pending':
+    case 'processing':
+    case 'settling': {
+      const { lease_seconds } = earlier;
+      if (lease_seconds > 0) throw inUse(earlierId, isAlive(earlier) ? undefined : lease_seconds);
+      if (!(await takeLease(database, { ...request, jobId: earlierId }, jobId))) {
+        throw inUse(earlierId);
       }
-      if (answered) await claim.release();
-      return answered ?? claim;
-    },
-  };
+      // The process that ran it may still settle it. The ledger lets one of both end the job, and
+      // its repeat runs only if it failed.
+      const ended = await failOrphan({ wallet, jobId: earlierId });
+      logger.warn({ msg: 'Ended a job that no process ran', job_id: earlierId, status: ended });
+      return chargeOf(ended);
+    }
+    default:
+      return chargeOf(status);
+  }
+}
+
+/** For how long a job that the ledger lacks may still appear there; negative if it never will. */
+function unseenMs(jobId: string, lookedUpAtMs: number): number {
+  const id = parseJobId(jobId);
+  // The program refuses to lock a job whose id is older, so that one can never appear any more.
+  return id ? JOB_ID_AGE_MS_MAX + LOCK_UNSEEN_MS_MAX - (lookedUpAtMs - jobIdTimeMs(id)) : -1;
 }
 
 /** Under an Idempotency-Key an answer is given again whether or not it was delivered. */

@@ -1,15 +1,15 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { ApiError } from '../contracts/errors.ts';
 
-/** What makes two requests of a wallet the same one, under one secret. Tells neither key nor body. */
+/** What makes two requests of a wallet the same one, under one secret. It reveals neither key nor body. */
 export interface RequestName {
   wallet: string;
   /** HMAC of the Idempotency-Key, or of the body for a request without one. */
   requestKey: Buffer;
   bodyHmac: Buffer;
   /**
-   * Seals the copy of the answer; made of secrets that we do not keep. Derived when it is asked for:
-   * a request's first word need not wait for it.
+   * Seals the copy of the answer; made of secrets that we do not keep. It is derived when it is needed,
+   * so that a request's first word does not wait for it.
    */
   copyKey(): Buffer;
 }
@@ -17,8 +17,8 @@ export interface RequestName {
 /** A request as it is claimed. */
 export interface RequestIdentity extends RequestName {
   /**
-   * Its name under the previous secret, by which a process that does not have the present one yet
-   * may have claimed it; for what may be a repeat.
+   * Its name under the previous secret, for what may be a repeat. A process that does not have the
+   * present secret yet may have claimed it by that name.
    */
   previousName: RequestName | undefined;
   /** Whether it has an Idempotency-Key. */
@@ -44,9 +44,9 @@ interface Nameable {
 }
 
 /**
- * Identifies requests: by their Idempotency-Key, and without one by their body, because the official
- * clients retry without a key and only count (`x-stainless-retry-count`). Requests with one body may
- * be samples, so which of them a retry repeats depends on what became of their answers.
+ * Identifies requests by their Idempotency-Key, and without one by their body: the official clients
+ * retry without a key and only count (`x-stainless-retry-count`). Requests with one body may be
+ * samples. So which of them a retry repeats depends on what became of their answers.
  *
  * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
  * @param previousSecret the same of other processes, while the one gives way to the other
@@ -79,7 +79,7 @@ export function createRequestIdentification(secret: Uint8Array, previousSecret?:
 
 function createNaming(secret: Uint8Array) {
   const keyBytes = hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES);
-  // A key's bytes would be read anew for each HMAC, which takes five times as long as the HMAC.
+  // Bytes would be made a key for each HMAC, which takes five times as long as the HMAC.
   const hmacKey = createSecretKey(Buffer.from(keyBytes));
   const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
     createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();

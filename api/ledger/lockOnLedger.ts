@@ -11,17 +11,16 @@ import {
 } from '../../programs/client/sender/sendResult.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
+import { jobDeadlines } from './deadlines.ts';
 import {
   insufficientCredits,
   type JobDraft,
-  jobDeadlines,
   type LockedJob,
   type LockPayer,
-  LockUndecidedError,
-  PriceChangedError,
   type Quote,
 } from './job.ts';
 import { failOnLedger } from './refundOnLedger.ts';
+import { LockUndecidedError, PriceChangedError } from './results.ts';
 
 /**
  * The longest wait of a request for its lock. A lock that is still unsent is withdrawn then; one

@@ -4,7 +4,8 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
 import { actor, ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
-import type { JobResult, LockedJob } from './job.ts';
+import type { LockedJob } from './job.ts';
+import type { JobResult } from './results.ts';
 
 /** What is needed of a job to end it. */
 type EndableJob = Pick<LockedJob, 'id' | 'address' | 'creditAccount' | 'wallet'> & {

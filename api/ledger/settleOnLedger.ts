@@ -23,8 +23,10 @@ import {
   retryRead,
   SETTLEMENT_COMPUTE_UNITS_MAX,
 } from './context.ts';
-import type { JobResult, LockedJob, ProvenAnswer, SettleResult } from './job.ts';
+import type { LockedJob } from './job.ts';
+import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
+import type { JobResult, SettleResult } from './results.ts';
 
 /** Announces on the ledger which worker was asked. No request waits for it. */
 export interface Acknowledgements {

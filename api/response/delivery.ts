@@ -86,14 +86,15 @@ export interface Delivery {
   /** Forgets what was written, since another worker begins again. Never called for a stream. */
   discard(): void;
   /** The text is complete and its proof has been checked. */
-  finish(end: AnswerEnd): void;
+  finish(result: AnswerResult): void;
   /** The answer was settled, or its settlement is not known in time. Undefined for an empty answer. */
   settled(settlement?: Settlement): void;
   /** Ends with an error, as a status while none was sent, else as the stream's last event. */
   fail(error: ApiError): void;
 }
 
-interface AnswerEnd {
+/** How an answer ended. */
+interface AnswerResult {
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;

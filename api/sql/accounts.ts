@@ -23,18 +23,19 @@ export interface KeyAndAccount extends Payer {
 }
 
 /**
- * The only form in which a key is stored. A fast hash is enough: 32 characters of 62 carry 190 bits,
- * so nobody finds a key from its hash by trying.
+ * The only form in which a key is stored. A fast hash is enough: 32 characters of 62 carry 190 bits, too
+ * many to find a key from its hash by trying.
  */
 export function hashKey(key: string): string {
   return hash('sha256', key);
 }
 
 /**
- * Keys and balances in one read. Whether a key may be used is read for every request and kept
- * nowhere, which is why revoking one works at once on every instance; a request that becomes a job
- * may have it read with its claim instead. Each is looked up by itself: a join of whole
- * tables, which is right for small ones, would be kept as the plan while they grow.
+ * Keys and balances in one read. Whether a key may be used is read for every request and kept nowhere,
+ * so revoking one works at once on every instance.
+ *
+ * Each is looked up by itself. A join of whole tables is right for small ones, but the plan would be
+ * kept while they grow.
  *
  * @returns in the order of the hashes; undefined where there is no such key
  */
@@ -148,7 +149,7 @@ export async function selectWebhooks(database: Database, wallet: string): Promis
   return rows;
 }
 
-/** Until the transaction ends, nobody else changes which webhooks the wallet has. */
+/** Until the transaction ends, no other one changes which webhooks the wallet has. */
 export async function lockWebhooks(database: Database, wallet: string): Promise<void> {
   await database.query(`select pg_advisory_xact_lock(hashtextextended('webhooks ' || $1, 0))`, [
     wallet,
@@ -186,8 +187,8 @@ export async function insertWebhook(
 const DELIVERIES_AT_ONCE = 1_000;
 
 /**
- * Sends nothing to a webhook any more. Until the transaction ends, nobody else changes how its
- * deliveries go; announcing does not wait for that.
+ * Sends nothing to a webhook any more. Until the transaction ends, no other one changes its deliveries;
+ * announcing does not wait for that.
  *
  * @returns whether the wallet has this webhook
  */
@@ -203,8 +204,7 @@ export async function disableWebhook(
 }
 
 /**
- * Deletes some of a webhook's deliveries with their attempts, all but those that somebody is busy
- * with.
+ * Deletes some of a webhook's deliveries with their attempts, but none that another process holds.
  *
  * @returns whether there may be more
  */

@@ -56,7 +56,7 @@ export async function selectJob(
   return rows[0];
 }
 
-/** What the mirror knows of a job's end and dispute, for those who wait for them. */
+/** What the mirror knows of a job's end and dispute. */
 export interface JobProgress {
   status: JobStatus;
   settlement_tx: string | null;
@@ -118,7 +118,7 @@ function indexKey({ status, modelId }: JobFilter): Record<string, string> {
   return {};
 }
 
-/** Which columns are read; `row` names their type, and holds nothing. */
+/** Which columns are read. `row` names their type, and is not set. */
 interface Selected<Row> {
   columns?: string;
   row?: Row;
@@ -127,9 +127,9 @@ interface Selected<Row> {
 /**
  * The first jobs between two places, in the order of the ledger or against it.
  *
- * A page is a range of an index, and its ends are subselects, whose values the planner cannot look
- * at. It would look up how many rows they leave, and wallets that do not stand out in its statistics
- * all seem to have a few jobs: then it reads and sorts all that there are, or filters them.
+ * A page is a range of an index. Its ends are subselects, whose values the planner does not see. If it
+ * saw them, it would estimate that a wallet outside its statistics has a few jobs. Then it would read
+ * and sort all that there are, or filter them.
  */
 export async function selectJobRange<Row extends JobRow = JobRow>(
   database: Database,

@@ -50,7 +50,7 @@ export async function selectRequests(
 /** The sealed answer of an earlier request; null when it was never stored, or its time is over. */
 export async function selectAnswer(
   database: Database,
-  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
+  { wallet, requestKey, jobId }: LeaseKey,
 ): Promise<Buffer | null> {
   const { rows } = await database.query<{ answer: Buffer | null }>({
     name: 'select_answer',
@@ -84,7 +84,7 @@ export async function takeOverRequest(
  * the holder's to end.
  *
  * @param holder the job that the request is to become
- * @returns whether it was to be had
+ * @returns whether the lease was over
  */
 export async function takeLease(
   database: Database,
@@ -105,7 +105,7 @@ export async function takeLease(
  * Takes a request whose answer may have been lost, to give it again.
  *
  * @param holder the job that the repeat would have become
- * @returns whether it was to be had: no other repeat has it
+ * @returns whether it took it: no other repeat has it
  */
 export async function takeLost(
   database: Database,

@@ -1,8 +1,8 @@
 import type { Database } from '../../common/postgres.ts';
 
-/** Rows as columns, which is how arrays of parameters are given. */
-function transpose<Value>(rows: readonly (readonly Value[])[], width: number): Value[][] {
-  return Array.from({ length: width }, (_, place) => rows.map((row) => row[place] as Value));
+/** One array for each column, which is how a statement takes many rows. */
+function columnsOf<Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] {
+  return fields.map((field) => rows.map((row) => row[field]));
 }
 
 /** Whose request, and which. */
@@ -11,7 +11,12 @@ export interface RequestKey {
   requestKey: Buffer;
 }
 
-/** A process that does not renew it for so long has lost the request. */
+/** The request of a running job, by its name. */
+export interface LeaseKey extends RequestKey {
+  jobId: string;
+}
+
+/** A process that does not renew its lease for so long has lost the request. */
 export const LEASE_SECONDS = 30;
 
 /** Of a request beside others with the same body, each of which may be repeated by itself. */
@@ -22,7 +27,7 @@ export function twinKey(requestKey: Buffer, jobId: string): Buffer {
 /** Only while the request is still this job's. @returns whether it was */
 export async function deleteRequest(
   database: Database,
-  { wallet, requestKey, jobId }: RequestKey & { jobId: string },
+  { wallet, requestKey, jobId }: LeaseKey,
 ): Promise<boolean> {
   const { rowCount } = await database.query({
     name: 'delete_request',
@@ -34,19 +39,14 @@ export async function deleteRequest(
   return rowCount === 1;
 }
 
-export interface NewRequest extends RequestKey {
+export interface NewRequest extends LeaseKey {
   bodyHmac: Buffer;
-  jobId: string;
   lifetimeSeconds: number;
 }
 
-export const valuesOf = ({ wallet, requestKey, bodyHmac, jobId, lifetimeSeconds }: NewRequest) => [
-  wallet,
-  requestKey,
-  bodyHmac,
-  jobId,
-  lifetimeSeconds,
-];
+const NEW_FIELDS = ['wallet', 'requestKey', 'bodyHmac', 'jobId', 'lifetimeSeconds'] as const;
+
+export const valuesOf = (request: NewRequest) => NEW_FIELDS.map((field) => request[field]);
 
 const insertInto = `
   insert into service.idempotent_requests
@@ -60,41 +60,16 @@ const onConflict = `
       answer = null, answer_expires_at = null,
       lease_expires_at = excluded.lease_expires_at, leased_by = null, lost_at = null`;
 
-const given = (requestKey: string) =>
-  `$1, ${requestKey}, $3::bytea, $4::text, now() + make_interval(secs => $5), ${leaseEnd}, null`;
-
 export const upsert = `
   ${insertInto}
-  values (${given('$2::bytea')})
+  values ($1, $2, $3, $4, now() + make_interval(secs => $5), ${leaseEnd}, null)
   ${onConflict}`;
 
 const ifOver = 'where idempotent_requests.expires_at <= now()';
 
-/** Where a twin's key is made in the database: as `twinKey` makes it. */
-const asTwin = (requestKey: string, jobId: string) =>
-  `${requestKey} || convert_to(${jobId}, 'LATIN1')`;
-
 /**
- * Stores a request beside those with the same body: `claimRequests`, for one without company.
- *
- * @returns the key that it has
- */
-export async function claimRequest(database: Database, request: NewRequest): Promise<Buffer> {
-  const { rowCount } = await database.query({
-    name: 'claim_request',
-    text: `
-      with first as (${upsert} ${ifOver} returning 1)
-      ${insertInto}
-      select ${given(asTwin('$2::bytea', '$4::text'))}
-      where not exists (select from first)`,
-    values: valuesOf(request),
-  });
-  return rowCount === 1 ? twinKey(request.requestKey, request.jobId) : request.requestKey;
-}
-
-/**
- * Stores each request beside those with the same body. Rows are locked in the order of their keys, as
- * by everyone who locks several, so that nobody waits for somebody who waits for him.
+ * Stores each request beside those with the same body. Rows are locked in the order of their keys, as by
+ * every statement that locks several, so that no two wait for each other.
  *
  * @returns the key that each has, in their order
  */
@@ -119,11 +94,12 @@ export async function claimRequests(
         returning job_id
       )
       ${insertInto}
-      select wallet, ${asTwin('request_key', 'job_id')}, body_hmac, job_id, expires_at, ${leaseEnd},
-        null
+      -- As \`twinKey\` makes it.
+      select wallet, request_key || convert_to(job_id, 'LATIN1'), body_hmac, job_id, expires_at,
+        ${leaseEnd}, null
       from given where job_id not in (select job_id from first)
       returning job_id`,
-    values: transpose<unknown>(requests.map(valuesOf), 5),
+    values: columnsOf(requests, ...NEW_FIELDS),
   });
   const twins = new Set(rows.map(({ job_id }) => job_id));
   return requests.map(({ requestKey, jobId }) =>
@@ -141,17 +117,8 @@ export async function insertRequest(database: Database, request: NewRequest): Pr
   return rowCount === 1;
 }
 
-/** The request of a running job, by its name. */
-export interface LeaseKey extends RequestKey {
-  jobId: string;
-}
-
-/**
- * Their answers were delivered whole: they are never repeated. Each is looked up by itself, as in
- * `storeAnswers`.
- */
+/** After their answers were delivered whole: they are never repeated. */
 export async function expireRequests(database: Database, keys: readonly LeaseKey[]): Promise<void> {
-  const given = keys.map(({ wallet, requestKey, jobId }) => [wallet, requestKey, jobId]);
   await database.query({
     name: 'expire_requests',
     text: `
@@ -172,7 +139,7 @@ export async function expireRequests(database: Database, keys: readonly LeaseKey
       insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
       select wallet, request_key, body_hmac, job_id, now() from held
       on conflict (wallet, request_key) do update set expires_at = excluded.expires_at`,
-    values: transpose<unknown>(given, 3),
+    values: columnsOf(keys, 'wallet', 'requestKey', 'jobId'),
   });
 }
 
@@ -186,7 +153,6 @@ export async function renewLeases(
   database: Database,
   keys: readonly LeaseKey[],
 ): Promise<Set<string>> {
-  const given = keys.map(({ wallet, requestKey, jobId }) => [wallet, requestKey, jobId]);
   const { rows } = await database.query<{ job_id: string }>({
     name: 'renew_leases',
     text: `
@@ -202,31 +168,16 @@ export async function renewLeases(
       from held
       where request.wallet = held.wallet and request.request_key = held.request_key
       returning request.job_id`,
-    values: transpose<unknown>(given, 3),
+    values: columnsOf(keys, 'wallet', 'requestKey', 'jobId'),
   });
   return new Set(rows.map(({ job_id }) => job_id));
 }
 
 /** The answer to the request that became this job. */
-export interface NewAnswer extends RequestKey {
-  jobId: string;
+export interface NewAnswer extends LeaseKey {
   sealed: Buffer;
   lifetimeSeconds: number;
 }
-
-const answerValuesOf = ({ wallet, requestKey, jobId, sealed, lifetimeSeconds }: NewAnswer) => [
-  wallet,
-  requestKey,
-  jobId,
-  sealed,
-  lifetimeSeconds,
-];
-
-const insertCopies = 'insert into service.answer_copies (job_id, answer, expires_at)';
-
-/** It was stored, and its process does not know. */
-const onCopy = `
-  on conflict (job_id) do update set answer = excluded.answer, expires_at = excluded.expires_at`;
 
 /**
  * Whether a process of a release without `answer_copies` may be asked for the answer: for a day after
@@ -239,36 +190,18 @@ const olderMayRead = `
       and moved.applied_at > now() - interval '1 day'
   )`;
 
-/** What `storeAnswers` does, in a statement that costs half as much for one answer. */
-export async function storeAnswer(database: Database, answer: NewAnswer): Promise<void> {
-  await database.query({
-    name: 'store_answer',
-    text: `
-      with held as (
-        select job_id from service.idempotent_requests
-        where wallet = $1 and request_key = $2 and job_id = $3
-        for no key update
-      ), older as (
-        update service.idempotent_requests request
-        set answer = $4, answer_expires_at = now() + make_interval(secs => $5)
-        from held where wallet = $1 and request_key = $2 and ${olderMayRead}
-      )
-      ${insertCopies} select job_id, $4, now() + make_interval(secs => $5) from held ${onCopy}`,
-    values: answerValuesOf(answer),
-  });
-}
-
 /**
- * Keeps each answer, unless another request has taken the place of the one it answers: its row is
- * locked, so that none does meanwhile. A repeat that took the lease finds it, too, should the job
- * still settle. Each is looked up by itself, in the order of the keys and whatever the table's size
- * was when the plan was made.
+ * Stores each answer, unless another request has taken the place of the one it answers. That one's row
+ * is locked, so that none does at the same time. A repeat that took the lease finds the answer, too,
+ * should the job still settle.
+ *
+ * Each is looked up by itself, in the order of the keys. A join may be planned as a scan of the table,
+ * while the table is small, and the plan is kept.
  */
 export async function storeAnswers(
   database: Database,
   answers: readonly NewAnswer[],
 ): Promise<void> {
-  const columns = answers.map(answerValuesOf);
   await database.query({
     name: 'store_answers',
     text: `
@@ -287,7 +220,7 @@ export async function storeAnswers(
           for no key update
         ) request
       ), older as (
-        -- An update would be planned as a join, which may scan the table. Each row is there already.
+        -- Each row is there already. An update would be planned as a join, which may scan the table.
         insert into service.idempotent_requests
           (wallet, request_key, body_hmac, job_id, expires_at, answer, answer_expires_at)
         select wallet, request_key, body_hmac, job_id, expires_at, sealed,
@@ -296,8 +229,11 @@ export async function storeAnswers(
         on conflict (wallet, request_key) do update
         set answer = excluded.answer, answer_expires_at = excluded.answer_expires_at
       )
-      ${insertCopies}
-      select job_id, sealed, now() + make_interval(secs => seconds) from held ${onCopy}`,
-    values: transpose<unknown>(columns, 5),
+      insert into service.answer_copies (job_id, answer, expires_at)
+      select job_id, sealed, now() + make_interval(secs => seconds) from held
+      -- It may be stored already, where its process has missed the database's answer.
+      on conflict (job_id) do update
+      set answer = excluded.answer, expires_at = excluded.expires_at`,
+    values: columnsOf(answers, 'wallet', 'requestKey', 'jobId', 'sealed', 'lifetimeSeconds'),
   });
 }

@@ -22,8 +22,8 @@ export async function assertMigrated(database: Database): Promise<void> {
 }
 
 /**
- * The user of this connection may read what requests read, and write where they write first. Without
- * that the first request would show it.
+ * The user of this connection may read what requests read, and write where they write first. Else the
+ * first request would fail.
  *
  * @throws ConfigError naming a table that it may not use
  */

@@ -76,7 +76,7 @@ export async function insertSightings(
   if (probes.size > 0) await addProbes(database, [...probes.values()]);
 }
 
-/** In key order, as everybody who locks several rows does. */
+/** In key order, as every statement that locks several rows. */
 async function addHours(database: Database, hours: readonly Hour[]): Promise<void> {
   await database.query({
     name: 'add_worker_hours',

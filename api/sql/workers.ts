@@ -76,10 +76,10 @@ export interface Observation {
 }
 
 /**
- * Adds observations, for every instance's median. They make room for themselves: of their models'
- * observations that no reader looks at any more, twice as many go, so that the table shrinks to an
- * hour's worth however many come, and at least 100, so that a quiet hour clears what a busy one left.
- * What another instance deletes at the same time is skipped, so that none waits for another.
+ * Adds observations, for every instance's median. Of their models' observations that no reader needs
+ * any more, it deletes twice as many. So the table shrinks to an hour's worth, however many come. It
+ * deletes at least 100, so that a quiet hour clears what a busy one left. What another instance deletes
+ * at the same time is skipped, so that none waits for another.
  */
 export async function insertObservations(
   database: Database,
@@ -108,8 +108,8 @@ export async function insertObservations(
 }
 
 /**
- * The p50 time to first token of each model over ten minutes, over all instances: the last ten, or
- * those before the last observation where it is older. The index finds models and observations, of
+ * The p50 time to first token of each model, over all instances. It is of the last ten minutes, or of the
+ * ten before the last observation where that is older. The index finds models and observations, of
  * which there may be an hour's.
  */
 export async function selectMedianLatencies(database: Database): Promise<Map<string, number>> {
@@ -141,7 +141,7 @@ export async function selectMedianLatencies(database: Database): Promise<Map<str
   return new Map(rows.map((row) => [row.model_id, row.median_ms]));
 }
 
-/** How quick a worker was with a model of late. */
+/** How quick a worker was with a model lately. */
 interface FirstTokenRow {
   worker: string;
   /** The model's address. */

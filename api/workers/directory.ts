@@ -1,13 +1,11 @@
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import { type ModelRow, selectEligibleWorkers, selectFirstTokens } from '../sql/workers.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
 import { type KnownWorker, newWorker, recordUnreachable, unknownHealth } from './choice.ts';
 import { isHealth, PROBE_INTERVAL_MS, unreadyReasonOf, type WorkerProbe } from './health.ts';
-
-/** Official clients ignore a Retry-After above a minute. */
-const RETRY_AFTER_SECONDS_MAX = 60;
 
 /** How long a job is taken to hold capacity where none has ended yet: a short answer. */
 const JOB_MS_ASSUMED = 2_000;

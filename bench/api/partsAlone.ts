@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { Agent, request as sendRequest } from 'undici';
 import { hashKey, selectKeysAndAccounts } from '../../api/sql/accounts.ts';
-import { claimRequest, storeAnswer } from '../../api/sql/requests.ts';
+import { claimRequests, storeAnswers } from '../../api/sql/requests.ts';
 import { createPool } from '../../common/postgres.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
@@ -39,7 +39,7 @@ const server = createServer(async (incoming, response) => {
   const request = { requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS };
   const [payer] = await selectKeysAndAccounts(database, [hashKey(key)]);
   const wallet = payer?.wallet ?? '';
-  await claimRequest(database, { ...request, wallet, bodyHmac: requestKey });
+  await claimRequests(database, [{ ...request, wallet, bodyHmac: requestKey }]);
   const asked = await sendRequest(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
@@ -62,7 +62,7 @@ const server = createServer(async (incoming, response) => {
   const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
   const receipt = Buffer.from(sign(message, signer)).toString('hex');
   const kept = { ...request, wallet, sealed: Buffer.from(answer) };
-  const store = storeAnswer(database, kept);
+  const store = storeAnswers(database, [kept]);
   if (!stream) await store;
   if (!stream) response.setHeader('x-svc-delivery-receipt', receipt);
   response.end(`${stream ? receipt : answer}${isProven}data: [DONE]`);

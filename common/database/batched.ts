@@ -13,29 +13,21 @@ interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
  * at once, with the others of its turn of the event loop. Later items wait for the next call, so that
  * batches grow with the load.
  *
- * @param options.callOne serves a single item at less cost; by default `call` does
  * @param options.call serves the items, and returns their results in the same order, or nothing. If
  *   it throws, so does every caller of the batch
  */
 export function batched<Item, Result>(options: {
-  callOne?: (item: Item) => Promise<Result>;
   call: (items: readonly Item[]) => Promise<readonly Result[]>;
   itemsMax: number;
   callsMax: number;
 }): (item: Item) => Promise<Result> {
-  const { callOne, call, itemsMax, callsMax } = options;
+  const { call, itemsMax, callsMax } = options;
   let waiting: Waiting<Item, Result>[] = [];
   let calls = 0;
 
-  async function resultsOf(items: readonly Item[]): Promise<readonly Result[]> {
-    const [item] = items;
-    if (callOne && items.length === 1) return [await callOne(item as Item)];
-    return call(items);
-  }
-
   async function serve(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await resultsOf(batch.map(({ item }) => item));
+      const results = await call(batch.map(({ item }) => item));
       for (const [place, { resolve }] of batch.entries()) resolve(results[place] as Result);
     } catch (error) {
       for (const { reject } of batch) reject(error);

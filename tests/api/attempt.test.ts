@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type AttemptOptions, runAttempt } from '../../api/jobs/attempt.ts';
-import { checkProof } from '../../api/ledger/job.ts';
+import { checkProof } from '../../api/ledger/proof.ts';
 import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
 import { proofMessage, sign } from '../../programs/client/proof.ts';
 

@@ -10,6 +10,7 @@ import { chatForWorker } from '../../api/jobs/admission.ts';
 import { MESSAGES_MAX } from '../../common/workerProtocol.ts';
 import { jobRequest } from '../../worker/protocol/contracts.ts';
 import { readDocuments } from '../docs/documents.ts';
+import { isProduct, listFiles, readSource } from '../tidy/sourceTree.ts';
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
@@ -285,6 +286,17 @@ describe('the task that a worker receives', () => {
     const [, documented = ''] =
       /^`chat` takes (.*?)\. Other fields/m.exec(protocol?.text ?? '') ?? [];
     for (const field of Object.keys(heeded)) expect(documented).toContain(`\`${field}\``);
+  });
+
+  it('has its passed fields from one statement, which the contract of clients and a document repeat', () => {
+    const isNamed = (path: string) => /\bmin_p\b/.test(readSource(path));
+    const named = listFiles().filter((path) => isProduct(path) || path.startsWith('docs/'));
+    // A new field touches these, a test, and the changelog.
+    expect(named.filter(isNamed)).toEqual([
+      'api/contracts/chatCompletion.ts',
+      'common/workerProtocol.ts',
+      'docs/worker-protocol.md',
+    ]);
   });
 
   it("is accepted by a worker up to the API's own size limit", () => {

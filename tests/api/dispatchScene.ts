@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect } from '@jest/globals';
-import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
+import type { UnprovenResult } from '../../api/jobs/attempt.ts';
 import { type Dispatchable, type DispatchServices, dispatch } from '../../api/jobs/dispatch.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../../api/workers/events.ts';
@@ -101,12 +101,12 @@ export async function answer(
   const started: number[] = [];
   /** How many pieces were delivered before each restart. */
   const discarded: number[] = [];
-  let end: UnprovenEnd | undefined;
+  let end: UnprovenResult | undefined;
   for await (const event of dispatch(services, dispatchable)) {
     if (event.type === 'started') started.push(event.attempt);
     if (event.type === 'text') delivered.push(...event.pieces.map(({ text }) => text));
     if (event.type === 'discarded') discarded.push(delivered.length);
-    if (event.type === 'unproven') end = event.end;
+    if (event.type === 'ended' && event.result.kind !== 'whole') end = event.result;
   }
   // However it ends, no place is kept.
   expect(released).toEqual(other.released ?? taken);

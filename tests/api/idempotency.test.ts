@@ -11,7 +11,7 @@ import {
 } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
-import type { Answered } from '../../api/jobs/claim.ts';
+import type { ResponseReport } from '../../api/jobs/claim.ts';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import type { LookedUpStatus } from '../../api/ledger/jobLookup.ts';
@@ -131,7 +131,7 @@ async function begin(sent: Sent) {
 }
 
 /** Its client has left before the whole answer, which only matters without an Idempotency-Key. */
-async function lose(id: string, claimed: Answered): Promise<void> {
+async function lose(id: string, claimed: ResponseReport): Promise<void> {
   claimed.lost();
   const open = `select from service.idempotent_requests
     where job_id = $1 and lost_at is null and expires_at < now() + interval '1 hour'`;

@@ -4,13 +4,11 @@ import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { selectAnswer, selectRequests } from '../../api/sql/repeats.ts';
 import {
-  claimRequest,
   claimRequests,
   deleteRequest,
   expireRequests,
   LEASE_SECONDS,
   type NewRequest,
-  storeAnswer,
   storeAnswers,
 } from '../../api/sql/requests.ts';
 import { type Database, inTransaction } from '../../common/postgres.ts';
@@ -57,143 +55,117 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
   return items.map(() => rest.splice(random.below(rest.length), 1)[0] as Item);
 }
 
-/** Requests and answers go together, or one after the other. No caller sees a difference. */
-const forms: Record<
-  string,
-  {
-    claim: typeof claimRequests;
-    store: (...given: Parameters<typeof storeAnswers>) => Promise<unknown>;
-  }
-> = {
-  'that share a statement': { claim: claimRequests, store: storeAnswers },
-  'with a statement each': {
-    async claim(database, requests) {
-      const keys: Buffer[] = [];
-      for (const request of requests) keys.push(await claimRequest(database, request));
-      return keys;
-    },
-    async store(database, answers) {
-      for (const answer of answers) await storeAnswer(database, answer);
-    },
-  },
-};
-
-describe.each(Object.entries(forms))(
-  `requests %s (seed ${random.seed})`,
-  (_title, { claim, store }) => {
-    it('are each stored with their own answer', async () => {
-      const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
-      // For the database, a transaction is one moment: no lease grows shorter in it.
-      await inTransaction(pool, async (client) => {
-        await claim(client, shuffled(requests));
-        await store(client, shuffled(requests).map(answerOf));
-        for (const request of requests) {
-          expect(await selectRequest(client, request)).toEqual({
-            request_key: request.requestKey,
-            job_id: request.jobId,
-            body_hmac: request.bodyHmac,
-            lease_seconds: LEASE_SECONDS,
-            is_lost: false,
-          });
-          expect(await selectAnswer(client, request)).toEqual(answerOf(request).sealed);
-        }
-      });
-    });
-
-    it('stand beside others with the same body, each with its own answer', async () => {
-      const twins = ['first', 'second', 'third'].map((jobId) => requestOf(1, jobId));
-      const given = [...twins, requestOf(2)];
-      const keys = await claim(pool, given);
-      const claimed = given.map((request, place) => ({
-        ...request,
-        requestKey: keys[place] as Buffer,
-      }));
-      expect(new Set(keys.map(String)).size).toBe(4);
-      await store(pool, claimed.map(answerOf));
-      for (const request of claimed) {
-        expect(await selectRequest(pool, request)).toMatchObject({ job_id: request.jobId });
-        expect(await selectAnswer(pool, request)).toEqual(answerOf(request).sealed);
+describe(`requests that share a statement (seed ${random.seed})`, () => {
+  it('are each stored with their own answer', async () => {
+    const requests = Array.from({ length: 100 }, (_, place) => requestOf(place));
+    // For the database, a transaction is one moment: no lease grows shorter in it.
+    await inTransaction(pool, async (client) => {
+      await claimRequests(client, shuffled(requests));
+      await storeAnswers(client, shuffled(requests).map(answerOf));
+      for (const request of requests) {
+        expect(await selectRequest(client, request)).toEqual({
+          request_key: request.requestKey,
+          job_id: request.jobId,
+          body_hmac: request.bodyHmac,
+          lease_seconds: LEASE_SECONDS,
+          is_lost: false,
+        });
+        expect(await selectAnswer(client, request)).toEqual(answerOf(request).sealed);
       }
-      const found = await selectRequests(pool, requestOf(1), { hasTwins: true });
-      expect(found.map(({ job_id }) => job_id)).toEqual(['third', 'second', 'first']);
     });
+  });
 
-    it('take the place of one whose answer was delivered, and of its answer', async () => {
-      await claim(pool, [requestOf(1, 'earlier'), requestOf(2)]);
-      await store(pool, [answerOf(requestOf(1, 'earlier'))]);
-      await expireRequests(pool, [requestOf(1, 'another'), requestOf(1, 'earlier')]);
-      expect(await selectRequest(pool, requestOf(1))).toBeUndefined();
-      expect(await selectRequest(pool, requestOf(2))).toMatchObject({ job_id: 'job 2' });
-      expect(await claim(pool, [requestOf(1, 'later')])).toEqual([requestOf(1).requestKey]);
-      await store(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
-      expect(await selectRequest(pool, requestOf(1))).toMatchObject({ job_id: 'later' });
-      expect(await selectAnswer(pool, requestOf(1, 'later'))).toBeNull();
-    });
+  it('stand beside others with the same body, each with its own answer', async () => {
+    const twins = ['first', 'second', 'third'].map((jobId) => requestOf(1, jobId));
+    const given = [...twins, requestOf(2)];
+    const keys = await claimRequests(pool, given);
+    const claimed = given.map((request, place) => ({
+      ...request,
+      requestKey: keys[place] as Buffer,
+    }));
+    expect(new Set(keys.map(String)).size).toBe(4);
+    await storeAnswers(pool, claimed.map(answerOf));
+    for (const request of claimed) {
+      expect(await selectRequest(pool, request)).toMatchObject({ job_id: request.jobId });
+      expect(await selectAnswer(pool, request)).toEqual(answerOf(request).sealed);
+    }
+    const found = await selectRequests(pool, requestOf(1), { hasTwins: true });
+    expect(found.map(({ job_id }) => job_id)).toEqual(['third', 'second', 'first']);
+  });
 
-    it.each([
-      ['for a day after an upgrade', '23 hours', 'answer of job 1'],
-      ['no longer after that', '25 hours', null],
-      ['never in a new database', '0', null],
-    ])(
-      'store the answer also where a release without answer_copies looks, %s',
-      async (_, since, found) => {
-        const move = (back: '-' | '+') =>
-          pool.query(
-            `update service.migrations
-           set applied_at = applied_at ${back}
-             case id when 20 then $1::interval when 1 then $1::interval * 2 else '0' end`,
-            [since],
-          );
-        await claim(pool, [requestOf(1), requestOf(2)]);
-        await move('-');
-        await store(pool, [answerOf(requestOf(1)), answerOf(requestOf(2))]);
-        await move('+');
-        const { rows } = await pool.query(
-          `select convert_from(answer, 'utf8') as answer from service.idempotent_requests
-         where job_id = 'job 1'`,
+  it('take the place of one whose answer was delivered, and of its answer', async () => {
+    await claimRequests(pool, [requestOf(1, 'earlier'), requestOf(2)]);
+    await storeAnswers(pool, [answerOf(requestOf(1, 'earlier'))]);
+    await expireRequests(pool, [requestOf(1, 'another'), requestOf(1, 'earlier')]);
+    expect(await selectRequest(pool, requestOf(1))).toBeUndefined();
+    expect(await selectRequest(pool, requestOf(2))).toMatchObject({ job_id: 'job 2' });
+    expect(await claimRequests(pool, [requestOf(1, 'later')])).toEqual([requestOf(1).requestKey]);
+    await storeAnswers(pool, [answerOf(requestOf(1, 'earlier')), answerOf(requestOf(2))]);
+    expect(await selectRequest(pool, requestOf(1))).toMatchObject({ job_id: 'later' });
+    expect(await selectAnswer(pool, requestOf(1, 'later'))).toBeNull();
+  });
+
+  it.each([
+    ['for a day after an upgrade', '23 hours', 'answer of job 1'],
+    ['no longer after that', '25 hours', null],
+    ['never in a new database', '0', null],
+  ])(
+    'store the answer also where a release without answer_copies looks, %s',
+    async (_, since, found) => {
+      const move = (back: '-' | '+') =>
+        pool.query(
+          `update service.migrations
+         set applied_at = applied_at ${back}
+           case id when 20 then $1::interval when 1 then $1::interval * 2 else '0' end`,
+          [since],
         );
-        expect(rows).toEqual([{ answer: found }]);
-        expect(await selectAnswer(pool, requestOf(1))).toEqual(answerOf(requestOf(1)).sealed);
-      },
-    );
-
-    it('store any bytes unchanged', async () => {
-      const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
-      const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
-      await claim(pool, [request]);
-      await store(pool, [{ ...answerOf(request), sealed }]);
-      expect(await selectRequest(pool, request)).toMatchObject({ body_hmac: request.bodyHmac });
-      expect(await selectAnswer(pool, request)).toEqual(sealed);
-    });
-
-    it('never deadlock, in whatever order they come', async () => {
-      const places = Array.from({ length: 40 }, (_, place) => place);
-      const instance = async (name: string) => {
-        for (let round = 0; round < 25; round += 1) {
-          const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
-          await claim(pool, shuffled(requests));
-          await store(pool, shuffled(requests).map(answerOf));
-          await expireRequests(pool, shuffled(requests).slice(0, 20));
-          await deleteOldRequests(pool);
-          await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
-        }
-      };
-      await Promise.all(['a', 'b', 'c', 'd'].map(instance));
-    });
-
-    it('do not block the deletion of expired rows', async () => {
-      await claim(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
-      await inTransaction(pool, async (client) => {
-        await claim(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
-        await deleteOldRequests(pool);
-      });
+      await claimRequests(pool, [requestOf(1), requestOf(2)]);
+      await move('-');
+      await storeAnswers(pool, [answerOf(requestOf(1)), answerOf(requestOf(2))]);
+      await move('+');
       const { rows } = await pool.query(
-        'select job_id from service.idempotent_requests order by 1',
+        `select convert_from(answer, 'utf8') as answer from service.idempotent_requests
+       where job_id = 'job 1'`,
       );
-      expect(rows).toEqual([{ job_id: 'again' }, { job_id: 'job 2' }]);
+      expect(rows).toEqual([{ answer: found }]);
+      expect(await selectAnswer(pool, requestOf(1))).toEqual(answerOf(requestOf(1)).sealed);
+    },
+  );
+
+  it('store any bytes unchanged', async () => {
+    const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
+    const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
+    await claimRequests(pool, [request]);
+    await storeAnswers(pool, [{ ...answerOf(request), sealed }]);
+    expect(await selectRequest(pool, request)).toMatchObject({ body_hmac: request.bodyHmac });
+    expect(await selectAnswer(pool, request)).toEqual(sealed);
+  });
+
+  it('never deadlock, in whatever order they come', async () => {
+    const places = Array.from({ length: 40 }, (_, place) => place);
+    const instance = async (name: string) => {
+      for (let round = 0; round < 25; round += 1) {
+        const requests = places.map((place) => requestOf(place, `${name} ${round} ${place}`));
+        await claimRequests(pool, shuffled(requests));
+        await storeAnswers(pool, shuffled(requests).map(answerOf));
+        await expireRequests(pool, shuffled(requests).slice(0, 20));
+        await deleteOldRequests(pool);
+        await deleteRequest(pool, requests[random.below(requests.length)] as NewRequest);
+      }
+    };
+    await Promise.all(['a', 'b', 'c', 'd'].map(instance));
+  });
+
+  it('do not block the deletion of expired rows', async () => {
+    await claimRequests(pool, [{ ...requestOf(1), lifetimeSeconds: -1 }, requestOf(2)]);
+    await inTransaction(pool, async (client) => {
+      await claimRequests(client, [{ ...requestOf(1, 'again'), lifetimeSeconds: -1 }]);
       await deleteOldRequests(pool);
-      const left = await pool.query('select job_id from service.idempotent_requests');
-      expect(left.rows).toEqual([{ job_id: 'job 2' }]);
     });
-  },
-);
+    const { rows } = await pool.query('select job_id from service.idempotent_requests order by 1');
+    expect(rows).toEqual([{ job_id: 'again' }, { job_id: 'job 2' }]);
+    await deleteOldRequests(pool);
+    const left = await pool.query('select job_id from service.idempotent_requests');
+    expect(left.rows).toEqual([{ job_id: 'job 2' }]);
+  });
+});

@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
 import { ApiError } from '../../api/contracts/errors.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
-import { LockUndecidedError } from '../../api/ledger/job.ts';
+import { LockUndecidedError } from '../../api/ledger/results.ts';
 import { createLogger } from '../../common/logger.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 

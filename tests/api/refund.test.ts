@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { UnprovenEnd } from '../../api/jobs/attempt.ts';
+import type { UnprovenResult } from '../../api/jobs/attempt.ts';
 import type { JobWork } from '../../api/jobs/jobWatch.ts';
-import { createRefunds, endingError } from '../../api/jobs/refund.ts';
+import { endingError, refundUnproven, refundWhenDue } from '../../api/jobs/refund.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
-import type { JobResult, LockedJob } from '../../api/ledger/job.ts';
+import type { LockedJob } from '../../api/ledger/job.ts';
+import type { JobResult } from '../../api/ledger/results.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 
@@ -19,16 +20,13 @@ function endOverdue(refundAfterMs: number) {
   const escrow: Partial<Escrow> = { refund: () => delay(refundAfterMs).then(() => REFUND) };
   const clock: Partial<LedgerClock> = { waitUntil: async () => undefined };
   const work: JobWork = {
-    keepGoing: (_job, going) => going,
-    mirrored: (_job, _end, { timeoutMs }) => delay(timeoutMs).then(() => undefined),
+    trackToEnd: (_job, going) => going,
+    awaitMirror: (_job, _end, { timeoutMs }) => delay(timeoutMs).then(() => undefined),
   };
-  const refunds = createRefunds({
-    escrow: escrow as Escrow,
-    clock: clock as LedgerClock,
-    work,
-  });
+  const services = { escrow: escrow as Escrow, clock: clock as LedgerClock, work };
   const startMs = performance.now();
-  return refunds.refund(job, { kind: 'overdue', isExcused: false }).then(({ code, options }) => ({
+  const refunding = refundUnproven(services, job, { kind: 'overdue', isExcused: false });
+  return refunding.then(({ code, options }) => ({
     code,
     refundTx: options.details?.refund_tx,
     tookMs: performance.now() - startMs,
@@ -50,8 +48,15 @@ describe('a time-out', () => {
   );
 });
 
+/** What a job fails by, without a ledger's time or a mirror. */
+const failing = (fail: Escrow['fail']) => ({
+  escrow: { fail } as Partial<Escrow> as Escrow,
+  clock: {} as LedgerClock,
+  work: { trackToEnd: (_job, going) => going, awaitMirror: async () => undefined } as JobWork,
+});
+
 describe('a job without a charge', () => {
-  const failed: UnprovenEnd = {
+  const failed: UnprovenResult = {
     ...{ kind: 'failed', reason: 'proof_invalid', hasBegun: true, cause: 'proof_invalid' },
   };
 
@@ -64,12 +69,12 @@ describe('a job without a charge', () => {
     'after %j fails on the ledger as %s and is reported as %s',
     async (end, reason, code) => {
       const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-      const refunds = createRefunds({
-        escrow: { fail } as Partial<Escrow> as Escrow,
-        clock: {} as LedgerClock,
-        work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
-      });
-      const ended = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
+      const services = failing(fail);
+      const ended = await refundUnproven(
+        services,
+        { ...job, model: { id: 'm' } } as LockedJob,
+        end,
+      );
       expect(fail.mock.lastCall?.[1]).toBe(reason);
       expect(ended).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
     },
@@ -84,12 +89,8 @@ describe('a job whose model thought until its token limit', () => {
     [257, 'worker_error'],
   ])('of %d tokens fails on the ledger as %s', async (tokenLimit, reason) => {
     const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-    const refunds = createRefunds({
-      escrow: { fail } as Partial<Escrow> as Escrow,
-      clock: {} as LedgerClock,
-      work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
-    });
-    await refunds.refund({ ...job, tokenLimit }, { kind: 'limit_reached' });
+    const services = failing(fail);
+    await refundUnproven(services, { ...job, tokenLimit }, { kind: 'limit_reached' });
     expect(fail.mock.lastCall?.[1]).toBe(reason);
   });
 });
@@ -105,16 +106,16 @@ describe('a job that no worker had a place for', () => {
     'for %p ms is answered 503 with Retry-After: %d, of 1 to 60 whole seconds',
     async (retryAfterMs, retryAfterSeconds) => {
       const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-      const refunds = createRefunds({
-        escrow: { fail } as Partial<Escrow> as Escrow,
-        clock: {} as LedgerClock,
-        work: { keepGoing: (_job, going) => going, mirrored: async () => undefined },
-      });
-      const end: UnprovenEnd = {
+      const services = failing(fail);
+      const end: UnprovenResult = {
         ...{ kind: 'failed', reason: 'worker_error', hasBegun: false, cause: 'no_free_slot' },
         busy: { retryAfterMs },
       };
-      const ended = await refunds.refund({ ...job, model: { id: 'm' } } as LockedJob, end);
+      const ended = await refundUnproven(
+        services,
+        { ...job, model: { id: 'm' } } as LockedJob,
+        end,
+      );
       expect(ended).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds } });
       // No worker took it, so none is recorded for it.
       expect(fail.mock.lastCall?.[2]).toEqual({ hadWorker: false });
@@ -124,9 +125,9 @@ describe('a job that no worker had a place for', () => {
 
 describe('a job whose worker left before its settlement', () => {
   it('is answered 503, since another worker may do', () => {
-    const end: JobResult = { ...FAILURE, hasWorkerLeft: true };
+    const result: JobResult = { ...FAILURE, hasWorkerLeft: true };
     const ended = endingError({ ...job, model: { id: 'm' } } as LockedJob, {
-      ...{ end, progress: undefined },
+      ...{ result, record: undefined },
     });
     expect(ended).toMatchObject({
       code: 'no_workers_available',
@@ -140,12 +141,9 @@ describe('a refund', () => {
     const due = Promise.withResolvers<void>();
     const refund = jest.fn<Escrow['refund']>(async () => REFUND);
     const waitUntil = jest.fn<LedgerClock['waitUntil']>(() => due.promise);
-    const { refundWhenDue } = createRefunds({
-      escrow: { refund } as Partial<Escrow> as Escrow,
-      clock: { waitUntil } as Partial<LedgerClock> as LedgerClock,
-      work: {} as JobWork,
-    });
-    const refunding = refundWhenDue(job);
+    const escrow = { refund } as Partial<Escrow> as Escrow;
+    const clock = { waitUntil } as Partial<LedgerClock> as LedgerClock;
+    const refunding = refundWhenDue({ escrow, clock }, job);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(refund).not.toHaveBeenCalled();
     expect(waitUntil).toHaveBeenCalledWith(job.deadlines.refundableAt);

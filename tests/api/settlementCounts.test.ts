@@ -1,22 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AnswerCopy } from '../../api/jobs/replay.ts';
-import { createSettlements } from '../../api/jobs/settlement.ts';
-import type { LockedJob, ProvenAnswer } from '../../api/ledger/job.ts';
+import { countTokens, storeForRepeats } from '../../api/jobs/settlement.ts';
+import type { LockedJob } from '../../api/ledger/job.ts';
+import type { ProvenAnswer } from '../../api/ledger/proof.ts';
+import type { Logger } from '../../common/logger.ts';
 
 const TOKEN_LIMIT = 100;
 const job = { id: 'job', model: { id: 'model' }, tokenLimit: TOKEN_LIMIT } as LockedJob;
-
-/** The steps of a settlement around our own count of the text. */
-function createScene(ourTokens: number) {
-  const warnings: string[] = [];
-  const logger = { warn: ({ msg }: { msg: string }) => void warnings.push(msg) };
-  const settlements = createSettlements({
-    logger,
-    tokens: { output: async () => ourTokens },
-    signReceipt: async () => 'a receipt',
-  } as unknown as Parameters<typeof createSettlements>[0]);
-  return { settlements, warnings };
-}
 
 const provenWith = (completionTokens: number) =>
   ({ text: 'Hello.', proof: { promptTokens: 7, completionTokens } }) as ProvenAnswer;
@@ -27,8 +17,8 @@ describe('the tokens of a settlement', () => {
     { what: 'ours, where the worker’s are more', ours: 50, proven: 60, counted: 50, usage: 50 },
     { what: 'the limit, where both are more', ours: 300, proven: 400, counted: 100, usage: 100 },
   ])('are $what', async ({ ours, proven, counted, usage }) => {
-    const { settlements } = createScene(ours);
-    expect(await settlements.count(job, provenWith(proven))).toEqual({
+    const tokens = { output: async () => ours };
+    expect(await countTokens(tokens, job, provenWith(proven))).toEqual({
       countedTokens: counted,
       usage: { prompt_tokens: 7, completion_tokens: usage, total_tokens: 7 + usage },
     });
@@ -37,11 +27,12 @@ describe('the tokens of a settlement', () => {
 
 describe('an answer that cannot be kept for repeats', () => {
   it('is settled all the same, with one warning', async () => {
-    const { settlements, warnings } = createScene(50);
+    const warnings: string[] = [];
+    const logger = { warn: ({ msg }: { msg: string }) => void warnings.push(msg) } as Logger;
     const store = async () => {
       throw new Error('the database is away');
     };
-    await settlements.store(job, { store }, {} as AnswerCopy);
+    await storeForRepeats({ logger }, job, { store }, {} as AnswerCopy);
     expect(warnings).toEqual(['Failed to keep an answer for repeats']);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { knownWithin, settlementOf } from '../../api/jobs/settlement.ts';
-import { jobDeadlines } from '../../api/ledger/job.ts';
+import { awaitSettlement, settlementOf } from '../../api/jobs/settlement.ts';
+import { jobDeadlines } from '../../api/ledger/deadlines.ts';
 import type { JobProgress } from '../../api/sql/jobs.ts';
 import { delay } from '../../common/wait.ts';
 
@@ -13,9 +13,9 @@ afterEach(() => void jest.useRealTimers());
 /** What a client learns of a settlement that the ledger has, and the mirror shows, after so long. */
 async function settlementSeen({ ledgerMs, mirrorMs }: { ledgerMs: number; mirrorMs: number }) {
   const startMs = performance.now();
-  const known = knownWithin(WAIT_MS, {
-    ending: delay(ledgerMs).then(() => END),
-    showing: delay(mirrorMs).then(() => ({ available_credits: 92n }) as JobProgress),
+  const known = awaitSettlement(WAIT_MS, {
+    result: delay(ledgerMs).then(() => END),
+    record: delay(mirrorMs).then(() => ({ available_credits: 92n }) as JobProgress),
   }).then((found) => ({ ...settlementOf(found), tookMs: performance.now() - startMs }));
   await jest.advanceTimersByTimeAsync(2 * WAIT_MS);
   return known;

@@ -60,17 +60,6 @@ describe('a batched call', () => {
     expect(await answers).toEqual(['A', 'B', 'C']);
   });
 
-  it('runs a single item alone when that costs less', async () => {
-    const ask = batched<string, string>({
-      itemsMax: 10,
-      callsMax: 1,
-      callOne: async (item) => `${item} alone`,
-      call: async (items) => items.map((item) => `${item} of ${items.length}`),
-    });
-    expect(await ask('a')).toBe('a alone');
-    expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a of 2', 'b of 2']);
-  });
-
   it('rejects every item of a failed batch and continues', async () => {
     const { ask, calls, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
     const failed = Promise.allSettled([ask('a'), ask('b')]);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Child, type ProcessExit, keepRunning } from '../../stack/child.ts';
+import { type Child, keepRunning, type ProcessExit } from '../../stack/child.ts';
 
 const URL = 'http://127.0.0.1:4000';
 const KILLED = 'ended unexpectedly (SIGKILL)';

@@ -1,5 +1,9 @@
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
-import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
+import {
+  PASSED_FIELDS,
+  type PassedField,
+  RETRY_AFTER_SECONDS_MAX,
+} from '../../common/workerProtocol.ts';
 import { WorkerError } from '../protocol/errors.ts';
 
 /** An error body has a few lines; the rest of a larger one is not read. */
@@ -29,19 +33,24 @@ const BUSY_STATUSES: Readonly<Record<number, string>> = {
   503: 'is busy, or loads its model',
 };
 
-/** The client's fields that are passed on, and how servers name them in their refusals. */
-const FIELDS: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(
-    [
-      ...['temperature', 'top_p', 'top_k', 'min_p', 'logit_bias'],
-      ...['frequency_penalty', 'presence_penalty', 'repetition_penalty'],
-    ].map((field) => [field, new RegExp(`\\b${field.replace('_', '[_ ]')}\\b`, 'i')]),
-  ),
+/** How servers name the passed fields in their refusals, where not by the field's own words. */
+const OTHER_NAMES: Partial<Record<PassedField, RegExp>> = {
   response_format: /response_format|json_schema|json_object|grammar/i,
   reasoning_effort: /reasoning[_.]effort/i,
   chat_template_kwargs: /chat_template_kwargs|enable_thinking/i,
   seed: /\b(random_)?seed\b/i,
   stop: /\bstop([_ ]sequences?)?\b/i,
+};
+
+/** In the order in which they are looked for: common words come last. */
+const FIELDS: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    PASSED_FIELDS.filter((field) => !OTHER_NAMES[field]).map((field) => [
+      field,
+      new RegExp(`\\b${field.replace('_', '[_ ]')}\\b`, 'i'),
+    ]),
+  ),
+  ...OTHER_NAMES,
 };
 
 /**

@@ -1,11 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
-import {
-  MESSAGES_MAX,
-  STOP_SEQUENCE_CHARACTERS_MAX,
-  STOP_SEQUENCES_MAX,
-  TOKENS_MAX,
-} from '../../common/workerProtocol.ts';
+import { MESSAGES_MAX, passedFields, TOKENS_MAX } from '../../common/workerProtocol.ts';
 
 /** The longest base58 text of 32 bytes. */
 const BASE58_CHARACTERS_MAX = 44;
@@ -48,12 +43,6 @@ const attempt = z.number().int().min(1).max(U8_MAX);
 /** `job_` and 32 hexadecimal digits. */
 const JOB_ID_CHARACTERS_MAX = 36;
 
-/** A character may be two units of a JavaScript string. */
-const stopSequence = z
-  .string()
-  .min(1)
-  .max(2 * STOP_SEQUENCE_CHARACTERS_MAX);
-
 const message = z.object({
   role: z.enum(['system', 'user', 'assistant']),
   content: z.string(),
@@ -63,21 +52,7 @@ const message = z.object({
 const chatRequest = z.object({
   model: z.string().min(1).max(64),
   messages: boundedArray(message, { min: 1, max: MESSAGES_MAX }),
-  temperature: z.number().optional(),
-  top_p: z.number().optional(),
-  frequency_penalty: z.number().optional(),
-  presence_penalty: z.number().optional(),
-  seed: z.number().int().optional(),
-  top_k: z.number().int().optional(),
-  min_p: z.number().optional(),
-  repetition_penalty: z.number().optional(),
-  logit_bias: z.record(z.string(), z.number()).optional(),
-  response_format: z.looseObject({ type: z.string() }).optional(),
-  reasoning_effort: z.string().optional(),
-  chat_template_kwargs: z.record(z.string(), z.unknown()).optional(),
-  stop: z
-    .union([stopSequence, boundedArray(stopSequence, { min: 0, max: STOP_SEQUENCES_MAX })])
-    .optional(),
+  ...z.object(passedFields).partial().shape,
 });
 
 /** Body of `POST /jobs`. */
