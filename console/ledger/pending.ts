@@ -1,7 +1,8 @@
 import type { SendResult } from '@svc-inference/client/wallet';
+import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { createStore, useStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
-import { tellTabs } from '../data/tabs.ts';
+import { notifyTabs } from '../data/tabs.ts';
 
 /** A signed transaction of which it is not certain yet what becomes of it. */
 export interface PendingTransaction {
@@ -50,7 +51,7 @@ addEventListener('storage', ({ key }) => {
 });
 
 /** Whether the wallet signed the same, in any page, and how it ended is not certain yet. */
-export function isUnderWay(title: string, wallet: string): boolean {
+export function isPending(title: string, wallet: string): boolean {
   return latest().some((one) => one.title === title && one.wallet === wallet);
 }
 
@@ -67,19 +68,32 @@ export function endPending(transaction: PendingTransaction, outcome: SendResult)
   dropPending(transaction);
   const news = { ...transaction, outcome };
   noteEnded(news);
-  tellTabs({ kind: 'ended', transaction: news });
+  notifyTabs({ kind: 'ended', transaction: news });
 }
 
 /** Shows how a transaction ended that this page or another one followed. */
 export function noteEnded(news: EndedTransaction): void {
+  if (news.outcome.status !== 'expired') plans.delete(news.signature);
   const others = ended.get().filter(({ signature }) => signature !== news.signature);
   ended.set([...others, news]);
 }
 
 /** Takes the news of an ending away. */
 export function dismissEnded(signature: string): void {
+  plans.delete(signature);
   ended.set(ended.get().filter((one) => one.signature !== signature));
 }
+
+/** What this page has sent, by signatures, until it landed, failed or was dismissed. */
+const plans = new Map<string, Plan>();
+
+/** Keeps a plan, so that it can be signed again once its transaction has expired. */
+export function keepPlan(signature: string, plan: Plan): void {
+  plans.set(signature, plan);
+}
+
+/** What a transaction was to do; undefined where another page, or this one before a reload, sent it. */
+export const planOf = (signature: string): Plan | undefined => plans.get(signature);
 
 export const usePending = () => useStore(pending);
 export const useEnded = () => useStore(ended);

@@ -16,7 +16,7 @@ const ADDED_BY_WALLETS = [
   'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
 ];
 
-/** The wallet returned what nobody asked it to sign. */
+/** The wallet returned something else than it was asked to sign. */
 class WrongTransactionError extends Error {
   override name = 'WrongTransactionError';
 }

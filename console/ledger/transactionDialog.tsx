@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { type Plan, preview } from '../../programs/client/wallet/plan.ts';
 import { useConfig } from '../data/ledger.ts';
 import { useAsRead } from '../data/queries.ts';
 import { shorten } from '../design/address.tsx';
@@ -15,8 +16,6 @@ import { SigningObstacle, useCanSign } from './signingObstacle.tsx';
 import {
   messageOf,
   NOTHING_MOVED,
-  type Plan,
-  preview,
   RefusedError,
   readable,
   signAndSend,
@@ -34,7 +33,7 @@ export function TransactionDialog({
   readonly onClose: () => void;
 }) {
   const { wallet } = useSignedIn();
-  const signer = plan.signer ?? wallet;
+  const { signer } = plan;
   const isOther = signer !== wallet;
   const ledger = useLedger();
   const config = useConfig();
@@ -43,7 +42,7 @@ export function TransactionDialog({
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState<unknown>();
-  // Whoever leaves the dialog has cancelled it: what the wallet signs later is not sent.
+  // Leaving the dialog cancels it: what the wallet signs later is not sent.
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
   const queryKey = ['preview', plan.title, signer];
@@ -51,7 +50,7 @@ export function TransactionDialog({
     queryKey,
     queryFn: () => {
       if (ledger === undefined) throw new Error('There is no node to ask.');
-      return preview(plan, signer, ledger);
+      return preview(plan, ledger);
     },
     enabled: ledger !== undefined,
     gcTime: 0,
@@ -75,7 +74,7 @@ export function TransactionDialog({
 
   const message = useQuery({
     queryKey: ['message', plan.title, signer],
-    queryFn: () => ledger && messageOf(plan, signer, ledger),
+    queryFn: () => ledger && messageOf(plan, ledger),
     enabled: ledger !== undefined && isOther,
     gcTime: 0,
   });

@@ -13,7 +13,7 @@ import type { SessionObject } from '../../api/console/contracts/index.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
 import { isSessionOver, onEndedSession } from '../data/sessionEnd.ts';
-import { tellTabs, useNews } from '../data/tabs.ts';
+import { notifyTabs, useNews } from '../data/tabs.ts';
 import { dialogOnUse } from '../design/onUse.tsx';
 
 const SignInDialog = dialogOnUse(() => import('./signInDialog.tsx'));
@@ -32,7 +32,7 @@ interface SessionState {
   readonly readSession: () => void;
   /** Takes in what a sign-in made. */
   readonly accept: (made: SessionObject) => void;
-  /** @throws Error when nobody signs in */
+  /** @throws NotSignedInError when the dialog is closed without a sign-in */
   readonly askSignIn: (reason: string) => Promise<SessionObject>;
   /** @throws Error when the service does not end the session */
   readonly signOut: () => Promise<void>;
@@ -57,7 +57,7 @@ class NotSignedInError extends Error {
 
 /**
  * Knows who is signed in, and asks for a sign-in over whatever page is open. The session is the
- * browser's: whoever signs in or out in one tab does so in all of them.
+ * browser's: a sign-in or sign-out in one tab holds for all of them.
  */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
@@ -107,7 +107,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   };
   const decline = () => {
     setAsked(undefined);
-    asked?.reject(new NotSignedInError('Nobody signed in.'));
+    asked?.reject(new NotSignedInError('The sign-in was cancelled.'));
   };
   useNews(({ kind }) => {
     if (kind === 'signed out') leave();
@@ -131,7 +131,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
       signOutError,
       accept(made: SessionObject) {
         latest.current.take(made);
-        tellTabs({ kind: 'signed in' });
+        notifyTabs({ kind: 'signed in' });
       },
       async signOut() {
         // A session that is over already is what was asked for.
@@ -142,7 +142,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
           throw error;
         });
         latest.current.leave();
-        tellTabs({ kind: 'signed out' });
+        notifyTabs({ kind: 'signed out' });
       },
     }),
     [session, error, refetch, askSignIn, signOuts, signOutError],

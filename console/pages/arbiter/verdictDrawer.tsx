@@ -5,6 +5,7 @@ import {
   verdictInstructions,
 } from '@svc-inference/client/wallet';
 import { useState } from 'react';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig, useExplorer, verifyLink } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, TransactionLink } from '../../design/address.tsx';
@@ -15,7 +16,6 @@ import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
 import { SigningObstacle } from '../../ledger/signingObstacle.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { type Judged, judgeProofs, judgeReceipt, type OpenDispute } from './evidence.ts';
@@ -181,7 +181,6 @@ function verdictPlan(decision: {
       worker: new PublicKey(dispute.worker_address ?? ''),
       verdict,
     }),
-    watched: [],
     describe: () =>
       verdict === 'rejected'
         ? [`The charge of ${dispute.credits_charged} credits stands.`]

@@ -123,7 +123,7 @@ function Spender({ account: { spender } }: { readonly account: ConsoleAccount })
   if (spender === null) {
     return (
       <Notice tone="warn">
-        <p>Nobody but your wallet may lock credits: requests with your API key get 403.</p>
+        <p>Only your wallet may lock credits: requests with your API key get 403.</p>
         <p>Change the limits to name the service again.</p>
       </Notice>
     );

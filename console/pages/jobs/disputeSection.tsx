@@ -3,6 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { createAddresses, jobDispute, PublicKey } from '@svc-inference/client/wallet';
 import { useState } from 'react';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig, useExplorer } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
@@ -12,7 +13,6 @@ import { TextArea } from '../../design/field.tsx';
 import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row } from '../../design/page.tsx';
 import { formatLeft, Time } from '../../design/time.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
 import { useSignedIn } from '../../session/signedIn.tsx';
@@ -153,6 +153,7 @@ function disputePlan(dispute: {
   const wallet = new PublicKey(dispute.wallet);
   return {
     title: `Dispute ${job.id}`,
+    signer: dispute.wallet,
     instructions: [
       jobDispute({
         programId,
@@ -162,7 +163,6 @@ function disputePlan(dispute: {
         clientHash: hexToBytes(hash),
       }),
     ],
-    watched: [],
     describe: () => [
       'The ledger notes that you received another text than the proven one.',
       `If the arbiter upholds it, ${job.credits_charged} credits are owed to you.`,

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { PlanDialog } from '../../ledger/planDialog.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
 import { modelPlan } from './plans.ts';
 
 type Model = LedgerRules['models'][number];

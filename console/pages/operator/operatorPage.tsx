@@ -10,7 +10,7 @@ export default function OperatorPage() {
   const { roles } = useSignedIn();
   const [areKeysRead, setKeysRead] = useState(!roles.operator);
   const onRead = useCallback(() => setKeysRead(true), []);
-  // Meanwhile, for the section below the keys, which they would move.
+  // Read beside the keys, for the section below, which they would move.
   useRead('/operator/ledger');
   return (
     <>

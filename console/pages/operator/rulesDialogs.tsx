@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
-import type { Plan } from '../../ledger/transaction.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { ModelDialog } from './modelDialog.tsx';
 import { gatewayPlan, pausePlan, retirePlan } from './plans.ts';

@@ -99,7 +99,7 @@ export function RulesSection() {
       )}
       <Section
         title="Models"
-        lead="Signed by the authority. A price holds for locks after it; jobs under way keep theirs."
+        lead="Signed by the authority. A price holds for locks after it; running jobs keep theirs."
         actions={
           canRule && <Button onClick={() => setAsked({ kind: 'model' })}>Add a model…</Button>
         }
