@@ -70,7 +70,7 @@ export function Banners() {
             Your wallet shows {shorten(connection.account.address)}, and you are signed in as{' '}
             {shorten(session.wallet)}.
           </p>
-          <p>Switch back in the wallet, or sign in again. Nothing is signed meanwhile.</p>
+          <p>Switch back in the wallet, or sign in again. Until then nothing is signed.</p>
         </Notice>
       )}
     </div>

@@ -57,7 +57,7 @@ function Finder() {
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;
     close();
-    // The palette is gone before a page, or every colour, is drawn anew.
+    // The palette is gone before a page is drawn, or every colour changes.
     afterPaint(entry.run);
   };
   const handle = (event: KeyboardEvent) => {

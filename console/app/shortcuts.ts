@@ -6,7 +6,7 @@ import { navigationFor } from './navigation.ts';
 /** How long `g` waits for its second letter. */
 const SEQUENCE_MS = 1_200;
 
-/** Keys without a modifier belong to whoever is typing. */
+/** Whether a key without a modifier is text of a field. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&

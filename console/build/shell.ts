@@ -27,7 +27,7 @@ export function createShell(classOf: ClassOf) {
           ${renderNavigation(path)}
           <div class="${ofLayout('account')}"></div>
         </div>`,
-        // Whoever drives the page finds out by this that it is not ready.
+        // Tests and assistive tools wait until this is gone.
         main: `
       <main id="main" class="${ofLayout('main')}" aria-busy="true">${content}</main>`,
       }),

@@ -7,7 +7,7 @@ export function shorten(text: string): string {
   return text.length <= 12 ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
 }
 
-/** A job's id in a list: the prefix says what it is, the end tells it from others. */
+/** A job's id in a list: the prefix says what it is, the end distinguishes it from others. */
 export function shortenJobId(id: string): string {
   return `job_…${id.slice(-8)}`;
 }

@@ -7,7 +7,7 @@ type Kind = 'primary' | 'danger' | 'quiet' | 'link';
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
   readonly kind?: Kind | undefined;
   readonly size?: 'small' | undefined;
-  /** What it is doing at present, in its label's place; meanwhile it takes no press. */
+  /** What it is doing at present, in its label's place. It takes no press then. */
   readonly pending?: string | false | undefined;
 }
 

@@ -55,7 +55,7 @@ function Modal({
   const backdrop = useRef<HTMLDivElement>(null);
   const closer = useRef<HTMLButtonElement>(null);
   const close = () => {
-    // Out of sight at once: to take it apart, and draw the page anew, takes a slow browser longer.
+    // Out of sight at once: a slow browser takes longer to remove it and draw the page again.
     for (const part of [popup, backdrop]) part.current?.classList.add(styles.closed ?? '');
     afterPaint(onClose);
   };

@@ -31,14 +31,14 @@ export function useLiveWallet(wallet: string | undefined): void {
   });
   useEffect(() => {
     if (wallet === undefined || !hasAccount) return;
-    const readAnew = () => {
+    const readAgain = () => {
       for (const path of [...CHANGING, ...SUMMED]) {
         void client.invalidateQueries({ queryKey: [path] });
       }
     };
     return openStream(wallet, {
       onChanges: (changes) => apply(changes, client),
-      onReset: readAnew,
+      onReset: readAgain,
       onEnd: () => void client.invalidateQueries({ queryKey: ['/session'] }),
     });
   }, [wallet, hasAccount, client]);

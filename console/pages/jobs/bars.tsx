@@ -47,7 +47,7 @@ export function Bars({
   const begin = (event: PointerEvent<SVGSVGElement>) => {
     const place = placeOf(event);
     if (event.button !== 0 || place > last) return;
-    // Whoever leaves the bars while pulling means those at their end.
+    // A pull that leaves the bars goes on to those at their end.
     event.currentTarget.setPointerCapture(event.pointerId);
     onPull([place, place]);
   };
@@ -103,7 +103,7 @@ export function Bars({
   );
 }
 
-/** One alone is drawn anew when it is chosen. */
+/** Only the bars whose choice changes are drawn again. */
 const Bar = memo(function Bar({
   slot,
   place,

@@ -115,7 +115,7 @@ function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string 
   );
 }
 
-/** Drawn anew for another job alone: the links change with every filter. */
+/** Drawn again for another job alone: the links change with every filter. */
 const Values = memo(function Values({ job }: { readonly job: ConsoleJob }) {
   const isCharged = job.status === 'settled' || job.status === 'disputed';
   return (

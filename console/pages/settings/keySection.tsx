@@ -36,7 +36,7 @@ export function KeySection() {
   return (
     <Section
       title="API key"
-      lead="One for the wallet. Whoever has it can spend the credits within your limits."
+      lead="One for the wallet. Anybody who has it can spend the credits within your limits."
     >
       <Reading of={read} what="the key's state" />
       {create.error && <ErrorNotice error={create.error} money={MONEY} />}

@@ -18,7 +18,7 @@ let credits: Map<string, bigint>;
 let changedWallets: string[];
 /** The statements since the last turn. */
 let statements: string[];
-/** Where a test holds them, ends a reading of balances, which tells what was there at its beginning. */
+/** Where a test holds them, ends a reading of balances, which shows what was there at its beginning. */
 let held: (() => void)[] | undefined;
 let tellChanges: (addresses: readonly string[]) => void;
 
@@ -80,14 +80,14 @@ function jobOf(wallet: string) {
   };
 }
 
-/** Opens a stream. @returns what it is told, as it comes */
+/** Opens a stream. @returns what it receives, as it comes */
 async function open(wallet: string) {
-  const told: string[] = [];
+  const received: string[] = [];
   const response = Object.assign(new EventEmitter(), {
     ...{ writableEnded: false, destroyed: false, set: () => response },
     write(text: string) {
       if (response.writableEnded) throw new Error('write after end');
-      told.push(text);
+      received.push(text);
     },
     end() {
       response.writableEnded = true;
@@ -97,10 +97,10 @@ async function open(wallet: string) {
   const stream = { wallet, sessionId: 'a session', address: 'an address', resumeAfter: undefined };
   const opening = streams.open(stream, response as never);
   if (!held) await opening;
-  return { told, balances: () => told.join().match(/"available_credits":\d+/g) ?? [] };
+  return { received, balances: () => received.join().match(/"available_credits":\d+/g) ?? [] };
 }
 
-/** Ends readings, the last begun first, until none is under way. */
+/** Ends readings, the last begun first, until none runs. */
 async function endReadings(): Promise<void> {
   await nextTurn();
   for (let end = held?.pop(); end; end = held?.pop()) {
@@ -122,11 +122,11 @@ describe('the stream of a wallet', () => {
 
   it('is not written to once it has ended, whatever is being read for it', async () => {
     held = [];
-    const { told } = await open(WALLET);
+    const { received } = await open(WALLET);
     await nextTurn();
     streams.close();
     await endReadings();
-    expect(told).toEqual(['retry: 2000\n\n']);
+    expect(received).toEqual(['retry: 2000\n\n']);
   });
 
   it('ends with the balance that was read last, whichever reading took longer', async () => {
@@ -154,7 +154,7 @@ describe('the streams of many wallets', () => {
       opened.set(wallet, own);
     }
     const countTold = () =>
-      WALLETS.map((wallet) => opened.get(wallet)?.map(({ told }) => told.length) ?? []);
+      WALLETS.map((wallet) => opened.get(wallet)?.map(({ received }) => received.length) ?? []);
     return { opened, countTold };
   }
 
@@ -180,7 +180,7 @@ describe('the streams of many wallets', () => {
       counts.map((count) => (isChanged(place) ? count + 1 : count)),
     );
     expect(countTold()).toEqual(expected);
-    const last = (wallet: string) => opened.get(wallet)?.at(-1)?.told.at(-1);
+    const last = (wallet: string) => opened.get(wallet)?.at(-1)?.received.at(-1);
     expect(last('wallet 3')).toContain('"id":"job of wallet 3"');
     expect(last('wallet 3')).not.toContain('job of wallet 4');
     expect(last('wallet 20')).toContain('"jobs":[],"available_credits":7');
