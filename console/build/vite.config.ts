@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
+import { readAccess } from '../../api/console/contracts/index.ts';
 import { compressedFiles } from './compressed.ts';
 import { pageDocuments } from './documents.ts';
 
@@ -33,6 +34,7 @@ export default defineConfig({
   root: ROOT,
   base: BASE,
   publicDir: false,
+  define: { READ_ACCESS: JSON.stringify(readAccess) },
   plugins: [pageDocuments(BASE, classOf), compressedFiles],
   // The pages use the client as browsers get it.
   resolve: { conditions: ['browser', 'module', 'import', 'default'] },

@@ -10,6 +10,7 @@ import {
   useState,
 } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
+import { isPublic } from '../data/access.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
 import { isSessionOver, onEndedSession } from '../data/sessionEnd.ts';
@@ -156,10 +157,8 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   );
 }
 
-/** Read without a session, and so not of one wallet. */
-const PUBLIC = ['/session', '/config', '/network', '/models', '/workers', '/status'];
-
-const isPrivate = ({ queryKey }: Query) => !PUBLIC.includes(String(queryKey[0]));
+/** Of one wallet. */
+const isPrivate = ({ queryKey }: Query) => !isPublic(String(queryKey[0]));
 
 /**
  * Does what needs a sign-in of the last 15 minutes, and asks for one where there is none.

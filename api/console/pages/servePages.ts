@@ -9,6 +9,7 @@ import {
 } from '../../../console/routes.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import { html } from '../../docs/page.ts';
+import { readAccess } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import { readSessionCookie } from '../http/cookie.ts';
 import {
@@ -66,6 +67,9 @@ export function servePages(app: Express, files: PageFiles, deployment: Deploymen
 /** Has the browser ask the API for what the page will, before its script does. */
 function earlyReads(request: Request, page: AppPage, hasSession: boolean): string {
   const { reads, lists } = earlyReadsOf(page, {
+    // A cookie does not show a wallet's roles.
+    mayRead: (path) =>
+      readAccess[path] === 'public' || (hasSession && readAccess[path] === 'session'),
     hasSession,
     isFiltered: request.originalUrl.includes('?'),
   });

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { mayRead } from '../../data/access.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
@@ -19,9 +20,8 @@ const VerdictDrawer = dialogOnUse(() => import('./verdictDrawer.tsx'));
 const EVERY_MS = 10_000;
 
 export default function ArbiterPage() {
-  const { roles } = useSignedIn();
-  const mayRead = roles.arbiter || roles.operator;
-  const read = useRead('/arbiter/disputes', { everyMs: EVERY_MS, enabled: mayRead });
+  const isArbiter = mayRead('/arbiter/disputes', useSignedIn());
+  const read = useRead('/arbiter/disputes', { everyMs: EVERY_MS, enabled: isArbiter });
   const { data } = read;
   const { nowMs: now, read: time } = useLedgerTime();
   const [opened, setOpened] = useState<string>();
@@ -58,7 +58,7 @@ export default function ArbiterPage() {
   return (
     <>
       <PageHeader {...APP_PAGES['/console/arbiter'].head} />
-      {!mayRead && (
+      {!isArbiter && (
         <Notice tone="info">
           <p>This wallet is not the arbiter. Only the arbiter sees and decides disputes here.</p>
         </Notice>
