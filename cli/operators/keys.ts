@@ -72,18 +72,17 @@ export function createKeysCommand(): Command {
   keys
     .command('list')
     .description('live, suspended and lately revoked keys, newest first; never the keys themselves')
-    .action(() =>
-      withDatabase(async (pool) => {
-        const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
-        const rows = (await listKeys(pool)).map((key) => {
-          const { wallet, status, created_at, suspended_by, suspension_reason } = key;
-          const why = [suspended_by ?? '', suspension_reason ?? ''];
-          return [wallet, status, created_at?.toISOString() ?? 'no key', ...why];
-        });
-        console.log(renderRows(head, rows));
-      }),
-    );
+    .action(() => withDatabase(async (pool) => console.log(renderKeys(await listKeys(pool)))));
   return keys;
+}
+
+function renderKeys(keys: Awaited<ReturnType<typeof listKeys>>): string {
+  const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
+  const rows = keys.map(({ wallet, status, created_at, suspended_by, suspension_reason }) => {
+    const why = [suspended_by ?? '', suspension_reason ?? ''];
+    return [wallet, status, created_at?.toISOString() ?? 'no key', ...why];
+  });
+  return renderRows(head, rows);
 }
 
 function withWallet(

@@ -64,31 +64,9 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   const client = useQueryClient();
   const { data, error, refetch } = useRead('/session');
   const session = data?.session;
-  const [asked, setAsked] = useState<Asked>();
+  const { asked, askSignIn, close } = useSignInQuestion();
   const [signOuts, setSignOuts] = useState(0);
   const [signOutError, setSignOutError] = useState<Error | null>(null);
-
-  const askSignIn = useCallback(
-    (reason: string) =>
-      new Promise<SessionObject>((resolve, reject) => setAsked({ reason, resolve, reject })),
-    [],
-  );
-
-  useEffect(
-    () =>
-      onEndedSession(() => {
-        setAsked(
-          (current) =>
-            current ?? {
-              reason: 'Your session is over. Sign in again: what you have entered here stays.',
-              resolve: () => {},
-              reject: () => {},
-            },
-        );
-      }),
-    [],
-  );
-
   const lastWallet = useRef<string>(undefined);
   lastWallet.current = session?.wallet ?? lastWallet.current;
 
@@ -97,8 +75,12 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     client.setQueryData(keyOf('/session'), { session: made });
     // Of another wallet nothing is shown, not even until its own is read.
     void (isOther ? client.resetQueries({ predicate: isPrivate }) : client.invalidateQueries());
-    setAsked(undefined);
+    close();
     asked?.resolve(made);
+  };
+  const decline = () => {
+    close();
+    asked?.reject(new NotSignedInError('The sign-in was cancelled.'));
   };
   const leave = () => {
     setSignOuts((count) => count + 1);
@@ -106,21 +88,12 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     client.removeQueries({ predicate: isPrivate });
     decline();
   };
-  const decline = () => {
-    setAsked(undefined);
-    asked?.reject(new NotSignedInError('The sign-in was cancelled.'));
-  };
-  useNews(({ kind }) => {
-    if (kind === 'signed out') leave();
-    if (kind === 'signed in') {
-      void call('GET', '/session')
-        .then((answer) => answer.session && latest.current.take(answer.session))
-        // The page finds out by its next request.
-        .catch(() => undefined);
-    }
-  });
   const latest = useRef({ take, leave });
   latest.current = { take, leave };
+  useNews(({ kind }) => {
+    if (kind === 'signed out') leave();
+    if (kind === 'signed in') void readSession((made) => latest.current.take(made));
+  });
 
   const state = useMemo(
     () => ({
@@ -135,12 +108,10 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
         notifyTabs({ kind: 'signed in' });
       },
       async signOut() {
-        // A session that is over already is what was asked for.
         setSignOutError(null);
-        await call('DELETE', '/session').catch((error: Error) => {
-          if (isSessionOver(error)) return;
-          setSignOutError(error);
-          throw error;
+        await endSession().catch((thrown: Error) => {
+          setSignOutError(thrown);
+          throw thrown;
         });
         latest.current.leave();
         notifyTabs({ kind: 'signed out' });
@@ -155,6 +126,38 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
       {asked && <SignInDialog reason={asked.reason} onDone={state.accept} onClose={decline} />}
     </Context>
   );
+}
+
+/** The question for a sign-in, while one is asked: by the page, or since the session is over. */
+function useSignInQuestion() {
+  const [asked, setAsked] = useState<Asked>();
+  const askSignIn = useCallback(
+    (reason: string) =>
+      new Promise<SessionObject>((resolve, reject) => setAsked({ reason, resolve, reject })),
+    [],
+  );
+  useEffect(
+    () =>
+      onEndedSession(() => {
+        const reason = 'Your session is over. Sign in again: what you have entered here stays.';
+        setAsked((current) => current ?? { reason, resolve: () => {}, reject: () => {} });
+      }),
+    [],
+  );
+  return { asked, askSignIn, close: () => setAsked(undefined) };
+}
+
+/** Reads the session that another tab has made. The page learns of a failure by its next request. */
+async function readSession(take: (made: SessionObject) => void): Promise<void> {
+  const answer = await call('GET', '/session').catch(() => undefined);
+  if (answer?.session) take(answer.session);
+}
+
+/** A session that is over already is what was asked for. */
+async function endSession(): Promise<void> {
+  await call('DELETE', '/session').catch((error: Error) => {
+    if (!isSessionOver(error)) throw error;
+  });
 }
 
 /** Of one wallet. */

@@ -53,25 +53,15 @@ export function HistorySection() {
             {
               title: 'Available',
               isNumber: true,
-              cell: ({ available_change_credits, available_credits }) => (
-                <>
-                  {signed(available_change_credits)}
-                  {available_credits !== null && (
-                    <div className="soft">{formatCount(available_credits)}</div>
-                  )}
-                </>
+              cell: ({ available_change_credits: change, available_credits: after }) => (
+                <Amount change={change} after={after} />
               ),
             },
             {
               title: 'Locked',
               isNumber: true,
-              cell: ({ locked_change_credits, locked_credits }) => (
-                <>
-                  {signed(locked_change_credits)}
-                  {locked_credits !== null && (
-                    <div className="soft">{formatCount(locked_credits)}</div>
-                  )}
-                </>
+              cell: ({ locked_change_credits: change, locked_credits: after }) => (
+                <Amount change={change} after={after} />
               ),
             },
             {
@@ -89,5 +79,15 @@ export function HistorySection() {
         </Row>
       )}
     </Section>
+  );
+}
+
+/** By how much an amount changed, and what it then was, where the event states that. */
+function Amount({ change, after }: { readonly change: number; readonly after: number | null }) {
+  return (
+    <>
+      {signed(change)}
+      {after !== null && <div className="soft">{formatCount(after)}</div>}
+    </>
   );
 }

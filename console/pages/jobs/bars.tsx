@@ -27,64 +27,20 @@ export function Bars({
   selection,
   onSelect,
   onTake,
-}: {
-  readonly buckets: readonly Bucket[];
-  readonly selection: Selection | undefined;
-  readonly onSelect: (selection: Selection | undefined) => void;
-  readonly onTake: (selection: Selection) => void;
-}) {
+}: Omit<Choosing, 'last'> & { readonly buckets: readonly Bucket[] }) {
   const [reached, setReached] = useState<number>();
   const places = Math.max(PLACES_MIN, buckets.length);
   const last = buckets.length - 1;
   const current = Math.min(reached ?? buckets.findLastIndex((bucket) => totalOf(bucket) > 0), last);
   const highest = Math.max(1, ...buckets.map(totalOf));
-  const within = (place: number) => Math.max(0, Math.min(last, place));
-
-  const placeOf = ({ currentTarget, clientX }: PointerEvent) => {
-    const { left, width } = currentTarget.getBoundingClientRect();
-    return Math.floor(((clientX - left) / width) * places);
-  };
-  const begin = (event: PointerEvent<SVGSVGElement>) => {
-    const place = placeOf(event);
-    if (event.button !== 0 || place > last) return;
-    // A pull that leaves the bars goes on to those at their end.
-    event.currentTarget.setPointerCapture(event.pointerId);
-    onSelect([place, place]);
-  };
-  const move = (event: PointerEvent<SVGSVGElement>) => {
-    if (!selection || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    const to = within(placeOf(event));
-    if (to !== selection[1]) onSelect([selection[0], to]);
-  };
-  const end = (event: PointerEvent<SVGSVGElement>) => {
-    if (selection && event.currentTarget.hasPointerCapture(event.pointerId)) onTake(selection);
-  };
-  const press = (event: KeyboardEvent<SVGSVGElement>) => {
-    const to = {
-      ArrowLeft: within(current - 1),
-      ArrowRight: within(current + 1),
-      Home: 0,
-      End: last,
-    }[event.key];
-    const isTaken = event.key === 'Enter' || event.key === ' ';
-    if (to !== undefined) {
-      onSelect(event.shiftKey ? [selection?.[0] ?? current, to] : undefined);
-      event.currentTarget.querySelector<SVGElement>(`[data-bucket="${to}"]`)?.focus();
-    } else if (isTaken) onTake(selection ?? [current, current]);
-    else if (event.key === 'Escape') onSelect(undefined);
-    if (to !== undefined || isTaken) event.preventDefault();
-  };
-
+  const choosing = { selection, onSelect, onTake, last };
   return (
     <svg
       viewBox={`0 0 ${places} ${HEIGHT}`}
       preserveAspectRatio="none"
       className={styles.bars}
-      onPointerDown={begin}
-      onPointerMove={move}
-      onPointerUp={end}
-      onPointerCancel={() => onSelect(undefined)}
-      onKeyDown={press}
+      {...pointerHandlers(choosing, places)}
+      onKeyDown={keyHandler(choosing, current)}
       onFocus={({ target }) => setReached(Number((target as SVGElement).dataset.bucket))}
     >
       <title>Jobs by time and state; the table has the numbers</title>
@@ -109,6 +65,62 @@ export function Bars({
       ))}
     </svg>
   );
+}
+
+interface Choosing {
+  readonly selection: Selection | undefined;
+  readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onTake: (selection: Selection) => void;
+  /** The place of the last bar. */
+  readonly last: number;
+}
+
+const within = (place: number, last: number) => Math.max(0, Math.min(last, place));
+
+function pointerHandlers({ selection, onSelect, onTake, last }: Choosing, places: number) {
+  const placeOf = ({ currentTarget, clientX }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    return Math.floor(((clientX - left) / width) * places);
+  };
+  const isPulled = ({ currentTarget, pointerId }: PointerEvent) =>
+    currentTarget.hasPointerCapture(pointerId);
+  return {
+    onPointerDown(event: PointerEvent) {
+      const place = placeOf(event);
+      if (event.button !== 0 || place > last) return;
+      // A pull that leaves the bars goes on to those at their end.
+      event.currentTarget.setPointerCapture(event.pointerId);
+      onSelect([place, place]);
+    },
+    onPointerMove(event: PointerEvent) {
+      if (!selection || !isPulled(event)) return;
+      const to = within(placeOf(event), last);
+      if (to !== selection[1]) onSelect([selection[0], to]);
+    },
+    onPointerUp(event: PointerEvent) {
+      if (selection && isPulled(event)) onTake(selection);
+    },
+    onPointerCancel: () => onSelect(undefined),
+  };
+}
+
+/** @param current the place of the bar that the keyboard has reached */
+function keyHandler({ selection, onSelect, onTake, last }: Choosing, current: number) {
+  return (event: KeyboardEvent<SVGSVGElement>) => {
+    const to = {
+      ArrowLeft: within(current - 1, last),
+      ArrowRight: within(current + 1, last),
+      Home: 0,
+      End: last,
+    }[event.key];
+    const isTaken = event.key === 'Enter' || event.key === ' ';
+    if (to !== undefined) {
+      onSelect(event.shiftKey ? [selection?.[0] ?? current, to] : undefined);
+      event.currentTarget.querySelector<SVGElement>(`[data-bucket="${to}"]`)?.focus();
+    } else if (isTaken) onTake(selection ?? [current, current]);
+    else if (event.key === 'Escape') onSelect(undefined);
+    if (to !== undefined || isTaken) event.preventDefault();
+  };
 }
 
 /** Only the bars whose choice changes are drawn again. */

@@ -19,6 +19,12 @@ import { useSignedIn } from '../../session/signedIn.tsx';
 
 const MONEY = 'No dispute was opened. The charge stands as it was.';
 
+const HINTS = {
+  empty: 'Paste it as it came. It is hashed here and goes nowhere.',
+  proven: 'This is the proven text: there is nothing to dispute.',
+  other: 'This is not the proven text.',
+};
+
 /** The service may not open it, and the wallet may. */
 const FOR_WALLET: ReadonlySet<string | null> = new Set([
   'dispute_limit_reached',
@@ -72,6 +78,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
   const [plan, setPlan] = useState<Plan>();
   const hash = bytesToHex(sha256(new TextEncoder().encode(text)));
   const isProven = job.on_chain.proof_hash === `sha256:${hash}`;
+  const isReady = text !== '' && !isProven;
   const open = useChange(
     () =>
       call('POST', '/jobs/:job_id/dispute', {
@@ -93,21 +100,10 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
   }
   return (
     <>
-      <h3>
-        Dispute{' '}
-        <span className="soft number" role="timer">
-          {formatLeft(leftMs)} left, by the ledger's time
-        </span>
-      </h3>
+      <Countdown leftMs={leftMs} />
       <TextArea
         label="The text that you received"
-        hint={
-          text === ''
-            ? 'Paste it as it came. It is hashed here and goes nowhere.'
-            : isProven
-              ? 'This is the proven text: there is nothing to dispute.'
-              : 'This is not the proven text.'
-        }
+        hint={text === '' ? HINTS.empty : isProven ? HINTS.proven : HINTS.other}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
@@ -115,7 +111,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
         {isOurs && (
           <Button
             kind="danger"
-            disabled={text === '' || isProven}
+            disabled={!isReady}
             pending={open.isPending && 'Opening…'}
             onClick={() => open.mutate(undefined)}
           >
@@ -124,7 +120,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
         )}
         {needsWallet && config && (
           <Button
-            disabled={text === '' || isProven}
+            disabled={!isReady}
             onClick={() => setPlan(disputePlan({ job, wallet, hash, program: config.program_id }))}
           >
             Open it by your own signature…
@@ -141,6 +137,15 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
     </>
   );
 }
+
+const Countdown = ({ leftMs }: { readonly leftMs: number }) => (
+  <h3>
+    Dispute{' '}
+    <span className="soft number" role="timer">
+      {formatLeft(leftMs)} left, by the ledger's time
+    </span>
+  </h3>
+);
 
 function disputePlan(dispute: {
   readonly job: ConsoleJob;

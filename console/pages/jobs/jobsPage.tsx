@@ -14,6 +14,7 @@ import { dialogOnUse } from '../../design/onUse.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { afterPaint } from '../../screen/afterPaint.ts';
+import type { JobFilters } from '../../session/useLiveWallet.ts';
 import { Histogram } from './histogram.tsx';
 import { JobList } from './jobList.tsx';
 import { fieldTime, useJobs } from './useJobs.ts';
@@ -27,7 +28,6 @@ export default function JobsPage() {
   const [, navigate] = useLocation();
   const search = useSearch();
   const [filters, setFilters] = useFilters(FILTERS);
-  const models = useRead('/models').data?.data ?? [];
   const list = useJobs(filters);
   const hasJobs = list.rows !== undefined && list.rows.length > 0;
   useEffect(() => {
@@ -48,41 +48,7 @@ export default function JobsPage() {
           Download CSV
         </a>
       </PageHeader>
-      <Filters label="Jobs to show">
-        <SelectField
-          label="State"
-          options={[['', 'any state'], ...JOB_STATES.map((one) => [one, one] as const)]}
-          value={filters.status ?? ''}
-          onChange={({ target }) => setFilters({ status: target.value })}
-        />
-        <SelectField
-          label="Model"
-          options={[['', 'any model'], ...models.map(({ id }) => [id, id] as const)]}
-          value={filters.model ?? ''}
-          onChange={({ target }) => setFilters({ model: target.value })}
-        />
-        <TextField
-          label="From (UTC)"
-          type="datetime-local"
-          value={fieldTime(filters.since)}
-          onChange={({ target }) => setFilters({ since: target.value })}
-        />
-        <TextField
-          label="Before (UTC)"
-          type="datetime-local"
-          value={fieldTime(filters.until)}
-          onChange={({ target }) => setFilters({ until: target.value })}
-        />
-        <TextField
-          label="Job id"
-          isCode
-          placeholder="job_…"
-          data-search
-          value={filters.id ?? ''}
-          error={list.isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
-          onChange={({ target }) => setFilters({ id: target.value.trim() })}
-        />
-      </Filters>
+      <JobFilterFields filters={filters} isIdWrong={list.isIdWrong} onChange={setFilters} />
       {filters.id === undefined && (
         <Histogram
           times={{ ...(since && { since }), ...(until && { until }) }}
@@ -114,6 +80,56 @@ export default function JobsPage() {
         ))}
       {job && <JobDrawer id={job} onClose={() => navigate(withSearch('/console/jobs'))} />}
     </>
+  );
+}
+
+function JobFilterFields({
+  filters,
+  isIdWrong,
+  onChange,
+}: {
+  readonly filters: JobFilters;
+  readonly isIdWrong: boolean;
+  readonly onChange: (changes: JobFilters) => void;
+}) {
+  const models = useRead('/models').data?.data ?? [];
+  const namesOf = (options: readonly string[]) => options.map((one) => [one, one] as const);
+  return (
+    <Filters label="Jobs to show">
+      <SelectField
+        label="State"
+        options={[['', 'any state'], ...namesOf(JOB_STATES)]}
+        value={filters.status ?? ''}
+        onChange={({ target }) => onChange({ status: target.value })}
+      />
+      <SelectField
+        label="Model"
+        options={[['', 'any model'], ...namesOf(models.map(({ id }) => id))]}
+        value={filters.model ?? ''}
+        onChange={({ target }) => onChange({ model: target.value })}
+      />
+      <TextField
+        label="From (UTC)"
+        type="datetime-local"
+        value={fieldTime(filters.since)}
+        onChange={({ target }) => onChange({ since: target.value })}
+      />
+      <TextField
+        label="Before (UTC)"
+        type="datetime-local"
+        value={fieldTime(filters.until)}
+        onChange={({ target }) => onChange({ until: target.value })}
+      />
+      <TextField
+        label="Job id"
+        isCode
+        placeholder="job_…"
+        data-search
+        value={filters.id ?? ''}
+        error={isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
+        onChange={({ target }) => onChange({ id: target.value.trim() })}
+      />
+    </Filters>
   );
 }
 
