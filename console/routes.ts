@@ -192,8 +192,8 @@ export const APP_PATHS = Object.keys(APP_PAGES) as AppPath[];
 const COMMON_READS: readonly ReadPath[] = ['/session', '/config', '/account'];
 
 /**
- * What a page asks for at once: nothing that its reader may not read, and where its address has
- * filters, nothing of its own, since that would be another list.
+ * What a page asks for at once, as far as its reader may read it. Where its address has filters, it
+ * asks for nothing of its own, since that would be another list.
  *
  * @param page undefined where there is none at the address
  * @param reader.mayRead by the contract of the route

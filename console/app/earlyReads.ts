@@ -12,7 +12,7 @@ export function readOnce(client: QueryClient, path: ReadPath): Promise<void> {
 }
 
 /**
- * Reads what a page shows first, before it is drawn: the document has asked for the same, so that the
+ * Reads what a page shows first, before it is drawn. The document has asked for the same, so that the
  * answers are there or on their way. The page reads again what fails, and shows the error.
  *
  * @param path undefined where there is no such page

@@ -17,7 +17,7 @@ export function createShell(classOf: ClassOf) {
 
   return {
     /**
-     * The app's navigation and the head of a page, each as the app then draws it in its place: so
+     * The app's navigation and the head of a page, each as the app then draws it in its place. So
      * something is there at once, and nothing moves.
      */
     renderApp: ({ path, content }: Shown): string =>
@@ -33,8 +33,8 @@ export function createShell(classOf: ClassOf) {
       }),
 
     /**
-     * The same around a document of its own, which knows of no session and has no script of the app:
-     * where there is no room, the browser itself opens the menu.
+     * The same around a document of its own, which knows of no session and has no script of the app.
+     * Where there is no room, the browser itself opens the menu.
      */
     renderFrame: ({ path, content }: Shown): string =>
       renderLayout(ofLayout, {

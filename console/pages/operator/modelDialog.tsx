@@ -62,6 +62,8 @@ function readFields({ tier, ...fields }: Fields): Parameters<typeof modelPlan>[0
 
 const isText = (text: string, max: number) =>
   text.length > 0 && text.length <= max && /^[\x20-\x7e]*$/.test(text);
+const textFault = (text: string, max: number) =>
+  text === '' || isText(text, max) ? undefined : `At most ${max} letters of ASCII.`;
 const isNumber = (text: string) => /^[1-9]\d{0,8}$/.test(text);
 
 export function ModelDialog({
@@ -98,11 +100,7 @@ export function ModelDialog({
           value={fields[name]}
           maxLength={max}
           disabled={name === 'id' && model !== undefined}
-          error={
-            fields[name] !== '' && !isText(fields[name], max)
-              ? `At most ${max} letters of ASCII.`
-              : undefined
-          }
+          error={textFault(fields[name], max)}
           onChange={set(name)}
         />
       ))}

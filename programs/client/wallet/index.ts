@@ -1,6 +1,6 @@
 /**
- * What a page needs so that a wallet can sign for the program, for Node and browsers: instructions,
- * accounts, and the calls that send a signed transaction and find out what became of it. It needs no
+ * What a page needs so that a wallet can sign for the program, for Node and browsers. It has
+ * instructions, accounts, and the calls that send and follow a signed transaction. It needs no
  * Buffer, no module of Node, and neither Anchor nor web3.js.
  */
 
