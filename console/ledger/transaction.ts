@@ -13,6 +13,7 @@ import {
   refusalOf,
   sendTransaction,
 } from '@svc-inference/client/wallet';
+import type { ConsoleConfig } from '../../api/console/contracts/index.ts';
 import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
 import {
@@ -25,11 +26,9 @@ import {
 import { refusalSentence } from './refusals.ts';
 import { signatureOf } from './signedTransaction.ts';
 
-interface Ledger {
+/** The ledger's node, and how wallets name the ledger. */
+interface Ledger extends Pick<ConsoleConfig, 'chain' | 'commitment'> {
   readonly rpc: Rpc;
-  /** As wallets name it. */
-  readonly chain: string;
-  readonly commitment: 'confirmed' | 'finalized';
 }
 
 /** The message to sign, in base58, as `svc send --print` gives it to a multisig's transaction builder. */
@@ -69,8 +68,9 @@ class NotSignedError extends Error {
  *
  * @param signal ends the waiting for the wallet, after which nothing is sent
  * @throws NotSignedError when the owner declines, the same is pending, or the wallet returns another
- *   transaction; RefusedError when the ledger refuses it; RpcError, NoAnswerError before the wallet is
- *   asked. Nothing was sent then
+ *   transaction. Nothing was sent then
+ * @throws RefusedError when the ledger refuses it
+ * @throws RpcError, NoAnswerError before the wallet is asked
  */
 export async function signAndSend(
   plan: Plan,
