@@ -58,7 +58,7 @@ export function createCreditsCommand(): Command {
   addLimits(add('buy', 'buy credits for the stablecoin that limits names, one for 0.01'))
     .argument('<credits>', 'how many', parseCredits)
     .action((amount: bigint, options: Options) =>
-      carryOut(options, (state, service) => {
+      signPlan(options, (state, service) => {
         const isFirst = state.account === null && service !== undefined;
         const limits = isFirst || hasLimits(options) ? requireLimits(options) : undefined;
         return buyPlan(state, { credits: amount, service, limits });
@@ -69,7 +69,7 @@ export function createCreditsCommand(): Command {
       text === 'all' ? text : parseCredits(text),
     )
     .action((amount: bigint | 'all', options: Options) =>
-      carryOut(options, (state) => withdrawPlan(state, amount)),
+      signPlan(options, (state) => withdrawPlan(state, amount)),
     );
   addLimits(add('limits', 'show balance, limits and stablecoin, or change who may lock how much'))
     .option('--stop', 'let only the wallet lock its credits')
@@ -90,15 +90,15 @@ function requireLimits({ perJob, perDay }: Options): Limits {
 }
 
 async function showOrChangeLimits(options: Options): Promise<void> {
-  if (options.stop) return carryOut(options, stopPlan);
+  if (options.stop) return signPlan(options, stopPlan);
   if (!hasLimits(options)) {
     return withWallet(options, async (state) => console.log(describeWallet(state)));
   }
   const limits = requireLimits(options);
-  return carryOut(options, (state, service) => limitsPlan(state, { service, limits }));
+  return signPlan(options, (state, service) => limitsPlan(state, { service, limits }));
 }
 
-async function carryOut(
+async function signPlan(
   options: Options,
   makePlan: (state: WalletState, service: Spender | undefined) => Plan,
 ): Promise<void> {
