@@ -24,10 +24,10 @@ const client = createQueryClient();
 const { pathname, search } = window.location;
 const path = pathOf(pathname);
 const read = readEarly(client, { path, isFiltered: search !== '' });
-// The document shows navigation and title meanwhile, so that the page comes into it as a whole. Code that
-// cannot be loaded is told of where the page would be.
+// Until then the document shows navigation and title, and the page comes into it as a whole. Where its code
+// cannot be loaded, the page says so in its place.
 await (path && PAGES[path].Content.load().catch(() => undefined));
-// A page of a wallet is another one for whom is not signed in: the document stays until that is known.
+// Without a session a wallet's page asks for a sign-in: the document stays until that is known.
 if (path && PAGES[path].access === 'wallet') await readOnce(client, '/session');
 // Answers that are as good as here are drawn at once: drawing twice takes longer.
 await Promise.race([read, new Promise((resolve) => setTimeout(resolve, ANSWERS_MS))]);
