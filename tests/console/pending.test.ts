@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Outcome } from '../../programs/client/sender/outcome.ts';
+import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import type { Plan } from '../../programs/client/wallet/plan.ts';
 
 /** As a browser has it: the module listens to other tabs. */
 const browser = globalThis as { addEventListener?: unknown };
 const PLAN: Plan = { title: 'Buy', signer: 'wallet', instructions: [], describe: () => [] };
-const LANDED = { status: 'landed', signature: 'landed', slot: 1 } as unknown as Outcome;
-const EXPIRED = { status: 'expired' } as Outcome;
+const LANDED = { status: 'landed', signature: 'landed', slot: 1 } as unknown as SendResult;
+const EXPIRED = { status: 'expired' } as SendResult;
 
 // By its name alone: what it says of browsers is checked with the console.
 const MODULE = '../../console/ledger/pending.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   pending = await import(MODULE);
 });
 
-const endAs = (outcome: Outcome, signature: string) => {
+const endAs = (outcome: SendResult, signature: string) => {
   pending.keepPlan(signature, PLAN);
   pending.noteEnded({ signature, wire: '', title: 'Buy', wallet: 'wallet', outcome });
 };

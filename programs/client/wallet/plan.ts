@@ -2,7 +2,7 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import { PublicKey } from '#publicKey';
 import type { Commitment } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
-import { type Refusal, refusalOf } from '../sender/outcome.ts';
+import { type Refusal, refusalOf } from '../sender/sendResult.ts';
 import { simulate } from '../sender/simulate.ts';
 
 /** Something that a wallet is asked to sign. */
