@@ -1,3 +1,4 @@
+import { type Check, PROGRAM_ID } from '@svc-inference/client/verify';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { explorerLink } from '../data/explorer.ts';
 import { Button } from '../design/button.tsx';
@@ -8,11 +9,7 @@ import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { Result } from '../verification/result.tsx';
 import { commandOf, type Request, type Verification, verify } from '../verification/verify.ts';
-import { compareNodes } from './compareNodes.ts';
-import { readGiven } from './given.ts';
 import styles from './verifyPage.module.css';
-
-const given = readGiven(document, window.location);
 
 /** What one node has led to. */
 interface Attempt {
@@ -22,7 +19,7 @@ interface Attempt {
 
 /** Verifies a job by a ledger's node alone; the service is not asked, and its session is out of reach. */
 export function VerifyPage() {
-  const [fields, setFields] = useState<Fields>(NOTHING);
+  const [fields, setFields] = useState(readAddress);
   const [isPending, setPending] = useState(false);
   const [attempts, setAttempts] = useState<readonly Attempt[]>([]);
   const request = requestOf(fields);
@@ -80,9 +77,39 @@ export function VerifyPage() {
   );
 }
 
-const NOTHING = { ...given, secondUrl: '', text: '', receipt: '', hasText: false };
+interface Fields {
+  readonly named: string;
+  readonly wallet: string;
+  readonly rpcUrl: string;
+  readonly programId: string;
+  readonly secondUrl: string;
+  readonly text: string;
+  readonly receipt: string;
+  readonly hasText: boolean;
+}
 
-type Fields = typeof NOTHING;
+/** What the page begins with: the job of its path, and what stands behind its `#` or in its head. */
+function readAddress(): Fields {
+  const facts = new URLSearchParams(location.hash.slice(1));
+  const meta = (name: string) =>
+    document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+  const [, , named = ''] = location.pathname.split('/');
+  return {
+    named: decode(named),
+    wallet: facts.get('wallet') ?? '',
+    rpcUrl: facts.get('rpc') || meta('svc-rpc'),
+    programId: facts.get('program') || meta('svc-program') || PROGRAM_ID.toBase58(),
+    ...{ secondUrl: '', text: '', receipt: '', hasText: false },
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 function requestOf({ hasText, text, ...fields }: Fields): Request {
   return {
@@ -214,4 +241,24 @@ function Comparison({ one, other }: { readonly one: Verification; readonly other
       ))}
     </Notice>
   );
+}
+
+/** How the checks by two nodes differ, a sentence each; of what each found, its verdict and transactions. */
+function compareNodes(one: Verification, other: Verification): string[] {
+  const others = new Map(other.checks.map((check) => [check.name, check]));
+  return one.checks.flatMap((check) => {
+    const its = others.get(check.name);
+    if (its?.verdict !== check.verdict) {
+      return `${check.name} ${words(check)} by the first node, and ${words(its)} by the second.`;
+    }
+    return placesOf(check) === placesOf(its)
+      ? []
+      : `${check.name} rests on other transactions by the second node.`;
+  });
+}
+
+const placesOf = ({ evidence }: Check) => evidence.map(({ signature }) => signature).join();
+
+function words(check: Check | undefined): string {
+  return check === undefined ? 'is missing' : check.verdict.replaceAll('_', ' ');
 }

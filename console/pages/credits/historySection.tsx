@@ -3,10 +3,9 @@ import type { AccountHistory } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { usePages } from '../../data/queries.ts';
 import { shortenJobId, TransactionLink } from '../../design/address.tsx';
-import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
-import { Row, Section } from '../../design/page.tsx';
+import { ReadMore, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 
@@ -71,13 +70,7 @@ export function HistorySection() {
           ]}
         />
       )}
-      {history.hasMore && (
-        <Row>
-          <Button pending={history.isReadingMore && 'Reading…'} onClick={history.readMore}>
-            Show older ones
-          </Button>
-        </Row>
-      )}
+      <ReadMore of={history} />
     </Section>
   );
 }

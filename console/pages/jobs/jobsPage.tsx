@@ -1,12 +1,10 @@
 import { useEffect } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
-import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
-import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { buttonClass } from '../../design/button.tsx';
-import { CodeTabs } from '../../design/code.tsx';
+import { CompletionCode } from '../../design/completionCode.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { JOB_STATES } from '../../design/jobState.tsx';
 import { Empty, Reading } from '../../design/notice.tsx';
@@ -134,8 +132,6 @@ function JobFilterFields({
 }
 
 function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
-  const config = useConfig();
-  const model = trialModel(useRead('/models').data?.data);
   if (isFiltered) {
     return (
       <Empty title="No job fits">
@@ -146,12 +142,7 @@ function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Empty title="No jobs yet">
       <p className="soft">Each request is a job. Send the first one with your API key:</p>
-      <CodeTabs
-        samples={completionSamples({
-          publicUrl: config?.public_url ?? window.location.origin,
-          request: firstRequest(model),
-        })}
-      />
+      <CompletionCode />
     </Empty>
   );
 }

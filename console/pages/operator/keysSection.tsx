@@ -9,7 +9,7 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
-import { Filters, Row, Section } from '../../design/page.tsx';
+import { Filters, ReadMore, Section } from '../../design/page.tsx';
 import { State, type Tone } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
@@ -99,13 +99,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
             rowKey={(key) => `${key.wallet} ${key.created_at}`}
           />
         ))}
-      {list.hasMore && (
-        <Row>
-          <Button pending={list.isReadingMore && 'Reading…'} onClick={list.readMore}>
-            Show older ones
-          </Button>
-        </Row>
-      )}
+      <ReadMore of={list} />
       {suspended !== undefined && (
         <SuspendDialog named={suspended} onClose={() => setSuspended(undefined)} />
       )}

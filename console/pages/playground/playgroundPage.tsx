@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ConsoleModel, KeyState } from '../../../api/console/contracts/index.ts';
-import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { type CompletionRequest, completionSamples, trialModel } from '../../data/samples.ts';
+import { type CompletionRequest, trialModel } from '../../data/samples.ts';
 import { Button } from '../../design/button.tsx';
-import { CodeTabs } from '../../design/code.tsx';
+import { CompletionCode } from '../../design/completionCode.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { PageHeader, Row } from '../../design/page.tsx';
@@ -16,7 +15,6 @@ import styles from './playgroundPage.module.css';
 import { useCompletion } from './useCompletion.ts';
 
 export default function PlaygroundPage() {
-  const config = useConfig();
   const catalog = useRead('/models');
   const models = catalog.data?.data ?? [];
   const keyState = useRead('/key');
@@ -38,14 +36,7 @@ export default function PlaygroundPage() {
       {keyState.error && <Reading of={keyState} what="the state of your key" />}
       {keyState.data && <KeyObstacle state={keyState.data} />}
       <NeedsCredits />
-      {isCode && (
-        <CodeTabs
-          samples={completionSamples({
-            publicUrl: config?.public_url ?? window.location.origin,
-            request,
-          })}
-        />
-      )}
+      {isCode && <CompletionCode request={request} />}
       <div className={styles.split}>
         <div className={styles.entry}>
           <div className={styles.pair}>

@@ -1,12 +1,10 @@
 import { useState } from 'react';
 import type { CreatedKey, KeyState } from '../../../api/console/contracts/index.ts';
-import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
-import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
-import { CodeTabs } from '../../design/code.tsx';
+import { CompletionCode } from '../../design/completionCode.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
@@ -79,14 +77,18 @@ export function KeySection() {
         />
       )}
       {shown && (
-        <NewKey
+        <SecretOnce
+          title="Your API key"
           secret={shown.api_key}
+          kept="its hash"
           onClose={() => {
             setShown(undefined);
             create.reset();
             regenerate.reset();
           }}
-        />
+        >
+          <CompletionCode apiKey={shown.api_key} />
+        </SecretOnce>
       )}
     </Section>
   );
@@ -132,15 +134,5 @@ function KeyFacts({ apiKey }: { readonly apiKey: NonNullable<KeyState['key']> })
         ['Created', <Time key="time" time={created_at} />],
       ]}
     />
-  );
-}
-
-function NewKey({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
-  const publicUrl = useConfig()?.public_url ?? window.location.origin;
-  const request = firstRequest(trialModel(useRead('/models').data?.data));
-  return (
-    <SecretOnce title="Your API key" secret={secret} kept="its hash" onClose={onClose}>
-      <CodeTabs samples={completionSamples({ publicUrl, apiKey: secret, request })} />
-    </SecretOnce>
   );
 }
