@@ -27,7 +27,7 @@ export function createTokenAccountCommand(): Command {
       'the key that pays; it is the owner by default',
       keyOption('--signer'),
     )
-    .option('--owner <address>', 'somebody else, who need not sign', parseAddress)
+    .option('--owner <address>', 'another owner, who need not sign', parseAddress)
     .option('--stake', 'for the token of stakes instead');
   return addLedgerOptions(command, "the ledger's node").action(async (options: Options) =>
     console.log(await makeTokenAccount(options)),

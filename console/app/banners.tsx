@@ -39,7 +39,7 @@ function MirrorNotice() {
   );
 }
 
-/** What is true of every page at present, above all of them. */
+/** Notices above every page. */
 export function Banners() {
   const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
   const { session } = useSession();

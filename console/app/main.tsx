@@ -12,7 +12,7 @@ import { readEarly, readOnce } from './earlyReads.ts';
 import { PAGES, pathOf } from './pages.tsx';
 import { applyTheme, followTheme } from './theme.ts';
 
-/** For answers that the document asked for half a second ago or more. */
+/** How long to wait for answers that the document requested at its start. */
 const ANSWERS_MS = 100;
 
 loadFonts();
@@ -29,7 +29,7 @@ const read = readEarly(client, { path, isFiltered: search !== '' });
 await (path && PAGES[path].Content.load().catch(() => undefined));
 // Without a session a wallet's page asks for a sign-in: the document stays until that is known.
 if (path && PAGES[path].access === 'wallet') await readOnce(client, '/session');
-// Answers that are as good as here are drawn at once: drawing twice takes longer.
+// Answers that come within this time are drawn at once: drawing the page twice takes longer.
 await Promise.race([read, new Promise((resolve) => setTimeout(resolve, ANSWERS_MS))]);
 
 const root = document.getElementById('root');

@@ -43,7 +43,7 @@ export function useShortcuts(actions: {
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('[role="dialog"]')) return;
-      // When it was pressed: a page that is busy handles it later.
+      // The time of the press: a busy page handles it later.
       if (event.timeStamp - leaderAtMs < SEQUENCE_MS) {
         leaderAtMs = Number.NEGATIVE_INFINITY;
         const destination = navigationFor(current)

@@ -18,9 +18,9 @@ interface Link {
 }
 
 /**
- * Writes a document for each page of the app, made of `index.html`. It asks for everything that the
- * page is made of at once: otherwise the page's own code was asked for when the app had started. And
- * it has navigation, title and lead in it, which the browser paints before any script.
+ * Writes a document for each page of the app, made of `index.html`. It preloads the page's own code, which
+ * the app would request only after its start. It contains navigation, title and lead, which the browser
+ * paints before any script.
  *
  * Verify's document gets the same navigation.
  *

@@ -119,7 +119,7 @@ function renderNavigation(ofLayout: OfLayout, path: string): string {
 
 const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Text of an element. */
+/** Escapes the text of an element. */
 function escaped(text: string): string {
   return text.replace(/[&<>]/g, (sign) => SIGNS[sign] ?? sign);
 }

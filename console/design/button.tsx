@@ -30,7 +30,7 @@ export function buttonClass(kind?: Kind, size?: 'small'): string {
   return joinClasses(styles.button, kind && styles[kind], size && styles[size]);
 }
 
-/** A button that is a picture alone. */
+/** A button without words; its label is for assistive technology. */
 export function IconButton({
   label,
   children,

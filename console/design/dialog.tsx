@@ -8,7 +8,7 @@ import { joinClasses } from './joinClasses.ts';
 
 interface DialogProps {
   readonly title: string;
-  /** Takes it away. */
+  /** Closes it. */
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** Buttons at its end. */
@@ -75,7 +75,7 @@ function Modal({
           className={className}
           onKeyDown={takeEnter}
           initialFocus={(openType) =>
-            // By name: else every control in it is looked at for the first one.
+            // By name: otherwise the library measures every control to find the first one.
             (openType !== 'touch' && onEnter !== undefined && firstField(popup.current)) ||
             closer.current
           }

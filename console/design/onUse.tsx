@@ -88,7 +88,7 @@ function FailedPart({ onRetry, onClose }: FailureProps) {
   );
 }
 
-/** Of the browser itself: the code of ours may be what is missing. */
+/** The browser's own dialog element, since the code of ours may be what failed to load. */
 function FailedDialog(props: FailureProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

@@ -4,7 +4,7 @@ import { createStore, useStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
 import { notifyTabs } from '../data/tabs.ts';
 
-/** A signed transaction of which it is not certain yet what becomes of it. */
+/** A signed transaction whose result is not certain yet. */
 export interface PendingTransaction {
   readonly signature: string;
   /** In base64, so that it can be sent again. */
@@ -21,7 +21,7 @@ export interface EndedTransaction extends PendingTransaction {
 
 const NAME = 'svc.pending';
 
-/** In this browser, so that a reload forgets none. */
+/** Kept in this browser, so that a reload loses none. */
 const pending = createStore<readonly PendingTransaction[]>(read());
 const ended = createStore<readonly EndedTransaction[]>([]);
 
@@ -34,10 +34,10 @@ function read(): PendingTransaction[] {
   }
 }
 
-/** Whether this browser keeps them; else they are known to this page alone. */
+/** Whether this browser's storage keeps them; if not, only this page has them. */
 let isKept = true;
 
-/** Of every page of this browser: each adds to what the others have written. */
+/** Those of every page of this browser, since others may have written after this one read. */
 const latest = () => (isKept ? read() : pending.get());
 
 function write(transactions: readonly PendingTransaction[]): void {
@@ -50,7 +50,7 @@ addEventListener('storage', ({ key }) => {
   if (key === NAME || key === null) pending.set(read());
 });
 
-/** Whether the wallet signed the same, in any page, and how it ended is not certain yet. */
+/** Whether the wallet has signed the same in any page, and its result is not certain yet. */
 export function isPending(title: string, wallet: string): boolean {
   return latest().some((one) => one.title === title && one.wallet === wallet);
 }
@@ -59,7 +59,7 @@ export function addPending(transaction: PendingTransaction): void {
   write([...latest(), transaction]);
 }
 
-/** Of a transaction that never left this browser. */
+/** Removes a transaction that was never sent. */
 export function dropPending({ signature }: PendingTransaction): void {
   write(latest().filter((one) => one.signature !== signature));
 }
@@ -78,7 +78,7 @@ export function noteEnded(news: EndedTransaction): void {
   ended.set([...others, news]);
 }
 
-/** Takes the news of an ending away. */
+/** Removes the notice of a transaction's end. */
 export function dismissEnded(signature: string): void {
   plans.delete(signature);
   ended.set(ended.get().filter((one) => one.signature !== signature));

@@ -15,7 +15,7 @@ export function PlanDialog({
   children,
 }: {
   readonly title: string;
-  /** Who signs, where it need not be the wallet that is signed in. */
+  /** The address that signs, where it may not be the wallet that is signed in. */
   readonly signer?: string;
   /** Undefined while something that was entered is wrong; the fields say what. */
   readonly makePlan: (() => Plan) | undefined;

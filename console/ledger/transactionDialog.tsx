@@ -92,7 +92,7 @@ export function TransactionDialog({
   );
 }
 
-/** Has the connected wallet sign, once it is asked to. @param onSent called when it was sent */
+/** Has the connected wallet sign and send on request. @param onSent called when it was sent */
 function useSigning(plan: Plan, onSent: () => void) {
   const ledger = useLedger();
   const connection = useConnection();
@@ -141,7 +141,7 @@ function Effects({
   );
 }
 
-/** What another signer than the wallet that is signed in needs. */
+/** The message to sign, for a signer that is not the wallet that is signed in. */
 function MessageForOther({ plan }: { readonly plan: Plan }) {
   const ledger = useLedger();
   const message = useQuery({

@@ -31,7 +31,7 @@ interface SessionState {
   /** Why it is not known. */
   readonly error: Error | null;
   readonly readSession: () => void;
-  /** Takes in what a sign-in made. */
+  /** Takes over a new session. */
   readonly accept: (made: SessionObject) => void;
   /** @throws NotSignedInError when the dialog is closed without a sign-in */
   readonly askSignIn: (reason: string) => Promise<SessionObject>;
@@ -39,7 +39,7 @@ interface SessionState {
   readonly signOut: () => Promise<void>;
   /** Why the last sign-out did not succeed. */
   readonly signOutError: Error | null;
-  /** How often somebody has signed out in this browser: what was open before is closed then. */
+  /** How many sign-outs this browser has seen. Each closes the pages of a wallet that are open. */
   readonly signOuts: number;
 }
 
@@ -57,7 +57,7 @@ class NotSignedInError extends Error {
 }
 
 /**
- * Knows who is signed in, and asks for a sign-in over whatever page is open. The session is the
+ * Holds the session, and asks for a sign-in over the page that is open. The session is the
  * browser's: a sign-in or sign-out in one tab holds for all of them.
  */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {

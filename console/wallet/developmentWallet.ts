@@ -18,7 +18,7 @@ import { createStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
 import icon from '../design/icon.svg';
 
-/** An account of the development ledger, by what it is there. */
+/** An account of the development ledger, by its role there. */
 export type DevelopmentAccount = DevelopmentAccounts['accounts'][number];
 
 /** What the user of the development wallet is asked. */
@@ -125,7 +125,7 @@ function walletAccount(
   };
 }
 
-/** @param silent takes the account of before, and asks for none */
+/** @param silent takes the account that was chosen before, without a question */
 async function choose(url: string, silent: boolean): Promise<DevelopmentAccount | undefined> {
   const { accounts } = (await call(`${url}/accounts`)) as DevelopmentAccounts;
   if (!silent) return askAccount(accounts);

@@ -8,7 +8,7 @@ import { gatewayPlan, modelPlan, pausePlan, retirePlan } from './plans.ts';
 
 export type Model = LedgerRules['models'][number];
 
-/** A change of the ledger's rules that somebody asked for. */
+/** A change of the ledger's rules to be signed. */
 export type Asked =
   | { readonly kind: 'pause'; readonly changes: Partial<LedgerRules> }
   | { readonly kind: 'gateway'; readonly isStopped: boolean }

@@ -21,7 +21,7 @@ export interface CreditState {
   readonly stablecoin?: { readonly baseUnits: bigint | undefined };
 }
 
-/** Who may lock a wallet's credits. */
+/** An address that may lock a wallet's credits. */
 export interface Spender {
   readonly address: Key;
   /** How the sentences name it. */

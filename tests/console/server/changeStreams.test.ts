@@ -20,7 +20,7 @@ let changedWallets: string[];
 let statements: string[];
 /** Where a test holds them, ends a reading of balances, which shows what was there at its beginning. */
 let held: (() => void)[] | undefined;
-let tellChanges: (addresses: readonly string[]) => void;
+let reportChanges: (addresses: readonly string[]) => void;
 
 beforeEach(() => {
   time = createMovableTime();
@@ -34,7 +34,7 @@ beforeEach(() => {
     openStreams: { admit() {} },
     watch: {
       onChanges(listener) {
-        tellChanges = listener;
+        reportChanges = listener;
         return () => {};
       },
     },
@@ -153,24 +153,24 @@ describe('the streams of many wallets', () => {
       const own = await Promise.all(Array.from({ length: STREAMS_EACH }, () => open(wallet)));
       opened.set(wallet, own);
     }
-    const countTold = () =>
+    const countReceived = () =>
       WALLETS.map((wallet) => opened.get(wallet)?.map(({ received }) => received.length) ?? []);
-    return { opened, countTold };
+    return { opened, countReceived };
   }
 
   it('cost one statement a turn while nothing changes, and nothing is written', async () => {
-    const { countTold } = await openAll();
-    const before = countTold();
+    const { countReceived } = await openAll();
+    const before = countReceived();
     expect(await takeTurn()).toEqual(['console-balances']);
-    expect(countTold()).toEqual(before);
+    expect(countReceived()).toEqual(before);
   });
 
   it('cost three statements for any number of changes, each to its wallet', async () => {
-    const { opened, countTold } = await openAll();
-    const before = countTold();
+    const { opened, countReceived } = await openAll();
+    const before = countReceived();
     changedWallets = WALLETS.slice(0, 10);
     credits.set('wallet 20', 7n);
-    tellChanges(changedWallets.map((wallet) => `job of ${wallet}`));
+    reportChanges(changedWallets.map((wallet) => `job of ${wallet}`));
 
     const turn = await takeTurn();
 
@@ -179,7 +179,7 @@ describe('the streams of many wallets', () => {
     const expected = before.map((counts, place) =>
       counts.map((count) => (isChanged(place) ? count + 1 : count)),
     );
-    expect(countTold()).toEqual(expected);
+    expect(countReceived()).toEqual(expected);
     const last = (wallet: string) => opened.get(wallet)?.at(-1)?.received.at(-1);
     expect(last('wallet 3')).toContain('"id":"job of wallet 3"');
     expect(last('wallet 3')).not.toContain('job of wallet 4');
