@@ -97,7 +97,7 @@ describe('svc credits buy', () => {
     const wallet = await fundWallet(5n);
     const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
     const { said } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
-    expect(said).toContain('No service may spend them yet: change the limits to name one.');
+    expect(said).toContain('No service may spend them yet: name one by changing the limits.');
     expect((await service.account(wallet.publicKey)).spender).toEqual(PublicKey.default);
   });
 

@@ -74,7 +74,7 @@ export function buyPlan(
       `You pay ${costs} for ${formatCredits(credits)}.`,
       ...(account ? [] : ['Your credit account is opened; your wallet pays its rent in SOL.']),
       ...(naming?.describe([]) ?? []),
-      ...(isReady ? [] : ['No service may spend them yet: change the limits to name one.']),
+      ...(isReady ? [] : [notReady(service)]),
       ...balancesAfter(accounts),
     ],
   };
@@ -191,6 +191,11 @@ function isSpender(account: CreditState['account'], service: Spender | undefined
   const spender = spenderOf(account);
   return spender?.equals(service?.address ?? spender) ?? false;
 }
+
+const notReady = (service: Spender | undefined): string =>
+  service
+    ? `${service.name} may not spend them yet: name it by changing the limits.`
+    : 'No service may spend them yet: name one by changing the limits.';
 
 /** @param accounts the credit account, and the token account */
 function balancesAfter([credit, token]: readonly (Uint8Array | null)[]): string[] {
