@@ -77,19 +77,10 @@ export function VerifyPage() {
   );
 }
 
-interface Fields {
-  readonly named: string;
-  readonly wallet: string;
-  readonly rpcUrl: string;
-  readonly programId: string;
-  readonly secondUrl: string;
-  readonly text: string;
-  readonly receipt: string;
-  readonly hasText: boolean;
-}
+type Fields = ReturnType<typeof readAddress>;
 
 /** What the page begins with: the job of its path, and what stands behind its `#` or in its head. */
-function readAddress(): Fields {
+function readAddress() {
   const facts = new URLSearchParams(location.hash.slice(1));
   const meta = (name: string) =>
     document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';

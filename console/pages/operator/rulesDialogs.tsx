@@ -83,14 +83,8 @@ type Fields = { [Key in keyof typeof NEW]: string };
 /** A model's fields as they are entered. */
 function fieldsOf(model: Model | undefined): Fields {
   if (model === undefined) return NEW;
-  const { id, tier, label, originator } = model;
-  return {
-    ...{ id, tier, label, originator },
-    context_window: String(model.context_window),
-    credits_per_request: String(model.credits_per_request),
-    credits_per_1k_tokens: String(model.credits_per_1k_tokens),
-    long_completion_threshold: String(model.long_completion_threshold),
-  };
+  const names = Object.keys(NEW) as (keyof Fields)[];
+  return Object.fromEntries(names.map((name) => [name, String(model[name])])) as Fields;
 }
 
 /** @param fields whole ones */
