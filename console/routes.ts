@@ -212,14 +212,12 @@ export function earlyReadsOf(
   return { reads: [...COMMON_READS, ...reads].filter(mayRead), lists };
 }
 
-/**
- * Where the build puts a page's document. That of a wallet's page is another one for a reader without
- * a session, who is asked to sign in there.
- */
-export function documentOf({ module, access }: AppPage, hasSession: boolean): string {
-  const name = module.replace(/^.*\//, '').replace(/\.tsx$/, '');
-  return `documents/${name}${access === 'wallet' && !hasSession ? '.signedOut' : ''}.html`;
-}
+/** Where the build puts the document of a page. */
+export const documentOf = ({ module }: AppPage): string =>
+  `documents/${module.replace(/^.*\//, '').replace(/\.tsx$/, '')}.html`;
+
+/** Where it puts the one that asks for a sign-in, in the place of every wallet's page. */
+export const SIGN_IN_DOCUMENT = 'documents/signIn.html';
 
 /** Paths of Verify, whose document is `console/verify.html`. */
 export const VERIFY_PATHS = ['/verify', '/verify/:job'] as const;

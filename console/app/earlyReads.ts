@@ -32,7 +32,13 @@ export async function readEarly(
     return Promise.all(reads.map((one) => readOnce(client, one)));
   };
   await readAll(null);
-  const answer = client.getQueryData<AnswerOf<'GET', '/session'>>(keyOf('/session'));
+  const session = sessionOf(client);
   // What has been read already is new enough, and not read again.
-  if (answer?.session) await readAll(answer.session);
+  if (session) await readAll(session);
 }
+
+const sessionOf = (client: QueryClient) =>
+  client.getQueryData<AnswerOf<'GET', '/session'>>(keyOf('/session'))?.session;
+
+/** Whether a session is known by now. */
+export const hasSession = (client: QueryClient): boolean => sessionOf(client) != null;

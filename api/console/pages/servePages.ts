@@ -5,6 +5,7 @@ import {
   type AppPage,
   documentOf,
   earlyReadsOf,
+  SIGN_IN_DOCUMENT,
   VERIFY_PATHS,
 } from '../../../console/routes.ts';
 import { ApiError } from '../../contracts/errors.ts';
@@ -32,17 +33,16 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export function servePages(app: Express, files: PageFiles, deployment: Deployment): void {
   const { rpc_url, development_wallet_url } = deployment;
   const appHeaders = { 'content-security-policy': appPolicy([rpc_url, development_wallet_url]) };
+  const signIn = requireFile(files, SIGN_IN_DOCUMENT);
   for (const path of APP_PATHS) {
     const page = APP_PAGES[path];
-    const [ofReader, ofStranger] = [true, false].map((hasSession) =>
-      requireFile(files, documentOf(page, hasSession)),
-    ) as [PageFile, PageFile];
+    const document = requireFile(files, documentOf(page));
     app.get(
       path,
       serveDocument((request) => {
         const hasSession = readSessionCookie(request) !== undefined;
         return {
-          file: hasSession ? ofReader : ofStranger,
+          file: hasSession || page.access === 'public' ? document : signIn,
           headers: { ...appHeaders, vary: 'Cookie', link: earlyReads(request, page, hasSession) },
         };
       }),
