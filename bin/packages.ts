@@ -23,7 +23,7 @@ export const PACKAGES = {
     ],
   },
   testing: { folder: 'testing/kit', entries: ['testing/kit/index'] },
-  cli: { folder: 'cli', entries: ['cli/published'] },
+  cli: { folder: 'cli', entries: ['cli/packageMain'] },
 };
 
 /** Where the built packages are, each in a folder of its name, as `npm publish` takes it. */

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
 import { type Artifact, auditProgram } from '../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
+import { asCommandError } from './terminal/asCommandError.ts';
 import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal/ledgerNode.ts';
-import { CommandError } from './terminal/output.ts';
 import { renderChecks, renderJson } from './terminal/renderChecks.ts';
 
 interface Options extends LedgerOptions {
@@ -26,7 +26,10 @@ export function createAuditCommand(): Command {
 }
 
 async function run(options: Options): Promise<void> {
-  const artifact = await readArtifact(options.artifact);
+  const artifact = await asCommandError(
+    () => readArtifact(options.artifact),
+    ({ message }) => `The artifact cannot be read: ${message}`,
+  );
   const evidence = await withLedgerNode(options, ({ connection, addresses }) =>
     gatherProgram({ connection, addresses }),
   );
@@ -49,21 +52,17 @@ async function run(options: Options): Promise<void> {
   }
   console.log(
     `${addresses.programId}, between slots ${slots.first} and ${slots.last}. ` +
-      `Who can replace the program: ${upgradeAuthority ?? 'nobody'}.`,
+      `Who can replace the program: ${upgradeAuthority ?? 'none'}.`,
   );
   console.log(renderChecks(checks, []));
 }
 
 async function readArtifact(file: string | undefined): Promise<Artifact> {
-  try {
-    if (file !== undefined) return { code: await readFile(file) };
-    const hashes = await readFile(new URL('sha256.txt', ARTIFACTS), 'utf8');
-    const line = hashes.split('\n').find((text) => text.endsWith(`  ${ARTIFACT_NAME}`));
-    return {
-      code: await readFile(new URL(ARTIFACT_NAME, ARTIFACTS)),
-      recordedSha256: line?.split(' ')[0],
-    };
-  } catch (cause) {
-    throw new CommandError(`The artifact cannot be read: ${(cause as Error).message}`, { cause });
-  }
+  if (file !== undefined) return { code: await readFile(file) };
+  const hashes = await readFile(new URL('sha256.txt', ARTIFACTS), 'utf8');
+  const line = hashes.split('\n').find((text) => text.endsWith(`  ${ARTIFACT_NAME}`));
+  return {
+    code: await readFile(new URL(ARTIFACT_NAME, ARTIFACTS)),
+    recordedSha256: line?.split(' ')[0],
+  };
 }

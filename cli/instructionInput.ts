@@ -13,6 +13,7 @@ import * as builders from '../programs/client/instructions.ts';
 import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
 
 import { verifySignature } from '../programs/client/proof.ts';
+import { asCommandError } from './terminal/asCommandError.ts';
 import { CommandError } from './terminal/output.ts';
 
 /**
@@ -110,7 +111,10 @@ export function buildInstruction(input: {
     if (account.signer && signer) fields[camelCase(account.name)] = signer;
   }
   for (const [field, value] of named) fields[camelCase(field)] = value;
-  const instruction = explained(name, [...types.keys()], () => buildWhole(name, build, fields));
+  const instruction = asCommandError(
+    () => buildWhole(name, build, fields),
+    (error) => describeFault(error, name, [...types.keys()]),
+  );
   item.accounts.forEach((account, index) => {
     const { pubkey } = instruction.keys[index] as AccountMeta;
     const value = named.get(account.name);
@@ -169,16 +173,12 @@ function buildWhole(
   }
 }
 
-/** Replaces the builders' field names in an error by those of the reference. */
-function explained<Result>(name: string, fields: readonly string[], work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    const reason = (error as Error).message
-      .replace(/\b\w+\b/g, (word) => fields.find((field) => camelCase(field) === word) ?? word)
-      .replace('a bigint', 'a whole number');
-    throw new CommandError(`${reason}. ${seeFields(name)}`, { cause: error });
-  }
+/** Replaces a builder's field names in its error by those of the reference. */
+function describeFault({ message }: Error, name: string, fields: readonly string[]): string {
+  const reason = message
+    .replace(/\b\w+\b/g, (word) => fields.find((field) => camelCase(field) === word) ?? word)
+    .replace('a bigint', 'a whole number');
+  return `${reason}. ${seeFields(name)}`;
 }
 
 const seeFields = (name: string) => `See docs/instructions/${name}.md for its fields.`;
@@ -231,11 +231,5 @@ function parseSignedMessage(path: string): z.infer<typeof signedMessageFile> {
 }
 
 function readPart<Value>(path: string, name: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (cause) {
-    throw new CommandError(`${path}: ${name} cannot be read: ${(cause as Error).message}.`, {
-      cause,
-    });
-  }
+  return asCommandError(read, ({ message }) => `${path}: ${name} cannot be read: ${message}.`);
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { writeNewKey } from '../common/keys/keyFile.ts';
-import { CommandError } from './terminal/output.ts';
+import { asCommandError } from './terminal/asCommandError.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'is there already, and a key is never overwritten',
@@ -17,10 +17,10 @@ export function createKeygenCommand(): Command {
 }
 
 function makeKey(path: string): void {
-  try {
-    console.log(writeNewKey(path).publicKey.toBase58());
-  } catch (error) {
-    const { code = 'error' } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${path} ${REASONS[code] ?? `cannot be written (${code})`}.`);
-  }
+  const { publicKey } = asCommandError(
+    () => writeNewKey(path),
+    ({ code = 'error' }: NodeJS.ErrnoException) =>
+      `${path} ${REASONS[code] ?? `cannot be written (${code})`}.`,
+  );
+  console.log(publicKey.toBase58());
 }

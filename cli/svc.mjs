@@ -13,7 +13,7 @@ if (existsSync(source)) {
   runPinnedNode([source, ...process.argv.slice(2)], { endsWithParent: true });
 } else {
   requireNode();
-  await import('./dist/cli/published.js');
+  await import('./dist/cli/packageMain.js');
 }
 
 /** A package that svc needs would end with a stack on an older one. */

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { tokenAccountCreate } from '../programs/client/token/instructions.ts';
 import { readConfig, readTokenBalance } from '../worker/setup/ledgerState.ts';
 import { sendTogether } from '../worker/setup/transactions.ts';
-import { explained } from './terminal/explained.ts';
+import { asCommandError } from './terminal/asCommandError.ts';
 import { keyOption } from './terminal/keyOption.ts';
 import {
   addLedgerOptions,
@@ -27,7 +27,7 @@ export function createTokenAccountCommand(): Command {
       'the key that pays; it is the owner by default',
       keyOption('--signer'),
     )
-    .option('--owner <address>', 'somebody else, who need not sign', parseAddress)
+    .option('--owner <address>', 'another owner, who need not sign', parseAddress)
     .option('--stake', 'for the token of stakes instead');
   return addLedgerOptions(command, "the ledger's node").action(async (options: Options) =>
     console.log(await makeTokenAccount(options)),
@@ -38,7 +38,7 @@ export function createTokenAccountCommand(): Command {
 async function makeTokenAccount(options: Options): Promise<string> {
   const { signer, stake, owner = signer.publicKey } = options;
   return withLedgerNode(options, ({ rpc, connection, addresses }) =>
-    explained(async () => {
+    asCommandError(async () => {
       const config = await readConfig(connection, addresses);
       const mint = stake ? config.stakeMint : config.creditMint;
       const { address, baseUnits } = await readTokenBalance(connection, mint, owner);

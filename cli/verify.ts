@@ -7,6 +7,7 @@ import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
+import { asCommandError, messageOf } from './terminal/asCommandError.ts';
 import {
   type LedgerOptions,
   parseAddress,
@@ -100,13 +101,15 @@ async function gather(named: string, options: Options): Promise<Evidence> {
   return withLedgerNode(ledger, async ({ connection, addresses }) => {
     const node = { connection, addresses };
     const locate = (owner?: PublicKey) => locateJob({ ...node, named, wallet: owner });
-    const job = await locate(wallet)
-      .catch((error: unknown) => {
-        if (wallet || !target.wallet || !(error instanceof JobNotLocatedError)) throw error;
-        // Of a closed job the id alone does not say where it was.
-        return locate(target.wallet);
-      })
-      .catch(explain);
+    const job = await asCommandError(
+      () =>
+        locate(wallet).catch((error: unknown) => {
+          if (wallet || !target.wallet || !(error instanceof JobNotLocatedError)) throw error;
+          // Of a closed job the id alone does not say where it was.
+          return locate(target.wallet);
+        }),
+      messageOf(JobNotLocatedError),
+    );
     return gatherEvidence({ ...node, job, historyMax });
   });
 }
@@ -125,18 +128,14 @@ async function readStack(): Promise<Required<LedgerOptions> & { wallet: PublicKe
 
 async function readOutput(file: string): Promise<Uint8Array> {
   if (file === '-') return buffer(process.stdin);
-  return readFile(file).catch((cause: Error) => {
-    throw new CommandError(`The text cannot be read: ${cause.message}`, { cause });
-  });
+  return asCommandError(
+    () => readFile(file),
+    ({ message }) => `The text cannot be read: ${message}`,
+  );
 }
 
 function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0) return count;
   throw new InvalidArgumentError('It must be a whole number above 0.');
-}
-
-function explain(error: Error): never {
-  if (error instanceof JobNotLocatedError) throw new CommandError(error.message, { cause: error });
-  throw error;
 }

@@ -5,7 +5,7 @@ import { folderAt, readKeys, readSettings, requireSettings } from '../worker/set
 import { type InitializeOptions, initializeWorker } from '../worker/setup/initialize.ts';
 import { leaveService } from '../worker/setup/leave.ts';
 import { describeWorker } from '../worker/setup/status.ts';
-import { explained } from './terminal/explained.ts';
+import { asCommandError } from './terminal/asCommandError.ts';
 import { parseAddress, parseNodeUrl, withLedgerNode } from './terminal/ledgerNode.ts';
 import { CommandError, renderRows } from './terminal/output.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './wallet/target.ts';
@@ -56,7 +56,7 @@ async function initialize(options: InitOptions): Promise<void> {
   const { rpc, allowsLoopback = isLoopbackHost(rpc.hostname) } = target;
   const decided = { ...options, rpc, gateway, upstreamKey, allowsLoopback };
   await withLedgerNode(target, (ledger) =>
-    explained(initializeWorker(decided, ledger, console.log)),
+    asCommandError(() => initializeWorker(decided, ledger, console.log)),
   );
 }
 
@@ -67,22 +67,23 @@ async function run({ dir }: { dir: string }): Promise<void> {
     import('../common/shutdown.ts'),
   ]);
   const folder = folderAt(dir);
-  try {
+  const start = async () => {
     const config = loadConfig({ ...readSettings(folder), ...process.env });
     const { url, address, engine, shutdown } = await startWorker(config);
     runUntilEnded(shutdown, { url, engine, worker_address: address });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const read = `It reads the environment, and then ${folder.settingsPath}.`;
-    throw new CommandError(`${error.message}\n${read}`, { cause: error });
-  }
+  };
+  await asCommandError(start, (error) =>
+    error instanceof ConfigError
+      ? `${error.message}\nIt reads the environment, and then ${folder.settingsPath}.`
+      : undefined,
+  );
 }
 
 async function showStatus(options: { dir: string; days: number; jobs: number }): Promise<void> {
   const { days, jobs: jobsMax } = options;
   const { ledger, authority, metricsPort } = await settingsIn(options.dir);
   const status = await withLedgerNode(ledger, (node) =>
-    explained(describeWorker({ ...node, authority, metricsPort, days, jobsMax })),
+    asCommandError(() => describeWorker({ ...node, authority, metricsPort, days, jobsMax })),
   );
   console.log(status.text);
   if (status.failures.length === 0) return;
@@ -94,15 +95,15 @@ async function showStatus(options: { dir: string; days: number; jobs: number }):
 
 async function stop({ dir }: { dir: string }): Promise<void> {
   const { ledger, metricsPort } = await settingsIn(dir);
-  const { authority } = await explained(async () => readKeys(folderAt(dir)));
+  const { authority } = asCommandError(() => readKeys(folderAt(dir)));
   await withLedgerNode(ledger, (node) =>
-    explained(leaveService({ ...node, authority, metricsPort, report: console.log })),
+    asCommandError(() => leaveService({ ...node, authority, metricsPort, report: console.log })),
   );
 }
 
 /** What `svc worker init` wrote. */
 async function settingsIn(dir: string) {
-  const settings = await explained(async () => requireSettings(folderAt(dir)));
+  const settings = asCommandError(() => requireSettings(folderAt(dir)));
   return {
     ledger: {
       rpc: parseNodeUrl(settings.SOLANA_RPC_URL ?? ''),

@@ -1,3 +1,5 @@
+import type { ReadPath, SessionObject } from '../api/console/contracts/index.ts';
+
 /** Where the pages are, in the words of express and wouter. The API serves these and no others. */
 
 /** What a page begins with: its document shows it before there is a script, and the page draws it again. */
@@ -7,20 +9,35 @@ export interface PageHead {
   readonly size?: 'large';
 }
 
+/** The groups of the navigation, from top to bottom. */
+export const GROUPS = ['Wallet', 'Network', 'Duties'] as const;
+
+/** A place in the navigation. */
+export interface Menu {
+  readonly group: (typeof GROUPS)[number];
+  /** Unless the page's title. */
+  readonly name?: string;
+  /** The letter that leads there behind `g`. */
+  readonly letter: string;
+  /** Shown to a wallet with one of these roles; by default to everybody. */
+  readonly roles?: readonly (keyof SessionObject['roles'])[];
+}
+
+/** Everything that the rest of the app has to know of a page. */
 export interface AppPage {
   /** Below `console/`. */
   readonly module: string;
   readonly access: 'public' | 'wallet';
   /** Unless it depends on what is read. */
   readonly head?: PageHead;
+  /** Absent where only other pages lead to it. */
+  readonly menu?: Menu;
   /** Of the app, where one page stays open over several paths. */
   readonly pattern?: string;
-  /** What it asks the API for at once: the answers are on their way before its code is. */
-  readonly reads: readonly string[];
+  /** What it asks the API for at once, if its reader may: the answers come before its code does. */
+  readonly reads: readonly ReadPath[];
   /** The first pages of what it reads page by page, on their way as early. */
-  readonly lists?: readonly string[];
-  /** What only a wallet with this role may read: asked for as soon as the session is known. */
-  readonly duty?: { readonly role: 'arbiter'; readonly read: string };
+  readonly lists?: readonly (ReadPath | `${ReadPath}?${string}`)[];
 }
 
 const jobs = {
@@ -43,6 +60,7 @@ export const APP_PAGES = {
       lead: 'A chat-completions API. Each job is paid on a ledger only when its worker proves the text that you received.',
       size: 'large',
     },
+    menu: { group: 'Network', name: 'Home', letter: 'h' },
     reads: ['/network', '/models'],
   },
   '/console/models': {
@@ -52,6 +70,7 @@ export const APP_PAGES = {
       title: 'Models',
       lead: 'Prices are on the ledger. A job is charged by them and never more than it locked.',
     },
+    menu: { group: 'Network', letter: 'm' },
     reads: ['/models'],
   },
   '/console/workers': {
@@ -61,6 +80,7 @@ export const APP_PAGES = {
       title: 'Workers',
       lead: 'Each has tokens at stake, and loses some of them for two proofs of one attempt.',
     },
+    menu: { group: 'Network', letter: 'w' },
     reads: ['/workers'],
   },
   '/console/workers/:worker': {
@@ -75,11 +95,13 @@ export const APP_PAGES = {
       title: 'Status',
       lead: 'What the service needs, part by part, and what it means when one of them is away.',
     },
+    menu: { group: 'Network', letter: 't' },
     reads: ['/status'],
   },
   '/console/jobs': {
     ...jobs,
     pattern: '/console/jobs/:job?',
+    menu: { group: 'Wallet', letter: 'j' },
     reads: ['/models', '/job-counts'],
     lists: ['/jobs?limit=100'],
   },
@@ -91,6 +113,7 @@ export const APP_PAGES = {
       title: 'Playground',
       lead: "Ask a model with your API key's rights, for the same credits as any other request.",
     },
+    menu: { group: 'Wallet', letter: 'p' },
     reads: ['/models', '/key'],
   },
   '/console/usage': {
@@ -100,6 +123,7 @@ export const APP_PAGES = {
       title: 'Usage',
       lead: 'What your jobs were charged and how long they took, by day or hour and by model.',
     },
+    menu: { group: 'Wallet', letter: 'u' },
     reads: ['/models'],
   },
   '/console/credits': {
@@ -109,6 +133,7 @@ export const APP_PAGES = {
       title: 'Credits',
       lead: 'They are on the ledger: jobs lock and spend them, and you can withdraw the others.',
     },
+    menu: { group: 'Wallet', letter: 'c' },
     reads: [],
     lists: ['/account/history'],
   },
@@ -119,6 +144,7 @@ export const APP_PAGES = {
       title: 'Settings',
       lead: "Your wallet's API key, its alert for low credits, its webhooks, and where you are signed in.",
     },
+    menu: { group: 'Wallet', letter: 's' },
     reads: ['/key', '/threshold', '/webhooks', '/sessions', '/models'],
   },
   '/console/settings/webhooks/:webhook': {
@@ -133,6 +159,11 @@ export const APP_PAGES = {
       title: 'Operator',
       lead: 'The API keys of this service, and what it follows on the ledger: pauses, gateway, models.',
     },
+    menu: {
+      group: 'Duties',
+      letter: 'o',
+      roles: ['operator', 'authority', 'gateway_operator'],
+    },
     reads: ['/operator/ledger'],
   },
   '/console/arbiter': {
@@ -142,12 +173,12 @@ export const APP_PAGES = {
       title: 'Arbiter',
       lead: 'Open disputes, the most urgent first. A verdict for the client needs signed evidence.',
     },
-    reads: [],
-    duty: { role: 'arbiter', read: '/arbiter/disputes' },
+    menu: { group: 'Duties', letter: 'a', roles: ['arbiter', 'operator'] },
+    reads: ['/arbiter/disputes'],
   },
 } as const satisfies Readonly<Record<`/console${string}`, AppPage>>;
 
-/** What the pages of a wallet show to somebody who is not signed in. */
+/** What the pages of a wallet show to a visitor without a session. */
 export const SIGN_IN_HEAD = {
   title: 'Sign in with your wallet',
   lead: 'Your wallet owns your credits and your API key. There is no account and no password.',
@@ -157,36 +188,36 @@ export type AppPath = keyof typeof APP_PAGES;
 
 export const APP_PATHS = Object.keys(APP_PAGES) as AppPath[];
 
-/** What every page asks for at once, and what one does whose reader is signed in. */
-const COMMON_READS = { anybody: ['/session', '/config'], wallet: ['/account'] };
+/** What every page asks for at once, if its reader may. */
+const COMMON_READS: readonly ReadPath[] = ['/session', '/config', '/account'];
 
 /**
- * What a page asks for at once: nothing that its reader may not read, and where its address has
- * filters, nothing of its own, since that would be another list.
+ * What a page asks for at once, as far as its reader may read it. Where its address has filters, it
+ * asks for nothing of its own, since that would be another list.
  *
  * @param page undefined where there is none at the address
+ * @param reader.mayRead by the contract of the route
  */
 export function earlyReadsOf(
   page: AppPage | undefined,
-  reader: { readonly hasSession: boolean; readonly isFiltered: boolean },
+  reader: {
+    readonly mayRead: (path: ReadPath) => boolean;
+    readonly hasSession: boolean;
+    readonly isFiltered: boolean;
+  },
 ): Required<Pick<AppPage, 'reads' | 'lists'>> {
-  const { hasSession, isFiltered } = reader;
+  const { mayRead, hasSession, isFiltered } = reader;
   const isShown = page && !isFiltered && (page.access === 'public' || hasSession);
   const { reads = [], lists = [] } = isShown ? page : {};
-  return {
-    reads: [...COMMON_READS.anybody, ...(hasSession ? COMMON_READS.wallet : []), ...reads],
-    lists,
-  };
+  return { reads: [...COMMON_READS, ...reads].filter(mayRead), lists };
 }
 
-/**
- * Where the build puts a page's document. That of a wallet's page is another one for a reader without
- * a session, who is asked to sign in there.
- */
-export function documentOf({ module, access }: AppPage, hasSession: boolean): string {
-  const name = module.replace(/^.*\//, '').replace(/\.tsx$/, '');
-  return `documents/${name}${access === 'wallet' && !hasSession ? '.signedOut' : ''}.html`;
-}
+/** Where the build puts the document of a page. */
+export const documentOf = ({ module }: AppPage): string =>
+  `documents/${module.replace(/^.*\//, '').replace(/\.tsx$/, '')}.html`;
+
+/** Where it puts the one that asks for a sign-in, in the place of every wallet's page. */
+export const SIGN_IN_DOCUMENT = 'documents/signIn.html';
 
 /** Paths of Verify, whose document is `console/verify.html`. */
 export const VERIFY_PATHS = ['/verify', '/verify/:job'] as const;

@@ -78,8 +78,8 @@ const SCENES: readonly (readonly [name: string, act: (page: Page) => Promise<voi
 ];
 
 /**
- * Presses with the bare mouse, once the page rests, and leaves the page alone until it rests again: to
- * look for elements takes the page's own time, which nobody spends who has eyes.
+ * Presses with the bare mouse, once the page rests, and leaves the page alone until it rests again.
+ * Finding elements by a script takes time of the page that a visitor does not spend.
  */
 async function pressOn(target: Locator): Promise<void> {
   const page = target.page();

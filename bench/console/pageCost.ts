@@ -3,12 +3,12 @@ import { ready } from '../../testing/browser.ts';
 
 /** How much slower the processor is made. */
 const SLOWDOWN = 4;
-/** By then the last of a page is painted. Nothing asks the page meanwhile: an answer takes its time. */
+/** By then the last of a page is painted. Until then nothing asks the page: an answer takes its time. */
 const SETTLE_MS = 4_000;
 
 /**
- * Told by the page itself: the newest paint, the sum of all shifts that nobody asked for, and when the
- * last element came. The largest paint is of the document's own text, so that it does not tell the last.
+ * Recorded by the page itself: the largest paint, the sum of all shifts without an input, and when the
+ * last element came. The largest paint is of the document's own text, so it may be long before the last.
  */
 export const OBSERVE = `
   window.measured = { lcp: 0, shift: 0, drawn: 0 };

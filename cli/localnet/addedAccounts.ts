@@ -4,6 +4,7 @@ import { programAt } from '../../localnet/escrow.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
 import { type Account, RENT_EPOCH_NEVER } from '../../localnet/runtime/runtime.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import { asCommandError } from '../terminal/asCommandError.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
 
@@ -32,14 +33,10 @@ function parseProgramId(text: string): PublicKey {
 }
 
 function readElf(file: string): Uint8Array {
-  let elf: Buffer;
-  try {
-    elf = readFileSync(file);
-  } catch (cause) {
-    throw new CommandError(`--bpf-program cannot read ${file}: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
+  const elf = asCommandError(
+    () => readFileSync(file),
+    ({ message }) => `--bpf-program cannot read ${file}: ${message}`,
+  );
   if (elf.toString('latin1', 0, ELF_MAGIC.length) === ELF_MAGIC) return elf;
   throw new CommandError(`--bpf-program ${file} is no program: it is no ELF file.`);
 }

@@ -7,6 +7,7 @@ import { endWithParent } from '../../common/shutdown.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../localnet/profile.ts';
 import type { Localnet } from '../../localnet/start.ts';
 import { writeSecret } from '../../stack/stackFile.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { keyOption } from '../terminal/keyOption.ts';
 import { parseAddress, parseUrlOf } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
@@ -137,15 +138,18 @@ async function choosePayer(options: LocalnetCommandOptions): Promise<Keypair> {
   const file = initialized && dataDir && join(dataDir, PAYER_FILE);
   if (file && existsSync(file)) return keyOption(file)(file);
   const made = Keypair.generate();
-  if (file) await explained(writeSecret(file, JSON.stringify([...made.secretKey])));
+  if (file) await writeOwn(file, JSON.stringify([...made.secretKey]));
   return made;
 }
 
 /** @param file one that only its owner may read; without one the text is printed */
 async function write(text: string, file: string | undefined): Promise<void> {
-  if (file) await explained(writeSecret(file, text));
+  if (file) await writeOwn(file, text);
   else process.stdout.write(text);
 }
+
+const writeOwn = (file: string, text: string) =>
+  asCommandError(() => writeSecret(file, text), messageOf(Error));
 
 async function start(options: LocalnetCommandOptions, payer: PublicKey): Promise<Localnet> {
   const { dataDir: folder, clone = [], url, bpfProgram = [] } = options;
@@ -158,30 +162,19 @@ async function start(options: LocalnetCommandOptions, payer: PublicKey): Promise
   const escrow = withEscrow({ payer, folder });
   const named = readPrograms(bpfProgram);
   const cloned = url ? await cloneAccounts(clone, url) : [];
-  return explained(
-    startLocalnet({
-      ...escrow,
-      programs: [...named, ...escrow.programs],
-      accounts: [...escrow.accounts, ...cloned],
-      folder,
-      host: options.host,
-      port: options.port,
-      profile: options.profile,
-      slotMs: options.slotMs,
-      confirmSlots: options.confirmSlots,
-      unreliable: options.unreliable,
-      isDevelopment: options.development === true,
-      onFault: endWith,
-    }),
+  const { host, port, profile, slotMs, confirmSlots, unreliable } = options;
+  return asCommandError(
+    () =>
+      startLocalnet({
+        ...escrow,
+        programs: [...named, ...escrow.programs],
+        accounts: [...escrow.accounts, ...cloned],
+        ...{ folder, host, port, profile, slotMs, confirmSlots, unreliable },
+        isDevelopment: options.development === true,
+        onFault: endWith,
+      }),
+    messageOf(Error),
   );
-}
-
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    throw new CommandError((error as Error).message, { cause: error });
-  }
 }
 
 /** Ends the process once, after the first signal or the end of what runs it. */

@@ -10,8 +10,9 @@ import { selectModels } from '../../api/sql/workers.ts';
 import { ConfigError } from '../../common/config.ts';
 import { getSlot } from '../../programs/client/rpc/methods.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
-import { COMPACT, CommandError } from '../terminal/output.ts';
+import { COMPACT } from '../terminal/output.ts';
 import { renderJson } from '../terminal/renderChecks.ts';
 import { withDatabase } from './database.ts';
 
@@ -113,7 +114,7 @@ async function run(options: Options): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => interruption.abort());
   }
-  const { workers, silent, programId } = await explained(async () => {
+  const { workers, silent, programId } = await asCommandError(async () => {
     const config = loadConfig();
     // An unreachable database or node is reported here at once; the API's parts would wait for it.
     await withDatabase(async (pool) => void (await selectModels(pool)));
@@ -129,24 +130,16 @@ async function run(options: Options): Promise<void> {
       interrupted: interruption.signal,
     });
     return { ...report, programId: config.SVC_PROGRAM_ID };
-  });
+  }, explain);
   const passed = hasPassed({ workers });
   if (!passed) process.exitCode = 1;
   const report = { passed, model, seed, questions, right_min: rightMin, workers, silent };
   console.log(options.json ? renderJson(report) : renderCanary(report, programId));
 }
 
-async function explained<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    const isKnown = [CanaryRefusedError, ConfigError, ApiError, LedgerUnavailableError].some(
-      (kind) => error instanceof kind,
-    );
-    if (isKnown) throw new CommandError((error as Error).message, { cause: error });
-    if (!(error instanceof PriceChangedError)) throw error;
-    throw new CommandError('The price of the model is changing; try again.', { cause: error });
-  }
+function explain(error: Error): string | undefined {
+  if (error instanceof PriceChangedError) return 'The price of the model is changing; try again.';
+  return messageOf(CanaryRefusedError, ConfigError, ApiError, LedgerUnavailableError)(error);
 }
 
 function parseKey(text: string): string {

@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import { readSetting } from '../../common/config.ts';
+import { ConfigError, readSetting } from '../../common/config.ts';
 import { databaseUrlFault, isWholeDatabaseUrl } from '../../common/net/urls.ts';
 import { createPool, UNDEFINED_TABLE_SQLSTATE } from '../../common/postgres.ts';
 import { reasonOf } from '../../common/reasonOf.ts';
 import { isTransient, refusalOf } from '../../common/transientErrors.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { CommandError } from '../terminal/output.ts';
-import { explainedSettings } from './explainedSettings.ts';
 
 /** By PostgreSQL's name for the SQLSTATE. */
 const INVALID_SCHEMA_NAME = '3F000';
@@ -22,7 +22,7 @@ export async function withDatabase(
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const databaseUrl =
-    explainedSettings(() => readSetting('DATABASE_URL', environment)) ??
+    asCommandError(() => readSetting('DATABASE_URL', environment), messageOf(ConfigError)) ??
     readStackFile(STACK_FOLDER)?.databaseUrl;
   if (!databaseUrl) {
     throw new CommandError(

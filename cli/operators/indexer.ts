@@ -62,7 +62,7 @@ async function rebuild(choice: LedgerChoice): Promise<void> {
       differing.length === 0
         ? 'It is equal to the old one.'
         : `The old one was wrong in: ${differing.join(', ')}.`;
-    console.log(`The mirror was made anew from ${events} events. ${verdict}`);
+    console.log(`The mirror was rebuilt from ${events} events. ${verdict}`);
   });
 }
 

@@ -16,7 +16,8 @@ import {
   suspendWallet,
   WalletSuspendedError,
 } from '../../api/account/suspensions.ts';
-import { CommandError, renderRows } from '../terminal/output.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
+import { renderRows } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
 
 const WALLET = 'the wallet whose credits the key spends';
@@ -34,7 +35,9 @@ export function createKeysCommand(): Command {
   ) =>
     withWallet(keys.command(verb).description(description), async (pool, wallet) => {
       console.log(await work(pool, wallet));
-      console.error('This key is shown once. Whoever has it can spend the credits of its wallet.');
+      console.error(
+        'This key is shown once. Anybody who has it can spend the credits of its wallet.',
+      );
     });
   make('create', "make the wallet's key", createKey);
   make('regenerate', 'revoke the key and make another, at once', regenerateKey);
@@ -61,7 +64,7 @@ export function createKeysCommand(): Command {
     .option('--reason <text>', 'why, for the list of keys')
     .action(({ wallet, reason }: { wallet: string; reason?: string }) =>
       withDatabase(async (pool) => {
-        await explained(suspendWallet(pool, wallet, reason));
+        await asCommandError(() => suspendWallet(pool, wallet, reason), messageOf(...REFUSALS));
         console.error(`The wallet ${wallet} is suspended.`);
       }),
     );
@@ -69,18 +72,17 @@ export function createKeysCommand(): Command {
   keys
     .command('list')
     .description('live, suspended and lately revoked keys, newest first; never the keys themselves')
-    .action(() =>
-      withDatabase(async (pool) => {
-        const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
-        const rows = (await listKeys(pool)).map((key) => {
-          const { wallet, status, created_at, suspended_by, suspension_reason } = key;
-          const why = [suspended_by ?? '', suspension_reason ?? ''];
-          return [wallet, status, created_at?.toISOString() ?? 'no key', ...why];
-        });
-        console.log(renderRows(head, rows));
-      }),
-    );
+    .action(() => withDatabase(async (pool) => console.log(renderKeys(await listKeys(pool)))));
   return keys;
+}
+
+function renderKeys(keys: Awaited<ReturnType<typeof listKeys>>): string {
+  const head = ['wallet', 'status', 'created', 'suspended by', 'why'];
+  const rows = keys.map(({ wallet, status, created_at, suspended_by, suspension_reason }) => {
+    const why = [suspended_by ?? '', suspension_reason ?? ''];
+    return [wallet, status, created_at?.toISOString() ?? 'no key', ...why];
+  });
+  return renderRows(head, rows);
 }
 
 function withWallet(
@@ -90,7 +92,7 @@ function withWallet(
   command
     .requiredOption('--wallet <address>', WALLET, parseAddress)
     .action(({ wallet }: { wallet: string }) =>
-      withDatabase((pool) => explained(work(pool, wallet))),
+      withDatabase((pool) => asCommandError(() => work(pool, wallet), messageOf(...REFUSALS))),
     );
 }
 
@@ -101,16 +103,6 @@ const REFUSALS = [
   SuspensionStateError,
   WalletSuspendedError,
 ];
-
-/** Reports in one sentence why nothing was changed. */
-async function explained(work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    const known = REFUSALS.some((refusal) => error instanceof refusal) && (error as Error);
-    throw known ? new CommandError(known.message, { cause: error }) : error;
-  }
-}
 
 function parseAddress(text: string): string {
   try {

@@ -1,14 +1,14 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { parseEnvironment } from '../../common/config.ts';
+import { ConfigError, parseEnvironment } from '../../common/config.ts';
 import { addressSetting } from '../../common/ledgerSettings.ts';
 import { FatalError, RetryableError } from '../../indexer/source/errors.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { parseNodeUrl } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
-import { explainedSettings } from './explainedSettings.ts';
 
 /** Which node an operator's command asks, beside the database that it uses. */
 export interface LedgerChoice {
@@ -38,16 +38,20 @@ export function locateLedger(
     // Its value may hold a provider's key.
     throw new CommandError('SOLANA_RPC_URL is no http or https address.');
   }
-  const settings = explainedSettings(() => parseEnvironment(programSchema, environment));
+  const settings = asCommandError(
+    () => parseEnvironment(programSchema, environment),
+    messageOf(ConfigError),
+  );
   return { rpcUrl, programId: settings.SVC_PROGRAM_ID };
 }
 
 /** @throws CommandError for what a node, or the mirror of another ledger, answers */
-export async function explainNode<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof RetryableError) && !(error instanceof FatalError)) throw error;
-    throw new CommandError(`${error.message}.`, { cause: error });
-  }
+export function explainNode<Result>(work: Promise<Result>): Promise<Result> {
+  return asCommandError(
+    () => work,
+    (error) =>
+      error instanceof RetryableError || error instanceof FatalError
+        ? `${error.message}.`
+        : undefined,
+  );
 }

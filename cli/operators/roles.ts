@@ -4,6 +4,7 @@ import { describeUnreadable } from '../../common/config.ts';
 import { isWholeDatabaseUrl } from '../../common/net/urls.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import { API_ROLE, INDEXER_ROLE, makeRoles } from '../../indexer/sql/roles.ts';
+import { asCommandError } from '../terminal/asCommandError.ts';
 import { CommandError } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
 
@@ -30,12 +31,10 @@ export function createRolesCommand(): Command {
 
 /** @throws CommandError without the address, which holds the password */
 function readPassword(path: string, role: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new CommandError(`${describeUnreadable(path, error)}.`);
-  }
+  const text = asCommandError(
+    () => readFileSync(path, 'utf8').trim(),
+    (error) => `${describeUnreadable(path, error)}.`,
+  );
   const { username, password } = isWholeDatabaseUrl(text)
     ? new URL(text)
     : { username: '', password: '' };

@@ -5,6 +5,7 @@ import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource } from '../../indexer/source/source.ts';
 import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
 import type { BoundLedger } from '../../indexer/sql/progress.ts';
+import { asCommandError } from '../terminal/asCommandError.ts';
 import { CommandError } from '../terminal/output.ts';
 import { withDatabase } from './database.ts';
 import { explainNode, type LedgerChoice, locateLedger, withLedgerOption } from './ledgerChoice.ts';
@@ -16,7 +17,7 @@ export function createMigrateCommand(): Command {
     .option('--check', 'change nothing; exit code 2 while migrations are to come')
     .action(({ check }: { check?: boolean }) =>
       withDatabase((pool) =>
-        explained(async () => {
+        asCommandError(async () => {
           const before = await readMigrationState(pool);
           if (check) {
             console.log(`${before.applied} migrations applied, ${before.missing} to come`);
@@ -25,7 +26,7 @@ export function createMigrateCommand(): Command {
           }
           await migrate(pool);
           console.log(`${before.missing} migrations applied now, ${before.applied} before`);
-        }),
+        }, explain),
       ),
     );
 }
@@ -37,11 +38,11 @@ export function createBackupCommand(): Command {
     .argument('<file>', 'the file to make; it holds sealed secrets and hashes of keys')
     .action((file: string) =>
       withDatabase((_pool, databaseUrl) =>
-        explained(async () => {
+        asCommandError(async () => {
           const { tables, rows } = await writeBackup(databaseUrl, file);
           const { size } = await stat(file);
           console.log(`${file}: ${tables} tables, ${rows} rows, ${size} bytes`);
-        }),
+        }, explain),
       ),
     );
 }
@@ -54,38 +55,33 @@ export function createRestoreCommand(): Command {
     .option('--offline', 'ask no node whether the backup is of its ledger')
     .action((file: string, choice: LedgerChoice & { offline?: true }) =>
       withDatabase((_pool, databaseUrl) =>
-        explained(async () => {
+        asCommandError(async () => {
           const ledger = choice.offline ? undefined : await readLedger(choice);
           const { tables, rows } = await restoreBackup(databaseUrl, file, ledger);
           console.log(`${tables} tables, ${rows} rows. Next: start one indexer, without any API.`);
-        }),
+        }, explain),
       ),
     );
 }
 
 /** The ledger that the settings name, by its node's word. */
 async function readLedger(choice: LedgerChoice): Promise<BoundLedger> {
-  try {
+  const read = async () => {
     const { rpcUrl, programId } = locateLedger(choice);
     const source = createLedgerSource({ node: connectNode({ url: rpcUrl }), programId });
     const genesisHash = await explainNode(source.genesisHash());
     return { genesisHash, programId: programId.toBase58() };
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    throw new CommandError(`${error.message} To restore without asking a node: --offline.`, {
-      cause: error,
-    });
-  }
+  };
+  return asCommandError(read, (error) =>
+    error instanceof CommandError
+      ? `${error.message} To restore without asking a node: --offline.`
+      : undefined,
+  );
 }
 
-async function explained(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    const isKnown = error instanceof BackupError || error instanceof DatabaseTooNewError;
-    if (isKnown) throw new CommandError(`${error.message}.`, { cause: error });
-    const { code, path } = error as NodeJS.ErrnoException;
-    if (path) throw new CommandError(`${path} cannot be used (${code}).`, { cause: error });
-    throw error;
+function explain(error: NodeJS.ErrnoException): string | undefined {
+  if (error instanceof BackupError || error instanceof DatabaseTooNewError) {
+    return `${error.message}.`;
   }
+  return error.path && `${error.path} cannot be used (${error.code}).`;
 }

@@ -1,6 +1,7 @@
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { LedgerUnavailableError, type Refusal } from '../../programs/client/sender/index.ts';
 import { sendOnce } from '../../programs/client/sender/sendOnce.ts';
+import { asCommandError } from './asCommandError.ts';
 import { CommandError } from './output.ts';
 
 /**
@@ -15,11 +16,14 @@ export async function sendTransaction(
   sending: Parameters<typeof sendOnce>[1],
   describe: (refusal: Refusal) => Promise<string>,
 ): Promise<string> {
-  const outcome = await sendOnce(rpc, sending).catch((error: unknown) => {
-    if (!(error instanceof LedgerUnavailableError)) throw error;
-    const fate = error.signature && ` Look up ${error.signature} before sending it again.`;
-    throw new CommandError(`${error.message}.${fate ?? ' Nothing was sent.'}`, { cause: error });
-  });
+  const outcome = await asCommandError(
+    () => sendOnce(rpc, sending),
+    (error) => {
+      if (!(error instanceof LedgerUnavailableError)) return undefined;
+      const advice = error.signature && `Look up ${error.signature} before sending it again.`;
+      return `${error.message}. ${advice ?? 'Nothing was sent.'}`;
+    },
+  );
   if (outcome.status === 'landed') return outcome.signature;
   const why =
     outcome.status === 'failed'

@@ -5,7 +5,7 @@ import { addSignInOptions } from './signIn.ts';
 
 const threshold = z.object({ threshold_credits: z.number(), is_low: z.boolean() });
 
-/** `svc alerts`: when the service tells a wallet that its credits run low. */
+/** `svc alerts`: when the service reports that a wallet's credits run low. */
 export function createAlertsCommand(): Command {
   const alerts = new Command('alerts').description("a wallet's alerts");
   addSignInOptions(alerts.command('threshold'))

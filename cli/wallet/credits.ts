@@ -3,21 +3,30 @@ import { Command, InvalidArgumentError } from 'commander';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import { CREDITS_MAX, NO_LIMIT } from '../../programs/client/generated/constants.ts';
+import type { CreditAccount } from '../../programs/client/generated/types.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import {
+  buyPlan,
+  type CreditState,
+  formatCredits,
+  formatLimit,
+  formatStablecoin,
+  type Limits,
+  limitsPlan,
+  PlanError,
+  type Spender,
+  spenderOf,
+  stopPlan,
+  withdrawPlan,
+} from '../../programs/client/wallet/creditPlans.ts';
+import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { readConfig, readTokenBalance } from '../../worker/setup/ledgerState.ts';
-import { explained } from '../terminal/explained.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { keyOption } from '../terminal/keyOption.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
-import { type Change, carryOut } from './carryOut.ts';
-import {
-  buyChange,
-  describeWallet,
-  limitsChange,
-  stopChange,
-  type WalletState,
-  withdrawChange,
-} from './creditChanges.ts';
+import { CommandError } from '../terminal/output.ts';
+import { signAndSend } from './signAndSend.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './target.ts';
 
 interface Options extends TargetOptions {
@@ -49,55 +58,74 @@ export function createCreditsCommand(): Command {
   addLimits(add('buy', 'buy credits for the stablecoin that limits names, one for 0.01'))
     .argument('<credits>', 'how many', parseCredits)
     .action((amount: bigint, options: Options) =>
-      change(options, (state, gateway) =>
-        buyChange(state, { credits: amount, gateway, limits: limitsOf(options) }),
-      ),
+      signPlan(options, (state, service) => {
+        const isFirst = state.account === null && service !== undefined;
+        const limits = isFirst || hasLimits(options) ? requireLimits(options) : undefined;
+        return buyPlan(state, { credits: amount, service, limits });
+      }),
     );
   add('withdraw', 'turn available credits back into stablecoin')
     .argument('<credits>', 'how many; or: all', (text) =>
       text === 'all' ? text : parseCredits(text),
     )
     .action((amount: bigint | 'all', options: Options) =>
-      change(options, (state) => withdrawChange(state, amount)),
+      signPlan(options, (state) => withdrawPlan(state, amount)),
     );
   addLimits(add('limits', 'show balance, limits and stablecoin, or change who may lock how much'))
-    .option('--stop', 'let nobody but the wallet lock its credits')
-    .action(changeLimits);
+    .option('--stop', 'let only the wallet lock its credits')
+    .action(showOrChangeLimits);
   return credits;
 }
 
-const limitsOf = ({ perJob, perDay }: Options) => ({ perJob, perDay });
+const hasLimits = ({ perJob, perDay }: Options) => perJob !== undefined || perDay !== undefined;
 
-async function changeLimits(options: Options): Promise<void> {
-  if (options.stop) return change(options, stopChange);
-  const limits = limitsOf(options);
-  if (limits.perJob === undefined && limits.perDay === undefined) {
-    return withWallet(options, async (state) => console.log(describeWallet(state)));
+/** @throws CommandError unless both are given */
+function requireLimits({ perJob, perDay }: Options): Limits {
+  if (perJob !== undefined && perDay !== undefined) {
+    return { perJobCredits: perJob, perDayCredits: perDay };
   }
-  return change(options, (state, gateway) => limitsChange(state, { gateway, limits }));
+  throw new CommandError(
+    'Say both --per-job and --per-day: what may be locked, in credits, or none for no limit.',
+  );
 }
 
-async function change(
+async function showOrChangeLimits(options: Options): Promise<void> {
+  if (options.stop) return signPlan(options, stopPlan);
+  if (!hasLimits(options)) {
+    return withWallet(options, async (state) => console.log(describeWallet(state)));
+  }
+  const limits = requireLimits(options);
+  return signPlan(options, (state, service) => limitsPlan(state, { service, limits }));
+}
+
+async function signPlan(
   options: Options,
-  plan: (state: WalletState, gateway: PublicKey | undefined) => Change,
+  makePlan: (state: WalletState, service: Spender | undefined) => Plan,
 ): Promise<void> {
   const { signer: wallet, yes: isSure = false } = options;
-  await withWallet(options, async (state, gateway, rpc) =>
-    console.log(await carryOut(plan(state, gateway), { rpc, wallet, isSure })),
-  );
+  await withWallet(options, async (state, service, rpc) => {
+    const plan = asCommandError(() => makePlan(state, service), messageOf(PlanError));
+    console.log(await signAndSend(plan, { rpc, wallet, isSure }));
+  });
 }
 
 /** Reads the wallet's state from the ledger that the options or the service name. */
 async function withWallet(
   options: Options,
-  work: (state: WalletState, gateway: PublicKey | undefined, rpc: Rpc) => Promise<void>,
+  work: (state: WalletState, service: Spender | undefined, rpc: Rpc) => Promise<void>,
 ): Promise<void> {
   const target = await findTarget(options);
-  const gateway = options.gateway ?? target.gateway;
+  const address = options.gateway ?? target.gateway;
   await withLedgerNode(target, async ({ rpc, connection, addresses }) => {
     const state = await readState(connection, addresses, options.signer.publicKey);
-    await work(state, gateway, rpc);
+    await work(state, address && { address, name: address.toBase58() }, rpc);
   });
+}
+
+/** What a wallet's credits depend on, and what it has of them and of the stablecoin. */
+interface WalletState extends CreditState {
+  readonly account: CreditAccount | null;
+  readonly stablecoin: { readonly baseUnits: bigint | undefined };
 }
 
 async function readState(
@@ -105,15 +133,38 @@ async function readState(
   addresses: Addresses,
   wallet: PublicKey,
 ): Promise<WalletState> {
-  const config = await explained(readConfig(connection, addresses));
-  const [account, purse] = await Promise.all([
+  const { programId } = addresses;
+  const { creditMint } = await asCommandError(() => readConfig(connection, addresses));
+  const [account, stablecoin] = await Promise.all([
     fetchCreditAccount(connection, addresses.creditAccount(wallet), {
       commitment: 'confirmed',
-      programId: addresses.programId,
+      programId,
     }),
-    readTokenBalance(connection, config.creditMint, wallet),
+    readTokenBalance(connection, creditMint, wallet),
   ]);
-  return { addresses, config, wallet, account, purse };
+  return { programId, wallet, creditMint, account, stablecoin };
+}
+
+/** Balance, spender, limits, and what the wallet can buy credits with, in sentences. */
+function describeWallet(state: WalletState): string {
+  const { creditMint, stablecoin } = state;
+  const held =
+    stablecoin.baseUnits === undefined
+      ? `The wallet has no account of the stablecoin ${creditMint}.`
+      : `The wallet holds ${formatStablecoin(stablecoin.baseUnits, creditMint)}.`;
+  return `${describeAccount(state)}\n${held}`;
+}
+
+function describeAccount({ account, wallet }: WalletState): string {
+  if (!account) return `${wallet} has no credit account: its first purchase opens one.`;
+  const { availableCredits, lockedCredits, limitPerJobCredits, limitPerDayCredits } = account;
+  const spender = spenderOf(account);
+  const balance = `${formatCredits(availableCredits)} available, ${formatCredits(lockedCredits)} locked.`;
+  if (!spender) return `${balance}\nNo spender is named.`;
+  const perJob = formatLimit(limitPerJobCredits);
+  const perDay = formatLimit(limitPerDayCredits);
+  const counted = 'A day of UTC counts whole locks, with what jobs did not cost.';
+  return `${balance}\n${spender} may lock ${perJob} a job and ${perDay} a day. ${counted}`;
 }
 
 function parseCredits(text: string): bigint {

@@ -4,13 +4,13 @@ import { CommandError } from '../terminal/output.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** What a service says about itself to whoever wants to use it. */
+/** What a service says about itself to its clients. */
 const deployment = z.object({
   public_url: z.url(),
   rpc_url: z.url().nullable(),
   program_id: z.string(),
   gateway: z.string(),
-  // Services of before have no word for it.
+  // Absent from the answers of earlier releases.
   loopback_allowed: z.boolean().default(false),
 });
 

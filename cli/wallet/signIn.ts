@@ -3,6 +3,7 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import { type Command, Option } from 'commander';
 
 import { sign } from '../../programs/client/proof.ts';
+import { asCommandError } from '../terminal/asCommandError.ts';
 import { ask } from '../terminal/confirm.ts';
 import { keyOption } from '../terminal/keyOption.ts';
 import { parseAddress } from '../terminal/ledgerNode.ts';
@@ -41,11 +42,10 @@ function askedSigner(wallet: PublicKey): WalletSigner {
       const answer = await ask(
         `Have ${address} sign this text, within five minutes:\n\nsolana sign-offchain-message --keypair usb://ledger ${quoted}\n\nThe signature, in base58: `,
       );
-      try {
-        return base58.decode(answer);
-      } catch (cause) {
-        throw new CommandError('That is no signature in base58. Nothing was sent.', { cause });
-      }
+      return asCommandError(
+        () => base58.decode(answer),
+        () => 'That is no signature in base58. Nothing was sent.',
+      );
     },
   };
 }

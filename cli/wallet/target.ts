@@ -9,7 +9,7 @@ import {
 import { CommandError } from '../terminal/output.ts';
 import { readDeployment } from './service.ts';
 
-/** The options of a command that takes a service's word for its ledger. */
+/** The options of a command that lets a service name its ledger. */
 export interface TargetOptions {
   readonly service?: URL;
   readonly rpc?: URL;

@@ -39,7 +39,7 @@ function MirrorNotice() {
   );
 }
 
-/** What is true of every page at present, above all of them. */
+/** Notices above every page. */
 export function Banners() {
   const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine);
   const { session } = useSession();
@@ -70,7 +70,7 @@ export function Banners() {
             Your wallet shows {shorten(connection.account.address)}, and you are signed in as{' '}
             {shorten(session.wallet)}.
           </p>
-          <p>Switch back in the wallet, or sign in again. Nothing is signed meanwhile.</p>
+          <p>Switch back in the wallet, or sign in again. Until then nothing is signed.</p>
         </Notice>
       )}
     </div>

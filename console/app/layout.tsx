@@ -37,9 +37,7 @@ export function Layout({
       </a>
       <header className={styles.side}>
         <div className={styles.top}>
-          <Link href="/console" className={styles.brand}>
-            <Mark /> svc
-          </Link>
+          <Brand />
           <div className={styles.tools}>
             <IconButton label="Search (⌘K)" onClick={onPalette}>
               <SearchIcon />
@@ -170,11 +168,14 @@ function Ledger({ chain }: { readonly chain: string | undefined }) {
   return <p className={styles.ledger}>{chain ?? ' '}</p>;
 }
 
-function Mark() {
+function Brand() {
   return (
-    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-      <rect width="16" height="16" rx="3.5" fill="var(--accent-fill)" />
-      <path d="M4.25 8.25 7 11l4.75-6" fill="none" stroke="#fff" strokeWidth="1.75" />
-    </svg>
+    <Link href="/console" className={styles.brand}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <rect width="16" height="16" rx="3.5" fill="var(--accent-fill)" />
+        <path d="M4.25 8.25 7 11l4.75-6" fill="none" stroke="#fff" strokeWidth="1.75" />
+      </svg>{' '}
+      svc
+    </Link>
   );
 }

@@ -8,11 +8,11 @@ import { loadFonts } from '../screen/loadFonts.ts';
 import { SessionProvider } from '../session/session.tsx';
 import { watchWallets } from '../wallet/wallets.ts';
 import { App } from './app.tsx';
-import { readEarly, readOnce } from './earlyReads.ts';
+import { hasSession, readEarly, readOnce } from './earlyReads.ts';
 import { PAGES, pathOf } from './pages.tsx';
 import { applyTheme, followTheme } from './theme.ts';
 
-/** For answers that the document asked for half a second ago or more. */
+/** How long to wait for answers that the document requested at its start. */
 const ANSWERS_MS = 100;
 
 loadFonts();
@@ -24,12 +24,14 @@ const client = createQueryClient();
 const { pathname, search } = window.location;
 const path = pathOf(pathname);
 const read = readEarly(client, { path, isFiltered: search !== '' });
-// The document shows navigation and title meanwhile, so that the page comes into it as a whole. Code that
-// cannot be loaded is told of where the page would be.
-await (path && PAGES[path].Content.load().catch(() => undefined));
-// A page of a wallet is another one for whom is not signed in: the document stays until that is known.
-if (path && PAGES[path].access === 'wallet') await readOnce(client, '/session');
-// Answers that are as good as here are drawn at once: drawing twice takes longer.
+const page = path && PAGES[path];
+const code = page?.Content.load().catch(() => undefined);
+// Without a session a wallet's page asks for a sign-in: the document stays until that is known.
+if (page?.access === 'wallet') await readOnce(client, '/session');
+// Until then the document shows navigation and title, and the page comes into it as a whole. Where its code
+// cannot be loaded, the page says so in its place. A sign-in takes no code of the page.
+if (page?.access !== 'wallet' || hasSession(client)) await code;
+// Answers that come within this time are drawn at once: drawing the page twice takes longer.
 await Promise.race([read, new Promise((resolve) => setTimeout(resolve, ANSWERS_MS))]);
 
 const root = document.getElementById('root');

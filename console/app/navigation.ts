@@ -1,14 +1,9 @@
 import type { SessionObject } from '../../api/console/contracts/index.ts';
+import { APP_PAGES, type AppPage, GROUPS, type Menu } from '../routes.ts';
 
-type Role = keyof SessionObject['roles'];
-
-interface Destination {
+interface Destination extends Menu {
   readonly path: string;
   readonly name: string;
-  /** The letter that leads there behind `g`. */
-  readonly letter: string;
-  /** Shown to a wallet with one of these roles. */
-  readonly roles?: readonly Role[];
 }
 
 export interface DestinationGroup {
@@ -16,41 +11,13 @@ export interface DestinationGroup {
   readonly destinations: readonly Destination[];
 }
 
-/** The navigation, from top to bottom. */
-const NAVIGATION: readonly DestinationGroup[] = [
-  {
-    name: 'Wallet',
-    destinations: [
-      { path: '/console/jobs', name: 'Jobs', letter: 'j' },
-      { path: '/console/playground', name: 'Playground', letter: 'p' },
-      { path: '/console/usage', name: 'Usage', letter: 'u' },
-      { path: '/console/credits', name: 'Credits', letter: 'c' },
-      { path: '/console/settings', name: 'Settings', letter: 's' },
-    ],
-  },
-  {
-    name: 'Network',
-    destinations: [
-      { path: '/console', name: 'Home', letter: 'h' },
-      { path: '/console/models', name: 'Models', letter: 'm' },
-      { path: '/console/workers', name: 'Workers', letter: 'w' },
-      { path: '/console/status', name: 'Status', letter: 't' },
-      { path: '/verify', name: 'Verify', letter: 'v' },
-      { path: '/docs', name: 'Documentation', letter: 'd' },
-    ],
-  },
-  {
-    name: 'Duties',
-    destinations: [
-      {
-        path: '/console/operator',
-        name: 'Operator',
-        letter: 'o',
-        roles: ['operator', 'authority', 'gateway_operator'],
-      },
-      { path: '/console/arbiter', name: 'Arbiter', letter: 'a', roles: ['arbiter', 'operator'] },
-    ],
-  },
+/** The navigation: the pages in the order of `routes.ts`, and behind them documents of their own. */
+const DESTINATIONS: readonly Destination[] = [
+  ...Object.entries<AppPage>(APP_PAGES).flatMap(([path, { head, menu }]) =>
+    menu ? [{ path, name: head?.title ?? path, ...menu }] : [],
+  ),
+  { path: '/verify', name: 'Verify', group: 'Network', letter: 'v' },
+  { path: '/docs', name: 'Documentation', group: 'Network', letter: 'd' },
 ];
 
 /** Whether the page at this path is the destination, or belongs to it. */
@@ -58,12 +25,13 @@ export function isCurrent(target: string, path: string): boolean {
   return path === target || (target !== '/console' && path.startsWith(`${target}/`));
 }
 
-/** What a wallet, or nobody, sees of the navigation. */
+/** The navigation as a wallet sees it, or a visitor without a session. */
 export function navigationFor(session: SessionObject | null | undefined): DestinationGroup[] {
-  const isShown = ({ roles }: Destination) =>
-    roles === undefined || roles.some((role) => session?.roles[role]);
-  return NAVIGATION.map((group) => ({
-    ...group,
-    destinations: group.destinations.filter(isShown),
+  const shown = DESTINATIONS.filter(
+    ({ roles }) => roles === undefined || roles.some((role) => session?.roles[role]),
+  );
+  return GROUPS.map((name) => ({
+    name,
+    destinations: shown.filter(({ group }) => group === name),
   })).filter(({ destinations }) => destinations.length > 0);
 }

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useMemo, useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { Dialog, useCloseDialog } from '../design/dialog.tsx';
 import { TextField } from '../design/field.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
@@ -25,39 +25,16 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
 
 function Finder() {
   const close = useCloseDialog();
-  const { session, signOut } = useSession();
-  const follow = useFollow();
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
 
-  const entries = useMemo((): Entry[] => {
-    const pages = navigationFor(session)
-      .flatMap(({ destinations }) => destinations)
-      .map(({ name, path }) => ({ name, run: () => follow(path) }));
-    const themes = THEMES.map((theme) => ({
-      name: `Theme: ${theme}`,
-      run: () => chooseTheme(theme),
-    }));
-    return [
-      ...pages,
-      ...themes,
-      ...(session ? [{ name: 'Sign out', run: () => void signOut().catch(() => undefined) }] : []),
-    ];
-  }, [session, follow, signOut]);
-
-  const job = /job_[0-9a-f]{32}/.exec(text)?.[0];
-  const found: Entry[] = job
-    ? [
-        { name: `Open ${job}`, run: () => follow(`/console/jobs/${job}`) },
-        { name: `Verify ${job}`, run: () => follow(`/verify/${job}`) },
-      ]
-    : entries.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+  const found = useEntries(text);
   const current = Math.min(chosen, found.length - 1);
 
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return;
     close();
-    // The palette is gone before a page, or every colour, is drawn anew.
+    // The palette is gone before a page is drawn, or every colour changes.
     afterPaint(entry.run);
   };
   const handle = (event: KeyboardEvent) => {
@@ -88,23 +65,62 @@ function Finder() {
         }}
         onKeyDown={handle}
       />
-      <div id="palette-list" role="listbox" aria-label="Results" className={styles.list}>
-        {found.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
-          <div
-            key={entry.name}
-            id={`palette-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === current}
-            className={joinClasses(styles.entry, index === current && styles.current)}
-            onClick={() => run(entry)}
-          >
-            {entry.name}
-          </div>
-        ))}
-      </div>
+      <Results found={found} current={current} onRun={run} />
       {found.length === 0 && <p className="soft">Nothing has this name.</p>}
     </>
+  );
+}
+
+function Results({
+  found,
+  current,
+  onRun,
+}: {
+  readonly found: readonly Entry[];
+  readonly current: number;
+  readonly onRun: (entry: Entry) => void;
+}) {
+  return (
+    <div id="palette-list" role="listbox" aria-label="Results" className={styles.list}>
+      {found.map((entry, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+        <div
+          key={entry.name}
+          id={`palette-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === current}
+          className={joinClasses(styles.entry, index === current && styles.current)}
+          onClick={() => onRun(entry)}
+        >
+          {entry.name}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** What a text finds: the job that it names, or every page and action whose name has it. */
+function useEntries(text: string): readonly Entry[] {
+  const { session, signOut } = useSession();
+  const follow = useFollow();
+  const job = /job_[0-9a-f]{32}/.exec(text)?.[0];
+  if (job) {
+    return [
+      { name: `Open ${job}`, run: () => follow(`/console/jobs/${job}`) },
+      { name: `Verify ${job}`, run: () => follow(`/verify/${job}`) },
+    ];
+  }
+  const pages = navigationFor(session)
+    .flatMap(({ destinations }) => destinations)
+    .map(({ name, path }) => ({ name, run: () => follow(path) }));
+  const themes = THEMES.map((theme) => ({
+    name: `Theme: ${theme}`,
+    run: () => chooseTheme(theme),
+  }));
+  const leaving = { name: 'Sign out', run: () => void signOut().catch(() => undefined) };
+  const wanted = text.trim().toLowerCase();
+  return [...pages, ...themes, ...(session ? [leaving] : [])].filter(({ name }) =>
+    name.toLowerCase().includes(wanted),
   );
 }

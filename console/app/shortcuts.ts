@@ -6,7 +6,7 @@ import { navigationFor } from './navigation.ts';
 /** How long `g` waits for its second letter. */
 const SEQUENCE_MS = 1_200;
 
-/** Keys without a modifier belong to whoever is typing. */
+/** Whether a key without a modifier is text of a field. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -43,7 +43,7 @@ export function useShortcuts(actions: {
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('[role="dialog"]')) return;
-      // When it was pressed: a page that is busy handles it later.
+      // The time of the press: a busy page handles it later.
       if (event.timeStamp - leaderAtMs < SEQUENCE_MS) {
         leaderAtMs = Number.NEGATIVE_INFINITY;
         const destination = navigationFor(current)

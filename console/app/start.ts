@@ -1,8 +1,8 @@
 import { afterPaint } from '../screen/afterPaint.ts';
 
-/** The document paints its own text first: the app's code alone takes a slow browser longer than that. */
+/** Starts after the document's first paint, which evaluating the app's code would delay. */
 const start = () => void import('./main.tsx');
 
-// Nobody sees what has no paint.
+// A hidden document is not painted, so there is nothing to wait for.
 if (document.hidden) start();
 else afterPaint(start);

@@ -12,7 +12,7 @@ export function applyTheme(): void {
   else delete document.documentElement.dataset.theme;
 }
 
-/** Another tab's choice is this one's too. */
+/** Takes over the theme that another tab chooses. */
 export function followTheme(): void {
   addEventListener('storage', ({ key }) => {
     if (key === NAME || key === null) applyTheme();

@@ -7,7 +7,7 @@ import type { Plugin } from 'vite';
 /** Fonts and images are compressed already. */
 const COMPRESSIBLE = /\.(html|js|css|svg)$/;
 
-/** Writes each file of the build also as a client takes it, `.br` and `.gz`, once for all of them. */
+/** Writes each file of the build compressed too, as `.br` and `.gz`, so that no request waits for that. */
 export const compressedFiles: Plugin = {
   name: 'compressed-files',
   writeBundle: {

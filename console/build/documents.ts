@@ -1,7 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
-import { APP_PAGES, type AppPage, documentOf, VERIFY_PATHS } from '../routes.ts';
+import {
+  APP_PAGES,
+  type AppPage,
+  documentOf,
+  SIGN_IN_DOCUMENT,
+  SIGN_IN_HEAD,
+  VERIFY_PATHS,
+} from '../routes.ts';
 import { type ClassOf, createShell } from './shell.ts';
 
 /** Fonts that every page shows at once. */
@@ -18,11 +25,11 @@ interface Link {
 }
 
 /**
- * Writes a document for each page of the app, made of `index.html`. It asks for everything that the
- * page is made of at once: otherwise the page's own code was asked for when the app had started. And
- * it has navigation, title and lead in it, which the browser paints before any script.
+ * Writes a document for each page of the app, made of `index.html`. It preloads the page's own code, which
+ * the app would request only after its start. It contains navigation, title and lead, which the browser
+ * paints before any script.
  *
- * Verify's document gets the same navigation.
+ * One more document asks for a sign-in. Verify's document gets the same navigation.
  *
  * @param base where the files are served
  */
@@ -52,23 +59,25 @@ export function pageDocuments(base: string, classOf: ClassOf): Plugin {
           `<body>${shell.renderFrame({ path: VERIFY_PATHS[0], content })}\n  </body>`,
       );
       await writeFile(verify, complete(framed, fonts));
+      await mkdir(join(dir, 'documents'), { recursive: true });
+      const write = (
+        file: string,
+        modules: readonly string[],
+        { path, title, content }: { path: string; title: string | undefined; content: string },
+      ) =>
+        writeFile(
+          join(dir, file),
+          complete(template, [...fonts, ...linksOf(bundle, [MAIN, ...modules])])
+            .replace(TITLE, (name) => (title ? `${title} · svc` : name))
+            .replace(ROOT, () => `${ROOT}${shell.renderApp({ path, content })}`),
+        );
       for (const [path, page] of Object.entries<AppPage>(APP_PAGES)) {
-        const { module, access, head } = page;
-        const document = complete(template, [...fonts, ...linksOf(bundle, [MAIN, module])]);
-        const heading = head ? shell.renderHead(head) : '';
-        for (const hasSession of [true, false]) {
-          const isAsked = access === 'wallet' && !hasSession;
-          const content = isAsked ? shell.renderSignIn() : heading;
-          const file = join(dir, documentOf(page, hasSession));
-          await mkdir(dirname(file), { recursive: true });
-          await writeFile(
-            file,
-            document
-              .replace(TITLE, (name) => (head ? `${head.title} · svc` : name))
-              .replace(ROOT, () => `${ROOT}${shell.renderApp({ path, content })}`),
-          );
-        }
+        const { module, head } = page;
+        const content = head ? shell.renderHead(head) : '';
+        await write(documentOf(page), [module], { path, title: head?.title, content });
       }
+      const asking = { path: '', title: SIGN_IN_HEAD.title, content: shell.renderSignIn() };
+      await write(SIGN_IN_DOCUMENT, [], asking);
     },
   };
 }

@@ -17,38 +17,31 @@ export function createShell(classOf: ClassOf) {
 
   return {
     /**
-     * The app's navigation and the head of a page, each as the app then draws it in its place: so
+     * The app's navigation and the head of a page, each as the app then draws it in its place. So
      * something is there at once, and nothing moves.
      */
     renderApp: ({ path, content }: Shown): string =>
-      renderLayout({
+      renderLayout(ofLayout, {
         menu: `
         <div class="${ofLayout('menu')}">
-          ${renderNavigation(path)}
+          ${renderNavigation(ofLayout, path)}
           <div class="${ofLayout('account')}"></div>
         </div>`,
-        // Whoever drives the page finds out by this that it is not ready.
+        // Tests and assistive tools wait until this is gone.
         main: `
       <main id="main" class="${ofLayout('main')}" aria-busy="true">${content}</main>`,
       }),
 
     /**
-     * The same around a document of its own, which knows of no session and has no script of the app:
-     * where there is no room, the browser itself opens the menu.
+     * The same around a document of its own, which knows of no session and has no script of the app.
+     * Where there is no room, the browser itself opens the menu.
      */
     renderFrame: ({ path, content }: Shown): string =>
-      renderLayout({
-        tools: `
-          <div class="${ofLayout('tools')}">
-            <button type="button" popovertarget="menu" class="${ofLayout('popoverButton')}" aria-label="Open the menu">
-              <svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true">
-                <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
-              </svg>
-            </button>
-          </div>`,
+      renderLayout(ofLayout, {
+        tools: renderMenuButton(ofLayout),
         menu: `
         <div id="menu" popover class="${ofLayout('menu')} ${ofLayout('popover')}">
-          ${renderNavigation(path)}
+          ${renderNavigation(ofLayout, path)}
         </div>`,
         main: `
       <main id="main" class="${ofLayout('main')}">${content}</main>`,
@@ -67,17 +60,23 @@ export function createShell(classOf: ClassOf) {
         </header>`;
     },
 
-    /** As `SignedIn` draws it for somebody who is not. */
+    /** As `SignedIn` draws it without a session. */
     renderSignIn: (): string => `
         <div class="${classOf('panel', 'walletChoice.module.css')}">
           <h1>${escaped(SIGN_IN_HEAD.title)}</h1>
           <p class="soft">${escaped(SIGN_IN_HEAD.lead)}</p>
         </div>`,
   };
+}
 
-  function renderLayout(parts: { tools?: string; menu: string; main: string }): string {
-    const { tools = '', menu, main } = parts;
-    return `
+/** Gives the class of the layout's style that has this name. */
+type OfLayout = (name: string) => string;
+
+function renderLayout(
+  ofLayout: OfLayout,
+  { tools = '', menu, main }: { tools?: string; menu: string; main: string },
+): string {
+  return `
     <div class="${ofLayout('layout')}">
       <header class="${ofLayout('side')}">
         <div class="${ofLayout('top')}">
@@ -91,11 +90,20 @@ export function createShell(classOf: ClassOf) {
         </div>${menu}
       </header>${main}
     </div>`;
-  }
+}
 
-  function renderNavigation(path: string): string {
-    const groups = navigationFor(null).map(
-      ({ name, destinations }) => `
+const renderMenuButton = (ofLayout: OfLayout): string => `
+          <div class="${ofLayout('tools')}">
+            <button type="button" popovertarget="menu" class="${ofLayout('popoverButton')}" aria-label="Open the menu">
+              <svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true">
+                <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
+              </svg>
+            </button>
+          </div>`;
+
+function renderNavigation(ofLayout: OfLayout, path: string): string {
+  const groups = navigationFor(null).map(
+    ({ name, destinations }) => `
       <div>
         <p class="${ofLayout('group')}">${name}</p>
         <ul>${destinations
@@ -105,14 +113,13 @@ export function createShell(classOf: ClassOf) {
           })
           .join('')}</ul>
       </div>`,
-    );
-    return `<nav aria-label="Pages" class="${ofLayout('nav')}">${groups.join('')}</nav>`;
-  }
+  );
+  return `<nav aria-label="Pages" class="${ofLayout('nav')}">${groups.join('')}</nav>`;
 }
 
 const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Text of an element. */
+/** Escapes the text of an element. */
 function escaped(text: string): string {
   return text.replace(/[&<>]/g, (sign) => SIGNS[sign] ?? sign);
 }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
+import { readAccess } from '../../api/console/contracts/index.ts';
 import { compressedFiles } from './compressed.ts';
 import { pageDocuments } from './documents.ts';
 
@@ -33,6 +34,7 @@ export default defineConfig({
   root: ROOT,
   base: BASE,
   publicDir: false,
+  define: { READ_ACCESS: JSON.stringify(readAccess) },
   plugins: [pageDocuments(BASE, classOf), compressedFiles],
   // The pages use the client as browsers get it.
   resolve: { conditions: ['browser', 'module', 'import', 'default'] },
@@ -45,12 +47,12 @@ export default defineConfig({
     target: 'es2022',
     // The policy of the pages takes no data: URL.
     assetsInlineLimit: 0,
-    // All of them compressed take less than a round trip, and Vite never asks again for one that failed.
+    // All styles compressed take less than a round trip, and Vite never retries a style that failed.
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       onwarn(warning, warn) {
-        // It means something to servers alone.
+        // The directive matters for servers alone.
         if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning);
       },
       output: { codeSplitting: { groups: CHUNKS } },

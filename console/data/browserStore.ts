@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value that several parts of the page read, and that changes outside of them. */
+/** A value outside of React that several components read. */
 export interface Store<Value> {
   get(): Value;
   set(value: Value): void;

@@ -1,4 +1,4 @@
-/** Where an explorer shows a ledger's transaction or address; a local ledger is read from its own node. */
+/** An explorer's page of a transaction or address. For a local ledger, the explorer asks its node. */
 export function explorerLink(
   ledger: { readonly chain: string; readonly rpc_url: string | null } | undefined,
   kind: 'tx' | 'address',

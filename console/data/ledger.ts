@@ -1,7 +1,7 @@
 import { explorerLink } from './explorer.ts';
 import { useRead } from './queries.ts';
 
-/** What the pages have to know of this deployment; it does not change while they are open. */
+/** The settings of this deployment for the pages. They do not change while a page is open. */
 export function useConfig() {
   return useRead('/config').data;
 }
@@ -17,7 +17,7 @@ export function useExplorer() {
 
 const KEYS = ['rpc', 'program', 'wallet'] as const;
 
-/** The page that verifies a job without the service; what it has to know stands behind the `#`. */
+/** The page that verifies a job without the service. Its input stands behind the `#`. */
 export function verifyLink(
   job: string,
   facts: { readonly [Key in (typeof KEYS)[number]]?: string | null | undefined },

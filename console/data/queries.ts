@@ -14,7 +14,7 @@ import { noteEndedSession } from './sessionEnd.ts';
 const RETRIES_MAX = 2;
 const STALE_MS = 5_000;
 
-/** A refusal stays one however often it is asked for. */
+/** The API refuses the same request again, so only other failures are retried. */
 function mayRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof RequestError && error.status < 500;
   return !isRefused && failures < RETRIES_MAX;
@@ -43,7 +43,7 @@ export function keyOf(path: PathOf<'GET'>, options: ReadOptions = {}) {
   return [path, options.params ?? {}, options.query ?? {}] as const;
 }
 
-/** What is asked for every few seconds is not asked for again before: the page says that it failed. */
+/** A read that repeats every few seconds is not retried in between: the page shows the failure. */
 function polled(everyMs: number | undefined) {
   return everyMs === undefined ? {} : { refetchInterval: everyMs, retry: false };
 }
@@ -133,8 +133,8 @@ export function usePages<Path extends ListPath>(
 }
 
 /**
- * What a query knows. One without an answer forgets why while it is asked again: a page that asks every
- * few seconds would say for ever that it reads. So its error is held.
+ * The state of a query. While a query without an answer is repeated, it has no error. A page that polls
+ * would show that it reads for ever, so the last error is kept.
  */
 export function useAsRead<Answer>(
   result: UseBaseQueryResult<Answer>,
@@ -142,7 +142,7 @@ export function useAsRead<Answer>(
 ): Read<Answer> {
   const key = hashKey(queryKey);
   const held = useRef<{ readonly key: string; readonly error: Error }>(undefined);
-  // Field by field: who takes all of a result is drawn again for each of them.
+  // Only these fields: a component that uses all of a result is drawn again for each change.
   const { data, refetch } = result;
   // The first failure counts where nothing is shown yet, though it is asked again by itself.
   const failure = result.error ?? (data === undefined ? result.failureReason : null);

@@ -56,7 +56,7 @@ class UnreachableError extends Error {
   }
 }
 
-/** The API itself gives up on a database after a few seconds. What takes longer does not come. */
+/** Above the API's own time limit for its database: an answer that takes longer will not come. */
 const READ_MS_MAX = 20_000;
 
 /** Where a route is, with its parameters and query. */
@@ -129,7 +129,7 @@ export async function send(
   throw new RequestError(response, await readError(response));
 }
 
-/** Something before the API, such as a proxy, answers in a form of its own. */
+/** A proxy before the API may answer in another form. */
 async function readError(response: Response): Promise<ErrorBody | undefined> {
   try {
     return (await response.json()) as ErrorBody;

@@ -16,81 +16,88 @@ export interface CompletionRequest {
   readonly stream?: true;
 }
 
-/** The first request of somebody who has just come. */
+/** The first request of a new customer. */
 export const firstRequest = (model: string): CompletionRequest => ({
   model,
   messages: [{ role: 'user', content: 'Say hello in five words.' }],
 });
 
+interface Sample {
+  readonly publicUrl: string;
+  readonly apiKey: string;
+  readonly request: CompletionRequest;
+}
+
 /** Code that sends this request, all of it, and runs as pasted: in the documentation's three languages. */
 export function completionSamples({
-  publicUrl,
   apiKey = 'YOUR_API_KEY',
-  request,
-}: {
-  readonly publicUrl: string;
-  readonly apiKey?: string;
-  readonly request: CompletionRequest;
-}): (readonly [language: string, code: string])[] {
-  const text = (value: string) => JSON.stringify(value);
-  const { stream, ...fields } = request;
-  const answer = stream ? 'stream' : 'answer';
+  ...given
+}: Omit<Sample, 'apiKey'> & { readonly apiKey?: string }): (readonly [
+  language: string,
+  code: string,
+])[] {
+  const sample = { ...given, apiKey };
   return [
-    [
-      'curl',
-      [
-        // Without -N it would hold pieces back.
-        `curl ${stream ? '-N ' : ''}${publicUrl}/v1/chat/completions \\`,
-        `  -H ${quote(`Authorization: Bearer ${apiKey}`)} \\`,
-        `  -H 'Content-Type: application/json' \\`,
-        `  -d ${quote(JSON.stringify(request, undefined, 2))}`,
-      ].join('\n'),
-    ],
-    [
-      'Python',
-      [
-        '# pip install openai',
-        'from openai import OpenAI',
-        '',
-        `client = OpenAI(base_url=${text(`${publicUrl}/v1`)}, api_key=${text(apiKey)})`,
-        `${answer} = client.chat.completions.create(`,
-        // What JSON has of these fields, Python writes the same.
-        ...Object.entries(fields).map(([name, value]) => `    ${name}=${literal(value, '    ')},`),
-        ...(stream ? ['    stream=True,'] : []),
-        ')',
-        ...(stream
-          ? [
-              'for chunk in stream:',
-              '    if chunk.choices:',
-              '        print(chunk.choices[0].delta.content or "", end="", flush=True)',
-            ]
-          : ['print(answer.choices[0].message.content)']),
-      ].join('\n'),
-    ],
-    [
-      'TypeScript',
-      [
-        '// npm install openai',
-        "import OpenAI from 'openai';",
-        '',
-        'const client = new OpenAI({',
-        `  baseURL: ${text(`${publicUrl}/v1`)},`,
-        `  apiKey: ${text(apiKey)},`,
-        '});',
-        `const ${answer} = await client.chat.completions.create({`,
-        ...Object.entries(request).map(([name, value]) => `  ${name}: ${literal(value, '  ')},`),
-        '});',
-        ...(stream
-          ? [
-              'for await (const chunk of stream) {',
-              "  process.stdout.write(chunk.choices[0]?.delta.content ?? '');",
-              '}',
-            ]
-          : ['console.log(answer.choices[0]?.message.content);']),
-      ].join('\n'),
-    ],
+    ['curl', curl(sample).join('\n')],
+    ['Python', python(sample).join('\n')],
+    ['TypeScript', typescript(sample).join('\n')],
   ];
 }
+
+function curl({ publicUrl, apiKey, request }: Sample): string[] {
+  return [
+    // Without -N it would hold pieces back.
+    `curl ${request.stream ? '-N ' : ''}${publicUrl}/v1/chat/completions \\`,
+    `  -H ${quote(`Authorization: Bearer ${apiKey}`)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${quote(JSON.stringify(request, undefined, 2))}`,
+  ];
+}
+
+function python({ publicUrl, apiKey, request: { stream, ...fields } }: Sample): string[] {
+  return [
+    '# pip install openai',
+    'from openai import OpenAI',
+    '',
+    `client = OpenAI(base_url=${text(`${publicUrl}/v1`)}, api_key=${text(apiKey)})`,
+    `${stream ? 'stream' : 'answer'} = client.chat.completions.create(`,
+    // What JSON has of these fields, Python writes the same.
+    ...Object.entries(fields).map(([name, value]) => `    ${name}=${literal(value, '    ')},`),
+    ...(stream ? ['    stream=True,'] : []),
+    ')',
+    ...(stream
+      ? [
+          'for chunk in stream:',
+          '    if chunk.choices:',
+          '        print(chunk.choices[0].delta.content or "", end="", flush=True)',
+        ]
+      : ['print(answer.choices[0].message.content)']),
+  ];
+}
+
+function typescript({ publicUrl, apiKey, request }: Sample): string[] {
+  return [
+    '// npm install openai',
+    "import OpenAI from 'openai';",
+    '',
+    'const client = new OpenAI({',
+    `  baseURL: ${text(`${publicUrl}/v1`)},`,
+    `  apiKey: ${text(apiKey)},`,
+    '});',
+    `const ${request.stream ? 'stream' : 'answer'} = await client.chat.completions.create({`,
+    ...Object.entries(request).map(([name, value]) => `  ${name}: ${literal(value, '  ')},`),
+    '});',
+    ...(request.stream
+      ? [
+          'for await (const chunk of stream) {',
+          "  process.stdout.write(chunk.choices[0]?.delta.content ?? '');",
+          '}',
+        ]
+      : ['console.log(answer.choices[0]?.message.content);']),
+  ];
+}
+
+const text = (value: string) => JSON.stringify(value);
 
 /** A value in lines of their own, each behind this margin. */
 function literal(value: unknown, margin: string): string {

@@ -1,6 +1,6 @@
 import { RequestError } from './request.ts';
 
-/** Tells the page that the session is over, so that it asks for a new one without leaving. */
+/** Called when the session is over, so that the page asks for a new one without leaving. */
 const listeners = new Set<() => void>();
 
 export function isSessionOver(error: unknown): boolean {

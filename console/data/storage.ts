@@ -1,4 +1,4 @@
-/** What this browser keeps for the pages; nothing where it refuses to. Never a key, a prompt or an answer. */
+/** The browser's storage, empty where it is refused. It never gets a key, a prompt or an answer. */
 export const storage = {
   get(name: string): string | null {
     try {

@@ -1,10 +1,10 @@
 import type { StreamChanges } from '../../api/console/contracts/index.ts';
 import { API } from './request.ts';
 
-/** What the stream of a wallet tells. */
+/** What the stream of a wallet reports. */
 interface StreamListener {
   readonly onChanges: (changes: StreamChanges) => void;
-  /** What was shown may be old: it is to be read anew. */
+  /** What was shown may be old: it is to be read again. */
   readonly onReset: () => void;
   /** The stream was refused, as it is when the session is over. */
   readonly onEnd: () => void;
@@ -16,7 +16,7 @@ const AGAIN_MS = 30_000;
 
 /**
  * Listens to the changes of the wallet. However many tabs do, one of them holds the connection and
- * tells the others; when it is closed, another one takes its place.
+ * passes each change on; when it is closed, another one takes its place.
  *
  * @returns ends it
  */
@@ -27,7 +27,7 @@ export function openStream(wallet: string, listener: StreamListener): () => void
     if (message.kind === 'changes') listener.onChanges(message.changes);
     else listener.onReset();
   };
-  const tell = (message: Message): void => {
+  const passOn = (message: Message): void => {
     take(message);
     channel.postMessage(message);
   };
@@ -36,13 +36,13 @@ export function openStream(wallet: string, listener: StreamListener): () => void
   const connect = (onRefused: () => void): (() => void) => {
     const source = new EventSource(`${API}/stream`);
     // It begins with the balance. Between two holders more may have been missed, so that all is read
-    // anew then, and the balance with it.
+    // again then, and the balance with it.
     let hasBegun = false;
     source.addEventListener('changes', ({ data }) => {
-      tell(hasBegun ? { kind: 'changes', changes: JSON.parse(data) } : { kind: 'reset' });
+      passOn(hasBegun ? { kind: 'changes', changes: JSON.parse(data) } : { kind: 'reset' });
       hasBegun = true;
     });
-    source.addEventListener('reset', () => tell({ kind: 'reset' }));
+    source.addEventListener('reset', () => passOn({ kind: 'reset' }));
     source.addEventListener('error', () => {
       if (source.readyState === EventSource.CLOSED) onRefused();
     });

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** What a tab of this browser tells the others. No key, prompt or answer. */
+/** What a tab of this browser sends to the others. No key, prompt or answer. */
 type News<Ended> =
   /** A wallet signed in. The others read for themselves which one. */
   | { readonly kind: 'signed in' }
@@ -12,21 +12,21 @@ type News<Ended> =
 
 let channel: BroadcastChannel | undefined;
 
-/** Opened by the first who needs it: Verify has nobody to tell. */
+/** Opened on first use: Verify, which has an origin of its own, uses none. */
 const open = () => (channel ??= new BroadcastChannel('svc.tabs'));
 
-export function tellTabs<Ended = never>(news: News<Ended>): void {
+export function notifyTabs<Ended = never>(news: News<Ended>): void {
   open().postMessage(news);
 }
 
-/** Hears what other tabs tell, for as long as the caller is drawn. */
+/** Listens to what other tabs send, for as long as the caller is drawn. */
 export function useNews<Ended = never>(listener: (news: News<Ended>) => void): void {
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => {
-    const hear = ({ data }: MessageEvent<News<Ended>>) => latest.current(data);
+    const receive = ({ data }: MessageEvent<News<Ended>>) => latest.current(data);
     const opened = open();
-    opened.addEventListener('message', hear);
-    return () => opened.removeEventListener('message', hear);
+    opened.addEventListener('message', receive);
+    return () => opened.removeEventListener('message', receive);
   }, []);
 }

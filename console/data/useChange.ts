@@ -1,11 +1,10 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { PathOf } from './request.ts';
-import { tellTabs } from './tabs.ts';
+import { notifyTabs } from './tabs.ts';
 
 /**
- * An action that changes something, after which what was read under these paths is read anew, in other
- * tabs too.
- * Nothing is repeated by itself: whoever pressed a button decides.
+ * An action that changes something, after which what was read under these paths is read again, in
+ * other tabs too. Nothing is repeated by itself: that takes another press of the button.
  */
 export function useChange<Input, Result>(
   change: (input: Input) => Promise<Result>,
@@ -14,10 +13,10 @@ export function useChange<Input, Result>(
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    // Offline it fails at once, so that nothing is sent later that was forgotten meanwhile.
+    // Offline it fails at once, so that nothing is sent later that its owner has forgotten.
     networkMode: 'always',
     onSettled: () => {
-      tellTabs({ kind: 'changed', paths });
+      notifyTabs({ kind: 'changed', paths });
       return Promise.all(paths.map((path) => client.invalidateQueries({ queryKey: [path] })));
     },
   });

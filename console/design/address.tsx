@@ -2,12 +2,12 @@ import { CopyIconButton } from './copy.tsx';
 import { ExternalIcon } from './icons.tsx';
 import styles from './values.module.css';
 
-/** First four and last four signs, which is what people compare. */
+/** The first and last four characters, which is what people compare. */
 export function shorten(text: string): string {
   return text.length <= 12 ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
 }
 
-/** A job's id in a list: the prefix says what it is, the end tells it from others. */
+/** A job's id in a list: the prefix says what it is, the end distinguishes it from others. */
 export function shortenJobId(id: string): string {
   return `job_…${id.slice(-8)}`;
 }
@@ -30,7 +30,7 @@ export function Address({
   );
 }
 
-/** A transaction with its way to an explorer; nothing follows from where it leads. */
+/** A transaction with a link to an explorer, which gets no referrer. */
 export function TransactionLink({
   signature,
   href,

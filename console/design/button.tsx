@@ -7,7 +7,7 @@ type Kind = 'primary' | 'danger' | 'quiet' | 'link';
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
   readonly kind?: Kind | undefined;
   readonly size?: 'small' | undefined;
-  /** What it is doing at present, in its label's place; meanwhile it takes no press. */
+  /** What it is doing at present, in its label's place. It takes no press then. */
   readonly pending?: string | false | undefined;
 }
 
@@ -30,7 +30,7 @@ export function buttonClass(kind?: Kind, size?: 'small'): string {
   return joinClasses(styles.button, kind && styles[kind], size && styles[size]);
 }
 
-/** A button that is a picture alone. */
+/** A button without words; its label is for assistive technology. */
 export function IconButton({
   label,
   children,

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 
-/** Where the clipboard's own interface is missing (plain HTTP, a sandboxed page), the old way does it. */
+/** Falls back to `execCommand` where there is no clipboard API: over plain HTTP, in a sandboxed page. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

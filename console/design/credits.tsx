@@ -34,7 +34,7 @@ export function Credits({
   );
 }
 
-/** What somebody wrote into a field for credits: how many, or a sentence that says what is wrong. */
+/** The amount that was entered, or a sentence that says what is wrong with it. */
 type ReadCredits =
   | { readonly credits: bigint; readonly wrong?: never }
   | { readonly credits?: never; readonly wrong: string };

@@ -8,7 +8,7 @@ import { joinClasses } from './joinClasses.ts';
 
 interface DialogProps {
   readonly title: string;
-  /** Takes it away. */
+  /** Closes it. */
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** Buttons at its end. */
@@ -55,7 +55,7 @@ function Modal({
   const backdrop = useRef<HTMLDivElement>(null);
   const closer = useRef<HTMLButtonElement>(null);
   const close = () => {
-    // Out of sight at once: to take it apart, and draw the page anew, takes a slow browser longer.
+    // Out of sight at once: a slow browser takes longer to remove it and draw the page again.
     for (const part of [popup, backdrop]) part.current?.classList.add(styles.closed ?? '');
     afterPaint(onClose);
   };
@@ -75,7 +75,7 @@ function Modal({
           className={className}
           onKeyDown={takeEnter}
           initialFocus={(openType) =>
-            // By name: else every control in it is looked at for the first one.
+            // By name: otherwise the library measures every control to find the first one.
             (openType !== 'touch' && onEnter !== undefined && firstField(popup.current)) ||
             closer.current
           }

@@ -7,7 +7,7 @@ interface Described {
   readonly hint?: ReactNode;
   /** What is wrong with what was entered. */
   readonly error?: string | undefined;
-  /** For what is read sign by sign, such as an address. */
+  /** For text that is read letter by letter, such as an address. */
   readonly isCode?: boolean | undefined;
 }
 

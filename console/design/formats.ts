@@ -1,6 +1,6 @@
 /**
- * How numbers and times are written, in one fixed form for everybody. Without `Intl`: a browser takes
- * longer to make its first object than to draw the page.
+ * How numbers and times are written, in one fixed form. Without `Intl`: a browser takes longer to create
+ * its first formatter than to draw the page.
  */
 
 /** A whole number with commas between its thousands. */

@@ -1,4 +1,4 @@
-/** The command that installs a package of this service's release: never by name, which is anybody's. */
+/** The command that installs a package of this release, by address: anybody may own its name in a registry. */
 export function installCommand(key: 'cli' | 'webhooks'): string {
   return `npm install "$(curl -fsS ${window.location.origin}/packages/${key})"`;
 }

@@ -57,7 +57,7 @@ function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong in this page.';
 }
 
-/** Stands for what is read: that it is, or why it is not there, with what that means for the money. */
+/** Shows that something is being read, or why it could not be, with what that means for the money. */
 export function Reading({
   of: { data, error, isLoading, refetch },
   what,

@@ -15,10 +15,10 @@ type State = 'loading' | 'loaded' | 'failed';
 export type OnUse<Props> = ComponentType<Props> & { readonly load: () => Promise<void> };
 
 /**
- * A component whose code is loaded when it is first drawn. A failure is shown in its place and asked
- * anew at a press: React's `lazy` keeps it until the page is reloaded.
+ * A component whose code is loaded when it is first drawn. A failure is shown in its place, and a
+ * press loads it again: React's `lazy` would keep the failure until the page is reloaded.
  *
- * @param loading stands in its place meanwhile
+ * @param loading stands in its place until then
  */
 export function onUse<Props extends object>(
   load: () => Promise<{ readonly default: ComponentType<Props> }>,
@@ -88,7 +88,7 @@ function FailedPart({ onRetry, onClose }: FailureProps) {
   );
 }
 
-/** Of the browser itself: the code of ours may be what is missing. */
+/** The browser's own dialog element, since the code of ours may be what failed to load. */
 function FailedDialog(props: FailureProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

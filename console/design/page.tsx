@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId } from 'react';
+import { Button } from './button.tsx';
 import { joinClasses } from './joinClasses.ts';
 import styles from './page.module.css';
 
@@ -124,3 +125,17 @@ export const Filters = ({ label, children }: { readonly label: string; children:
     {children}
   </search>
 );
+
+/** The button that goes on in a list, while there is more of it. */
+export const ReadMore = ({
+  of: { hasMore, isReadingMore, readMore },
+}: {
+  readonly of: { hasMore: boolean; isReadingMore: boolean; readMore: () => void };
+}) =>
+  hasMore && (
+    <Row>
+      <Button pending={isReadingMore && 'Reading…'} onClick={readMore}>
+        Show older ones
+      </Button>
+    </Row>
+  );

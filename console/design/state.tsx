@@ -3,7 +3,7 @@ import styles from './values.module.css';
 
 export type Tone = 'ok' | 'warn' | 'bad' | 'live' | 'idle';
 
-/** A shape for each tone, so that none is told by its colour alone. */
+/** A shape for each tone, so that none depends on its colour alone. */
 const SHAPES = {
   ok: <path d="M2.5 6.5 5 9l4.5-5.5" strokeWidth="1.75" />,
   warn: <path d="M6 1.5 11 10.5H1zM6 5v2.4M6 9v.1" strokeWidth="1.25" />,

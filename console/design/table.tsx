@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand at the right, so that their digits do. */
   readonly isNumber?: boolean;
-  /** Sentences and lists, which a narrow page would make a tower of. */
+  /** Sentences and lists, which need a minimum width on a narrow page. */
   readonly isText?: boolean;
 }
 
@@ -18,7 +18,7 @@ export function Table<Row>({
   rows,
   rowKey,
 }: {
-  /** For those who do not see what the table is about. */
+  /** The table's name for assistive technology. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -1,9 +1,10 @@
 import type { SendResult } from '@svc-inference/client/wallet';
+import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { createStore, useStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
-import { tellTabs } from '../data/tabs.ts';
+import { notifyTabs } from '../data/tabs.ts';
 
-/** A signed transaction of which it is not certain yet what becomes of it. */
+/** A signed transaction whose result is not certain yet. */
 export interface PendingTransaction {
   readonly signature: string;
   /** In base64, so that it can be sent again. */
@@ -20,7 +21,7 @@ export interface EndedTransaction extends PendingTransaction {
 
 const NAME = 'svc.pending';
 
-/** In this browser, so that a reload forgets none. */
+/** Kept in this browser, so that a reload loses none. */
 const pending = createStore<readonly PendingTransaction[]>(read());
 const ended = createStore<readonly EndedTransaction[]>([]);
 
@@ -33,10 +34,10 @@ function read(): PendingTransaction[] {
   }
 }
 
-/** Whether this browser keeps them; else they are known to this page alone. */
+/** Whether this browser's storage keeps them; if not, only this page has them. */
 let isKept = true;
 
-/** Of every page of this browser: each adds to what the others have written. */
+/** Those of every page of this browser, since others may have written after this one read. */
 const latest = () => (isKept ? read() : pending.get());
 
 function write(transactions: readonly PendingTransaction[]): void {
@@ -49,8 +50,8 @@ addEventListener('storage', ({ key }) => {
   if (key === NAME || key === null) pending.set(read());
 });
 
-/** Whether the wallet signed the same, in any page, and how it ended is not certain yet. */
-export function isUnderWay(title: string, wallet: string): boolean {
+/** Whether the wallet has signed the same in any page, and its result is not certain yet. */
+export function isPending(title: string, wallet: string): boolean {
   return latest().some((one) => one.title === title && one.wallet === wallet);
 }
 
@@ -58,7 +59,7 @@ export function addPending(transaction: PendingTransaction): void {
   write([...latest(), transaction]);
 }
 
-/** Of a transaction that never left this browser. */
+/** Removes a transaction that was never sent. */
 export function dropPending({ signature }: PendingTransaction): void {
   write(latest().filter((one) => one.signature !== signature));
 }
@@ -67,19 +68,32 @@ export function endPending(transaction: PendingTransaction, outcome: SendResult)
   dropPending(transaction);
   const news = { ...transaction, outcome };
   noteEnded(news);
-  tellTabs({ kind: 'ended', transaction: news });
+  notifyTabs({ kind: 'ended', transaction: news });
 }
 
 /** Shows how a transaction ended that this page or another one followed. */
 export function noteEnded(news: EndedTransaction): void {
+  if (news.outcome.status !== 'expired') plans.delete(news.signature);
   const others = ended.get().filter(({ signature }) => signature !== news.signature);
   ended.set([...others, news]);
 }
 
-/** Takes the news of an ending away. */
+/** Removes the notice of a transaction's end. */
 export function dismissEnded(signature: string): void {
+  plans.delete(signature);
   ended.set(ended.get().filter((one) => one.signature !== signature));
 }
+
+/** What this page has sent, by signatures, until it landed, failed or was dismissed. */
+const plans = new Map<string, Plan>();
+
+/** Keeps a plan, so that it can be signed again once its transaction has expired. */
+export function keepPlan(signature: string, plan: Plan): void {
+  plans.set(signature, plan);
+}
+
+/** What a transaction was to do; undefined where another page, or this one before a reload, sent it. */
+export const planOf = (signature: string): Plan | undefined => plans.get(signature);
 
 export const usePending = () => useStore(pending);
 export const useEnded = () => useStore(ended);

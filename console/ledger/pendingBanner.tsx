@@ -12,11 +12,12 @@ import {
   type EndedTransaction,
   endPending,
   type PendingTransaction,
+  planOf,
   useEnded,
   usePending,
 } from './pending.ts';
 import { refusalSentence } from './refusals.ts';
-import { NOTHING_MOVED, planOf, readable, signAndSend } from './transaction.ts';
+import { NOTHING_MOVED, readable, signAndSend } from './transaction.ts';
 import { useLedger } from './useLedger.ts';
 
 const EVERY_MS = 1_000;
@@ -60,7 +61,7 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
           href={explorer.transaction(transaction.signature)}
         />
       </p>
-      <p>It is followed until it is confirmed or can never land. Do not sign it again meanwhile.</p>
+      <p>It is followed until it is confirmed or can never land. Do not sign it again before.</p>
     </Notice>
   );
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { Button } from '../design/button.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
 import { SigningObstacle } from './signingObstacle.tsx';
-import type { Plan } from './transaction.ts';
 
 /** Asks for what a plan needs. What the plan does is said, and signed, in the next dialog. */
 export function PlanDialog({
@@ -15,7 +15,7 @@ export function PlanDialog({
   children,
 }: {
   readonly title: string;
-  /** Who signs, where it need not be the wallet that is signed in. */
+  /** The address that signs, where it may not be the wallet that is signed in. */
   readonly signer?: string;
   /** Undefined while something that was entered is wrong; the fields say what. */
   readonly makePlan: (() => Plan) | undefined;

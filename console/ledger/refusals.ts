@@ -6,7 +6,7 @@ const SENTENCES: Partial<Record<EscrowErrorName, string>> = {
   CreditAccountFull:
     'The account would hold more credits, available and locked together, than the program allows one account.',
   InsufficientCredits: 'The account has fewer credits available than this takes.',
-  AlreadyInitialized: 'The account exists already. Open this page anew.',
+  AlreadyInitialized: 'The account exists already. Reload this page.',
   DisputeWindowClosed: 'The dispute window is over: it lasts 60 seconds from the settlement.',
   DisputeLimitReached: 'The wallet has as many open disputes as it may have.',
   AlreadyDisputed: 'The job was disputed before.',

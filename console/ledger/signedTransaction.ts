@@ -16,13 +16,13 @@ const ADDED_BY_WALLETS = [
   'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
 ];
 
-/** The wallet returned what nobody asked it to sign. */
+/** The wallet returned something else than it was asked to sign. */
 class WrongTransactionError extends Error {
   override name = 'WrongTransactionError';
 }
 
 /**
- * Holds what a wallet returned against what it was asked to sign.
+ * Compares what a wallet returned with what it was asked to sign.
  *
  * @param asked as `encodeDraft` makes it
  * @returns the transaction's signature, which is the wallet's
@@ -45,7 +45,7 @@ export function signatureOf(signed: Uint8Array, asked: Uint8Array, wallet: strin
   return base58.encode(signature);
 }
 
-/** Whether the one does what the other does, in its order and until the same block. */
+/** Whether both have the same instructions in the same order, and the same blockhash. */
 function isSame(given: DecodedTransaction, asked: DecodedTransaction): boolean {
   const rest = asked.instructions.map((instruction) => textOf(instruction, asked));
   const isFitting = given.instructions.every((instruction) => {

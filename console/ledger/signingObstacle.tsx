@@ -7,7 +7,7 @@ import { useSignedIn } from '../session/signedIn.tsx';
 import { type Obstacle, paymentObstacle, signInObstacle } from '../wallet/obstacles.ts';
 import { connect, useConnection, useWallets } from '../wallet/wallets.ts';
 
-/** What no press in this page can change; undefined too while that is not known. */
+/** What keeps the wallet from signing that this page cannot change; undefined while that is not known. */
 function useInability(): Obstacle | undefined {
   const { wallet } = useSignedIn();
   const config = useConfig();
@@ -30,7 +30,7 @@ export function useCanSign(): boolean {
   return useInability() === undefined && isOwn;
 }
 
-/** Says what the wallet cannot sign here, before anybody fills in a field for it. */
+/** Says what the wallet cannot sign here, before its owner fills in a form. */
 export function Inability() {
   const obstacle = useInability();
   if (obstacle === undefined) return null;
@@ -42,7 +42,7 @@ export function Inability() {
   );
 }
 
-/** The same where something is about to be signed, which takes the wallet's connection too. */
+/** The same before a signature, for which the wallet has to be connected too. */
 export function SigningObstacle() {
   const { wallet } = useSignedIn();
   const connection = useConnection();

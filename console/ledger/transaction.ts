@@ -1,5 +1,4 @@
 import { base58, base64 } from '@scure/base';
-import type { TransactionInstruction } from '@solana/web3.js';
 import {
   compileMessage,
   encodeDraft,
@@ -13,67 +12,38 @@ import {
   RpcError,
   refusalOf,
   sendTransaction,
-  simulate,
 } from '@svc-inference/client/wallet';
+import type { ConsoleConfig } from '../../api/console/contracts/index.ts';
+import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
-import { addPending, dropPending, isUnderWay, type PendingTransaction } from './pending.ts';
+import {
+  addPending,
+  dropPending,
+  isPending,
+  keepPlan,
+  type PendingTransaction,
+} from './pending.ts';
 import { refusalSentence } from './refusals.ts';
 import { signatureOf } from './signedTransaction.ts';
 
-/** Something that a wallet is asked to sign. */
-export interface Plan {
-  /** In the imperative, such as "Buy 5,000 credits". */
-  readonly title: string;
-  /** Who signs and pays, where it is not the wallet that is signed in, such as a multisig. */
-  readonly signer?: string;
-  readonly instructions: TransactionInstruction[];
-  /** The mint of the stablecoin that it moves; absent where it moves none. */
-  readonly creditMint?: string;
-  /** Addresses of the accounts by which its effect is told. */
-  readonly watched: readonly string[];
-  /** The effect in sentences. @param accounts the watched ones as the transaction would leave them */
-  readonly describe: (accounts: readonly (Uint8Array | null)[]) => string[];
-}
-
-interface Ledger {
+/** The ledger's node, and how wallets name the ledger. */
+interface Ledger extends Pick<ConsoleConfig, 'chain' | 'commitment'> {
   readonly rpc: Rpc;
-  /** As wallets name it. */
-  readonly chain: string;
-  readonly commitment: 'confirmed' | 'finalized';
 }
 
 /** The message to sign, in base58, as `svc send --print` gives it to a multisig's transaction builder. */
-export async function messageOf(plan: Plan, signer: string, { rpc, commitment }: Ledger) {
+export async function messageOf(plan: Plan, { rpc, commitment }: Ledger) {
   const { value } = await getLatestBlockhash(rpc, { commitment });
-  return base58.encode(encodeMessage(compile(plan, signer, value.blockhash)));
+  return base58.encode(encodeMessage(compile(plan, value.blockhash)));
 }
 
-function compile({ instructions }: Plan, signer: string, blockhash: string) {
+function compile({ signer, instructions }: Plan, blockhash: string) {
   return compileMessage({
     version: 'legacy',
     instructions,
     feePayer: new PublicKey(signer),
     blockhash: base58.decode(blockhash),
   });
-}
-
-type Preview =
-  | { readonly accepted: true; readonly effects: readonly string[] }
-  | { readonly accepted: false; readonly refusal: Refusal };
-
-/**
- * What the transaction would do at present, by the ledger's own word.
- *
- * @throws RpcError, NoAnswerError when the node does not say
- */
-export async function preview(plan: Plan, wallet: string, ledger: Ledger): Promise<Preview> {
-  const { rpc, commitment } = ledger;
-  const { instructions, watched } = plan;
-  const payer = new PublicKey(wallet);
-  const { err, accounts } = await simulate(rpc, { payer, instructions, watched, commitment });
-  return err === null
-    ? { accepted: true, effects: plan.describe(accounts) }
-    : { accepted: false, refusal: refusalOf(err) };
 }
 
 /** The node refused the transaction before it passed it on, so that it can never land. */
@@ -87,12 +57,6 @@ export class RefusedError extends Error {
   }
 }
 
-/** What this page has sent, by signatures, so that it can be signed again once it has expired. */
-const sentPlans = new Map<string, Plan>();
-
-/** What a transaction was to do; undefined where another page, or this one before a reload, sent it. */
-export const planOf = (signature: string): Plan | undefined => sentPlans.get(signature);
-
 /** Nothing was signed, or what was signed is not sent. */
 class NotSignedError extends Error {
   override name = 'NotSignedError';
@@ -103,9 +67,10 @@ class NotSignedError extends Error {
  * followed elsewhere, until it is certain. The same is signed once at a time, in all pages together.
  *
  * @param signal ends the waiting for the wallet, after which nothing is sent
- * @throws NotSignedError when the owner declines, the same is under way, or the wallet returns another
- *   transaction; RefusedError when the ledger refuses it; RpcError, NoAnswerError before the wallet is
- *   asked. Nothing was sent then
+ * @throws NotSignedError when the owner declines, the same is pending, or the wallet returns another
+ *   transaction. Nothing was sent then
+ * @throws RefusedError when the ledger refuses it
+ * @throws RpcError, NoAnswerError before the wallet is asked
  */
 export async function signAndSend(
   plan: Plan,
@@ -118,9 +83,9 @@ export async function signAndSend(
     `svc.sign.${wallet}.${plan.title}`,
     { ifAvailable: true },
     async (lock) => {
-      if (lock === null || isUnderWay(plan.title, wallet)) return false;
+      if (lock === null || isPending(plan.title, wallet)) return false;
       const { slot, value } = await getLatestBlockhash(rpc, { commitment });
-      const asked = encodeDraft(compile(plan, wallet, value.blockhash));
+      const asked = encodeDraft(compile(plan, value.blockhash));
       const signed = await askWallet(connection, { asked, chain, signal });
       const pending = {
         ...signed,
@@ -129,7 +94,7 @@ export async function signAndSend(
         wallet,
       };
       await send(pending, slot, ledger);
-      sentPlans.set(signed.signature, plan);
+      keepPlan(signed.signature, plan);
       return true;
     },
   );

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { type Plan, preview } from '../../programs/client/wallet/plan.ts';
 import { useConfig } from '../data/ledger.ts';
 import { useAsRead } from '../data/queries.ts';
 import { shorten } from '../design/address.tsx';
@@ -15,8 +16,6 @@ import { SigningObstacle, useCanSign } from './signingObstacle.tsx';
 import {
   messageOf,
   NOTHING_MOVED,
-  type Plan,
-  preview,
   RefusedError,
   readable,
   signAndSend,
@@ -34,53 +33,26 @@ export function TransactionDialog({
   readonly onClose: () => void;
 }) {
   const { wallet } = useSignedIn();
-  const signer = plan.signer ?? wallet;
-  const isOther = signer !== wallet;
+  const isOther = plan.signer !== wallet;
   const ledger = useLedger();
   const config = useConfig();
-  const connection = useConnection();
   const isAble = useCanSign();
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
-  const [isSigning, setSigning] = useState(false);
-  const [error, setError] = useState<unknown>();
-  // Whoever leaves the dialog has cancelled it: what the wallet signs later is not sent.
-  const running = useRef<AbortController>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
-  const queryKey = ['preview', plan.title, signer];
+  const { sign, isSigning, error } = useSigning(plan, onClose);
+  const queryKey = ['preview', plan.title, plan.signer];
   const result = useQuery({
     queryKey,
     queryFn: () => {
       if (ledger === undefined) throw new Error('There is no node to ask.');
-      return preview(plan, signer, ledger);
+      return preview(plan, ledger);
     },
     enabled: ledger !== undefined,
     gcTime: 0,
     staleTime: 0,
   });
   const simulated = useAsRead(result, queryKey);
-
-  const sign = async () => {
-    if (ledger === undefined || connection === undefined) return;
-    setSigning(true);
-    setError(undefined);
-    running.current = new AbortController();
-    try {
-      await signAndSend(plan, connection, { ledger, signal: running.current.signal });
-      onClose();
-    } catch (thrown) {
-      setError(thrown);
-      setSigning(false);
-    }
-  };
-
-  const message = useQuery({
-    queryKey: ['message', plan.title, signer],
-    queryFn: () => ledger && messageOf(plan, signer, ledger),
-    enabled: ledger !== undefined && isOther,
-    gcTime: 0,
-  });
   const isLate = error instanceof RefusedError && error.refusal.name === 'BlockhashNotFound';
-  const canSign = simulated.data?.accepted === true && isAble && !isOther && !isSame;
+  const canSign = simulated.data?.accepted === true && isAble && !isSame;
   return (
     <Dialog
       title={plan.title}
@@ -108,34 +80,83 @@ export function TransactionDialog({
         what="what the ledger would do"
         money={NOTHING_MOVED}
       />
-      {simulated.data?.accepted === true && (
-        <ul className={styles.effects}>
-          {simulated.data.effects.map((effect) => (
-            <li key={effect}>{effect}</li>
-          ))}
-        </ul>
-      )}
-      {simulated.data?.accepted === false && (
-        <Notice tone="bad">
-          <p>{refusalSentence(simulated.data.refusal, plan.creditMint)}</p>
-          <p>This is what the ledger would answer. {NOTHING_MOVED}</p>
-        </Notice>
-      )}
+      {simulated.data && <Effects of={simulated.data} creditMint={plan.creditMint} />}
       {isSame && (
         <Notice tone="warn">
           <p>The same is on its way already. It has to end before you can sign it again.</p>
         </Notice>
       )}
-      {isOther && (
-        <>
-          <p>
-            {shorten(signer)} has to sign this, which is not the wallet that is signed in. For a
-            multisig, this is the message for its transaction builder:
-          </p>
-          {message.data && <Command text={message.data} />}
-        </>
-      )}
+      {isOther && <MessageForOther plan={plan} />}
       {error !== undefined && <ErrorNotice error={readable(error, plan)} money={NOTHING_MOVED} />}
     </Dialog>
+  );
+}
+
+/** Has the connected wallet sign and send on request. @param onSent called when it was sent */
+function useSigning(plan: Plan, onSent: () => void) {
+  const ledger = useLedger();
+  const connection = useConnection();
+  const [isSigning, setSigning] = useState(false);
+  const [error, setError] = useState<unknown>();
+  // Leaving the dialog cancels it: what the wallet signs later is not sent.
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const sign = async () => {
+    if (ledger === undefined || connection === undefined) return;
+    setSigning(true);
+    setError(undefined);
+    running.current = new AbortController();
+    try {
+      await signAndSend(plan, connection, { ledger, signal: running.current.signal });
+      onSent();
+    } catch (thrown) {
+      setError(thrown);
+      setSigning(false);
+    }
+  };
+  return { sign, isSigning, error };
+}
+
+function Effects({
+  of: simulated,
+  creditMint,
+}: {
+  readonly of: Awaited<ReturnType<typeof preview>>;
+  readonly creditMint: string | undefined;
+}) {
+  if (!simulated.accepted) {
+    return (
+      <Notice tone="bad">
+        <p>{refusalSentence(simulated.refusal, creditMint)}</p>
+        <p>This is what the ledger would answer. {NOTHING_MOVED}</p>
+      </Notice>
+    );
+  }
+  return (
+    <ul className={styles.effects}>
+      {simulated.effects.map((effect) => (
+        <li key={effect}>{effect}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** The message to sign, for a signer that is not the wallet that is signed in. */
+function MessageForOther({ plan }: { readonly plan: Plan }) {
+  const ledger = useLedger();
+  const message = useQuery({
+    queryKey: ['message', plan.title, plan.signer],
+    queryFn: () => ledger && messageOf(plan, ledger),
+    enabled: ledger !== undefined,
+    gcTime: 0,
+  });
+  return (
+    <>
+      <p>
+        {shorten(plan.signer)} has to sign this, which is not the wallet that is signed in. For a
+        multisig, this is the message for its transaction builder:
+      </p>
+      {message.data && <Command text={message.data} />}
+    </>
   );
 }

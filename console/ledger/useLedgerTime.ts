@@ -7,7 +7,7 @@ const EVERY_MS = 10_000;
 
 /**
  * The ledger's time in Unix milliseconds, which deadlines are judged by; undefined until it is known.
- * Where browsers have no node to ask, this page's own stands for it.
+ * Where browsers have no node to ask, this page's own time is used.
  */
 export function useLedgerTime(): {
   readonly nowMs: number | undefined;
@@ -20,7 +20,7 @@ export function useLedgerTime(): {
     queryKey,
     queryFn: async () => {
       if (!rpcUrl) throw new Error('There is no node to ask.');
-      // The ledger's code comes behind the page, which does without until then.
+      // Loaded after the page, which shows no deadlines until then.
       const { readLeadMs } = await import('./clock.ts');
       return readLeadMs(rpcUrl);
     },

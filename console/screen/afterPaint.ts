@@ -1,6 +1,6 @@
 /**
- * Does what takes long once the browser has painted what stands there: the document, or the press that
- * asked for it. Otherwise a slow browser paints that together with everything that comes of it.
+ * Runs long work after the browser's next paint, of the document or of a pressed button. Otherwise a
+ * slow browser would paint that only together with the result of the work.
  */
 export function afterPaint(work: () => void): void {
   // A frame's own callbacks come before its paint.

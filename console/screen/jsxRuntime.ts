@@ -4,8 +4,8 @@ import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 /**
  * Makes the elements of the pages, so that each text is the only content of its element. Translators
  * and extensions put elements of their own in the place of texts. React then changes a text beside
- * others that is in the page no more, so an old number stays beside the new one. Where it has to take
- * such a text away, the page breaks off. The content of a whole element it replaces.
+ * others that is no longer in the page, so an old number stays beside the new one. Where it has to remove
+ * such a text, it throws. The content of a whole element it replaces.
  */
 export type { JSX } from 'react/jsx-runtime';
 export { Fragment, withOne as jsx, withSeveral as jsxs };

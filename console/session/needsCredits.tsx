@@ -3,7 +3,7 @@ import type { ConsoleAccount } from '../../api/console/contracts/index.ts';
 import { useRead } from '../data/queries.ts';
 import { Notice } from '../design/notice.tsx';
 
-/** Why the wallet can ask for nothing, and what changes it; undefined where it can, or is not known yet. */
+/** Why the wallet can pay for no request, and what changes that; undefined where it can, or is not known yet. */
 export function useMissingCredits(): readonly [what: string, remedy: string] | undefined {
   const account = useRead('/account').data;
   return account && missingOf(account);
@@ -22,7 +22,7 @@ function missingOf({
   return undefined;
 }
 
-/** Says it before anybody fills in a field in vain. */
+/** Says it before the owner fills in a form in vain. */
 export function NeedsCredits() {
   const missing = useMissingCredits();
   if (missing === undefined) return null;

@@ -10,10 +10,11 @@ import {
   useState,
 } from 'react';
 import type { SessionObject } from '../../api/console/contracts/index.ts';
+import { isPublic } from '../data/access.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
 import { isSessionOver, onEndedSession } from '../data/sessionEnd.ts';
-import { tellTabs, useNews } from '../data/tabs.ts';
+import { notifyTabs, useNews } from '../data/tabs.ts';
 import { dialogOnUse } from '../design/onUse.tsx';
 
 const SignInDialog = dialogOnUse(() => import('./signInDialog.tsx'));
@@ -30,15 +31,15 @@ interface SessionState {
   /** Why it is not known. */
   readonly error: Error | null;
   readonly readSession: () => void;
-  /** Takes in what a sign-in made. */
+  /** Takes over a new session. */
   readonly accept: (made: SessionObject) => void;
-  /** @throws Error when nobody signs in */
+  /** @throws NotSignedInError when the dialog is closed without a sign-in */
   readonly askSignIn: (reason: string) => Promise<SessionObject>;
   /** @throws Error when the service does not end the session */
   readonly signOut: () => Promise<void>;
   /** Why the last sign-out did not succeed. */
   readonly signOutError: Error | null;
-  /** How often somebody has signed out in this browser: what was open before is closed then. */
+  /** How many sign-outs this browser has seen. Each closes the pages of a wallet that are open. */
   readonly signOuts: number;
 }
 
@@ -56,38 +57,16 @@ class NotSignedInError extends Error {
 }
 
 /**
- * Knows who is signed in, and asks for a sign-in over whatever page is open. The session is the
- * browser's: whoever signs in or out in one tab does so in all of them.
+ * Holds the session, and asks for a sign-in over the page that is open. The session is the
+ * browser's: a sign-in or sign-out in one tab holds for all of them.
  */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
   const { data, error, refetch } = useRead('/session');
   const session = data?.session;
-  const [asked, setAsked] = useState<Asked>();
+  const { asked, askSignIn, close } = useSignInQuestion();
   const [signOuts, setSignOuts] = useState(0);
   const [signOutError, setSignOutError] = useState<Error | null>(null);
-
-  const askSignIn = useCallback(
-    (reason: string) =>
-      new Promise<SessionObject>((resolve, reject) => setAsked({ reason, resolve, reject })),
-    [],
-  );
-
-  useEffect(
-    () =>
-      onEndedSession(() => {
-        setAsked(
-          (current) =>
-            current ?? {
-              reason: 'Your session is over. Sign in again: what you have entered here stays.',
-              resolve: () => {},
-              reject: () => {},
-            },
-        );
-      }),
-    [],
-  );
-
   const lastWallet = useRef<string>(undefined);
   lastWallet.current = session?.wallet ?? lastWallet.current;
 
@@ -96,8 +75,12 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     client.setQueryData(keyOf('/session'), { session: made });
     // Of another wallet nothing is shown, not even until its own is read.
     void (isOther ? client.resetQueries({ predicate: isPrivate }) : client.invalidateQueries());
-    setAsked(undefined);
+    close();
     asked?.resolve(made);
+  };
+  const decline = () => {
+    close();
+    asked?.reject(new NotSignedInError('The sign-in was cancelled.'));
   };
   const leave = () => {
     setSignOuts((count) => count + 1);
@@ -105,21 +88,12 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     client.removeQueries({ predicate: isPrivate });
     decline();
   };
-  const decline = () => {
-    setAsked(undefined);
-    asked?.reject(new NotSignedInError('Nobody signed in.'));
-  };
-  useNews(({ kind }) => {
-    if (kind === 'signed out') leave();
-    if (kind === 'signed in') {
-      void call('GET', '/session')
-        .then((answer) => answer.session && latest.current.take(answer.session))
-        // The page finds out by its next request.
-        .catch(() => undefined);
-    }
-  });
   const latest = useRef({ take, leave });
   latest.current = { take, leave };
+  useNews(({ kind }) => {
+    if (kind === 'signed out') leave();
+    if (kind === 'signed in') void readSession((made) => latest.current.take(made));
+  });
 
   const state = useMemo(
     () => ({
@@ -131,18 +105,16 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
       signOutError,
       accept(made: SessionObject) {
         latest.current.take(made);
-        tellTabs({ kind: 'signed in' });
+        notifyTabs({ kind: 'signed in' });
       },
       async signOut() {
-        // A session that is over already is what was asked for.
         setSignOutError(null);
-        await call('DELETE', '/session').catch((error: Error) => {
-          if (isSessionOver(error)) return;
-          setSignOutError(error);
-          throw error;
+        await endSession().catch((thrown: Error) => {
+          setSignOutError(thrown);
+          throw thrown;
         });
         latest.current.leave();
-        tellTabs({ kind: 'signed out' });
+        notifyTabs({ kind: 'signed out' });
       },
     }),
     [session, error, refetch, askSignIn, signOuts, signOutError],
@@ -156,10 +128,40 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   );
 }
 
-/** Read without a session, and so not of one wallet. */
-const PUBLIC = ['/session', '/config', '/network', '/models', '/workers', '/status'];
+/** The question for a sign-in, while one is asked: by the page, or since the session is over. */
+function useSignInQuestion() {
+  const [asked, setAsked] = useState<Asked>();
+  const askSignIn = useCallback(
+    (reason: string) =>
+      new Promise<SessionObject>((resolve, reject) => setAsked({ reason, resolve, reject })),
+    [],
+  );
+  useEffect(
+    () =>
+      onEndedSession(() => {
+        const reason = 'Your session is over. Sign in again: what you have entered here stays.';
+        setAsked((current) => current ?? { reason, resolve: () => {}, reject: () => {} });
+      }),
+    [],
+  );
+  return { asked, askSignIn, close: () => setAsked(undefined) };
+}
 
-const isPrivate = ({ queryKey }: Query) => !PUBLIC.includes(String(queryKey[0]));
+/** Reads the session that another tab has made. The page learns of a failure by its next request. */
+async function readSession(take: (made: SessionObject) => void): Promise<void> {
+  const answer = await call('GET', '/session').catch(() => undefined);
+  if (answer?.session) take(answer.session);
+}
+
+/** A session that is over already is what was asked for. */
+async function endSession(): Promise<void> {
+  await call('DELETE', '/session').catch((error: Error) => {
+    if (!isSessionOver(error)) throw error;
+  });
+}
+
+/** Of one wallet. */
+const isPrivate = ({ queryKey }: Query) => !isPublic(String(queryKey[0]));
 
 /**
  * Does what needs a sign-in of the last 15 minutes, and asks for one where there is none.

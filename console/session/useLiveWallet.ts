@@ -10,15 +10,15 @@ import { keyOf, useRead } from '../data/queries.ts';
 import { openStream } from '../data/stream.ts';
 import { useNews } from '../data/tabs.ts';
 
-/** Paths whose answers the stream makes old. */
+/** Paths whose answers the stream updates. */
 const CHANGING = ['/jobs', '/jobs/:job_id', '/account'] as const;
-/** The same of those that a change says nothing of but that they have changed. */
+/** Paths whose answers a change makes stale, since it does not contain them. */
 const SUMMED = ['/account/history', '/job-counts', '/usage', '/usage/latency'] as const;
 
 const NO_ACCOUNT_POLL_MS = 3_000;
 
 /**
- * Keeps what is shown of a wallet as new as its stream, and as what other tabs have done. A wallet
+ * Updates what is shown of a wallet by its stream, and by what other tabs have changed. A wallet
  * without an account has no stream: the account is polled until it is open.
  */
 export function useLiveWallet(wallet: string | undefined): void {
@@ -31,14 +31,14 @@ export function useLiveWallet(wallet: string | undefined): void {
   });
   useEffect(() => {
     if (wallet === undefined || !hasAccount) return;
-    const readAnew = () => {
+    const readAgain = () => {
       for (const path of [...CHANGING, ...SUMMED]) {
         void client.invalidateQueries({ queryKey: [path] });
       }
     };
     return openStream(wallet, {
       onChanges: (changes) => apply(changes, client),
-      onReset: readAnew,
+      onReset: readAgain,
       onEnd: () => void client.invalidateQueries({ queryKey: ['/session'] }),
     });
   }, [wallet, hasAccount, client]);

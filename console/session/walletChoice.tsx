@@ -34,30 +34,14 @@ export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObj
         </Notice>
       )}
       <ul className={styles.list}>
-        {wallets.map((wallet) => {
-          const obstacle = signInObstacle(wallet);
-          return (
-            <li key={wallet.name}>
-              <button
-                type="button"
-                className={styles.wallet}
-                disabled={obstacle !== undefined || pending !== undefined}
-                onClick={() => void choose(wallet)}
-              >
-                <img src={wallet.icon} alt="" width="24" height="24" />
-                <span>{wallet.name}</span>
-                <span className="soft">
-                  {pending === wallet ? 'Confirm in the wallet…' : !obstacle && 'Sign in'}
-                </span>
-              </button>
-              {obstacle && (
-                <p className={styles.note}>
-                  {obstacle.what} {obstacle.remedy}
-                </p>
-              )}
-            </li>
-          );
-        })}
+        {wallets.map((wallet) => (
+          <WalletItem
+            key={wallet.name}
+            wallet={wallet}
+            pending={pending}
+            onChoose={() => void choose(wallet)}
+          />
+        ))}
       </ul>
       {error !== undefined && (
         <ErrorNotice
@@ -70,5 +54,39 @@ export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObj
         nothing on the ledger.
       </p>
     </div>
+  );
+}
+
+function WalletItem({
+  wallet,
+  pending,
+  onChoose,
+}: {
+  readonly wallet: Wallet;
+  /** The wallet that was asked to sign. */
+  readonly pending: Wallet | undefined;
+  readonly onChoose: () => void;
+}) {
+  const obstacle = signInObstacle(wallet);
+  return (
+    <li>
+      <button
+        type="button"
+        className={styles.wallet}
+        disabled={obstacle !== undefined || pending !== undefined}
+        onClick={onChoose}
+      >
+        <img src={wallet.icon} alt="" width="24" height="24" />
+        <span>{wallet.name}</span>
+        <span className="soft">
+          {pending === wallet ? 'Confirm in the wallet…' : !obstacle && 'Sign in'}
+        </span>
+      </button>
+      {obstacle && (
+        <p className={styles.note}>
+          {obstacle.what} {obstacle.remedy}
+        </p>
+      )}
+    </li>
   );
 }

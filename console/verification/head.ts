@@ -16,7 +16,7 @@ const SENTENCES = {
   ],
 } as const satisfies Record<ReturnType<typeof conclude>, Head>;
 
-/** Checks of what the client gave: where one of them fails, the job itself may hold. */
+/** Checks of the client's own text and receipt. The job itself may hold where one of them fails. */
 const GIVEN = [
   ['delivery.output', 'Your text is not the proven one.'],
   ['delivery.receipt', 'Your receipt does not fit it.'],
@@ -24,7 +24,7 @@ const GIVEN = [
 
 const KEPT = 'What the node shows of it contradicts no rule. What you gave to compare differs.';
 
-/** What was found, in a title and a sentence: a job that fails is another thing than a text that differs. */
+/** The result in a title and a sentence. A given text that differs does not make the job fail. */
 export function headOf(checks: readonly Check[]): Head {
   const ofJob = conclude(checks.filter(({ name }) => !GIVEN.some(([given]) => given === name)));
   const [, title, sentence] = SENTENCES[ofJob];

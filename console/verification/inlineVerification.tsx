@@ -6,7 +6,7 @@ import { Row, Stack } from '../design/page.tsx';
 import { Result } from './result.tsx';
 import { type Request, verify } from './verify.ts';
 
-/** Verifies a job in this page, beside what else is shown of it. */
+/** Verifies a job as part of a page about it. */
 export default function InlineVerification({
   job,
   wallet,

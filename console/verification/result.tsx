@@ -14,7 +14,7 @@ const VERDICTS: Readonly<Record<Verdict, readonly [tone: Tone, word: string]>> =
   not_applicable: ['idle', 'does not apply'],
 };
 
-/** What was found, what failed first, each check with its transactions. */
+/** The result, and each check with its transactions; failed ones come first. */
 export function Result({
   verification,
   transactionLink,

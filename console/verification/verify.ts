@@ -117,7 +117,7 @@ function explain(error: unknown): Error {
   return new NotVerifiedError(`The node's answer cannot be used: ${words}`, { cause: error });
 }
 
-/** The command that says the same without this page, where `svc` is installed. */
+/** The command that does the same verification where `svc` is installed. */
 export function commandOf({ rpcUrl, programId, named, wallet, text, receipt }: Request): string {
   const parts = ['npx --no svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
   if (programId) parts.push('--program', quote(programId));
@@ -127,7 +127,7 @@ export function commandOf({ rpcUrl, programId, named, wallet, text, receipt }: R
   return parts.join(' ');
 }
 
-/** For a shell: what is more than letters and digits stands in quotes. */
+/** Quotes an argument for a shell, unless it is of letters and digits alone. */
 function quote(text: string): string {
   return /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

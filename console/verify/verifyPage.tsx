@@ -1,4 +1,5 @@
-import { type KeyboardEvent, useState } from 'react';
+import { type Check, PROGRAM_ID } from '@svc-inference/client/verify';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { explorerLink } from '../data/explorer.ts';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
@@ -8,44 +9,27 @@ import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { Result } from '../verification/result.tsx';
 import { commandOf, type Request, type Verification, verify } from '../verification/verify.ts';
-import { compareNodes } from './compareNodes.ts';
-import { readGiven } from './given.ts';
 import styles from './verifyPage.module.css';
 
-const given = readGiven(document, window.location);
-
-interface Outcome {
+/** What one node has led to. */
+interface Attempt {
   readonly verification?: Verification;
   readonly error?: unknown;
 }
 
 /** Verifies a job by a ledger's node alone; the service is not asked, and its session is out of reach. */
 export function VerifyPage() {
-  const [fields, setFields] = useState({ ...given, secondUrl: '', text: '', receipt: '' });
-  const [hasText, setHasText] = useState(false);
+  const [fields, setFields] = useState(readAddress);
   const [isPending, setPending] = useState(false);
-  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
-  const set = (name: keyof typeof fields) => ({
-    value: fields[name],
-    onChange: (event: { target: { value: string } }) =>
-      setFields({ ...fields, [name]: event.target.value }),
-  });
-
-  const request: Request = {
-    rpcUrl: fields.rpcUrl.trim(),
-    programId: fields.programId,
-    named: fields.named,
-    wallet: fields.wallet.trim() || undefined,
-    text: hasText ? fields.text : undefined,
-    receipt: fields.receipt.trim() || undefined,
-  };
+  const [attempts, setAttempts] = useState<readonly Attempt[]>([]);
+  const request = requestOf(fields);
   const canRun = fields.named.trim() !== '' && request.rpcUrl !== '' && !isPending;
 
   const run = async () => {
     setPending(true);
     const second = fields.secondUrl.trim();
     const urls = second ? [request.rpcUrl, second] : [request.rpcUrl];
-    setOutcomes(
+    setAttempts(
       await Promise.all(
         urls.map((rpcUrl) =>
           verify({ ...request, rpcUrl }).then(
@@ -57,13 +41,6 @@ export function VerifyPage() {
     );
     setPending(false);
   };
-  const runOnEnter = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && canRun) void run();
-  };
-
-  const [first, second] = outcomes;
-  // The chain's name is not known here: an explorer reads a node of one's own by its address.
-  const ledger = { chain: 'solana:custom', rpc_url: fields.rpcUrl };
   return (
     <div className={styles.page}>
       <PageHeader
@@ -71,66 +48,7 @@ export function VerifyPage() {
         lead="Your browser reads the ledger and checks every rule. Nothing is asked of this service, and text and receipt stay here."
       />
       <div className={styles.form}>
-        <div className={styles.whole}>
-          <TextField
-            label="Job"
-            hint="A job id, a job's address, or the signature of one of its transactions"
-            isCode
-            data-search
-            onKeyDown={runOnEnter}
-            {...set('named')}
-          />
-        </div>
-        <TextField
-          label="Wallet"
-          hint="With a job id: whose job it is"
-          isCode
-          onKeyDown={runOnEnter}
-          {...set('wallet')}
-        />
-        <TextField label="Program" isCode onKeyDown={runOnEnter} {...set('programId')} />
-        <TextField
-          label="Ledger's node"
-          hint="Any RPC address that allows pages of other sites"
-          isCode
-          inputMode="url"
-          onKeyDown={runOnEnter}
-          {...set('rpcUrl')}
-        />
-        <TextField
-          label="Second node (optional)"
-          hint="Of another operator: one node alone can lie"
-          isCode
-          inputMode="url"
-          onKeyDown={runOnEnter}
-          {...set('secondUrl')}
-        />
-        <div className={styles.whole}>
-          <CheckField
-            label="Compare the text that I received"
-            checked={hasText}
-            onChange={(event) => setHasText(event.target.checked)}
-          />
-        </div>
-        {hasText && (
-          <div className={styles.whole}>
-            <TextArea
-              label="Text"
-              hint="Exactly as it came, without a newline at its end. It is hashed here."
-              rows={6}
-              {...set('text')}
-            />
-          </div>
-        )}
-        <div className={styles.whole}>
-          <TextField
-            label="Delivery receipt (optional)"
-            hint="As it came in x-svc-delivery-receipt"
-            isCode
-            onKeyDown={runOnEnter}
-            {...set('receipt')}
-          />
-        </div>
+        <FormFields fields={fields} onChange={setFields} onEnter={() => canRun && void run()} />
         <div className={styles.whole}>
           <Button
             kind="primary"
@@ -143,24 +61,7 @@ export function VerifyPage() {
         </div>
       </div>
       <div className={styles.results}>
-        {first?.verification && second?.verification && (
-          <Comparison one={first.verification} other={second.verification} />
-        )}
-        {outcomes.map(({ error }, index) =>
-          error === undefined ? null : (
-            <ErrorNotice
-              key={index === 0 ? 'first' : 'second'}
-              error={error}
-              money={`${index === 0 ? 'By this node' : 'By the second node'} nothing was verified.`}
-            />
-          ),
-        )}
-        {first?.verification && (
-          <Result
-            verification={first.verification}
-            transactionLink={(signature) => explorerLink(ledger, 'tx', signature)}
-          />
-        )}
+        <Results attempts={attempts} rpcUrl={fields.rpcUrl} />
         <h2>The same without a browser</h2>
         <p>
           Install <code>svc</code> from this service, and compare its sha512 in package-lock.json
@@ -173,6 +74,144 @@ export function VerifyPage() {
         <Command text={commandOf({ ...request, named: request.named || '<job>' })} />
       </div>
     </div>
+  );
+}
+
+type Fields = ReturnType<typeof readAddress>;
+
+/** What the page begins with: the job of its path, and what stands behind its `#` or in its head. */
+function readAddress() {
+  const facts = new URLSearchParams(location.hash.slice(1));
+  const meta = (name: string) =>
+    document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+  const [, , named = ''] = location.pathname.split('/');
+  return {
+    named: decode(named),
+    wallet: facts.get('wallet') ?? '',
+    rpcUrl: facts.get('rpc') || meta('svc-rpc'),
+    programId: facts.get('program') || meta('svc-program') || PROGRAM_ID.toBase58(),
+    ...{ secondUrl: '', text: '', receipt: '', hasText: false },
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function requestOf({ hasText, text, ...fields }: Fields): Request {
+  return {
+    rpcUrl: fields.rpcUrl.trim(),
+    programId: fields.programId,
+    named: fields.named,
+    wallet: fields.wallet.trim() || undefined,
+    text: hasText ? text : undefined,
+    receipt: fields.receipt.trim() || undefined,
+  };
+}
+
+/** @param onEnter after Enter in a field of one line */
+function FormFields({
+  fields,
+  onChange,
+  onEnter,
+}: {
+  readonly fields: Fields;
+  readonly onChange: (fields: Fields) => void;
+  readonly onEnter: () => void;
+}) {
+  const set = (name: Exclude<keyof Fields, 'hasText'>) => ({
+    value: fields[name],
+    onChange: (event: { target: { value: string } }) =>
+      onChange({ ...fields, [name]: event.target.value }),
+  });
+  const line = (name: Exclude<keyof Fields, 'hasText'>) => ({
+    ...set(name),
+    isCode: true,
+    onKeyDown: ({ key }: KeyboardEvent) => {
+      if (key === 'Enter') onEnter();
+    },
+  });
+  const whole = (field: ReactNode) => <div className={styles.whole}>{field}</div>;
+  const ofJob = "A job id, a job's address, or the signature of one of its transactions";
+  return (
+    <>
+      {whole(<TextField label="Job" hint={ofJob} data-search {...line('named')} />)}
+      <TextField label="Wallet" hint="With a job id: whose job it is" {...line('wallet')} />
+      <TextField label="Program" {...line('programId')} />
+      <TextField
+        label="Ledger's node"
+        hint="Any RPC address that allows pages of other sites"
+        inputMode="url"
+        {...line('rpcUrl')}
+      />
+      <TextField
+        label="Second node (optional)"
+        hint="Of another operator: one node alone can lie"
+        inputMode="url"
+        {...line('secondUrl')}
+      />
+      {whole(
+        <CheckField
+          label="Compare the text that I received"
+          checked={fields.hasText}
+          onChange={(event) => onChange({ ...fields, hasText: event.target.checked })}
+        />,
+      )}
+      {fields.hasText &&
+        whole(
+          <TextArea
+            label="Text"
+            hint="Exactly as it came, without a newline at its end. It is hashed here."
+            rows={6}
+            {...set('text')}
+          />,
+        )}
+      {whole(
+        <TextField
+          label="Delivery receipt (optional)"
+          hint="As it came in x-svc-delivery-receipt"
+          {...line('receipt')}
+        />,
+      )}
+    </>
+  );
+}
+
+function Results({
+  attempts,
+  rpcUrl,
+}: {
+  readonly attempts: readonly Attempt[];
+  readonly rpcUrl: string;
+}) {
+  const [first, second] = attempts;
+  // The chain's name is not known here: an explorer reads a node of one's own by its address.
+  const ledger = { chain: 'solana:custom', rpc_url: rpcUrl };
+  return (
+    <>
+      {first?.verification && second?.verification && (
+        <Comparison one={first.verification} other={second.verification} />
+      )}
+      {attempts.map(({ error }, index) =>
+        error === undefined ? null : (
+          <ErrorNotice
+            key={index === 0 ? 'first' : 'second'}
+            error={error}
+            money={`${index === 0 ? 'By this node' : 'By the second node'} nothing was verified.`}
+          />
+        ),
+      )}
+      {first?.verification && (
+        <Result
+          verification={first.verification}
+          transactionLink={(signature) => explorerLink(ledger, 'tx', signature)}
+        />
+      )}
+    </>
   );
 }
 
@@ -193,4 +232,24 @@ function Comparison({ one, other }: { readonly one: Verification; readonly other
       ))}
     </Notice>
   );
+}
+
+/** How the checks by two nodes differ, a sentence each; of what each found, its verdict and transactions. */
+function compareNodes(one: Verification, other: Verification): string[] {
+  const others = new Map(other.checks.map((check) => [check.name, check]));
+  return one.checks.flatMap((check) => {
+    const its = others.get(check.name);
+    if (its?.verdict !== check.verdict) {
+      return `${check.name} ${words(check)} by the first node, and ${words(its)} by the second.`;
+    }
+    return placesOf(check) === placesOf(its)
+      ? []
+      : `${check.name} rests on other transactions by the second node.`;
+  });
+}
+
+const placesOf = ({ evidence }: Check) => evidence.map(({ signature }) => signature).join();
+
+function words(check: Check | undefined): string {
+  return check === undefined ? 'is missing' : check.verdict.replaceAll('_', ' ');
 }

@@ -18,7 +18,7 @@ import { createStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
 import icon from '../design/icon.svg';
 
-/** An account of the development ledger, by what it is there. */
+/** An account of the development ledger, by its role there. */
 export type DevelopmentAccount = DevelopmentAccounts['accounts'][number];
 
 /** What the user of the development wallet is asked. */
@@ -70,52 +70,24 @@ function askSignature(
   });
 }
 
+type Features = StandardConnectFeature &
+  StandardEventsFeature &
+  SolanaSignMessageFeature &
+  SolanaSignTransactionFeature;
+
 /** Registers the stack's wallet as one of the wallet standard. It asks before each signature. */
 export function registerDevelopmentWallet(url: string, chain: string): void {
+  const chains = [...CHAINS, chain as `solana:${string}`];
   let connected: readonly WalletAccount[] = [];
   const listeners = new Set<StandardEventsListeners['change']>();
-
-  const call = async (path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${url}${path}`, {
-      method: body ? 'POST' : 'GET',
-      ...(body && {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    });
-    if (!response.ok) throw new Error(`The development wallet answers ${response.status}.`);
-    return response.json();
-  };
-  const sign = async (address: string, kind: 'message' | 'transaction', bytes: Uint8Array) => {
-    const body = { address, kind, bytes: base64.encode(bytes) };
-    const { signed } = (await call('/sign', body)) as DevelopmentSigned;
-    return base64.decode(signed);
-  };
-  const accountOf = ({ name, address }: DevelopmentAccount): WalletAccount => ({
-    address,
-    publicKey: new Uint8Array(),
-    chains: [...CHAINS, chain as `solana:${string}`],
-    features: ['solana:signMessage', 'solana:signTransaction'],
-    label: name,
-  });
-  const choose = async (silent: boolean): Promise<DevelopmentAccount | undefined> => {
-    const { accounts } = (await call('/accounts')) as DevelopmentAccounts;
-    if (!silent) return askAccount(accounts);
-    const chosen = storage.get(CHOSEN);
-    return accounts.find(({ address }) => address === chosen);
-  };
-
-  const features: StandardConnectFeature &
-    StandardEventsFeature &
-    SolanaSignMessageFeature &
-    SolanaSignTransactionFeature = {
+  const features: Features = {
     'standard:connect': {
       version: '1.0.0',
       async connect({ silent = false } = {}) {
-        const account = await choose(silent);
+        const account = await choose(url, silent);
         if (account) {
           storage.set(CHOSEN, account.address);
-          connected = [accountOf(account)];
+          connected = [walletAccount(account, chains)];
           for (const listener of listeners) listener({ accounts: connected });
         }
         return { accounts: account ? connected : [] };
@@ -128,40 +100,79 @@ export function registerDevelopmentWallet(url: string, chain: string): void {
         return () => listeners.delete(listener);
       },
     },
+    ...signing(url),
+  };
+  getWallets().register({
+    version: '1.0.0',
+    name: `${NAME} (DEVELOPMENT)`,
+    icon: icon as Wallet['icon'],
+    chains,
+    features,
+    get accounts() {
+      return connected;
+    },
+  });
+}
+
+function walletAccount(
+  { name, address }: DevelopmentAccount,
+  chains: WalletAccount['chains'],
+): WalletAccount {
+  return {
+    ...{ address, chains, label: name },
+    publicKey: new Uint8Array(),
+    features: ['solana:signMessage', 'solana:signTransaction'],
+  };
+}
+
+/** @param silent takes the account that was chosen before, without a question */
+async function choose(url: string, silent: boolean): Promise<DevelopmentAccount | undefined> {
+  const { accounts } = (await call(`${url}/accounts`)) as DevelopmentAccounts;
+  if (!silent) return askAccount(accounts);
+  const chosen = storage.get(CHOSEN);
+  return accounts.find(({ address }) => address === chosen);
+}
+
+function signing(url: string): SolanaSignMessageFeature & SolanaSignTransactionFeature {
+  const sign = async (address: string, kind: 'message' | 'transaction', bytes: Uint8Array) => {
+    const body = { address, kind, bytes: base64.encode(bytes) };
+    const { signed } = (await call(`${url}/sign`, body)) as DevelopmentSigned;
+    return base64.decode(signed);
+  };
+  return {
     'solana:signMessage': {
       version: '1.1.0',
-      async signMessage(...inputs) {
-        return Promise.all(
+      signMessage: async (...inputs) =>
+        Promise.all(
           inputs.map(async ({ account: { address }, message }) => {
             await askSignature('message', address, new TextDecoder().decode(message));
             const signature = await sign(address, 'message', message);
             return { signedMessage: message, signature };
           }),
-        );
-      },
+        ),
     },
     'solana:signTransaction': {
       version: '1.0.0',
       supportedTransactionVersions: ['legacy', 0],
-      async signTransaction(...inputs) {
-        return Promise.all(
+      signTransaction: async (...inputs) =>
+        Promise.all(
           inputs.map(async ({ account: { address }, transaction }) => {
             await askSignature('transaction', address, '');
             return { signedTransaction: await sign(address, 'transaction', transaction) };
           }),
-        );
-      },
+        ),
     },
   };
-  const wallet: Wallet = {
-    version: '1.0.0',
-    name: `${NAME} (DEVELOPMENT)`,
-    icon: icon as Wallet['icon'],
-    chains: [...CHAINS, chain as `solana:${string}`],
-    features,
-    get accounts() {
-      return connected;
-    },
-  };
-  getWallets().register(wallet);
+}
+
+async function call(address: string, body?: object): Promise<unknown> {
+  const response = await fetch(address, {
+    method: body ? 'POST' : 'GET',
+    ...(body && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  });
+  if (!response.ok) throw new Error(`The development wallet answers ${response.status}.`);
+  return response.json();
 }

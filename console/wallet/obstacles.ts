@@ -76,7 +76,7 @@ export function paymentObstacle(
   return undefined;
 }
 
-/** One that is only watched, or on a device whose app is old. */
+/** An account that the wallet only watches, or whose device has an old app. */
 function ofAccount(what: string): Obstacle {
   return { what, remedy: 'Choose the wallet that holds its key, and update it and the device.' };
 }

@@ -38,11 +38,11 @@ const CHOSEN = 'svc.wallet';
 
 export const featuresOf = (wallet: Wallet) => wallet.features as Features;
 
-/** Wallets of several ledgers have accounts of others too. */
+/** A wallet for several ledgers lists accounts of the others too. */
 const isOfSolana = ({ chains }: Pick<Wallet | WalletAccount, 'chains'>): boolean =>
   chains.some((one) => one.startsWith('solana:'));
 
-/** Begins to look for wallets; the one used last is asked again, without a question to its owner. */
+/** Watches for wallets, and reconnects the one used last without asking its owner. */
 export function watchWallets(): void {
   const registry = getWallets();
   const refresh = () => {

@@ -3,11 +3,15 @@ import type { TransactionError } from '../runtime/transactionError.ts';
 import type { StoredTransaction } from '../store/schema.ts';
 import type { Change } from './execute.ts';
 
+/** What a block reaches after its end, one after the other. */
+export const BLOCK_COMMITMENTS = ['confirmed', 'finalized'] as const;
+export type BlockCommitment = (typeof BLOCK_COMMITMENTS)[number];
+
 /** The commitment levels of a slot. */
-export type Commitment = 'processed' | 'confirmed' | 'finalized';
+export type Commitment = 'processed' | BlockCommitment;
 
 /** After its end a block reaches a commitment so many milliseconds later. */
-export type Lags = Readonly<Record<Exclude<Commitment, 'processed'>, number>>;
+export type Lags = Readonly<Record<BlockCommitment, number>>;
 
 /** A transaction in a block. */
 export interface LandedTransaction extends StoredTransaction {
@@ -49,7 +53,7 @@ interface RecentBlocks {
   changeAfter(slot: number, key: string): Change | undefined;
   find(signature: string): LandedTransaction | undefined;
   /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
-  onBlock(commitment: Exclude<Commitment, 'processed'>, listener: Listener): () => void;
+  onBlock(commitment: BlockCommitment, listener: Listener): () => void;
   /** Calls the listeners for what has reached their commitment by now. */
   notify(): void;
   close(): void;
@@ -67,7 +71,7 @@ export function createRecentBlocks(options: {
 }): RecentBlocks {
   const { timeline, slot, lagsMs, announcedSlot } = options;
   const transactions = new Map<string, LandedTransaction>();
-  const stages = (['confirmed', 'finalized'] as const).map((commitment) => ({
+  const stages = BLOCK_COMMITMENTS.map((commitment) => ({
     commitment,
     announcedSlot,
     listeners: new Set<Listener>(),

@@ -39,7 +39,7 @@ async function fundWallet(credits: bigint): Promise<Keypair> {
 async function svc(wallet: Keypair, ...words: string[]) {
   const signer = JSON.stringify([...wallet.secretKey]);
   const { code, output, error } = await runCli([...words, '--signer', signer]);
-  return { code, printed: output.trimEnd(), told: error.trimEnd().split('\n') };
+  return { code, printed: output.trimEnd(), said: error.trimEnd().split('\n') };
 }
 
 const credits = (wallet: Keypair, ...words: string[]) =>
@@ -47,9 +47,9 @@ const credits = (wallet: Keypair, ...words: string[]) =>
 
 /** The last that a command says which is refused. */
 async function refusalOf(command: ReturnType<typeof svc>): Promise<string | undefined> {
-  const { code, told } = await command;
+  const { code, said } = await command;
   expect(code).toBe(1);
-  return told.at(-1);
+  return said.at(-1);
 }
 
 const LIMITS = ['--per-job', '40', '--per-day', 'none'];
@@ -63,12 +63,12 @@ async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
 describe('svc credits buy', () => {
   it('opens the account and sets the gateway’s limits, and says so beforehand', async () => {
     const wallet = await fundWallet(500n);
-    const { told, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
-    expect(told).toEqual([
+    const { said, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
+    expect(said).toEqual([
       `You pay 3.20 of the stablecoin ${mint} for 320 credits.`,
       'Your credit account is opened; your wallet pays its rent in SOL.',
       `${gateway} becomes the spender of your credits.`,
-      'It may lock 40 credits a job and any number of credits a day.',
+      `${gateway} may lock 40 credits a job and any number of credits a day.`,
       'You then have 320 credits available.',
       'Your wallet then holds 1.80 of the stablecoin.',
     ]);
@@ -84,8 +84,8 @@ describe('svc credits buy', () => {
   it('leaves the spender of an open account as it is', async () => {
     const wallet = await fundWallet(500n);
     await credits(wallet, 'buy', '100', ...LIMITS, '--yes');
-    const { told } = await credits(wallet, 'buy', '1', '--yes');
-    expect(told).toEqual([
+    const { said } = await credits(wallet, 'buy', '1', '--yes');
+    expect(said).toEqual([
       `You pay 0.01 of the stablecoin ${mint} for 1 credit.`,
       'You then have 101 credits available.',
       'Your wallet then holds 3.99 of the stablecoin.',
@@ -96,8 +96,8 @@ describe('svc credits buy', () => {
   it('says that no service may spend the credits where no gateway is named', async () => {
     const wallet = await fundWallet(5n);
     const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
-    const { told } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
-    expect(told).toContain('The service may not spend them yet: name it with svc credits limits.');
+    const { said } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
+    expect(said).toContain('No service may spend them yet: name one by changing the limits.');
     expect((await service.account(wallet.publicKey)).spender).toEqual(PublicKey.default);
   });
 
@@ -183,8 +183,8 @@ describe('svc credits withdraw', () => {
   it('turns credits back into stablecoin, at most those available', async () => {
     const wallet = await fundWallet(500n);
     await credits(wallet, 'buy', '500', ...LIMITS, '--yes');
-    const { told } = await credits(wallet, 'withdraw', '200', '--yes');
-    expect(told).toEqual([
+    const { said } = await credits(wallet, 'withdraw', '200', '--yes');
+    expect(said).toEqual([
       `2.00 of the stablecoin ${mint} go to your wallet.`,
       'You then have 300 credits available.',
       'Your wallet then holds 2.00 of the stablecoin.',
@@ -205,8 +205,8 @@ describe('svc credits limits', () => {
     expect(before).toMatch(/has no credit account.*\n/);
     expect(before).toContain(`The wallet holds 0.50 of the stablecoin ${mint}.`);
     await credits(wallet, 'buy', '50', ...LIMITS, '--yes');
-    const { told } = await credits(wallet, 'limits', '--per-job', '8', '--per-day', '16', '--yes');
-    expect(told).toEqual(['It may lock 8 credits a job and 16 credits a day.']);
+    const { said } = await credits(wallet, 'limits', '--per-job', '8', '--per-day', '16', '--yes');
+    expect(said).toEqual([`${gateway} may lock 8 credits a job and 16 credits a day.`]);
     expect((await credits(wallet, 'limits')).printed).toBe(
       '50 credits available, 0 credits locked.\n' +
         `${gateway} may lock 8 credits a job and 16 credits a day. ` +

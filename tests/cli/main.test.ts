@@ -16,7 +16,7 @@ const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const ROOT = new URL('../../', import.meta.url).href;
 /** Where every write fails for want of space; only Linux has it. */
 const FULL_DEVICE = '/dev/full';
-/** Tells on standard error of every file of the project that is loaded. */
+/** Prints on standard error every file of the project that is loaded. */
 const TELLING_LOADS = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({ load(url, context, next) {

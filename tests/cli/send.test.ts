@@ -146,10 +146,10 @@ describe('svc send with a refused instruction', () => {
       describeRefusal({ name, code: null, instructionIndex }, sent, rpc);
     const { rpc } = ledger;
     const unknown = 'The ledger refused credit_open: error 1 of a program that is not known.';
-    // By now it would succeed, so that a simulation tells nothing.
+    // By now it would succeed, so that a simulation shows nothing.
     expect(await describe(0, '{"Custom":1}', rpc)).toBe(unknown);
     expect(await describe(0, '{"Custom":1}', away)).toBe(unknown);
-    // It would fail for want of the payer's lamports: another error than the one to be told.
+    // It would fail for want of the payer's lamports: another error than the one to be explained.
     const poor = Keypair.generate().publicKey;
     await ledger.fundLamports(poor, 1_500_000);
     sent = {

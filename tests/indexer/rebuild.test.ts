@@ -258,7 +258,7 @@ describe('svc indexer', () => {
     expect(await svc(['rebuild'])).toMatchObject({
       code: 0,
       output: expect.stringMatching(
-        /^The mirror was made anew from \d+ events\. It is equal to the old one\.\n$/,
+        /^The mirror was rebuilt from \d+ events\. It is equal to the old one\.\n$/,
       ),
     });
   });

@@ -1,9 +1,12 @@
-/** The contracts of /console/api. The pages take their types from here, and import nothing else of the API. */
+/**
+ * The contracts of /console/api. The pages take their types from here, and import nothing else of the
+ * API: `console/build` gives them `readAccess`.
+ */
 import { accountRoutes } from './account.ts';
 import { jobRoutes } from './job.ts';
 import { networkRoutes } from './network.ts';
 import { operatorRoutes } from './operator.ts';
-import type { ConsoleRoute } from './route.ts';
+import type { Access, ConsoleRoute } from './route.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { usageRoutes } from './usage.ts';
@@ -30,6 +33,7 @@ export type {
   WorkerDetail,
 } from './network.ts';
 export type { DisputeList, KeyList, LedgerRules } from './operator.ts';
+export type { Access } from './route.ts';
 export type {
   ConsoleConfig,
   CurrentSession,
@@ -62,3 +66,14 @@ export const consoleRoutes = {
   ...networkRoutes,
   ...operatorRoutes,
 } as const satisfies Record<string, ConsoleRoute>;
+
+type Route = (typeof consoleRoutes)[keyof typeof consoleRoutes];
+/** The path of a route that reads. */
+export type ReadPath = Extract<Route, { method: 'GET' }>['path'];
+
+/** Who may read what: the access of each GET route, by its path. */
+export const readAccess = Object.fromEntries(
+  Object.values<ConsoleRoute>(consoleRoutes)
+    .filter(({ method }) => method === 'GET')
+    .map(({ path, access }) => [path, access]),
+) as Readonly<Record<ReadPath, Access>>;

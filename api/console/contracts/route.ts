@@ -4,7 +4,7 @@ import type { z } from 'zod';
  * Who may call a route of the web app. `fresh session`: somebody who signed in less than 15 minutes
  * ago. `operator`: a wallet of SVC_CONSOLE_OPERATORS. `arbiter`: that, or the ledger's arbiter.
  */
-type Access = 'public' | 'session' | 'fresh session' | 'operator' | 'arbiter';
+export type Access = 'public' | 'session' | 'fresh session' | 'operator' | 'arbiter';
 
 /** One route of the web app's API. Bodies and answers are JSON, unless `form` says otherwise. */
 export interface ConsoleRoute {

@@ -5,10 +5,12 @@ import {
   type AppPage,
   documentOf,
   earlyReadsOf,
+  SIGN_IN_DOCUMENT,
   VERIFY_PATHS,
 } from '../../../console/routes.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import { html } from '../../docs/page.ts';
+import { readAccess } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import { readSessionCookie } from '../http/cookie.ts';
 import {
@@ -31,17 +33,16 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export function servePages(app: Express, files: PageFiles, deployment: Deployment): void {
   const { rpc_url, development_wallet_url } = deployment;
   const appHeaders = { 'content-security-policy': appPolicy([rpc_url, development_wallet_url]) };
+  const signIn = requireFile(files, SIGN_IN_DOCUMENT);
   for (const path of APP_PATHS) {
     const page = APP_PAGES[path];
-    const [ofReader, ofStranger] = [true, false].map((hasSession) =>
-      requireFile(files, documentOf(page, hasSession)),
-    ) as [PageFile, PageFile];
+    const document = requireFile(files, documentOf(page));
     app.get(
       path,
       serveDocument((request) => {
         const hasSession = readSessionCookie(request) !== undefined;
         return {
-          file: hasSession ? ofReader : ofStranger,
+          file: hasSession || page.access === 'public' ? document : signIn,
           headers: { ...appHeaders, vary: 'Cookie', link: earlyReads(request, page, hasSession) },
         };
       }),
@@ -66,6 +67,9 @@ export function servePages(app: Express, files: PageFiles, deployment: Deploymen
 /** Has the browser ask the API for what the page will, before its script does. */
 function earlyReads(request: Request, page: AppPage, hasSession: boolean): string {
   const { reads, lists } = earlyReadsOf(page, {
+    // A cookie does not show a wallet's roles.
+    mayRead: (path) =>
+      readAccess[path] === 'public' || (hasSession && readAccess[path] === 'session'),
     hasSession,
     isFiltered: request.originalUrl.includes('?'),
   });

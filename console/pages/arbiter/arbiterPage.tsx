@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { mayRead } from '../../data/access.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
@@ -19,19 +20,51 @@ const VerdictDrawer = dialogOnUse(() => import('./verdictDrawer.tsx'));
 const EVERY_MS = 10_000;
 
 export default function ArbiterPage() {
-  const { roles } = useSignedIn();
-  const mayRead = roles.arbiter || roles.operator;
-  const read = useRead('/arbiter/disputes', { everyMs: EVERY_MS, enabled: mayRead });
+  const isArbiter = mayRead('/arbiter/disputes', useSignedIn());
+  const read = useRead('/arbiter/disputes', { everyMs: EVERY_MS, enabled: isArbiter });
   const { data } = read;
   const { nowMs: now, read: time } = useLedgerTime();
   const [opened, setOpened] = useState<string>();
   const dispute = data?.data.find(({ job_id }) => job_id === opened);
-  const columns: readonly Column<OpenDispute>[] = [
+  return (
+    <>
+      <PageHeader {...APP_PAGES['/console/arbiter'].head} />
+      {!isArbiter && (
+        <Notice tone="info">
+          <p>This wallet is not the arbiter. Only the arbiter sees and decides disputes here.</p>
+        </Notice>
+      )}
+      <Reading of={read} what="the disputes" money="The charges stand as they were." />
+      {time.error && <Reading of={time} what="the ledger's time" />}
+      {data &&
+        (data.data.length === 0 ? (
+          <Empty title="No open dispute">
+            <p className="soft">Clients have 60 seconds from the settlement.</p>
+            <p className="soft">The arbiter has 24 hours from the dispute.</p>
+          </Empty>
+        ) : (
+          <Table
+            caption="Open disputes"
+            columns={columnsOf(now, setOpened)}
+            rows={data.data}
+            rowKey={({ job_id }) => job_id}
+          />
+        ))}
+      {dispute && <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}
+
+function columnsOf(
+  now: number | undefined,
+  onOpen: (job: string) => void,
+): readonly Column<OpenDispute>[] {
+  return [
     {
       title: 'Job',
       cell: ({ job_id }) => (
         <span className="mono">
-          <Button kind="link" onClick={() => setOpened(job_id)}>
+          <Button kind="link" onClick={() => onOpen(job_id)}>
             {shortenJobId(job_id)}
           </Button>
         </span>
@@ -55,33 +88,6 @@ export default function ArbiterPage() {
       cell: ({ credits_charged }) => <Credits credits={credits_charged} />,
     },
   ];
-  return (
-    <>
-      <PageHeader {...APP_PAGES['/console/arbiter'].head} />
-      {!mayRead && (
-        <Notice tone="info">
-          <p>This wallet is not the arbiter. Only the arbiter sees and decides disputes here.</p>
-        </Notice>
-      )}
-      <Reading of={read} what="the disputes" money="The charges stand as they were." />
-      {time.error && <Reading of={time} what="the ledger's time" />}
-      {data &&
-        (data.data.length === 0 ? (
-          <Empty title="No open dispute">
-            <p className="soft">Clients have 60 seconds from the settlement.</p>
-            <p className="soft">The arbiter has 24 hours from the dispute.</p>
-          </Empty>
-        ) : (
-          <Table
-            caption="Open disputes"
-            columns={columns}
-            rows={data.data}
-            rowKey={({ job_id }) => job_id}
-          />
-        ))}
-      {dispute && <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />}
-    </>
-  );
 }
 
 function When({

@@ -11,7 +11,7 @@ import type { DisputeList } from '../../../api/console/contracts/index.ts';
 
 export type OpenDispute = DisputeList['data'][number];
 
-/** Evidence as the program will judge it: what to send, or why it convicts nobody. */
+/** Evidence as the program will judge it: what to send, or why it proves no fault. */
 export type Judged =
   | {
       readonly convicts: true;
@@ -30,7 +30,7 @@ export function judgeReceipt(text: string, dispute: OpenDispute, programId: stri
   const { signer, signature } = receipt;
   const clientHash = hashOf(dispute.your_hash);
   if (clientHash === hashOf(dispute.proof_hash)) {
-    return refuse("The client's text is the proven one: the receipt convicts nobody.");
+    return refuse("The client's text is the proven one: the receipt proves no fault.");
   }
   const message = receiptMessage({
     programId: new PublicKey(programId),
@@ -70,7 +70,7 @@ export function judgeProofs(texts: readonly [string, string], dispute: OpenDispu
     return refuse('The first proof is not the recorded one: its text is another.');
   }
   if (bytesToHex(recorded.message) === bytesToHex(other.message)) {
-    return refuse('Both proofs say the same: they convict nobody.');
+    return refuse('Both proofs say the same: they prove no fault.');
   }
   if (recorded.publicKey.toBase58() !== other.publicKey.toBase58()) {
     return refuse('The proofs were signed by two keys.');

@@ -5,6 +5,7 @@ import {
   verdictInstructions,
 } from '@svc-inference/client/wallet';
 import { useState } from 'react';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig, useExplorer, verifyLink } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, TransactionLink } from '../../design/address.tsx';
@@ -15,7 +16,6 @@ import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
 import { SigningObstacle } from '../../ledger/signingObstacle.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { type Judged, judgeProofs, judgeReceipt, type OpenDispute } from './evidence.ts';
@@ -41,21 +41,10 @@ export default function VerdictDrawer({
   const rules = useRead('/operator/ledger');
   const arbiter = rules.data?.arbiter;
   const [verdict, setVerdict] = useState<Verdict>('rejected');
-  const [receipt, setReceipt] = useState('');
-  const [recorded, setRecorded] = useState('');
-  const [other, setOther] = useState('');
+  const [entered, setEntered] = useState<Entered>({ receipt: '', recorded: '', other: '' });
   const [plan, setPlan] = useState<Plan>();
   const programId = config?.program_id;
-  const judged = ((): Judged | undefined => {
-    if (programId === undefined) return undefined;
-    if (verdict === 'upheld_gateway') {
-      return receipt === '' ? undefined : judgeReceipt(receipt, dispute, programId);
-    }
-    if (verdict === 'upheld_worker') {
-      return recorded === '' || other === '' ? undefined : judgeProofs([recorded, other], dispute);
-    }
-    return { convicts: true, evidence: [], finding: 'Without evidence the charge stands.' };
-  })();
+  const judged = programId === undefined ? undefined : judge(verdict, entered, dispute, programId);
   const decide = () => {
     if (!judged?.convicts || programId === undefined || arbiter === undefined) return;
     setPlan(verdictPlan({ dispute, verdict, evidence: judged.evidence, arbiter, programId }));
@@ -79,31 +68,7 @@ export default function VerdictDrawer({
         value={verdict}
         onChange={({ target }) => setVerdict(target.value as Verdict)}
       />
-      {verdict === 'upheld_gateway' && (
-        <TextField
-          label="Delivery receipt"
-          isCode
-          value={receipt}
-          onChange={({ target }) => setReceipt(target.value)}
-        />
-      )}
-      {verdict === 'upheld_worker' && (
-        <>
-          <TextArea
-            label="The recorded proof"
-            hint='As JSON: {"public_key", "message", "signature"}'
-            isCode
-            value={recorded}
-            onChange={({ target }) => setRecorded(target.value)}
-          />
-          <TextArea
-            label="The other proof of the same attempt"
-            isCode
-            value={other}
-            onChange={({ target }) => setOther(target.value)}
-          />
-        </>
-      )}
+      <EvidenceFields verdict={verdict} entered={entered} onChange={setEntered} />
       {judged && (
         <Notice tone={judged.convicts ? 'ok' : 'bad'}>
           <p>{judged.finding}</p>
@@ -111,6 +76,60 @@ export default function VerdictDrawer({
       )}
       {plan && <TransactionDialog plan={plan} onClose={() => setPlan(undefined)} />}
     </Drawer>
+  );
+}
+
+/** The evidence as it is entered. */
+interface Entered {
+  readonly receipt: string;
+  readonly recorded: string;
+  readonly other: string;
+}
+
+/** @returns undefined while evidence is missing */
+function judge(
+  verdict: Verdict,
+  { receipt, recorded, other }: Entered,
+  dispute: OpenDispute,
+  programId: string,
+): Judged | undefined {
+  if (verdict === 'upheld_gateway') {
+    return receipt === '' ? undefined : judgeReceipt(receipt, dispute, programId);
+  }
+  if (verdict === 'upheld_worker') {
+    return recorded === '' || other === '' ? undefined : judgeProofs([recorded, other], dispute);
+  }
+  return { convicts: true, evidence: [], finding: 'Without evidence the charge stands.' };
+}
+
+function EvidenceFields({
+  verdict,
+  entered,
+  onChange,
+}: {
+  readonly verdict: Verdict;
+  readonly entered: Entered;
+  readonly onChange: (entered: Entered) => void;
+}) {
+  const set = (name: keyof Entered) => ({
+    value: entered[name],
+    onChange: ({ target }: { target: { value: string } }) =>
+      onChange({ ...entered, [name]: target.value }),
+  });
+  if (verdict === 'rejected') return null;
+  if (verdict === 'upheld_gateway') {
+    return <TextField label="Delivery receipt" isCode {...set('receipt')} />;
+  }
+  return (
+    <>
+      <TextArea
+        label="The recorded proof"
+        hint='As JSON: {"public_key", "message", "signature"}'
+        isCode
+        {...set('recorded')}
+      />
+      <TextArea label="The other proof of the same attempt" isCode {...set('other')} />
+    </>
   );
 }
 
@@ -181,7 +200,6 @@ function verdictPlan(decision: {
       worker: new PublicKey(dispute.worker_address ?? ''),
       verdict,
     }),
-    watched: [],
     describe: () =>
       verdict === 'rejected'
         ? [`The charge of ${dispute.credits_charged} credits stands.`]

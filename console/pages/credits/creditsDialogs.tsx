@@ -1,16 +1,36 @@
-import { useState } from 'react';
+import { PublicKey } from '@svc-inference/client/wallet';
+import { type ReactNode, useState } from 'react';
 import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
+import {
+  buyPlan,
+  type CreditState,
+  limitsPlan,
+  type Spender,
+  stopPlan,
+  withdrawPlan,
+} from '../../../programs/client/wallet/creditPlans.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig } from '../../data/ledger.ts';
-import type { Plan } from '../../ledger/transaction.ts';
+import { formatUsdc, readCredits } from '../../design/credits.tsx';
+import { TextField } from '../../design/field.tsx';
+import { formatCount } from '../../design/formats.ts';
+import { Notice } from '../../design/notice.tsx';
+import { PlanDialog } from '../../ledger/planDialog.tsx';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
-import { BuyDialog } from './buyDialog.tsx';
-import { LimitsDialog } from './limitsDialog.tsx';
-import { stopSpenderPlan } from './plans.ts';
-import { WithdrawDialog } from './withdrawDialog.tsx';
+import { SUGGESTED_LIMITS, useLimits } from './limitFields.tsx';
 
 const FORMS = { buy: BuyDialog, withdraw: WithdrawDialog, limits: LimitsDialog };
 
 export type Asked = keyof typeof FORMS | 'stop';
+
+interface FormProps {
+  readonly account: ConsoleAccount;
+  /** What the account is on the ledger, for plans. */
+  readonly state: CreditState;
+  readonly service: Spender;
+  readonly onPlan: (plan: Plan) => void;
+  readonly onClose: () => void;
+}
 
 /** What asks for an amount and has it signed. It brings the ledger's code, so it is loaded on use. */
 export default function CreditsDialogs({
@@ -22,12 +42,127 @@ export default function CreditsDialogs({
   readonly account: ConsoleAccount;
   readonly onClose: () => void;
 }) {
-  const programId = useConfig()?.program_id ?? '';
-  const [plan, setPlan] = useState<Plan | undefined>(() =>
-    asked === 'stop' ? stopSpenderPlan(account.wallet, programId) : undefined,
-  );
+  const config = useConfig();
+  const state = config && creditStateOf(account, config.program_id);
+  const [plan, setPlan] = useState(() => (state && asked === 'stop' ? stopPlan(state) : undefined));
   if (plan) return <TransactionDialog plan={plan} onClose={onClose} />;
-  if (asked === 'stop') return null;
+  if (asked === 'stop' || !state) return null;
   const Form = FORMS[asked];
-  return <Form account={account} onPlan={setPlan} onClose={onClose} />;
+  const service = { address: new PublicKey(config.gateway), name: 'This service' };
+  return <Form {...{ account, state, service, onClose }} onPlan={setPlan} />;
+}
+
+function creditStateOf(account: ConsoleAccount, programId: string): CreditState {
+  const { wallet, rules, is_open, available_credits, spender } = account;
+  return {
+    programId: new PublicKey(programId),
+    wallet: new PublicKey(wallet),
+    creditMint: new PublicKey(rules.credit_mint),
+    account: is_open
+      ? {
+          availableCredits: BigInt(available_credits),
+          spender: spender ? new PublicKey(spender.address) : PublicKey.default,
+        }
+      : null,
+  };
+}
+
+/** How many credits, and the first time with which limits; one signature for both. */
+function BuyDialog({ account, state, service, ...dialog }: FormProps) {
+  const [text, setText] = useState('1,000');
+  const needsSpender = account.spender?.is_service !== true;
+  const { fields, limits } = useLimits(SUGGESTED_LIMITS);
+  const { rules } = account;
+  const held = BigInt(account.available_credits) + BigInt(account.locked_credits);
+  const room = BigInt(rules.account_credits_max) - held;
+  const { credits, wrong } = readCredits(text, { name: 'Credits', most: room });
+  const isWhole = credits !== undefined && (!needsSpender || limits !== undefined);
+  const purchase = { service, limits: needsSpender ? limits : undefined };
+  return (
+    <PlanDialog
+      title="Buy credits"
+      {...dialog}
+      makePlan={
+        isWhole && !rules.deposits_paused
+          ? () => buyPlan(state, { ...purchase, credits })
+          : undefined
+      }
+    >
+      {rules.deposits_paused && (
+        <Warning>Buying credits is paused by the authority. Nothing was charged.</Warning>
+      )}
+      {room < 1n && (
+        <Warning>
+          The account holds all the {formatCount(rules.account_credits_max)} credits that it may,
+          available and locked together.
+        </Warning>
+      )}
+      <TextField
+        label="Credits"
+        inputMode="numeric"
+        value={text}
+        error={wrong}
+        hint={credits === undefined ? 'One credit is 0.01 USDC.' : `Costs ${formatUsdc(credits)}.`}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {needsSpender && (
+        <>
+          <p className="soft">
+            This service locks credits for your requests. The program holds it to your limits.
+          </p>
+          {fields}
+        </>
+      )}
+    </PlanDialog>
+  );
+}
+
+const Warning = ({ children }: { readonly children: ReactNode }) => (
+  <Notice tone="warn">
+    <p>{children}</p>
+  </Notice>
+);
+
+function WithdrawDialog({ account, state, service: _, ...dialog }: FormProps) {
+  const { available_credits: available } = account;
+  const [text, setText] = useState(formatCount(available));
+  const { credits, wrong } = readCredits(text, { name: 'Credits', most: BigInt(available) });
+  return (
+    <PlanDialog
+      title="Withdraw credits"
+      {...dialog}
+      makePlan={credits === undefined ? undefined : () => withdrawPlan(state, credits)}
+    >
+      <TextField
+        label="Credits"
+        inputMode="numeric"
+        value={text}
+        error={wrong}
+        hint={
+          credits === undefined
+            ? `You have ${formatCount(available)} available.`
+            : `${formatUsdc(credits)} go to your wallet.`
+        }
+        onChange={(event) => setText(event.target.value)}
+      />
+      <p className="soft">Credits that are locked in jobs stay until the jobs end.</p>
+    </PlanDialog>
+  );
+}
+
+function LimitsDialog({ account: { spender }, state, service, ...dialog }: FormProps) {
+  const { fields, limits } = useLimits(
+    spender
+      ? { perJob: spender.limit_per_job_credits, perDay: spender.limit_per_day_credits }
+      : SUGGESTED_LIMITS,
+  );
+  return (
+    <PlanDialog
+      title="Change the limits"
+      {...dialog}
+      makePlan={limits && (() => limitsPlan(state, { service, limits }))}
+    >
+      {fields}
+    </PlanDialog>
+  );
 }

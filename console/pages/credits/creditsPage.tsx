@@ -17,7 +17,7 @@ import { HistorySection } from './historySection.tsx';
 
 const CreditsDialogs = dialogOnUse(() => import('./creditsDialogs.tsx'));
 const load = () => void CreditsDialogs.load().catch(() => undefined);
-/** Of what opens a dialog: its code comes while somebody is about to press. */
+/** Of what opens a dialog: its code is loaded before the press. */
 const intent = { onPointerEnter: load, onFocus: load };
 
 export default function CreditsPage() {
@@ -69,26 +69,7 @@ export default function CreditsPage() {
             One credit is 0.01 of the stablecoin with the mint{' '}
             <Address address={data.rules.credit_mint} what="mint" />.
           </p>
-          {data.is_open && (
-            <Section
-              title="Who may lock your credits"
-              lead="The program holds the spender to these limits, whatever the service does."
-              actions={
-                <Row>
-                  <Button {...intent} onClick={() => setAsked('limits')}>
-                    Change the limits…
-                  </Button>
-                  {data.spender && (
-                    <Button {...intent} kind="danger" onClick={() => setAsked('stop')}>
-                      Stop the spender…
-                    </Button>
-                  )}
-                </Row>
-              }
-            >
-              <Spender account={data} />
-            </Section>
-          )}
+          {data.is_open && <SpenderSection account={data} onAsk={setAsked} />}
           {data.is_open && <HistorySection />}
           {asked && (
             <CreditsDialogs asked={asked} account={data} onClose={() => setAsked(undefined)} />
@@ -119,11 +100,40 @@ function Balances({ account }: { readonly account: ConsoleAccount }) {
   );
 }
 
+function SpenderSection({
+  account,
+  onAsk,
+}: {
+  readonly account: ConsoleAccount;
+  readonly onAsk: (asked: Asked) => void;
+}) {
+  return (
+    <Section
+      title="Who may lock your credits"
+      lead="The program holds the spender to these limits, whatever the service does."
+      actions={
+        <Row>
+          <Button {...intent} onClick={() => onAsk('limits')}>
+            Change the limits…
+          </Button>
+          {account.spender && (
+            <Button {...intent} kind="danger" onClick={() => onAsk('stop')}>
+              Stop the spender…
+            </Button>
+          )}
+        </Row>
+      }
+    >
+      <Spender account={account} />
+    </Section>
+  );
+}
+
 function Spender({ account: { spender } }: { readonly account: ConsoleAccount }) {
   if (spender === null) {
     return (
       <Notice tone="warn">
-        <p>Nobody but your wallet may lock credits: requests with your API key get 403.</p>
+        <p>Only your wallet may lock credits: requests with your API key get 403.</p>
         <p>Change the limits to name the service again.</p>
       </Notice>
     );

@@ -3,10 +3,9 @@ import type { AccountHistory } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { usePages } from '../../data/queries.ts';
 import { shortenJobId, TransactionLink } from '../../design/address.tsx';
-import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
-import { Row, Section } from '../../design/page.tsx';
+import { ReadMore, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 
@@ -53,25 +52,15 @@ export function HistorySection() {
             {
               title: 'Available',
               isNumber: true,
-              cell: ({ available_change_credits, available_credits }) => (
-                <>
-                  {signed(available_change_credits)}
-                  {available_credits !== null && (
-                    <div className="soft">{formatCount(available_credits)}</div>
-                  )}
-                </>
+              cell: ({ available_change_credits: change, available_credits: after }) => (
+                <Amount change={change} after={after} />
               ),
             },
             {
               title: 'Locked',
               isNumber: true,
-              cell: ({ locked_change_credits, locked_credits }) => (
-                <>
-                  {signed(locked_change_credits)}
-                  {locked_credits !== null && (
-                    <div className="soft">{formatCount(locked_credits)}</div>
-                  )}
-                </>
+              cell: ({ locked_change_credits: change, locked_credits: after }) => (
+                <Amount change={change} after={after} />
               ),
             },
             {
@@ -81,13 +70,17 @@ export function HistorySection() {
           ]}
         />
       )}
-      {history.hasMore && (
-        <Row>
-          <Button pending={history.isReadingMore && 'Reading…'} onClick={history.readMore}>
-            Show older ones
-          </Button>
-        </Row>
-      )}
+      <ReadMore of={history} />
     </Section>
+  );
+}
+
+/** By how much an amount changed, and what it then was, where the event states that. */
+function Amount({ change, after }: { readonly change: number; readonly after: number | null }) {
+  return (
+    <>
+      {signed(change)}
+      {after !== null && <div className="soft">{formatCount(after)}</div>}
+    </>
   );
 }

@@ -1,8 +1,8 @@
-import { CREDITS_MAX } from '@svc-inference/client/wallet';
+import { CREDITS_MAX, NO_LIMIT } from '@svc-inference/client/wallet';
 import { useState } from 'react';
+import type { Limits } from '../../../programs/client/wallet/creditPlans.ts';
 import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
-import type { Limits } from './plans.ts';
 
 interface LimitField {
   readonly text: string;
@@ -32,9 +32,10 @@ export function useLimits(first: LimitsGiven) {
       <LimitInput of="day" field={perDay} onChange={setPerDay} />
     </>
   );
+  const [perJobCredits, perDayCredits] = [creditsOf(perJob), creditsOf(perDay)];
   const limits: Limits | undefined =
-    isWhole(perJob) && isWhole(perDay)
-      ? { perJobCredits: creditsOf(perJob), perDayCredits: creditsOf(perDay) }
+    perJobCredits !== undefined && perDayCredits !== undefined
+      ? { perJobCredits, perDayCredits }
       : undefined;
   return { fields, limits };
 }
@@ -42,8 +43,7 @@ export function useLimits(first: LimitsGiven) {
 const read = (text: string, period = '') =>
   readCredits(text, { name: `At most per ${period}`, most: CREDITS_MAX });
 const creditsOf = ({ text, isUnlimited }: LimitField) =>
-  isUnlimited ? undefined : read(text).credits;
-const isWhole = (field: LimitField) => field.isUnlimited || creditsOf(field) !== undefined;
+  isUnlimited ? NO_LIMIT : read(text).credits;
 
 function LimitInput({
   of: period,

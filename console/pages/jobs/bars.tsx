@@ -1,123 +1,143 @@
 import { type KeyboardEvent, memo, type PointerEvent, useState } from 'react';
 import { formatCount, formatMinute } from '../../design/formats.ts';
 import { joinClasses } from '../../design/joinClasses.ts';
+import { type Bucket, STATES, totalOf } from './buckets.ts';
 import styles from './histogram.module.css';
-import { type Slot, STATES, totalOf } from './slots.ts';
 
 const HEIGHT = 64;
 /** One bar alone would be as wide as the page. */
 const PLACES_MIN = 24;
 
-/** Slots that are being chosen, as their places: where that began, and where it is. */
-export type Pull = readonly [from: number, to: number];
+/** Buckets that are being chosen, as their places: where that began, and where it is. */
+export type Selection = readonly [from: number, to: number];
 
-/** The slots that are chosen, the earlier one first. */
-export function endsOf(slots: readonly Slot[], pull: Pull | undefined) {
-  const first = pull && slots[Math.min(...pull)];
-  const last = pull && slots[Math.max(...pull)];
+/** The buckets that are chosen, the earlier one first. */
+export function endsOf(buckets: readonly Bucket[], selection: Selection | undefined) {
+  const first = selection && buckets[Math.min(...selection)];
+  const last = selection && buckets[Math.max(...selection)];
   return first && last && { since: first.start, until: last.end };
 }
 
 /**
- * A bar for each slot. A press chooses one, a pull several. By keyboard the arrows go from bar to bar,
+ * A bar for each bucket. A press chooses one, a pull several. By keyboard the arrows go from bar to bar,
  * Shift and an arrow choose several, and Enter takes them.
  */
 export function Bars({
-  slots,
-  pull,
-  onPull,
+  buckets,
+  selection,
+  onSelect,
   onTake,
-}: {
-  readonly slots: readonly Slot[];
-  readonly pull: Pull | undefined;
-  readonly onPull: (pull: Pull | undefined) => void;
-  readonly onTake: (pull: Pull) => void;
-}) {
+}: Omit<Choosing, 'last'> & { readonly buckets: readonly Bucket[] }) {
   const [reached, setReached] = useState<number>();
-  const places = Math.max(PLACES_MIN, slots.length);
-  const last = slots.length - 1;
-  const current = Math.min(reached ?? slots.findLastIndex((slot) => totalOf(slot) > 0), last);
-  const highest = Math.max(1, ...slots.map(totalOf));
-  const within = (place: number) => Math.max(0, Math.min(last, place));
-
-  const placeOf = ({ currentTarget, clientX }: PointerEvent) => {
-    const { left, width } = currentTarget.getBoundingClientRect();
-    return Math.floor(((clientX - left) / width) * places);
-  };
-  const begin = (event: PointerEvent<SVGSVGElement>) => {
-    const place = placeOf(event);
-    if (event.button !== 0 || place > last) return;
-    // Whoever leaves the bars while pulling means those at their end.
-    event.currentTarget.setPointerCapture(event.pointerId);
-    onPull([place, place]);
-  };
-  const move = (event: PointerEvent<SVGSVGElement>) => {
-    if (!pull || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    const to = within(placeOf(event));
-    if (to !== pull[1]) onPull([pull[0], to]);
-  };
-  const end = (event: PointerEvent<SVGSVGElement>) => {
-    if (pull && event.currentTarget.hasPointerCapture(event.pointerId)) onTake(pull);
-  };
-  const press = (event: KeyboardEvent<SVGSVGElement>) => {
-    const to = {
-      ArrowLeft: within(current - 1),
-      ArrowRight: within(current + 1),
-      Home: 0,
-      End: last,
-    }[event.key];
-    const isTaken = event.key === 'Enter' || event.key === ' ';
-    if (to !== undefined) {
-      onPull(event.shiftKey ? [pull?.[0] ?? current, to] : undefined);
-      event.currentTarget.querySelector<SVGElement>(`[data-slot="${to}"]`)?.focus();
-    } else if (isTaken) onTake(pull ?? [current, current]);
-    else if (event.key === 'Escape') onPull(undefined);
-    if (to !== undefined || isTaken) event.preventDefault();
-  };
-
+  const places = Math.max(PLACES_MIN, buckets.length);
+  const last = buckets.length - 1;
+  const current = Math.min(reached ?? buckets.findLastIndex((bucket) => totalOf(bucket) > 0), last);
+  const highest = Math.max(1, ...buckets.map(totalOf));
+  const choosing = { selection, onSelect, onTake, last };
   return (
     <svg
       viewBox={`0 0 ${places} ${HEIGHT}`}
       preserveAspectRatio="none"
       className={styles.bars}
-      onPointerDown={begin}
-      onPointerMove={move}
-      onPointerUp={end}
-      onPointerCancel={() => onPull(undefined)}
-      onKeyDown={press}
-      onFocus={({ target }) => setReached(Number((target as SVGElement).dataset.slot))}
+      {...pointerHandlers(choosing, places)}
+      onKeyDown={keyHandler(choosing, current)}
+      onFocus={({ target }) => setReached(Number((target as SVGElement).dataset.bucket))}
     >
       <title>Jobs by time and state; the table has the numbers</title>
-      {slots.map((slot, place) => (
+      {buckets.map((bucket, place) => (
         <Bar
-          key={slot.start}
-          slot={slot}
+          key={bucket.start}
+          bucket={bucket}
           place={place}
           highest={highest}
           isReached={place === current}
-          isPulled={pull !== undefined && place >= Math.min(...pull) && place <= Math.max(...pull)}
-          chosen={pull && pull[0] !== pull[1] && pull[1] === place ? rangeOf(slots, pull) : ''}
+          isSelected={
+            selection !== undefined &&
+            place >= Math.min(...selection) &&
+            place <= Math.max(...selection)
+          }
+          chosen={
+            selection && selection[0] !== selection[1] && selection[1] === place
+              ? rangeOf(buckets, selection)
+              : ''
+          }
         />
       ))}
     </svg>
   );
 }
 
-/** One alone is drawn anew when it is chosen. */
+interface Choosing {
+  readonly selection: Selection | undefined;
+  readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onTake: (selection: Selection) => void;
+  /** The place of the last bar. */
+  readonly last: number;
+}
+
+const within = (place: number, last: number) => Math.max(0, Math.min(last, place));
+
+function pointerHandlers({ selection, onSelect, onTake, last }: Choosing, places: number) {
+  const placeOf = ({ currentTarget, clientX }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    return Math.floor(((clientX - left) / width) * places);
+  };
+  const isPulled = ({ currentTarget, pointerId }: PointerEvent) =>
+    currentTarget.hasPointerCapture(pointerId);
+  return {
+    onPointerDown(event: PointerEvent) {
+      const place = placeOf(event);
+      if (event.button !== 0 || place > last) return;
+      // A pull that leaves the bars goes on to those at their end.
+      event.currentTarget.setPointerCapture(event.pointerId);
+      onSelect([place, place]);
+    },
+    onPointerMove(event: PointerEvent) {
+      if (!selection || !isPulled(event)) return;
+      const to = within(placeOf(event), last);
+      if (to !== selection[1]) onSelect([selection[0], to]);
+    },
+    onPointerUp(event: PointerEvent) {
+      if (selection && isPulled(event)) onTake(selection);
+    },
+    onPointerCancel: () => onSelect(undefined),
+  };
+}
+
+/** @param current the place of the bar that the keyboard has reached */
+function keyHandler({ selection, onSelect, onTake, last }: Choosing, current: number) {
+  return (event: KeyboardEvent<SVGSVGElement>) => {
+    const to = {
+      ArrowLeft: within(current - 1, last),
+      ArrowRight: within(current + 1, last),
+      Home: 0,
+      End: last,
+    }[event.key];
+    const isTaken = event.key === 'Enter' || event.key === ' ';
+    if (to !== undefined) {
+      onSelect(event.shiftKey ? [selection?.[0] ?? current, to] : undefined);
+      event.currentTarget.querySelector<SVGElement>(`[data-bucket="${to}"]`)?.focus();
+    } else if (isTaken) onTake(selection ?? [current, current]);
+    else if (event.key === 'Escape') onSelect(undefined);
+    if (to !== undefined || isTaken) event.preventDefault();
+  };
+}
+
+/** Only the bars whose choice changes are drawn again. */
 const Bar = memo(function Bar({
-  slot,
+  bucket,
   place,
   highest,
   isReached,
-  isPulled,
+  isSelected,
   chosen,
 }: {
-  readonly slot: Slot;
+  readonly bucket: Bucket;
   readonly place: number;
   /** The number of jobs that is as high as the drawing. */
   readonly highest: number;
   readonly isReached: boolean;
-  readonly isPulled: boolean;
+  readonly isSelected: boolean;
   /** What ends at this bar, in words. */
   readonly chosen: string;
 }) {
@@ -127,13 +147,13 @@ const Bar = memo(function Bar({
       role="button"
       // One stop of the keyboard for all of them.
       tabIndex={isReached ? 0 : -1}
-      data-slot={place}
-      className={joinClasses(styles.bar, isPulled && styles.pulled)}
-      aria-label={`${chosen || countsOf(slot)}. Show these alone`}
+      data-bucket={place}
+      className={joinClasses(styles.bar, isSelected && styles.selected)}
+      aria-label={`${chosen || countsOf(bucket)}. Show these alone`}
     >
-      <title>{countsOf(slot)}</title>
+      <title>{countsOf(bucket)}</title>
       <rect x={place} y={0} width={1} height={HEIGHT} className={styles.reach} />
-      {stackOf(slot, highest).map(({ state, y, height }) => (
+      {stackOf(bucket, highest).map(({ state, y, height }) => (
         <rect
           key={state}
           x={place + 0.1}
@@ -147,25 +167,25 @@ const Bar = memo(function Bar({
   );
 });
 
-function rangeOf(slots: readonly Slot[], pull: Pull): string {
-  const chosen = slots.slice(Math.min(...pull), Math.max(...pull) + 1);
-  const ends = endsOf(slots, pull);
-  const jobs = chosen.reduce((sum, slot) => sum + totalOf(slot), 0);
+function rangeOf(buckets: readonly Bucket[], selection: Selection): string {
+  const chosen = buckets.slice(Math.min(...selection), Math.max(...selection) + 1);
+  const ends = endsOf(buckets, selection);
+  const jobs = chosen.reduce((sum, bucket) => sum + totalOf(bucket), 0);
   return `${formatMinute(ends?.since ?? '')} to ${formatMinute(ends?.until ?? '')}: ${formatCount(jobs)} jobs`;
 }
 
-function countsOf(slot: Slot): string {
-  const parts = STATES.filter((state) => slot[state] > 0).map(
-    (state) => `${formatCount(slot[state])} ${state}`,
+function countsOf(bucket: Bucket): string {
+  const parts = STATES.filter((state) => bucket[state] > 0).map(
+    (state) => `${formatCount(bucket[state])} ${state}`,
   );
-  return `${formatMinute(slot.start)}: ${parts.join(', ') || 'no job'}`;
+  return `${formatMinute(bucket.start)}: ${parts.join(', ') || 'no job'}`;
 }
 
 /** Each state's part of a bar, from the ground up. A few jobs among many can still be seen. */
-function stackOf(slot: Slot, highest: number) {
+function stackOf(bucket: Bucket, highest: number) {
   let y = HEIGHT;
-  return STATES.filter((state) => slot[state] > 0).map((state) => {
-    const height = Math.max(1, (slot[state] / highest) * (HEIGHT - STATES.length));
+  return STATES.filter((state) => bucket[state] > 0).map((state) => {
+    const height = Math.max(1, (bucket[state] / highest) * (HEIGHT - STATES.length));
     y -= height;
     return { state, y, height };
   });

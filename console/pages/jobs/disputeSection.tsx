@@ -3,6 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { createAddresses, jobDispute, PublicKey } from '@svc-inference/client/wallet';
 import { useState } from 'react';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig, useExplorer } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
@@ -12,12 +13,17 @@ import { TextArea } from '../../design/field.tsx';
 import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row } from '../../design/page.tsx';
 import { formatLeft, Time } from '../../design/time.tsx';
-import type { Plan } from '../../ledger/transaction.ts';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
 import { useSignedIn } from '../../session/signedIn.tsx';
 
 const MONEY = 'No dispute was opened. The charge stands as it was.';
+
+const HINTS = {
+  empty: 'Paste it as it came. It is hashed here and goes nowhere.',
+  proven: 'This is the proven text: there is nothing to dispute.',
+  other: 'This is not the proven text.',
+};
 
 /** The service may not open it, and the wallet may. */
 const FOR_WALLET: ReadonlySet<string | null> = new Set([
@@ -72,6 +78,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
   const [plan, setPlan] = useState<Plan>();
   const hash = bytesToHex(sha256(new TextEncoder().encode(text)));
   const isProven = job.on_chain.proof_hash === `sha256:${hash}`;
+  const isReady = text !== '' && !isProven;
   const open = useChange(
     () =>
       call('POST', '/jobs/:job_id/dispute', {
@@ -93,21 +100,10 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
   }
   return (
     <>
-      <h3>
-        Dispute{' '}
-        <span className="soft number" role="timer">
-          {formatLeft(leftMs)} left, by the ledger's time
-        </span>
-      </h3>
+      <Countdown leftMs={leftMs} />
       <TextArea
         label="The text that you received"
-        hint={
-          text === ''
-            ? 'Paste it as it came. It is hashed here and goes nowhere.'
-            : isProven
-              ? 'This is the proven text: there is nothing to dispute.'
-              : 'This is not the proven text.'
-        }
+        hint={text === '' ? HINTS.empty : isProven ? HINTS.proven : HINTS.other}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
@@ -115,7 +111,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
         {isOurs && (
           <Button
             kind="danger"
-            disabled={text === '' || isProven}
+            disabled={!isReady}
             pending={open.isPending && 'Opening…'}
             onClick={() => open.mutate(undefined)}
           >
@@ -124,7 +120,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
         )}
         {needsWallet && config && (
           <Button
-            disabled={text === '' || isProven}
+            disabled={!isReady}
             onClick={() => setPlan(disputePlan({ job, wallet, hash, program: config.program_id }))}
           >
             Open it by your own signature…
@@ -142,6 +138,15 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
   );
 }
 
+const Countdown = ({ leftMs }: { readonly leftMs: number }) => (
+  <h3>
+    Dispute{' '}
+    <span className="soft number" role="timer">
+      {formatLeft(leftMs)} left, by the ledger's time
+    </span>
+  </h3>
+);
+
 function disputePlan(dispute: {
   readonly job: ConsoleJob;
   readonly wallet: string;
@@ -153,6 +158,7 @@ function disputePlan(dispute: {
   const wallet = new PublicKey(dispute.wallet);
   return {
     title: `Dispute ${job.id}`,
+    signer: dispute.wallet,
     instructions: [
       jobDispute({
         programId,
@@ -162,7 +168,6 @@ function disputePlan(dispute: {
         clientHash: hexToBytes(hash),
       }),
     ],
-    watched: [],
     describe: () => [
       'The ledger notes that you received another text than the proven one.',
       `If the arbiter upholds it, ${job.credits_charged} credits are owed to you.`,

@@ -3,9 +3,9 @@ import { useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
 import { formatCount, formatMinute } from '../../design/formats.ts';
 import { Table } from '../../design/table.tsx';
-import { Bars, endsOf, type Pull } from './bars.tsx';
+import { Bars, endsOf, type Selection } from './bars.tsx';
+import { type Bucket, bucketsOf, STATES, totalOf } from './buckets.ts';
 import styles from './histogram.module.css';
-import { type Slot, STATES, slotsOf, totalOf } from './slots.ts';
 import type { JobTimes } from './useJobs.ts';
 
 const EVERY_MS = 15_000;
@@ -29,23 +29,23 @@ export function Histogram({
     everyMs: EVERY_MS,
   });
   const [isTable, setTable] = useState(false);
-  const [pull, setPull] = useState<Pull>();
-  const slots = useMemo(() => (data ? slotsOf(data) : []), [data]);
-  const take = (taken: Pull) => {
-    const ends = endsOf(slots, taken);
-    setPull(undefined);
+  const [selection, setSelection] = useState<Selection>();
+  const buckets = useMemo(() => (data ? bucketsOf(data) : []), [data]);
+  const take = (taken: Selection) => {
+    const ends = endsOf(buckets, taken);
+    setSelection(undefined);
     if (ends) onNarrow(ends);
   };
   return (
     <section className={styles.histogram} aria-label="Jobs by time">
       {isTable && data ? (
-        <CountTable slots={slots} />
+        <CountTable buckets={buckets} />
       ) : (
-        <Bars slots={slots} pull={pull} onPull={setPull} onTake={take} />
+        <Bars buckets={buckets} selection={selection} onSelect={setSelection} onTake={take} />
       )}
       <div className={styles.foot}>
         <span className={styles.times}>
-          {error ? 'The counts could not be read.' : wordsOf(endsOf(slots, pull) ?? data)}
+          {error ? 'The counts could not be read.' : wordsOf(endsOf(buckets, selection) ?? data)}
         </span>
         <ul className={styles.legend}>
           {STATES.map((state) => (
@@ -74,19 +74,19 @@ function wordsOf(times: Required<JobTimes> | undefined): string {
   return times ? `${formatMinute(times.since)} to ${formatMinute(times.until)} UTC` : ' ';
 }
 
-function CountTable({ slots }: { readonly slots: readonly Slot[] }) {
+function CountTable({ buckets }: { readonly buckets: readonly Bucket[] }) {
   return (
     <div className={styles.table}>
       <Table
         caption="Jobs by time and state"
-        rows={slots.filter((slot) => totalOf(slot) > 0)}
+        rows={buckets.filter((bucket) => totalOf(bucket) > 0)}
         rowKey={({ start }) => start}
         columns={[
           { title: 'From (UTC)', cell: ({ start }) => formatMinute(start) },
           ...STATES.map((state) => ({
             title: state,
             isNumber: true,
-            cell: (slot: Slot) => formatCount(slot[state]),
+            cell: (bucket: Bucket) => formatCount(bucket[state]),
           })),
         ]}
       />

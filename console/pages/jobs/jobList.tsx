@@ -22,6 +22,15 @@ const OVERSCAN = 6;
 /** So many rows before the last one the next page is read. */
 const MORE_AHEAD = 12;
 
+const HEADS = [
+  ['State'],
+  ['Job'],
+  ['Model', styles.wide],
+  ['Credits', styles.right],
+  ['First token', styles.right, styles.wide],
+  ['Locked', styles.right, styles.wide],
+] as const;
+
 /** However many jobs there are, only those in sight are in the page. `j` and `k` go through them. */
 export function JobList({
   jobs,
@@ -53,20 +62,11 @@ export function JobList({
   return (
     <div className={styles.frame} role="table" aria-label="Jobs" aria-rowcount={jobs.length}>
       <div className={joinClasses(styles.row, styles.head)} role="row">
-        <span role="columnheader">State</span>
-        <span role="columnheader">Job</span>
-        <span role="columnheader" className={styles.wide}>
-          Model
-        </span>
-        <span role="columnheader" className={styles.right}>
-          Credits
-        </span>
-        <span role="columnheader" className={joinClasses(styles.right, styles.wide)}>
-          First token
-        </span>
-        <span role="columnheader" className={joinClasses(styles.right, styles.wide)}>
-          Locked
-        </span>
+        {HEADS.map(([title, ...classes]) => (
+          <span key={title} role="columnheader" className={joinClasses(...classes)}>
+            {title}
+          </span>
+        ))}
       </div>
       <div className={styles.scroll} ref={scroll} role="rowgroup">
         <div className={styles.rows} style={{ height: virtualizer.getTotalSize() }}>
@@ -115,7 +115,7 @@ function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string 
   );
 }
 
-/** Drawn anew for another job alone: the links change with every filter. */
+/** Drawn again for another job alone: the links change with every filter. */
 const Values = memo(function Values({ job }: { readonly job: ConsoleJob }) {
   const isCharged = job.status === 'settled' || job.status === 'disputed';
   return (

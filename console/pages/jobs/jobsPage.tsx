@@ -1,12 +1,10 @@
 import { useEffect } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
-import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
-import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { buttonClass } from '../../design/button.tsx';
-import { CodeTabs } from '../../design/code.tsx';
+import { CompletionCode } from '../../design/completionCode.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { JOB_STATES } from '../../design/jobState.tsx';
 import { Empty, Reading } from '../../design/notice.tsx';
@@ -14,6 +12,7 @@ import { dialogOnUse } from '../../design/onUse.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { afterPaint } from '../../screen/afterPaint.ts';
+import type { JobFilters } from '../../session/useLiveWallet.ts';
 import { Histogram } from './histogram.tsx';
 import { JobList } from './jobList.tsx';
 import { fieldTime, useJobs } from './useJobs.ts';
@@ -27,7 +26,6 @@ export default function JobsPage() {
   const [, navigate] = useLocation();
   const search = useSearch();
   const [filters, setFilters] = useFilters(FILTERS);
-  const models = useRead('/models').data?.data ?? [];
   const list = useJobs(filters);
   const hasJobs = list.rows !== undefined && list.rows.length > 0;
   useEffect(() => {
@@ -48,41 +46,7 @@ export default function JobsPage() {
           Download CSV
         </a>
       </PageHeader>
-      <Filters label="Jobs to show">
-        <SelectField
-          label="State"
-          options={[['', 'any state'], ...JOB_STATES.map((one) => [one, one] as const)]}
-          value={filters.status ?? ''}
-          onChange={({ target }) => setFilters({ status: target.value })}
-        />
-        <SelectField
-          label="Model"
-          options={[['', 'any model'], ...models.map(({ id }) => [id, id] as const)]}
-          value={filters.model ?? ''}
-          onChange={({ target }) => setFilters({ model: target.value })}
-        />
-        <TextField
-          label="From (UTC)"
-          type="datetime-local"
-          value={fieldTime(filters.since)}
-          onChange={({ target }) => setFilters({ since: target.value })}
-        />
-        <TextField
-          label="Before (UTC)"
-          type="datetime-local"
-          value={fieldTime(filters.until)}
-          onChange={({ target }) => setFilters({ until: target.value })}
-        />
-        <TextField
-          label="Job id"
-          isCode
-          placeholder="job_…"
-          data-search
-          value={filters.id ?? ''}
-          error={list.isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
-          onChange={({ target }) => setFilters({ id: target.value.trim() })}
-        />
-      </Filters>
+      <JobFilterFields filters={filters} isIdWrong={list.isIdWrong} onChange={setFilters} />
       {filters.id === undefined && (
         <Histogram
           times={{ ...(since && { since }), ...(until && { until }) }}
@@ -117,9 +81,57 @@ export default function JobsPage() {
   );
 }
 
+function JobFilterFields({
+  filters,
+  isIdWrong,
+  onChange,
+}: {
+  readonly filters: JobFilters;
+  readonly isIdWrong: boolean;
+  readonly onChange: (changes: JobFilters) => void;
+}) {
+  const models = useRead('/models').data?.data ?? [];
+  const namesOf = (options: readonly string[]) => options.map((one) => [one, one] as const);
+  return (
+    <Filters label="Jobs to show">
+      <SelectField
+        label="State"
+        options={[['', 'any state'], ...namesOf(JOB_STATES)]}
+        value={filters.status ?? ''}
+        onChange={({ target }) => onChange({ status: target.value })}
+      />
+      <SelectField
+        label="Model"
+        options={[['', 'any model'], ...namesOf(models.map(({ id }) => id))]}
+        value={filters.model ?? ''}
+        onChange={({ target }) => onChange({ model: target.value })}
+      />
+      <TextField
+        label="From (UTC)"
+        type="datetime-local"
+        value={fieldTime(filters.since)}
+        onChange={({ target }) => onChange({ since: target.value })}
+      />
+      <TextField
+        label="Before (UTC)"
+        type="datetime-local"
+        value={fieldTime(filters.until)}
+        onChange={({ target }) => onChange({ until: target.value })}
+      />
+      <TextField
+        label="Job id"
+        isCode
+        placeholder="job_…"
+        data-search
+        value={filters.id ?? ''}
+        error={isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
+        onChange={({ target }) => onChange({ id: target.value.trim() })}
+      />
+    </Filters>
+  );
+}
+
 function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
-  const config = useConfig();
-  const model = trialModel(useRead('/models').data?.data);
   if (isFiltered) {
     return (
       <Empty title="No job fits">
@@ -130,12 +142,7 @@ function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Empty title="No jobs yet">
       <p className="soft">Each request is a job. Send the first one with your API key:</p>
-      <CodeTabs
-        samples={completionSamples({
-          publicUrl: config?.public_url ?? window.location.origin,
-          request: firstRequest(model),
-        })}
-      />
+      <CompletionCode />
     </Empty>
   );
 }

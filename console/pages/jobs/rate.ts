@@ -1,7 +1,7 @@
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import { formatCount } from '../../design/formats.ts';
 
-/** Which of its two prices a job was charged, and for which texts that one holds. */
+/** Which of its two prices a job was charged, and for which lengths of text that price holds. */
 export function rateWords(
   rate: NonNullable<ConsoleJob['rate']>,
   price: ConsoleJob['price'],

@@ -1,6 +1,6 @@
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 
-/** How long each stage of a job took: the worker's, and the first token within it, from the lock on. */
+/** How long each stage of a job took. The worker's and the first token count from the lock. */
 export type Timings = NonNullable<ConsoleJob['timings']>;
 
 export type Stage = 'Lock' | 'First token' | 'Answer' | 'Settlement';
@@ -11,7 +11,7 @@ interface Span {
   readonly toMs: number;
 }
 
-/** Where each stage lies since the request came; those are left out that never were. */
+/** When each stage began and ended since the request came, without stages that did not happen. */
 export function spansOf(timings: Timings): Span[] {
   const { lock_ms: lockMs, worker_ms: workerMs, settlement_ms: settlementMs } = timings;
   if (lockMs === null) return [];

@@ -1,9 +1,9 @@
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
-import { formatCount } from '../../design/formats.ts';
+import { formatCount, formatMs } from '../../design/formats.ts';
 import { joinClasses } from '../../design/joinClasses.ts';
 import { Time } from '../../design/time.tsx';
+import { spansOf, type Timings } from './spans.ts';
 import styles from './timeline.module.css';
-import { Waterfall } from './waterfall.tsx';
 
 interface Step {
   readonly name: string;
@@ -88,5 +88,30 @@ export function Timeline({ job }: { readonly job: ConsoleJob }) {
       </ol>
       {job.timings && <Waterfall timings={job.timings} />}
     </>
+  );
+}
+
+/** The stages of a job, each where it lies in the whole. */
+function Waterfall({ timings }: { readonly timings: Timings }) {
+  const spans = spansOf(timings);
+  const wholeMs = Math.max(1, ...spans.map(({ toMs }) => toMs));
+  return (
+    <div className={styles.bars}>
+      {spans.map(({ name, fromMs, toMs }) => (
+        <div key={name} className={styles.bar}>
+          <span>{name}</span>
+          <span className={styles.track}>
+            <span
+              className={styles.fill}
+              style={{
+                left: `${(fromMs / wholeMs) * 100}%`,
+                width: `${((toMs - fromMs) / wholeMs) * 100}%`,
+              }}
+            />
+          </span>
+          <span className={styles.ms}>{formatMs(toMs - fromMs)}</span>
+        </div>
+      ))}
+    </div>
   );
 }

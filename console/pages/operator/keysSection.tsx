@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { KeyList } from '../../../api/console/contracts/index.ts';
 import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
@@ -9,7 +9,7 @@ import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
-import { Filters, Row, Section } from '../../design/page.tsx';
+import { Filters, ReadMore, Section } from '../../design/page.tsx';
 import { State, type Tone } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
@@ -28,6 +28,20 @@ const STATES = [
   ['suspended', 'suspended'],
   ['revoked', 'revoked'],
 ] as const;
+
+const COLUMNS: readonly Column<Key>[] = [
+  { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
+  { title: 'State', cell: (key) => <State tone={TONES[key.status]} word={key.status} /> },
+  {
+    title: 'Why',
+    cell: ({ suspension_reason, suspended_by }) =>
+      suspension_reason === null ? '–' : `${suspension_reason} (${suspended_by})`,
+  },
+  {
+    title: 'Created',
+    cell: ({ created_at }) => (created_at === null ? 'no key' : <Ago time={created_at} />),
+  },
+];
 
 /** API keys, and the wallets to suspend with a reason or reinstate. @param onRead once they are there, or are not */
 export function KeysSection({ onRead }: { readonly onRead: () => void }) {
@@ -48,56 +62,28 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
     ['/operator/keys', '/key'],
   );
   const { rows } = list;
-  const columns: readonly Column<Key>[] = [
-    { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
-    { title: 'State', cell: (key) => <State tone={TONES[key.status]} word={key.status} /> },
-    {
-      title: 'Why',
-      cell: ({ suspension_reason, suspended_by }) =>
-        suspension_reason === null ? '–' : `${suspension_reason} (${suspended_by})`,
-    },
-    {
-      title: 'Created',
-      cell: ({ created_at }) => (created_at === null ? 'no key' : <Ago time={created_at} />),
-    },
-    {
-      title: 'Action',
-      cell: (key) =>
-        key.status === 'active' ? (
-          <Button size="small" kind="danger" onClick={() => setSuspended(key.wallet)}>
+  const actions: Column<Key> = {
+    title: 'Action',
+    cell: ({ status: state, wallet: of }) =>
+      ({
+        active: (
+          <Button size="small" kind="danger" onClick={() => setSuspended(of)}>
             Suspend…
           </Button>
-        ) : (
-          key.status === 'suspended' && (
-            <Button
-              size="small"
-              disabled={reinstate.isPending}
-              onClick={() => reinstate.mutate(key.wallet)}
-            >
-              Reinstate
-            </Button>
-          )
         ),
-    },
-  ];
+        suspended: (
+          <Button size="small" disabled={reinstate.isPending} onClick={() => reinstate.mutate(of)}>
+            Reinstate
+          </Button>
+        ),
+        revoked: null,
+      })[state],
+  };
   return (
     <Section title="API keys">
-      <Filters label="Keys to show">
-        <SelectField
-          label="State"
-          options={STATES}
-          value={status ?? ''}
-          onChange={({ target }) => setFilters({ status: target.value })}
-        />
-        <TextField
-          label="Wallet"
-          isCode
-          data-search
-          value={wallet ?? ''}
-          onChange={({ target }) => setFilters({ wallet: target.value.trim() })}
-        />
+      <KeyFilters filters={filters} onChange={setFilters}>
         <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
-      </Filters>
+      </KeyFilters>
       <Reading of={list} what="the keys" />
       {reinstate.error && <ErrorNotice error={reinstate.error} money={MONEY} />}
       {rows &&
@@ -108,22 +94,50 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
         ) : (
           <Table
             caption="API keys"
-            columns={columns}
+            columns={[...COLUMNS, actions]}
             rows={rows}
             rowKey={(key) => `${key.wallet} ${key.created_at}`}
           />
         ))}
-      {list.hasMore && (
-        <Row>
-          <Button pending={list.isReadingMore && 'Reading…'} onClick={list.readMore}>
-            Show older ones
-          </Button>
-        </Row>
-      )}
+      <ReadMore of={list} />
       {suspended !== undefined && (
         <SuspendDialog named={suspended} onClose={() => setSuspended(undefined)} />
       )}
     </Section>
+  );
+}
+
+interface KeyFilterValues {
+  readonly status?: string;
+  readonly wallet?: string;
+}
+
+function KeyFilters({
+  filters: { status = '', wallet = '' },
+  onChange,
+  children,
+}: {
+  readonly filters: KeyFilterValues;
+  readonly onChange: (changes: KeyFilterValues) => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Filters label="Keys to show">
+      <SelectField
+        label="State"
+        options={STATES}
+        value={status}
+        onChange={({ target }) => onChange({ status: target.value })}
+      />
+      <TextField
+        label="Wallet"
+        isCode
+        data-search
+        value={wallet}
+        onChange={({ target }) => onChange({ wallet: target.value.trim() })}
+      />
+      {children}
+    </Filters>
   );
 }
 

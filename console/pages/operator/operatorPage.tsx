@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react';
+import { mayRead } from '../../data/access.ts';
 import { useRead } from '../../data/queries.ts';
 import { PageHeader } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
@@ -7,15 +8,15 @@ import { KeysSection } from './keysSection.tsx';
 import { RulesSection } from './rulesSection.tsx';
 
 export default function OperatorPage() {
-  const { roles } = useSignedIn();
-  const [areKeysRead, setKeysRead] = useState(!roles.operator);
+  const mayReadKeys = mayRead('/operator/keys', useSignedIn());
+  const [areKeysRead, setKeysRead] = useState(!mayReadKeys);
   const onRead = useCallback(() => setKeysRead(true), []);
-  // Meanwhile, for the section below the keys, which they would move.
+  // Read beside the keys, for the section below, which they would move.
   useRead('/operator/ledger');
   return (
     <>
       <PageHeader {...APP_PAGES['/console/operator'].head} />
-      {roles.operator && <KeysSection onRead={onRead} />}
+      {mayReadKeys && <KeysSection onRead={onRead} />}
       {areKeysRead && <RulesSection />}
     </>
   );

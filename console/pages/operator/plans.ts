@@ -8,9 +8,9 @@ import {
 } from '@svc-inference/client/wallet';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { serviceNow } from '../../data/serviceTime.ts';
 import { formatCount, formatTime } from '../../design/formats.ts';
-import type { Plan } from '../../ledger/transaction.ts';
 
 type Model = Omit<LedgerRules['models'][number], 'address' | 'retires_at'>;
 
@@ -33,11 +33,10 @@ export function pausePlan(
         locksPaused: locks_paused,
       }),
     ],
-    watched: [],
     describe: () => [
-      deposits_paused ? 'Nobody can buy credits.' : 'Everybody can buy credits.',
+      deposits_paused ? 'No wallet can buy credits.' : 'Every wallet can buy credits.',
       locks_paused ? 'No new job can be locked.' : 'New jobs can be locked.',
-      'Jobs under way end as they would; withdrawals and refunds go on.',
+      'Running jobs end as they would; withdrawals and refunds go on.',
     ],
   };
 }
@@ -59,7 +58,6 @@ export function gatewayPlan(
         stopped: isStopped,
       }),
     ],
-    watched: [],
     describe: () => [
       isStopped
         ? 'The gateway locks and acknowledges nothing any more: requests get 503.'
@@ -87,12 +85,11 @@ export function modelPlan(model: Model, authority: string, programId: string): P
         longCompletionThresholdTokens: model.long_completion_threshold,
       }),
     ],
-    watched: [],
     describe: () => [
       `A completion of up to ${formatCount(model.long_completion_threshold)} tokens costs ${formatCount(model.credits_per_request)} credits.`,
       `A longer one costs ${formatCount(model.credits_per_1k_tokens)} credits per 1,000 tokens.`,
       ...describePriceSteps([model]),
-      'This holds for locks from now on. Jobs under way keep their price.',
+      'This holds for locks from now on. Running jobs keep their price.',
     ],
   };
 }
@@ -116,7 +113,6 @@ export function retirePlan(
         retiresAt: isKept ? 0n : BigInt(seconds),
       }),
     ],
-    watched: [],
     describe: () => [
       isKept
         ? 'The model works on; its retirement is taken back.'

@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
-import type { Plan } from '../../ledger/transaction.ts';
+import type { Plan } from '../../../programs/client/wallet/plan.ts';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { PlanDialog } from '../../ledger/planDialog.tsx';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
-import { ModelDialog } from './modelDialog.tsx';
-import { gatewayPlan, pausePlan, retirePlan } from './plans.ts';
+import { gatewayPlan, modelPlan, pausePlan, retirePlan } from './plans.ts';
 
 export type Model = LedgerRules['models'][number];
 
-/** A change of the ledger's rules that somebody asked for. */
+/** A change of the ledger's rules to be signed. */
 export type Asked =
   | { readonly kind: 'pause'; readonly changes: Partial<LedgerRules> }
   | { readonly kind: 'gateway'; readonly isStopped: boolean }
@@ -49,4 +50,115 @@ function planOf(asked: Asked, rules: LedgerRules, programId: string): Plan | und
     return gatewayPlan(rules.gateway, asked.isStopped, programId);
   }
   return undefined;
+}
+
+const TIERS = ['lite', 'standard', 'pro', 'max'] as const;
+const NUMBERS = [
+  ['context_window', 'Context window, in tokens'],
+  ['credits_per_request', 'Credits per request'],
+  ['long_completion_threshold', 'Tokens up to which that holds'],
+  ['credits_per_1k_tokens', 'Credits per 1,000 tokens of a longer one'],
+] as const;
+
+/** Lengths as the program takes them, in printable ASCII. */
+const TEXTS = [
+  ['id', 'Id', 64],
+  ['label', 'Parameters, as shown', 16],
+  ['originator', 'Made by', 32],
+] as const;
+
+const NEW = {
+  id: '',
+  tier: 'standard',
+  label: '',
+  originator: '',
+  context_window: '8192',
+  credits_per_request: '1',
+  credits_per_1k_tokens: '1',
+  long_completion_threshold: '1000',
+};
+
+type Fields = { [Key in keyof typeof NEW]: string };
+
+/** A model's fields as they are entered. */
+function fieldsOf(model: Model | undefined): Fields {
+  if (model === undefined) return NEW;
+  const names = Object.keys(NEW) as (keyof Fields)[];
+  return Object.fromEntries(names.map((name) => [name, String(model[name])])) as Fields;
+}
+
+/** @param fields whole ones */
+function readFields({ tier, ...fields }: Fields): Parameters<typeof modelPlan>[0] {
+  return {
+    ...fields,
+    tier: TIERS.find((one) => one === tier) ?? 'standard',
+    context_window: Number(fields.context_window),
+    credits_per_request: Number(fields.credits_per_request),
+    credits_per_1k_tokens: Number(fields.credits_per_1k_tokens),
+    long_completion_threshold: Number(fields.long_completion_threshold),
+  };
+}
+
+const isText = (text: string, max: number) =>
+  text.length > 0 && text.length <= max && /^[\x20-\x7e]*$/.test(text);
+const textFault = (text: string, max: number) =>
+  text === '' || isText(text, max) ? undefined : `At most ${max} letters of ASCII.`;
+const isNumber = (text: string) => /^[1-9]\d{0,8}$/.test(text);
+
+function ModelDialog({
+  model,
+  authority,
+  programId,
+  onPlan,
+  onClose,
+}: {
+  readonly model: Model | undefined;
+  readonly authority: string;
+  readonly programId: string;
+  readonly onPlan: (plan: Plan) => void;
+  readonly onClose: () => void;
+}) {
+  const [fields, setFields] = useState<Fields>(() => fieldsOf(model));
+  const set = (name: keyof Fields) => (event: { target: { value: string } }) =>
+    setFields({ ...fields, [name]: event.target.value });
+  const isWhole =
+    TEXTS.every(([name, , max]) => isText(fields[name], max)) &&
+    NUMBERS.every(([name]) => isNumber(fields[name]));
+  return (
+    <PlanDialog
+      title={model ? `Change ${model.id}` : 'Add a model'}
+      signer={authority}
+      onPlan={onPlan}
+      onClose={onClose}
+      makePlan={isWhole ? () => modelPlan(readFields(fields), authority, programId) : undefined}
+    >
+      {TEXTS.map(([name, label, max]) => (
+        <TextField
+          key={name}
+          label={label}
+          value={fields[name]}
+          maxLength={max}
+          disabled={name === 'id' && model !== undefined}
+          error={textFault(fields[name], max)}
+          onChange={set(name)}
+        />
+      ))}
+      <SelectField
+        label="Tier"
+        options={TIERS.map((tier) => [tier, tier] as const)}
+        value={fields.tier}
+        onChange={set('tier')}
+      />
+      {NUMBERS.map(([name, label]) => (
+        <TextField
+          key={name}
+          label={label}
+          inputMode="numeric"
+          value={fields[name]}
+          error={isNumber(fields[name]) ? undefined : 'A whole number, at least 1.'}
+          onChange={set(name)}
+        />
+      ))}
+    </PlanDialog>
+  );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import type { LedgerRules } from '../../../api/console/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
@@ -29,106 +30,12 @@ export function RulesSection() {
   // An operator of the service has the message made that a multisig signs.
   const canRule = roles.authority || roles.operator;
   const canStop = roles.gateway_operator || roles.operator;
-  const actions: Column<Model> = {
-    title: 'Action',
-    cell: (model) => (
-      <Row>
-        <Button size="small" onClick={() => setAsked({ kind: 'model', model })}>
-          Change…
-        </Button>
-        <Button size="small" kind="danger" onClick={() => setAsked({ kind: 'retire', model })}>
-          {model.retires_at ? 'Keep it…' : 'Retire…'}
-        </Button>
-      </Row>
-    ),
-  };
   return (
     <>
       <Reading of={rules} what="the ledger's rules" />
-      <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
-        <Facts
-          entries={[
-            ['Authority', <Address key="authority" address={data.authority} />],
-            [
-              'Purchases',
-              <Switched
-                key="deposits"
-                isOff={data.deposits_paused}
-                onChange={
-                  canRule &&
-                  ((deposits_paused) => setAsked({ kind: 'pause', changes: { deposits_paused } }))
-                }
-              />,
-            ],
-            [
-              'New jobs',
-              <Switched
-                key="locks"
-                isOff={data.locks_paused}
-                onChange={
-                  canRule &&
-                  ((locks_paused) => setAsked({ kind: 'pause', changes: { locks_paused } }))
-                }
-              />,
-            ],
-          ]}
-        />
-      </Section>
-      {data.gateway && (
-        <Section title="Gateway" lead="Signed by its operator. A stopped gateway locks nothing.">
-          <Facts
-            entries={[
-              ['Address', <Address key="address" address={data.gateway.address} />],
-              ['Operator', <Address key="operator" address={data.gateway.operator} />],
-              [
-                'Signers',
-                data.gateway.signers.map((signer) => <Address key={signer} address={signer} />),
-              ],
-              [
-                'Takes requests',
-                <Switched
-                  key="stop"
-                  isOff={data.gateway.is_stopped}
-                  words={['takes requests', 'stopped', 'Stop it…', 'Start it…']}
-                  onChange={canStop && ((isStopped) => setAsked({ kind: 'gateway', isStopped }))}
-                />,
-              ],
-            ]}
-          />
-        </Section>
-      )}
-      <Section
-        title="Models"
-        lead="Signed by the authority. A price holds for locks after it; jobs under way keep theirs."
-        actions={
-          canRule && <Button onClick={() => setAsked({ kind: 'model' })}>Add a model…</Button>
-        }
-      >
-        <Table<Model>
-          caption="Models on the ledger"
-          rows={data.models}
-          rowKey={({ id }) => id}
-          columns={[
-            { title: 'Model', cell: ({ id }) => <code>{id}</code> },
-            { title: 'Tier', cell: ({ tier }) => tier },
-            {
-              title: 'Credits per request',
-              isNumber: true,
-              cell: ({ credits_per_request }) => formatCount(credits_per_request),
-            },
-            {
-              title: 'Per 1,000 tokens',
-              isNumber: true,
-              cell: ({ credits_per_1k_tokens }) => formatCount(credits_per_1k_tokens),
-            },
-            {
-              title: 'Retires',
-              cell: ({ retires_at }) => (retires_at ? <Ahead time={retires_at} /> : '–'),
-            },
-            ...(canRule ? [actions] : []),
-          ]}
-        />
-      </Section>
+      <Pauses rules={data} onAsk={canRule && setAsked} />
+      {data.gateway && <Gateway gateway={data.gateway} onAsk={canStop && setAsked} />}
+      <Models models={data.models} onAsk={canRule && setAsked} />
       {asked && programId && (
         <RulesDialogs
           asked={asked}
@@ -138,6 +45,119 @@ export function RulesSection() {
         />
       )}
     </>
+  );
+}
+
+interface Asking {
+  /** False for a wallet that may not change it. */
+  readonly onAsk: false | ((asked: Asked) => void);
+}
+
+function Pauses({ rules, onAsk }: Asking & { readonly rules: LedgerRules }) {
+  const { authority, deposits_paused, locks_paused } = rules;
+  return (
+    <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
+      <Facts
+        entries={[
+          ['Authority', <Address key="authority" address={authority} />],
+          [
+            'Purchases',
+            <Switched
+              key="deposits"
+              isOff={deposits_paused}
+              onChange={
+                onAsk && ((isOff) => onAsk({ kind: 'pause', changes: { deposits_paused: isOff } }))
+              }
+            />,
+          ],
+          [
+            'New jobs',
+            <Switched
+              key="locks"
+              isOff={locks_paused}
+              onChange={
+                onAsk && ((isOff) => onAsk({ kind: 'pause', changes: { locks_paused: isOff } }))
+              }
+            />,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Gateway({
+  gateway: { address, operator, signers, is_stopped },
+  onAsk,
+}: Asking & { readonly gateway: NonNullable<LedgerRules['gateway']> }) {
+  return (
+    <Section title="Gateway" lead="Signed by its operator. A stopped gateway locks nothing.">
+      <Facts
+        entries={[
+          ['Address', <Address key="address" address={address} />],
+          ['Operator', <Address key="operator" address={operator} />],
+          ['Signers', signers.map((signer) => <Address key={signer} address={signer} />)],
+          [
+            'Takes requests',
+            <Switched
+              key="stop"
+              isOff={is_stopped}
+              words={['takes requests', 'stopped', 'Stop it…', 'Start it…']}
+              onChange={onAsk && ((isStopped) => onAsk({ kind: 'gateway', isStopped }))}
+            />,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Models({ models, onAsk }: Asking & { readonly models: readonly Model[] }) {
+  const columns: readonly Column<Model>[] = [
+    { title: 'Model', cell: ({ id }) => <code>{id}</code> },
+    { title: 'Tier', cell: ({ tier }) => tier },
+    {
+      title: 'Credits per request',
+      isNumber: true,
+      cell: ({ credits_per_request }) => formatCount(credits_per_request),
+    },
+    {
+      title: 'Per 1,000 tokens',
+      isNumber: true,
+      cell: ({ credits_per_1k_tokens }) => formatCount(credits_per_1k_tokens),
+    },
+    {
+      title: 'Retires',
+      cell: ({ retires_at }) => (retires_at ? <Ahead time={retires_at} /> : '–'),
+    },
+  ];
+  const actions: Column<Model> = {
+    title: 'Action',
+    cell: (model) =>
+      onAsk && (
+        <Row>
+          <Button size="small" onClick={() => onAsk({ kind: 'model', model })}>
+            Change…
+          </Button>
+          <Button size="small" kind="danger" onClick={() => onAsk({ kind: 'retire', model })}>
+            {model.retires_at ? 'Keep it…' : 'Retire…'}
+          </Button>
+        </Row>
+      ),
+  };
+  return (
+    <Section
+      title="Models"
+      lead="Signed by the authority. A price holds for locks after it; running jobs keep theirs."
+      actions={onAsk && <Button onClick={() => onAsk({ kind: 'model' })}>Add a model…</Button>}
+    >
+      <Table<Model>
+        caption="Models on the ledger"
+        rows={models}
+        rowKey={({ id }) => id}
+        columns={onAsk ? [...columns, actions] : columns}
+      />
+    </Section>
   );
 }
 

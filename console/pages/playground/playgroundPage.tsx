@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useConfig } from '../../data/ledger.ts';
+import type { ConsoleModel, KeyState } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
-import { type CompletionRequest, completionSamples, trialModel } from '../../data/samples.ts';
+import { type CompletionRequest, trialModel } from '../../data/samples.ts';
 import { Button } from '../../design/button.tsx';
-import { CodeTabs } from '../../design/code.tsx';
+import { CompletionCode } from '../../design/completionCode.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { PageHeader, Row } from '../../design/page.tsx';
@@ -14,40 +14,16 @@ import { AnswerView } from './answerView.tsx';
 import styles from './playgroundPage.module.css';
 import { useCompletion } from './useCompletion.ts';
 
-/** A whole number of tokens from 1 on; undefined for nothing. */
-function parseTokens(text: string): number | undefined {
-  return /^[1-9]\d{0,6}$/.test(text.trim()) ? Number(text.trim()) : undefined;
-}
-
 export default function PlaygroundPage() {
-  const config = useConfig();
   const catalog = useRead('/models');
   const models = catalog.data?.data ?? [];
   const keyState = useRead('/key');
-  const { key, suspension } = keyState.data ?? {};
   const isAble = useMissingCredits() === undefined;
   const { answer, ask, stop } = useCompletion();
-  const [chosen, setChosen] = useState('');
-  const [system, setSystem] = useState('');
-  const [prompt, setPrompt] = useState('');
-  const [tokens, setTokens] = useState('256');
   const [isCode, setCode] = useState(false);
-  const model = chosen || (models.length > 0 ? trialModel(models) : '');
-  const maxTokens = parseTokens(tokens);
-  const isTokensWrong = tokens.trim() !== '' && maxTokens === undefined;
-  const isWhole = prompt.trim() !== '' && model !== '' && !isTokensWrong;
-  const canAsk = isWhole && isAble && key?.status === 'active';
-
-  const question: CompletionRequest = {
-    model,
-    messages: [
-      ...(system.trim() ? [{ role: 'system', content: system }] : []),
-      { role: 'user', content: prompt },
-    ],
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    stream: true,
-  };
-  const send = () => void ask(question);
+  const { fields, set, maxTokens, request, isWhole } = useQuestion(models);
+  const canAsk = isWhole && isAble && keyState.data?.key?.status === 'active';
+  const send = () => void ask(request);
 
   return (
     <>
@@ -58,59 +34,39 @@ export default function PlaygroundPage() {
       </PageHeader>
       {catalog.error && <Reading of={catalog} what="the models" />}
       {keyState.error && <Reading of={keyState} what="the state of your key" />}
-      {key === null && !suspension && (
-        <Notice tone="info">
-          <p>
-            The playground asks with your API key's rights.{' '}
-            <Link href="/console/settings">Create the key</Link> first.
-          </p>
-        </Notice>
-      )}
+      {keyState.data && <KeyObstacle state={keyState.data} />}
       <NeedsCredits />
-      {suspension && (
-        <Notice tone="bad">
-          <p>Your wallet is suspended: {suspension.reason}</p>
-          <p>Your credits stay yours.</p>
-        </Notice>
-      )}
-      {isCode && (
-        <CodeTabs
-          samples={completionSamples({
-            publicUrl: config?.public_url ?? window.location.origin,
-            request: question,
-          })}
-        />
-      )}
+      {isCode && <CompletionCode request={request} />}
       <div className={styles.split}>
         <div className={styles.entry}>
           <div className={styles.pair}>
             <SelectField
               label="Model"
               options={models.map(({ id }) => [id, id] as const)}
-              value={model}
-              onChange={({ target }) => setChosen(target.value)}
+              value={fields.model}
+              onChange={set('model')}
             />
             <TextField
               label="At most so many tokens"
               inputMode="numeric"
-              value={tokens}
-              error={isTokensWrong ? 'A whole number, at least 1.' : undefined}
-              onChange={({ target }) => setTokens(target.value)}
+              value={fields.tokens}
+              error={maxTokens === null ? 'A whole number, at least 1.' : undefined}
+              onChange={set('tokens')}
             />
           </div>
           <TextArea
             label="Instructions (optional)"
             rows={2}
-            value={system}
-            onChange={({ target }) => setSystem(target.value)}
+            value={fields.system}
+            onChange={set('system')}
           />
           <TextArea
             label="Message"
             rows={6}
             data-search
-            value={prompt}
+            value={fields.prompt}
             hint="⌘ Enter sends it. It is kept nowhere."
-            onChange={({ target }) => setPrompt(target.value)}
+            onChange={set('prompt')}
             onKeyDown={(event) => {
               if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && canAsk) send();
             }}
@@ -126,4 +82,57 @@ export default function PlaygroundPage() {
       </div>
     </>
   );
+}
+
+/** Why the wallet's key cannot ask for anything, and what changes it. */
+function KeyObstacle({ state: { key, suspension } }: { readonly state: KeyState }) {
+  if (suspension) {
+    return (
+      <Notice tone="bad">
+        <p>Your wallet is suspended: {suspension.reason}</p>
+        <p>Your credits stay yours.</p>
+      </Notice>
+    );
+  }
+  if (key !== null) return null;
+  return (
+    <Notice tone="info">
+      <p>
+        The playground asks with your API key's rights.{' '}
+        <Link href="/console/settings">Create the key</Link> first.
+      </p>
+    </Notice>
+  );
+}
+
+/** What is entered, and the request that it makes. */
+function useQuestion(models: readonly ConsoleModel[]) {
+  const [entered, setEntered] = useState({ model: '', system: '', prompt: '', tokens: '256' });
+  const model = entered.model || (models.length > 0 ? trialModel(models) : '');
+  const { system, prompt, tokens } = entered;
+  const maxTokens = tokens.trim() === '' ? undefined : parseTokens(tokens);
+  const request: CompletionRequest = {
+    model,
+    messages: [
+      ...(system.trim() ? [{ role: 'system', content: system }] : []),
+      { role: 'user', content: prompt },
+    ],
+    ...(typeof maxTokens === 'number' && { max_tokens: maxTokens }),
+    stream: true,
+  };
+  return {
+    fields: { ...entered, model },
+    set:
+      (name: keyof typeof entered) =>
+      ({ target }: { readonly target: { readonly value: string } }) =>
+        setEntered({ ...entered, [name]: target.value }),
+    maxTokens,
+    request,
+    isWhole: prompt.trim() !== '' && model !== '' && maxTokens !== null,
+  };
+}
+
+/** A whole number of tokens from 1 on; null for something else. */
+function parseTokens(text: string): number | null {
+  return /^[1-9]\d{0,6}$/.test(text.trim()) ? Number(text.trim()) : null;
 }

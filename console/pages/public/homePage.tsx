@@ -1,9 +1,7 @@
 import { Link } from 'wouter';
-import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { completionSamples, firstRequest, trialModel } from '../../data/samples.ts';
 import { buttonClass } from '../../design/button.tsx';
-import { CodeTabs } from '../../design/code.tsx';
+import { CompletionCode } from '../../design/completionCode.tsx';
 import { formatUsdc } from '../../design/credits.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
@@ -19,9 +17,7 @@ const STEPS = [
 ] as const;
 
 export default function HomePage() {
-  const config = useConfig();
   const network = useRead('/network', { everyMs: 5_000 });
-  const models = useRead('/models');
   const numbers = network.data;
   const show = (value: string | undefined) => value ?? '–';
   return (
@@ -60,12 +56,7 @@ export default function HomePage() {
         </ol>
       </Section>
       <Section title="One request" lead="The official OpenAI clients work as they are.">
-        <CodeTabs
-          samples={completionSamples({
-            publicUrl: config?.public_url ?? window.location.origin,
-            request: firstRequest(trialModel(models.data?.data)),
-          })}
-        />
+        <CompletionCode />
       </Section>
     </>
   );

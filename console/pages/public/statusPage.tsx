@@ -90,7 +90,7 @@ function Backlog({ status: { mirror, queues, days, as_of } }: { readonly status:
           entries={[
             ['Mirror behind, slots', show(mirror.lag_slots)],
             ['Mirrored slot', show(mirror.slot)],
-            ['Jobs under way', show(queues?.running_jobs)],
+            ['Running jobs', show(queues?.running_jobs)],
             ['Deliveries due', show(queues?.webhook_deliveries_due)],
             ['Open disputes', show(queues?.open_disputes)],
           ]}

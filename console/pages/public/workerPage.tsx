@@ -52,26 +52,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
           spans={lastHours(worker.hours, newest)}
         />
       </Section>
-      <Section title="On the ledger">
-        <Facts
-          entries={[
-            [
-              'Address',
-              <Address key="a" address={worker.address} href={explorer.address(worker.address)} />,
-            ],
-            ['Authority', <Address key="b" address={worker.authority} />],
-            ['Payout account', <Address key="c" address={worker.payout} />],
-            ['Proof key', <Address key="d" address={worker.proof_key} />],
-            ['Endpoint', <code key="e">{worker.endpoint}</code>],
-            ['Models', worker.models.join(', ') || '–'],
-            ['Registered', <Time key="f" time={worker.registered_at} />],
-            worker.unstaking_tokens !== '0' && [
-              'Unstaking',
-              `${formatStake(worker.unstaking_tokens)}${worker.unstake_ready_at ? `, ready ${formatTime(worker.unstake_ready_at)}` : ''}`,
-            ],
-          ]}
-        />
-      </Section>
+      <LedgerFacts worker={worker} />
       <Section title="Slashes">
         {worker.slashes.length === 0 ? (
           <p className="soft">None. No two proofs of one attempt have convicted this worker.</p>
@@ -99,6 +80,28 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
         )}
       </Section>
     </>
+  );
+}
+
+function LedgerFacts({ worker }: { readonly worker: WorkerDetail }) {
+  const explorer = useExplorer();
+  const { address, unstaking_tokens, unstake_ready_at } = worker;
+  const ready = unstake_ready_at ? `, ready ${formatTime(unstake_ready_at)}` : '';
+  return (
+    <Section title="On the ledger">
+      <Facts
+        entries={[
+          ['Address', <Address key="a" address={address} href={explorer.address(address)} />],
+          ['Authority', <Address key="b" address={worker.authority} />],
+          ['Payout account', <Address key="c" address={worker.payout} />],
+          ['Proof key', <Address key="d" address={worker.proof_key} />],
+          ['Endpoint', <code key="e">{worker.endpoint}</code>],
+          ['Models', worker.models.join(', ') || '–'],
+          ['Registered', <Time key="f" time={worker.registered_at} />],
+          unstaking_tokens !== '0' && ['Unstaking', `${formatStake(unstaking_tokens)}${ready}`],
+        ]}
+      />
+    </Section>
   );
 }
 

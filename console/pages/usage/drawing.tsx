@@ -1,7 +1,7 @@
 import { AxisBottom, AxisLeft } from '@visx/axis';
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { Bar } from '@visx/shape';
-import { useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { formatCompact, formatCount } from '../../design/formats.ts';
 import { remPx, useWidth } from '../../screen/useWidth.ts';
 import styles from './usageChart.module.css';
@@ -41,17 +41,9 @@ export function Drawing(props: DrawingProps) {
   );
 }
 
-function Bars({
-  width,
-  bars,
-  models,
-  measure,
-  nameOf,
-  classOf,
-  onOpen,
-}: DrawingProps & { readonly width: number }) {
+function Bars({ width, ...drawn }: DrawingProps & { readonly width: number }) {
+  const { bars, models, measure, nameOf, classOf, onOpen } = drawn;
   const rem = remPx();
-  const fontSize = FONT_REM * rem;
   const [height, left, bottom, top] = [HEIGHT_REM, LEFT_REM, BOTTOM_REM, TOP_REM].map(
     (length) => length * rem,
   ) as [number, number, number, number];
@@ -66,13 +58,72 @@ function Bars({
     nice: TICKS,
   });
   const every = Math.ceil(bars.length / Math.max(1, Math.floor((width - left) / (NAME_REM * rem))));
-  // Half of a number has no meaning here.
-  const ticks = y.ticks(TICKS).filter(Number.isInteger);
   return (
     <svg width={width} height={height}>
       <title>{`${measure} by time and model; the table has the numbers`}</title>
+      <Grid scale={y} left={left} right={width} fontSize={FONT_REM * rem} />
+      {bars
+        .filter(({ total }) => total > 0)
+        .map(({ start, total, values }) => (
+          <OpenableBar
+            key={start}
+            words={`${nameOf(start)}: ${formatCount(total)} ${measure}`}
+            onOpen={() => onOpen(start)}
+          >
+            <Bar
+              x={x(start) ?? 0}
+              y={top}
+              width={x.bandwidth()}
+              height={height - bottom - top}
+              className={styles.reach ?? ''}
+            />
+            {stackOf(values, models).map(({ model, from, to, place }) => (
+              <Bar
+                key={model}
+                x={x(start) ?? 0}
+                width={x.bandwidth()}
+                y={y(to)}
+                height={Math.max(0, y(from) - y(to))}
+                className={classOf(place)}
+              />
+            ))}
+          </OpenableBar>
+        ))}
+      <AxisBottom
+        scale={x}
+        top={height - bottom}
+        tickValues={bars.filter((_, place) => place % every === 0).map(({ start }) => start)}
+        tickFormat={(start) => nameOf(String(start))}
+        tickLength={4}
+        axisClassName={styles.axis ?? ''}
+        tickLabelProps={{
+          className: styles.label ?? '',
+          textAnchor: 'middle',
+          fontSize: FONT_REM * rem,
+        }}
+      />
+    </svg>
+  );
+}
+
+/** The amounts at the left, with a line for each. */
+function Grid({
+  scale,
+  left,
+  right,
+  fontSize,
+}: {
+  readonly scale: ReturnType<typeof scaleLinear<number>>;
+  readonly left: number;
+  readonly right: number;
+  readonly fontSize: number;
+}) {
+  // Half of a number has no meaning here.
+  const ticks = scale.ticks(TICKS).filter(Number.isInteger);
+  return (
+    <>
       <AxisLeft
-        scale={y}
+        scale={scale}
         left={left}
         tickValues={ticks}
         hideAxisLine
@@ -87,53 +138,43 @@ function Bars({
         }}
       />
       {ticks.map((tick) => (
-        <line key={tick} x1={left} x2={width} y1={y(tick)} y2={y(tick)} className={styles.grid} />
+        <line
+          key={tick}
+          x1={left}
+          x2={right}
+          y1={scale(tick)}
+          y2={scale(tick)}
+          className={styles.grid}
+        />
       ))}
-      {bars
-        .filter(({ total }) => total > 0)
-        .map((bar) => (
-          // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons
-          <g
-            key={bar.start}
-            role="button"
-            tabIndex={0}
-            className={styles.bar}
-            aria-label={`${nameOf(bar.start)}: ${formatCount(bar.total)} ${measure}. Open its jobs`}
-            onClick={() => onOpen(bar.start)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' || event.key === ' ') onOpen(bar.start);
-            }}
-          >
-            <title>{`${nameOf(bar.start)}: ${formatCount(bar.total)} ${measure}`}</title>
-            <Bar
-              x={x(bar.start) ?? 0}
-              y={top}
-              width={x.bandwidth()}
-              height={height - bottom - top}
-              className={styles.reach ?? ''}
-            />
-            {stackOf(bar.values, models).map(({ model, from, to, place }) => (
-              <Bar
-                key={model}
-                x={x(bar.start) ?? 0}
-                width={x.bandwidth()}
-                y={y(to)}
-                height={Math.max(0, y(from) - y(to))}
-                className={classOf(place)}
-              />
-            ))}
-          </g>
-        ))}
-      <AxisBottom
-        scale={x}
-        top={height - bottom}
-        tickValues={bars.filter((_, place) => place % every === 0).map(({ start }) => start)}
-        tickFormat={(start) => nameOf(String(start))}
-        tickLength={4}
-        axisClassName={styles.axis ?? ''}
-        tickLabelProps={{ className: styles.label ?? '', textAnchor: 'middle', fontSize }}
-      />
-    </svg>
+    </>
+  );
+}
+
+function OpenableBar({
+  words,
+  onOpen,
+  children,
+}: {
+  readonly words: string;
+  readonly onOpen: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons
+    <g
+      role="button"
+      tabIndex={0}
+      className={styles.bar}
+      aria-label={`${words}. Open its jobs`}
+      onClick={onOpen}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter' || key === ' ') onOpen();
+      }}
+    >
+      <title>{words}</title>
+      {children}
+    </g>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { LatencyAnswer, UsageAnswer } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';
@@ -26,9 +27,6 @@ export default function UsagePage() {
     query: { since: period.latencySince, until: period.until },
   });
   const models = useRead('/models').data?.data ?? [];
-  const rows = usage.data?.data ?? [];
-  const total = sumOf(rows);
-  const rates = ratesOf(rows);
   return (
     <>
       <PageHeader {...APP_PAGES['/console/usage'].head} />
@@ -54,81 +52,96 @@ export default function UsagePage() {
         />
       </Filters>
       <Reading of={usage} what="the usage" />
-      {usage.data && (
-        <>
-          <Section title="Together">
-            <Numbers
-              entries={[
-                ['Charged', formatUsdc(total.credits)],
-                ['Credits', formatCount(total.credits)],
-                ['Jobs', formatCount(total.jobs)],
-                ['Tokens in', formatCount(total.promptTokens)],
-                ['Tokens out', formatCount(total.completionTokens)],
-              ]}
-            />
-          </Section>
-          {rates.length > 0 && (
-            <Section
-              title="By rate"
-              lead="A text up to its model's threshold costs the price per request, a longer one the rate for all its tokens."
-            >
-              <Table
-                caption="Charged jobs and their credits, by model and rate"
-                rows={rates}
-                rowKey={({ model }) => model}
-                columns={[
-                  { title: 'Model', cell: ({ model }) => <code>{model}</code> },
-                  {
-                    title: 'Per request',
-                    isNumber: true,
-                    cell: ({ perRequest }) => <Charged {...perRequest} />,
-                  },
-                  {
-                    title: 'Per 1,000 tokens',
-                    isNumber: true,
-                    cell: ({ per1kTokens }) => <Charged {...per1kTokens} />,
-                  },
-                ]}
-              />
-            </Section>
-          )}
-          <Section title={`By ${usage.data.by} (UTC) and model`}>
-            {rows.length === 0 ? (
-              <Empty title="Nothing was used in this time">
-                <p className="soft">Choose a longer time above.</p>
-              </Empty>
-            ) : (
-              <UsageChart usage={usage.data} measure={measure} />
-            )}
-          </Section>
-        </>
-      )}
+      {usage.data && <UsageSections usage={usage.data} measure={measure} />}
       {usage.data && latencies.error && <Reading of={latencies} what="the latencies" />}
       {usage.data && latencies.data && latencies.data.data.length > 0 && (
-        <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
+        <LatencySection latencies={latencies.data} />
+      )}
+    </>
+  );
+}
+
+function UsageSections({
+  usage,
+  measure,
+}: {
+  readonly usage: UsageAnswer;
+  readonly measure: string;
+}) {
+  const rows = usage.data;
+  const total = sumOf(rows);
+  const rates = ratesOf(rows);
+  return (
+    <>
+      <Section title="Together">
+        <Numbers
+          entries={[
+            ['Charged', formatUsdc(total.credits)],
+            ['Credits', formatCount(total.credits)],
+            ['Jobs', formatCount(total.jobs)],
+            ['Tokens in', formatCount(total.promptTokens)],
+            ['Tokens out', formatCount(total.completionTokens)],
+          ]}
+        />
+      </Section>
+      {rates.length > 0 && (
+        <Section
+          title="By rate"
+          lead="A text up to its model's threshold costs the price per request, a longer one the rate for all its tokens."
+        >
           <Table
-            caption="Milliseconds by model"
-            rows={latencies.data.data}
-            rowKey={(row) => row.model}
+            caption="Charged jobs and their credits, by model and rate"
+            rows={rates}
+            rowKey={({ model }) => model}
             columns={[
-              { title: 'Model', cell: (row) => <code>{row.model}</code> },
-              { title: 'Jobs', isNumber: true, cell: ({ jobs }) => formatCount(jobs) },
-              { title: 'Lock p50 / p95', isNumber: true, cell: ({ lock_ms }) => pair(lock_ms) },
+              { title: 'Model', cell: ({ model }) => <code>{model}</code> },
               {
-                title: 'First token p50 / p95',
+                title: 'Per request',
                 isNumber: true,
-                cell: ({ first_token_ms }) => pair(first_token_ms),
+                cell: ({ perRequest }) => <Charged {...perRequest} />,
               },
               {
-                title: 'Answer p50 / p95',
+                title: 'Per 1,000 tokens',
                 isNumber: true,
-                cell: ({ worker_ms }) => pair(worker_ms),
+                cell: ({ per1kTokens }) => <Charged {...per1kTokens} />,
               },
             ]}
           />
         </Section>
       )}
+      <Section title={`By ${usage.by} (UTC) and model`}>
+        {rows.length === 0 ? (
+          <Empty title="Nothing was used in this time">
+            <p className="soft">Choose a longer time above.</p>
+          </Empty>
+        ) : (
+          <UsageChart usage={usage} measure={measure} />
+        )}
+      </Section>
     </>
+  );
+}
+
+function LatencySection({ latencies }: { readonly latencies: LatencyAnswer }) {
+  return (
+    <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
+      <Table
+        caption="Milliseconds by model"
+        rows={latencies.data}
+        rowKey={(row) => row.model}
+        columns={[
+          { title: 'Model', cell: (row) => <code>{row.model}</code> },
+          { title: 'Jobs', isNumber: true, cell: ({ jobs }) => formatCount(jobs) },
+          { title: 'Lock p50 / p95', isNumber: true, cell: ({ lock_ms }) => pair(lock_ms) },
+          {
+            title: 'First token p50 / p95',
+            isNumber: true,
+            cell: ({ first_token_ms }) => pair(first_token_ms),
+          },
+          { title: 'Answer p50 / p95', isNumber: true, cell: ({ worker_ms }) => pair(worker_ms) },
+        ]}
+      />
+    </Section>
   );
 }
 

@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { producedSlot } from '../../bank/mood.ts';
+import type { BlockCommitment } from '../../bank/recentBlocks.ts';
 import type { BlockRow } from '../../store/history.ts';
 import { Serialized } from '../../wire/text.ts';
 import { encodeAccountsOnly, encodeTransaction } from '../encode/transaction.ts';
@@ -110,7 +111,7 @@ export function blockTimeOf(
 function expectPassed(
   { bank }: RpcContext,
   slot: number,
-  commitment: 'confirmed' | 'finalized' = 'finalized',
+  commitment: BlockCommitment = 'finalized',
 ): void {
   if (slot > bank.slot(commitment)) throw blockNotAvailable(slot);
   if (bank.mood.isSkipped(slot)) throw slotSkipped(slot);

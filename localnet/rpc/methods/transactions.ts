@@ -33,6 +33,7 @@ import {
   signature,
   signatureText,
   slot as slotParameter,
+  storedCommitment,
   transactionReading,
 } from '../protocol/parameters.ts';
 import { blockTimeOf } from './blocks.ts';
@@ -77,7 +78,7 @@ const listing = configuration(
     before: optional(signature),
     until: optional(signature),
     limit: optional(z.int().min(1).max(LISTED_MAX)),
-    commitment: optional(z.enum(['confirmed', 'finalized'])),
+    commitment: optional(storedCommitment),
     minContextSlot: optional(slotParameter),
   }),
 );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import { SIGNATURE_BYTES } from '../../../programs/client/wire/index.ts';
+import { BLOCK_COMMITMENTS } from '../../bank/recentBlocks.ts';
 import { ADDRESS_BYTES } from '../../runtime/runtime.ts';
 
 // Parameters of methods. All bytes for the runtime are decoded and measured here.
@@ -38,7 +39,7 @@ export const slot = count;
 /** Lamports, bytes and base units: whole numbers that a double holds exactly. */
 export const amount = count;
 
-export const commitment = z.enum(['processed', 'confirmed', 'finalized']);
+export const commitment = z.enum(['processed', ...BLOCK_COMMITMENTS]);
 
 /** Clients send null for omitted parameters. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -85,7 +86,7 @@ const transactionEncoding = z.enum(['json', 'jsonParsed', 'base64', 'base58']);
 export type TransactionEncoding = z.output<typeof transactionEncoding>;
 
 /** Blocks and transactions are returned only once they are confirmed. */
-const storedCommitment = z.enum(['confirmed', 'finalized']);
+export const storedCommitment = z.enum(BLOCK_COMMITMENTS);
 export const storedReading = config(
   z.object({ ...shared, commitment: optional(storedCommitment) }),
 );

@@ -9,7 +9,7 @@ import {
 import type { LedgerNode } from '../rpc/rpc.ts';
 import { COMMITMENT } from './blockhashes.ts';
 import { LedgerUnavailableError, refusalOf, type SendResult } from './sendResult.ts';
-import { createSignatureNotices, type Notice } from './signatureNotices.ts';
+import { createSignatureNotices, type SignatureNotice } from './signatureNotices.ts';
 
 /** How often to poll a ledger, whose state changes once a slot. */
 interface SlotPace {
@@ -124,7 +124,7 @@ export function createConfirmer(options: {
     flight.end.resolve(result);
   }
 
-  function onNotice({ signature, slot, err }: Notice): void {
+  function onNotice({ signature, slot, err }: SignatureNotice): void {
     const result = resultOf(signature, slot, err);
     const flight = flights.get(signature);
     if (flight) settle(flight, result);

@@ -2,7 +2,7 @@ import { fieldsOf, numberOf } from '../rpc/answers.ts';
 import { errorOf, type TransactionError } from '../rpc/methods.ts';
 
 /** How a transaction ended, as of a slot: it landed there or before. */
-export interface Notice {
+export interface SignatureNotice {
   readonly signature: string;
   readonly slot: number;
   readonly err: TransactionError | null;
@@ -35,7 +35,7 @@ const SILENCE_MS_MAX = 10_000;
 export function createSignatureNotices(options: {
   wsUrl: string;
   commitment: string;
-  onNotice: (notice: Notice) => void;
+  onNotice: (notice: SignatureNotice) => void;
 }): SignatureNotices {
   const { wsUrl, commitment, onNotice } = options;
   if (!('WebSocket' in globalThis)) {

@@ -1,7 +1,7 @@
 /**
- * What a page needs so that a wallet can sign for the program: instructions, accounts, and calls that
- * send and follow a transaction. It runs on Node and in browsers, without Buffer, modules of Node,
- * Anchor or web3.js.
+ * What a page needs so that a wallet can sign for the program, for Node and browsers. It has
+ * instructions, accounts, and the calls that send and follow a signed transaction. It needs no
+ * Buffer, no module of Node, and neither Anchor nor web3.js.
  */
 
 export { PublicKey } from '#publicKey';

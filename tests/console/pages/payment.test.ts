@@ -109,7 +109,7 @@ describeInBrowser('paying from the web app', (openScene) => {
     await page.getByText('One credit is 0.01 of the stablecoin with the mint').waitFor();
     await askToBuy('500');
     const { creditMint } = await readConfig();
-    await says(`You pay 5.00 USDC of the stablecoin ${creditMint} for 500 credits.`);
+    await says(`You pay 5.00 of the stablecoin ${creditMint} for 500 credits.`);
     await button('Sign and send').click();
 
     await says(`The wallet did not sign: ${DECLINED}`);

@@ -50,7 +50,9 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     await write(page, 'Credits', String(CREDITS));
     await page.keyboard.press('Enter');
     await page.getByText('You then have 1,000 credits available.').waitFor();
-    await page.getByText('This service may lock 400 credits per job.').waitFor();
+    await page
+      .getByText('This service may lock 400 credits a job and 4,000 credits a day.')
+      .waitFor();
     await signAndSend(page);
 
     await page.getByText('Buy 1,000 credits: confirmed.').waitFor();
@@ -180,7 +182,7 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     await press(page, 'Stop the spender…');
     await signAndSend(page);
 
-    await page.getByText('Nobody but your wallet may lock credits').waitFor();
+    await page.getByText('Only your wallet may lock credits').waitFor();
     const client = new OpenAI({ baseURL: `${scene.stack.baseUrl}/v1`, apiKey, maxRetries: 0 });
     const refused = client.chat.completions.create({
       model: scene.stack.model,

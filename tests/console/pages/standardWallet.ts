@@ -17,7 +17,7 @@ export interface StandardWallet {
   readonly asked: Asked[];
   answer: Answer;
   readonly sign: Answer;
-  /** Its owner switches to another account of the stack, and the page is told. */
+  /** Its owner switches to another account of the stack, and the page gets an event. */
   switchTo(page: Page, account: string): Promise<void>;
 }
 

@@ -18,9 +18,9 @@ let credits: Map<string, bigint>;
 let changedWallets: string[];
 /** The statements since the last turn. */
 let statements: string[];
-/** Where a test holds them, ends a reading of balances, which tells what was there at its beginning. */
+/** Where a test holds them, ends a reading of balances, which shows what was there at its beginning. */
 let held: (() => void)[] | undefined;
-let tellChanges: (addresses: readonly string[]) => void;
+let reportChanges: (addresses: readonly string[]) => void;
 
 beforeEach(() => {
   time = createMovableTime();
@@ -34,7 +34,7 @@ beforeEach(() => {
     openStreams: { admit() {} },
     watch: {
       onChanges(listener) {
-        tellChanges = listener;
+        reportChanges = listener;
         return () => {};
       },
     },
@@ -80,14 +80,14 @@ function jobOf(wallet: string) {
   };
 }
 
-/** Opens a stream. @returns what it is told, as it comes */
+/** Opens a stream. @returns what it receives, as it comes */
 async function open(wallet: string) {
-  const told: string[] = [];
+  const received: string[] = [];
   const response = Object.assign(new EventEmitter(), {
     ...{ writableEnded: false, destroyed: false, set: () => response },
     write(text: string) {
       if (response.writableEnded) throw new Error('write after end');
-      told.push(text);
+      received.push(text);
     },
     end() {
       response.writableEnded = true;
@@ -97,10 +97,10 @@ async function open(wallet: string) {
   const stream = { wallet, sessionId: 'a session', address: 'an address', resumeAfter: undefined };
   const opening = streams.open(stream, response as never);
   if (!held) await opening;
-  return { told, balances: () => told.join().match(/"available_credits":\d+/g) ?? [] };
+  return { received, balances: () => received.join().match(/"available_credits":\d+/g) ?? [] };
 }
 
-/** Ends readings, the last begun first, until none is under way. */
+/** Ends readings, the last begun first, until none runs. */
 async function endReadings(): Promise<void> {
   await nextTurn();
   for (let end = held?.pop(); end; end = held?.pop()) {
@@ -122,11 +122,11 @@ describe('the stream of a wallet', () => {
 
   it('is not written to once it has ended, whatever is being read for it', async () => {
     held = [];
-    const { told } = await open(WALLET);
+    const { received } = await open(WALLET);
     await nextTurn();
     streams.close();
     await endReadings();
-    expect(told).toEqual(['retry: 2000\n\n']);
+    expect(received).toEqual(['retry: 2000\n\n']);
   });
 
   it('ends with the balance that was read last, whichever reading took longer', async () => {
@@ -153,24 +153,24 @@ describe('the streams of many wallets', () => {
       const own = await Promise.all(Array.from({ length: STREAMS_EACH }, () => open(wallet)));
       opened.set(wallet, own);
     }
-    const countTold = () =>
-      WALLETS.map((wallet) => opened.get(wallet)?.map(({ told }) => told.length) ?? []);
-    return { opened, countTold };
+    const countReceived = () =>
+      WALLETS.map((wallet) => opened.get(wallet)?.map(({ received }) => received.length) ?? []);
+    return { opened, countReceived };
   }
 
   it('cost one statement a turn while nothing changes, and nothing is written', async () => {
-    const { countTold } = await openAll();
-    const before = countTold();
+    const { countReceived } = await openAll();
+    const before = countReceived();
     expect(await takeTurn()).toEqual(['console-balances']);
-    expect(countTold()).toEqual(before);
+    expect(countReceived()).toEqual(before);
   });
 
   it('cost three statements for any number of changes, each to its wallet', async () => {
-    const { opened, countTold } = await openAll();
-    const before = countTold();
+    const { opened, countReceived } = await openAll();
+    const before = countReceived();
     changedWallets = WALLETS.slice(0, 10);
     credits.set('wallet 20', 7n);
-    tellChanges(changedWallets.map((wallet) => `job of ${wallet}`));
+    reportChanges(changedWallets.map((wallet) => `job of ${wallet}`));
 
     const turn = await takeTurn();
 
@@ -179,8 +179,8 @@ describe('the streams of many wallets', () => {
     const expected = before.map((counts, place) =>
       counts.map((count) => (isChanged(place) ? count + 1 : count)),
     );
-    expect(countTold()).toEqual(expected);
-    const last = (wallet: string) => opened.get(wallet)?.at(-1)?.told.at(-1);
+    expect(countReceived()).toEqual(expected);
+    const last = (wallet: string) => opened.get(wallet)?.at(-1)?.received.at(-1);
     expect(last('wallet 3')).toContain('"id":"job of wallet 3"');
     expect(last('wallet 3')).not.toContain('job of wallet 4');
     expect(last('wallet 20')).toContain('"jobs":[],"available_credits":7');

@@ -55,7 +55,7 @@ describe('what everybody may see', () => {
     const list = (await call('GET /workers')).body;
     expect(list.data.map((worker: { address: string }) => worker.address)).toContain(address);
     let body: WorkerDetail | undefined;
-    // One hour, or two when it has changed meanwhile.
+    // One hour, or two when it has changed since.
     const sum = (name: 'answered' | 'failures' | 'jobs' | 'probes') =>
       (body?.hours ?? []).reduce((total, hour) => total + hour[name], 0);
     // The share is read apart from the hours, and a probe may come in between.
@@ -71,7 +71,7 @@ describe('what everybody may see', () => {
       slashes: [],
     });
     expect([sum('jobs'), sum('failures')]).toEqual([1, 0]);
-    const unknown = await call('GET /workers/nobody');
+    const unknown = await call('GET /workers/unknown');
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'worker_not_found']);
   });
 

@@ -38,7 +38,7 @@ async function addWallet(): Promise<{ address: string; cookie: string }> {
 
 const ROUTES = ['GET /stream', 'POST /webhooks/listen'];
 
-/** Opens a stream. @param from the client's address, as the proxy tells it */
+/** Opens a stream. @param from the client's address, as the proxy reports it */
 async function open(cookie: string, { route = 'GET /stream', from = '203.0.113.1' } = {}) {
   const [method, path] = route.split(' ');
   const headers = { cookie, origin: PUBLIC_URL, 'x-forwarded-for': from };
@@ -134,7 +134,7 @@ describe('open streams', () => {
     await until(async () => (await open(second.cookie)).status === 200);
   });
 
-  it('are four of a process at most, whoever asks', async () => {
+  it('are four of a process at most, whatever their wallets', async () => {
     for (const address of ['203.0.113.1', '203.0.113.2']) {
       const { cookie } = await addWallet();
       for (let stream = 0; stream < 2; stream += 1) {

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { readPageFiles } from '../../../api/console/pages/files.ts';
 import { servePages } from '../../../api/console/pages/servePages.ts';
-import { APP_PAGES, APP_PATHS, documentOf, VERIFY_PATHS } from '../../../console/routes.ts';
+import {
+  APP_PAGES,
+  APP_PATHS,
+  documentOf,
+  SIGN_IN_DOCUMENT,
+  VERIFY_PATHS,
+} from '../../../console/routes.ts';
 import { type ConsoleScene, openConsoleScene } from './consoleScene.ts';
 
 const SCRIPT = 'console.log(1);'.repeat(100);
@@ -18,11 +24,8 @@ beforeAll(async () => {
   await mkdir(join(folder, 'assets'));
   await mkdir(join(folder, 'documents'));
   await writeFile(join(folder, 'index.html'), '<!doctype html><title>template</title>');
-  for (const page of Object.values(APP_PAGES)) {
-    for (const hasSession of [true, false]) {
-      const file = documentOf(page, hasSession);
-      await writeFile(join(folder, file), `<!doctype html><title>app: ${file}</title>`);
-    }
+  for (const file of [...Object.values(APP_PAGES).map(documentOf), SIGN_IN_DOCUMENT]) {
+    await writeFile(join(folder, file), `<!doctype html><title>app: ${file}</title>`);
   }
   const meta = '<meta name="svc-rpc" content="" /><meta name="svc-program" content="" />';
   await writeFile(join(folder, 'verify.html'), `<!doctype html>${meta}<title>verify</title>`);
@@ -45,7 +48,9 @@ describe('the pages', () => {
     for (const path of APP_PATHS) {
       for (const hasSession of [true, false]) {
         const response = await get(example(path), hasSession ? { cookie: scene.cookie } : {});
-        const title = `<title>app: ${documentOf(APP_PAGES[path], hasSession)}</title>`;
+        const isAsked = APP_PAGES[path].access === 'wallet' && !hasSession;
+        const file = isAsked ? SIGN_IN_DOCUMENT : documentOf(APP_PAGES[path]);
+        const title = `<title>app: ${file}</title>`;
         expect(await response.text()).toContain(title);
         expect(response.headers.get('vary')).toContain('Cookie');
       }
