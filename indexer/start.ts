@@ -193,7 +193,7 @@ export async function startIndexer(options: {
     reconcileWatch,
     progress,
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
-    announcing: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
+    outboxSettings: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
     onFatal,
     limits,
   });
