@@ -3,10 +3,10 @@ import type pg from 'pg';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
-import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { createWebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
-import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
+import { API_VERSION, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 
 /** How much a database holds. */
 export interface Size {
@@ -27,7 +27,7 @@ export async function fill(pool: pg.Pool, { jobs, wallets, webhooks }: Size): Pr
   await useSchema(client, MIRROR_SCHEMA);
   await finalize({
     ...{ database: client, source, addresses: createAddresses(), commitment: 'confirmed' },
-    announcer: createAnnouncer({ awaitsFinality: false }, 0n),
+    outbox: createWebhookOutbox({ awaitsFinality: false }, 0n),
     ...{ onFolded: () => {}, signal: new AbortController().signal },
   });
   client.release(true);
@@ -52,7 +52,7 @@ async function subscribe(pool: pg.Pool, wallets: readonly string[]): Promise<voi
     await pool.query(
       `insert into service.webhooks (id, wallet, url, events, api_version, secret)
        values ($1, $2, 'https://receiver.example', $3, $4, '')`,
-      [`wh_${randomUUID()}`, wallet, EVENT_KINDS, API_VERSION],
+      [`wh_${randomUUID()}`, wallet, WEBHOOK_KINDS, API_VERSION],
     );
   }
 }

@@ -6,10 +6,13 @@ import { inTransaction } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { applyTransactions } from '../../indexer/mirror/apply.ts';
-import { type Announcer, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import {
+  createWebhookOutbox,
+  type WebhookOutbox,
+} from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
-import type { Outcome } from '../../indexer/webhooks/deliver/exchange.ts';
-import { type AttemptJob, takeDue } from '../../indexer/webhooks/deliver/take.ts';
+import { type AttemptId, claimDue } from '../../indexer/webhooks/deliver/claim.ts';
+import type { AttemptResult } from '../../indexer/webhooks/deliver/exchange.ts';
 import { startWebhooks, type Webhooks } from '../../indexer/webhooks/start.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { API_VERSION, type EventKind } from '../../webhooks/events.ts';
@@ -40,11 +43,11 @@ interface AttemptRow {
 
 /** Webhooks on their own database, without a ledger. */
 export interface WebhookScene extends MirrorDatabase {
-  readonly announcer: Announcer;
+  readonly outbox: WebhookOutbox;
   /** Folds and announces, as the indexer does. */
-  applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: Announcer): Promise<void>;
+  applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: WebhookOutbox): Promise<void>;
   /** Announces events that are not in the mirror. */
-  announce(events: readonly LedgerEvent[], as?: Announcer): Promise<void>;
+  announce(events: readonly LedgerEvent[], as?: WebhookOutbox): Promise<void>;
   /** @returns its id; by default active, of `WALLET`, for top-ups */
   addWebhook(webhook: {
     url: string;
@@ -58,9 +61,9 @@ export interface WebhookScene extends MirrorDatabase {
   deliveries(): Promise<DeliveryRow[]>;
   attempts(deliveryId: bigint): Promise<AttemptRow[]>;
   /** Makes the attempts that are due now, one after the other. */
-  attemptDue(): Promise<Outcome[]>;
+  attemptDue(): Promise<AttemptResult[]>;
   /** Makes one attempt, or completes it. */
-  makeAttempt(job: AttemptJob): Promise<void>;
+  makeAttempt(id: AttemptId): Promise<void>;
   /** The log lines of level `error`. */
   readonly errors: { msg: string }[];
   /** Makes a delivery's next attempt due in `seconds` from now. */
@@ -79,23 +82,23 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const logger = createLogger({ name: 'test', level: 'error', into });
   const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
   const agents = createGuardedAgents({ allowLoopback: true });
-  const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
+  const outbox = createWebhookOutbox({ awaitsFinality: false }, 0n);
   const addresses = createAddresses();
   const started: Webhooks[] = [];
-  const prepareAttempts = (onAttempt: (outcome: Outcome) => void) =>
+  const prepareAttempts = (onAttempt: (result: AttemptResult) => void) =>
     createMakeAttempt({ pool, sealing, logger, agents, onAttempt });
 
   return {
     ...mirror,
-    announcer,
-    async applyAndAnnounce(transactions, as = announcer) {
+    outbox,
+    async applyAndAnnounce(transactions, as = outbox) {
       for (const transaction of transactions) {
         await inTransaction(pool, (client) =>
           applyTransactions(client, [transaction], addresses, { notify: as.announce }),
         );
       }
     },
-    async announce(events, as = announcer) {
+    async announce(events, as = outbox) {
       await inTransaction(pool, (client) => as.announce(client, events));
     },
     async addWebhook({ url, wallet = WALLET, events = ['credit.topup'], secret = SECRET, status }) {
@@ -124,15 +127,15 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       return rows;
     },
     errors,
-    makeAttempt: (job) => prepareAttempts(() => {})(job),
+    makeAttempt: (id) => prepareAttempts(() => {})(id),
     async attemptDue() {
-      const outcomes: Outcome[] = [];
-      const makeAttempt = prepareAttempts((outcome) => outcomes.push(outcome));
-      const turn = { max: 100, webhookMax: 4, exceptWallets: [] };
-      for (let due = await takeDue(pool, turn); due.length > 0; due = await takeDue(pool, turn)) {
-        for (const job of due) await makeAttempt(job);
+      const results: AttemptResult[] = [];
+      const makeAttempt = prepareAttempts((result) => results.push(result));
+      const claim = () => claimDue(pool, { max: 100, webhookMax: 4, exceptWallets: [] });
+      for (let due = await claim(); due.length > 0; due = await claim()) {
+        for (const id of due) await makeAttempt(id);
       }
-      return outcomes;
+      return results;
     },
     async moveDue(deliveryId, seconds) {
       await pool.query(
