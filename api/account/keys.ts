@@ -11,13 +11,13 @@ const UNIQUE_VIOLATION = '23505';
 
 /** What an operator may see of a wallet's key. Only its owner has the key itself. */
 interface KeyRecord {
-  /** Microseconds since 1970: the order of the list. */
+  /** The position in the list: microseconds since 1970. */
   place: bigint;
   wallet: string;
   status: KeyStatus;
-  /** Null of a wallet that is suspended and has no live key. */
+  /** Null for a suspended wallet without a live key. */
   created_at: Date | null;
-  /** Of a suspended wallet: when, why, and which side suspended it. */
+  /** When and why the wallet was suspended, and by which side; null if it is not. */
   suspended_at: Date | null;
   suspended_by: OpenSuspension['suspended_by'] | null;
   suspension_reason: string | null;
@@ -32,7 +32,7 @@ export class KeyNotFoundError extends Error {
   override name = 'KeyNotFoundError';
 }
 
-/** The wallet's key was made after the request to replace it had come: its owner keeps it. */
+/** The wallet's key is younger than the request to replace it, and stays. */
 export class KeyReplacedError extends Error {
   override name = 'KeyReplacedError';
 }
@@ -76,7 +76,7 @@ export async function regenerateKey(
   arrivedMs = performance.now(),
 ): Promise<string> {
   return inTransaction(database, async (client) => {
-    // Both times are of the database's clock: that of this process may differ.
+    // Both times are by the database's clock, since this process's may differ.
     const { rows: arrivals } = await client.query<{ arrived_at: string }>(
       `select (clock_timestamp() - $1 * interval '1 millisecond')::text as arrived_at`,
       [performance.now() - arrivedMs],
@@ -151,7 +151,7 @@ export async function listKeys(
   return rows;
 }
 
-/** For the operator's list; without a bound one owner could fill the table. */
+/** Kept for the operator's list. Without a bound one owner could fill the table. */
 const REVOKED_KEYS_PER_WALLET_MAX = 20;
 
 async function insertKey(database: Database, wallet: string): Promise<string> {

@@ -7,12 +7,12 @@ export class WalletSuspendedError extends Error {
   override name = 'WalletSuspendedError';
 }
 
-/** The wallet is not in the state that ends or begins here. */
+/** The wallet is suspended already, or not suspended. */
 export class SuspensionStateError extends Error {
   override name = 'SuspensionStateError';
 }
 
-/** What the indexer writes for a wallet's conduct, in words. */
+/** The indexer's reasons for a suspension, in words. */
 const CONDUCT: Readonly<Record<string, string>> = {
   unpaid_endings: 'too many requests were left, or kept without text, so that nothing was charged',
   rejected_disputes: 'too many disputes were rejected',

@@ -16,7 +16,7 @@ const WORDS = 'apple river stone lamp garden window paper bread cloud horse musi
   .concat(' ocean pencil forest silver coffee bridge candle market yellow summer ladder orange')
   .split(' ');
 
-/** The same seed draws the same questions; of more, the first ones stay what they were. */
+/** The same seed draws the same questions. With a higher count, the first ones stay the same. */
 export function drawQuestions(options: {
   seed: number;
   count: number;
@@ -65,7 +65,7 @@ export function drawQuestions(options: {
   });
 }
 
-/** Whether the text has what is expected as whole words or a whole number, whatever is around it. */
+/** Whether the text contains the expected words, or the number, as whole words. */
 export function isRight({ expected }: Pick<CanaryQuestion, 'expected'>, text: string): boolean {
   // A list may have its words numbered, and an "and" before its last.
   const words = expected.join('\\P{L}+(?:and\\P{L}+)?');

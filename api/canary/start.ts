@@ -24,12 +24,12 @@ import {
   type WorkerReport,
 } from './trial.ts';
 
-/** Workers cannot be tried as it was asked for, or not to the end; the message says why. */
+/** The workers cannot be tried, or not to the end; the message says why. */
 export class CanaryRefusedError extends Error {
   override name = 'CanaryRefusedError';
 }
 
-/** The workers of a model that can be tried now, and those that can take jobs and do not answer. */
+/** The eligible workers of a model: those that answer a probe, and those that do not. */
 interface Candidates {
   answering: WorkerRow[];
   silent: string[];
@@ -111,14 +111,14 @@ async function runCanary(
 
 export interface CanaryReport {
   workers: WorkerReport[];
-  /** Addresses of those that can take jobs and did not answer a probe: they were asked nothing. */
+  /** Addresses of eligible workers that did not answer a probe. They got no question. */
   silent: string[];
 }
 
 /** A job that its worker leaves open is refunded two minutes after its lock. */
 const SHUTDOWN_TIMEOUT_MS = 150_000;
 const LEDGER_WAIT_MS = 15_000;
-/** One listens for the mirror's news. */
+/** One listens for notifications of the mirror. */
 const POOL_CONNECTIONS_MAX = 4;
 
 /**

@@ -30,7 +30,7 @@ export type Trial = { firstTokenMs: number | undefined } & (
     }
   /** Nothing was charged. */
   | { kind: 'unproven'; fault: string }
-  /** It had no place, which is no fault. Nothing was charged. */
+  /** It had no capacity, which is no fault. Nothing was charged. */
   | { kind: 'full' }
 );
 
@@ -72,7 +72,7 @@ export async function tryWorker(
     await escrow.fail(job, 'proof_invalid');
     return { kind: 'unproven', fault: 'proof_invalid', firstTokenMs };
   } catch (error) {
-    // Something of ours broke: the job must not stay open for it.
+    // A fault on our side must not leave the job open.
     await escrow.fail(job, 'worker_error');
     throw error;
   }
@@ -103,7 +103,7 @@ async function attempt(
     time,
     deadlines,
     firstSilenceMs,
-    // As if another could go on: one that is silent for too long is not waited for.
+    // As if another worker could go on, so that a silent one is not waited for.
     findSuccessor: async () => undefined,
     clientGone: interrupted,
     isStream: false,
@@ -152,14 +152,14 @@ export interface WorkerReport {
   worker: string;
   jobs_asked: number;
   jobs_proven: number;
-  /** For want of a place; they count for nothing. */
+  /** For want of capacity. They count neither as right nor as wrong. */
   jobs_refused: number;
   answers_right: number;
   tokens_claimed: number;
   tokens_counted: number;
   first_token_p50_ms: number | null;
   credits_charged: bigint;
-  /** Why it is not good enough; empty when it is. */
+  /** Why the worker fails the test; empty when it passes. */
   faults: string[];
 }
 

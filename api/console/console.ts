@@ -44,24 +44,24 @@ export interface ConsoleServices {
   pool: pg.Pool;
   /** Opens webhook secrets, and seals new ones. */
   sealing: Sealing;
-  /** What the pages have to know, but for the ledger, which the mirror knows. */
+  /** What the pages have to know. The mirror knows the ledger's part. */
   deployment: Omit<ConsoleConfig, 'chain' | 'genesis_hash' | 'public_url'>;
   operators: readonly string[];
   /** The built pages; without them only their API is served. */
   pages?: PageFiles | undefined;
-  /** Seal the nonces of sign-ins: the first makes new ones. */
+  /** Keys that seal the nonces of sign-ins. The first seals new ones. */
   secrets: readonly Uint8Array[];
   walletLimit: Limit;
   signIns: BurstLimit;
   streams: ChangeStreams;
   listeners: WebhookListeners;
-  /** Of deliveries that owners of webhooks ask for. */
+  /** The budget of deliveries that owners of webhooks ask for. */
   budget: Budget;
   rpc: Pick<Rpc, 'ask'>;
   nowMs: () => number;
 }
 
-/** What the whole API has, and this part of it uses. */
+/** Services of the whole API that the web app uses. */
 interface SharedServices {
   publicUrl: string;
   largeBodies: LargeBodies;

@@ -1,7 +1,7 @@
 import type { Database } from '../../common/postgres.ts';
 import { selectGenesisHash } from './sql/sessions.ts';
 
-/** The beginnings of the public clusters' genesis hashes, by which chains are named everywhere. */
+/** The public clusters by the beginnings of their genesis hashes, which name chains everywhere. */
 const CLUSTERS: Readonly<Record<string, string>> = {
   '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet',
   EtWTRABZaYq6iMfeYKouRu166VU2xqa1: 'devnet',
@@ -15,7 +15,7 @@ export function chainOf(genesisHash: string | null): string {
   return `solana:${cluster ?? 'localnet'}`;
 }
 
-/** Reads which ledger the mirror shows; once it is known, it stays so. */
+/** Reads the genesis hash of the mirror's ledger, until it is known. */
 export function createGenesisHash(database: Database): () => Promise<string | null> {
   let known: string | undefined;
   return async () => {

@@ -25,12 +25,12 @@ export const accountObject = z.object({
 
 export type AccountObject = z.infer<typeof accountObject>;
 
-/** In UTF-8: what fits, with the wallet and all kinds of events, into an entry of the index. */
+/** In UTF-8. With the wallet and all kinds of events, it must fit into an entry of the index. */
 const URL_BYTES_MAX = 2_048;
 
 const url = z
   .string({ error: 'must be a string' })
-  // URL parsers drop or encode such characters, each in its own way.
+  // URL parsers drop or encode such characters in different ways.
   .refine((text) => !/[\s\p{C}]/u.test(text) && URL.canParse(text), { error: 'must be a URL' })
   .meta({
     format: 'uri',
@@ -125,7 +125,7 @@ export function webhookView(webhook: WebhookRow): WebhookObject {
   };
 }
 
-/** A choice of events is a set; the same set always reads the same. */
+/** A choice of events is a set, so it is shown in a fixed order. */
 function inPublishedOrder(kinds: readonly EventKind[]): EventKind[] {
   return WEBHOOK_KINDS.filter((kind) => kinds.includes(kind));
 }

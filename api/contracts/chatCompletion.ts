@@ -88,11 +88,11 @@ export const chatCompletionChunk = z.object({
 
 export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
 
-/** Of all messages together: each takes far longer to check than its few bytes suggest. */
+/** The most parts of all messages: checking one takes far longer than its few bytes suggest. */
 const PARTS_MAX = 4_096;
 
 const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
-/** Clients send a refusal of an earlier turn back as it came. */
+/** Clients send back the refusal of an earlier turn. */
 const refusalPart = z
   .object({ type: z.literal('refusal'), refusal: wellFormedText })
   .transform(({ refusal }) => ({ text: refusal }));
@@ -152,7 +152,7 @@ function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** What counts as absent, or one of these forms. */
+/** An absent value, or one of these forms. */
 function absentOr(error: string, forms: z.ZodType[]) {
   return z
     .union(
@@ -171,14 +171,14 @@ function unsupported(...off: z.ZodType[]) {
   );
 }
 
-/** Of tools, which are to come. */
+/** Fields of tools, which are planned. */
 function planned(...off: z.ZodType[]) {
   return absentOr(TOOLS_PLANNED, off).describe(
     'Our choice: refused unless it is absent or off; tools are planned.',
   );
 }
 
-/** A field that the model server heeds; null and what is empty count as absent. */
+/** A field that is passed to the model server. Null and empty values count as absent. */
 function passed<Schema extends z.ZodType>(schema: Schema, error: string) {
   return absentOr(error, [schema]).transform((value) =>
     isEmpty(value) ? undefined : (value as z.output<Schema> | undefined),
@@ -227,16 +227,16 @@ const stop = z
   // Without a sequence it ends no answer.
   .transform((value) => (value.length === 0 ? undefined : [value].flat()));
 
-/** JSON numbers beyond are not the integers that were written: a model would get another seed. */
+/** Beyond these, JSON numbers lose digits, and a model would get another seed. */
 const seed = z
   .int({ error: 'must be an integer from -(2^53 - 1) to 2^53 - 1' })
   .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-/** More than there are. */
+/** More than the modalities that exist. */
 const MODALITIES_MAX = 16;
-/** Of a list in which each fault is described, though the first one alone is reported. */
+/** The most elements of a list that are checked in full, since only the first fault is reported. */
 const FAULTY_MAX = 64;
 
 /** The body of POST /v1/chat/completions. Unknown fields are ignored. */
@@ -328,7 +328,7 @@ export const chatCompletionRequest = z
 
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
 
-/** What a request may set; a model server that refuses one of them is heard. */
+/** The fields that a request may set. A model server's refusal of one is passed on. */
 export const SUPPORTED_PARAMETERS = [
   ...(['max_tokens', 'max_completion_tokens'] as const),
   ...PASSED_FIELDS,
@@ -380,7 +380,7 @@ function biasesToFirstFault(biases: Record<string, unknown>): Record<string, unk
   return fault ? { [fault[0]]: fault[1] } : biases;
 }
 
-/** Of a body that nothing is known of yet. */
+/** Counts the parts of a body that is not checked yet. */
 function countParts(body: unknown): number {
   const { messages } = (body ?? {}) as { messages?: unknown };
   if (!Array.isArray(messages)) return 0;

@@ -5,11 +5,11 @@ import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.
 interface ErrorEntry {
   status: number;
   type: string;
-  /** For the documentation, as Markdown. */
+  /** Markdown for the documentation. */
   meaning: string;
   details?: readonly string[];
   hasRetryAfter?: true;
-  /** Of the web app's API alone: /v1 answers with none of them. */
+  /** Whether only the web app's API answers with it, and /v1 never. */
   isOfConsole?: true;
   /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
   shouldRetry?: false;
@@ -296,7 +296,7 @@ export type ErrorCode = keyof typeof errorTable;
 
 const types = [...new Set(Object.values(errorTable).map(({ type }) => type))];
 
-/** Those that /v1 answers with. */
+/** The codes that /v1 answers with. */
 export const apiErrorCodes = (Object.keys(errorTable) as ErrorCode[]).filter(
   (code) => !('isOfConsole' in errorTable[code]),
 );
@@ -326,7 +326,7 @@ interface ApiErrorOptions {
   cause?: unknown;
 }
 
-/** With no other facts than the table, and so the documentation, names for the code. */
+/** Allows only the details that the table, and so the documentation, names for the code. */
 type OptionsOf<Code extends ErrorCode> = Omit<ApiErrorOptions, 'details' | 'retryAfterSeconds'> & {
   retryAfterSeconds?: (typeof errorTable)[Code] extends { hasRetryAfter: true } ? number : never;
   details?: (typeof errorTable)[Code] extends { details: readonly (infer Field extends string)[] }

@@ -123,7 +123,7 @@ export const disputeRequest = z.object(
   { error: 'must be a JSON object' },
 );
 
-/** What became of the comparison. */
+/** The result of the comparison. */
 export const disputeAnswer = z.object({
   job_id: jobId,
   dispute_opened: z.boolean(),

@@ -22,7 +22,7 @@ export const usage = z.object({
   total_tokens: tokens,
 });
 
-/** Lone surrogates cannot be encoded as UTF-8, so such a text has no hash that both sides share. */
+/** Lone surrogates have no UTF-8, so both sides could not hash such a text alike. */
 export const wellFormedText = z
   .string({ error: 'must be a string' })
   .refine((text) => text.isWellFormed(), { error: 'must not contain lone surrogates' });
@@ -75,7 +75,7 @@ export const responseHeaders = {
 
 export type ResponseHeader = keyof typeof responseHeaders;
 
-/** What every answer has from the lock on. */
+/** Headers of every answer after the lock. */
 export const lockHeaders = [
   'x-svc-job-id',
   'x-svc-tx-signature',
@@ -122,7 +122,7 @@ const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',
 };
 
-/** What is wrong where a field's own schema has no words for it. */
+/** The message for a fault that the field's schema does not describe. */
 function faultOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { responseHeaders } from '../contracts/values.ts';
 import { describeEndpoint, describeEvents } from './describe.ts';
+import type { Method, OpenApiDocument, Operation } from './openApi.ts';
 import { endpoints } from './operations.ts';
 import { componentSchemas } from './schemas.ts';
-
-/** The parts of OpenAPI 3.1 that our document uses, as its makers and the pages read them. */
-
-import type { Method, OpenApiDocument, Operation } from './openApi.ts';
 
 const INTRODUCTION = `Chat completions from independent workers, paid from a prepaid credit balance. Every request is a job that is locked, proven and settled on a public ledger.
 

@@ -1,3 +1,5 @@
+// The parts of OpenAPI 3.1 that our document uses.
+
 export interface Schema {
   $ref?: string;
   type?: string | string[];

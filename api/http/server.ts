@@ -13,14 +13,14 @@ const IDLE_CHECK_INTERVAL_MS = 100;
 /** A connection this young may have sent its first request already, unread so far. */
 const YOUNG_MS = 500;
 
-/** A turn of the event loop this short left nothing waiting to be accepted. */
+/** After a turn of the event loop this short, no connection waits to be accepted. */
 const QUIET_TURN_MS = 1;
-/** A server that is never quiet closes all the same. */
+/** Then a server that is never quiet closes anyway. */
 const TURNS_MAX = 100;
 
 /**
- * Comes back right after a turn in which everything was accepted. The system resets connections that
- * it has taken and the process has not, with the requests on them, when the listener closes.
+ * Resolves right after a turn in which every connection was accepted. When the listener closes, the
+ * system resets those that it has taken and the process has not, with the requests on them.
  */
 async function untilAccepted(): Promise<void> {
   for (let turn = 0; turn < TURNS_MAX; turn += 1) {
@@ -34,7 +34,7 @@ async function untilAccepted(): Promise<void> {
 export interface Closing {
   /**
    * From now on every response is the last of its connection and says `connection: close`, so that
-   * proxies open their next one elsewhere. Requests are still taken.
+   * proxies open their next connection elsewhere. Requests are still taken.
    */
   drain(): void;
   /**
@@ -142,10 +142,10 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** A request's body must arrive in this time; answers may take as long as a job may. */
+/** A request must arrive within this time. An answer may take as long as a job. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const HEADERS_TIMEOUT_MS = 15_000;
-/** Above the idle time of common proxies, so that they are the ones to close. */
+/** Above the idle time of common proxies, so that the proxies close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
 const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
@@ -168,8 +168,7 @@ interface TlsSettings {
 }
 
 /**
- * @throws ConfigError when half of a certificate is given, which would be left out without a word, or
- *   a file cannot be read or used
+ * @throws ConfigError when only one of certificate and key is given, or a file cannot be read or used
  */
 export function readTls({
   TLS_CERT,
@@ -218,7 +217,7 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Node would refuse such a request without a word; the app refuses it in the usual shape.
+    // Node would refuse without a body. The app refuses in the usual form.
     requireHostHeader: false,
   };
   const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
@@ -234,9 +233,9 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
   return { server, url, drain: closing.drain, close };
 }
 
-/** Hands what arrives to the app, which is made after the port is known: errors link to it. */
+/** Gives requests to the app, which is made after the port is known, since errors link to it. */
 export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
-  // Nothing is upgraded; Node drops what was sent behind such a request, so none may wait there.
+  // Node drops what a client sends behind an upgrade request, so that must be its last.
   server.on('request', ({ headers }: http.IncomingMessage, response: http.ServerResponse) => {
     if (headers.upgrade !== undefined) response.setHeader('connection', 'close');
   });

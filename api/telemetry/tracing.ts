@@ -12,7 +12,7 @@ import {
 import type { Response } from 'express';
 import type { Logger } from '../../common/logger.ts';
 
-/** Where the spans of requests go. */
+/** The tracer of the process. */
 interface Tracing {
   tracer: Tracer;
   /** Sends what is left, within a bound. */
@@ -28,7 +28,7 @@ const noLogger: DiagLogger = {
   debug: ignore,
   verbose: ignore,
 };
-/** A collector that is away must not hold up a process that ends. */
+/** A collector that is away must not delay the end of the process. */
 const EXPORT_TIMEOUT_MS = 5_000;
 
 /**
@@ -51,7 +51,7 @@ export async function createTracing(options: {
   // Undelivered spans are logged and dropped, since no request waits for them.
   const warn = (reason: string) => logger.warn({ msg: 'Failed to deliver traces', reason });
   diag.setLogger({ ...noLogger, error: warn, warn }, DiagLogLevel.WARN);
-  // Loaded only where it is used: it takes as long as half of the rest of the start.
+  // Loaded only where it is used, since that takes a third of the start.
   const [sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-http'),
@@ -72,7 +72,7 @@ export async function createTracing(options: {
   };
 }
 
-/** One request as its trace shows it: a span, and one below it for each stage. */
+/** The trace of one request: a span, with a child for each stage. */
 interface RequestTrace {
   /** @param startMs, endMs of `performance.now()` */
   stage(name: string, startMs: number, endMs: number): void;
@@ -87,7 +87,7 @@ interface RequestTrace {
 }
 
 /**
- * Each trace begins here: what a stranger sends as its parent would let him choose what we record.
+ * Each trace begins here. A parent that a client sends would let it choose what we record.
  */
 export function startRequestTrace(tracer: Tracer): RequestTrace {
   const options = { kind: SpanKind.SERVER, startTime: epochMs(performance.now()) };
@@ -116,7 +116,7 @@ function epochMs(ms: number): number {
   return performance.timeOrigin + ms;
 }
 
-/** A status of `left` is a client's that went before its answer. */
+/** The status is `left` where the client left before its answer. */
 function describeEnd(span: Span, status: string, code: string): void {
   if (status !== 'left') span.setAttribute('http.response.status_code', Number(status));
   if (code !== 'none') span.setAttribute('error.type', code);
@@ -130,7 +130,7 @@ export interface Stages {
   mark(name: StageName): void;
   /** Records a moment within the running stage, which goes on. Of several, the last counts. */
   note(name: StageName): void;
-  /** Those that have ended, in whole milliseconds. */
+  /** The durations of ended stages, in whole milliseconds. */
   durationsMs(): Partial<Record<StageName, number>>;
   /** `lock;dur=21.4, worker;dur=3.0, …`, in milliseconds. */
   header(): string;

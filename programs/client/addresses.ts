@@ -6,7 +6,7 @@ import { createBoundedCache, lookUp } from './keys.ts';
 import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
 import { isOnCurve } from './platform/curve.ts';
 
-/** Where the program lives unless a caller names another deployment. */
+/** The program's address in this package's own deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);
 
 export interface Addresses {
@@ -33,7 +33,7 @@ export interface Addresses {
 }
 
 const JOB_SEED = utf8(SEEDS.job);
-/** What the ledger hashes behind the seeds of every program's address. */
+/** The ledger hashes it behind the seeds of every program's address. */
 const ADDRESS_MARKER = utf8('ProgramDerivedAddress');
 /** The program takes no other bump of a Job, so that checking its address always costs the same. */
 const JOB_BUMP = 255;
@@ -43,7 +43,7 @@ const known = new Map<string, Addresses>();
 /** The same by the key object, since encoding it costs time. */
 const knownByKey = new WeakMap<PublicKey, Addresses>();
 
-/** Wallets, workers, models and jobs in use: each is asked for again and again. */
+/** Wallets, workers, models and jobs in use: each is looked up often. */
 const ADDRESSES_KEPT_MAX = 10_000;
 
 export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
@@ -91,7 +91,7 @@ function derive(programId: PublicKey): Addresses {
 
 const BUMP_MAX = 255;
 
-/** The first of the addresses that follow from the seeds, as the ledger looks for it. */
+/** The address of the seeds with the highest possible bump, by the ledger's rule. */
 export function findAddress(seeds: readonly Uint8Array[], programId: PublicKey): PublicKey {
   for (let bump = BUMP_MAX; bump >= 0; bump -= 1) {
     const address = createAddress(seeds, bump, programId);

@@ -15,10 +15,10 @@ import { concatBytes, utf8 } from './platform/bytes.ts';
 
 /** How an argument becomes bytes (Borsh), and what it can hold. */
 interface Encoder {
-  /** In words, for a refusal. */
+  /** The accepted values in words, for an error. */
   readonly takes: string;
   readonly isFit: (value: unknown) => boolean;
-  /** Of a value that is fit. */
+  /** To be called with a fit value. */
   readonly encode: (value: never) => Uint8Array;
 }
 
@@ -33,7 +33,7 @@ interface Key {
   toBytes(): Uint8Array;
 }
 
-/** By what it can do: the caller's own web3.js may be another copy of it. */
+/** Checks the methods, since the caller's web3.js may be another copy. */
 const isKey = (value: unknown): boolean =>
   typeof (value as { toBytes?: unknown } | null)?.toBytes === 'function';
 
@@ -112,7 +112,7 @@ function enumerationOf(name: string): Encoder {
   };
 }
 
-/** What every builder accepts besides its own: another deployment than this package's own. */
+/** The input of every builder for another deployment than this package's own. */
 export interface Deployment {
   readonly programId?: PublicKey | undefined;
 }

@@ -12,7 +12,7 @@ export const IDL = idl as Interface;
  */
 export type Value = bigint | number | boolean | string | PublicKey | Uint8Array | PublicKey[];
 
-/** `UpheldGateway` → `upheld_gateway`: the IDL's variants as this client's words. */
+/** `UpheldGateway` → `upheld_gateway`: the IDL's variants in this client's form. */
 function snakeCase(name: string): string {
   return name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
@@ -22,14 +22,14 @@ export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** The words of each enumeration; a word's index is its byte. */
+/** The names of each enumeration's values; a name's index is its byte. */
 const words = new Map(
   idl.types.flatMap(({ name, type }) =>
     'variants' in type ? [[name, type.variants.map((variant) => snakeCase(variant.name))]] : [],
   ) as [string, readonly string[]][],
 );
 
-/** The words that a byte of an enumeration can stand for, in the order of their numbers. */
+/** The names of an enumeration's values, in the order of their bytes. */
 export function wordsOf(enumeration: string): readonly string[] {
   const found = words.get(enumeration);
   if (found === undefined) throw new Error(`The program's interface has no ${enumeration}`);
@@ -59,7 +59,7 @@ const SIZES: Readonly<Record<string, number>> = {
   pubkey: KEY_BYTES,
 };
 
-/** Each moves the cursor behind what it read. */
+/** Readers of the types of fixed size. */
 const READERS: Readonly<Record<string, Read>> = {
   u8: ({ view, at }) => view.getUint8(at),
   u16: ({ view, at }) => view.getUint16(at, true),

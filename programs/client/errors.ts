@@ -48,7 +48,7 @@ function structured(error: TransactionError | null): Refusal | undefined {
   return typeof code === 'number' ? { code, instructionIndex } : undefined;
 }
 
-/** web3.js keeps only the text: a node's at preflight, its own of a transaction that landed. */
+/** web3.js keeps only texts: a node's at preflight, its own for a transaction that landed. */
 function printed(error: Pick<SendTransactionError, 'transactionError'>): Refusal | undefined {
   // Any other error says nothing about a transaction.
   const message = error.transactionError?.message ?? '';

@@ -29,7 +29,7 @@ export interface ExecutedTransaction {
   readonly transaction: {
     readonly message:
       | { readonly staticAccountKeys: readonly Key[] }
-      /** Missing in a version of a form that is not known. */
+      /** Missing in versions of unknown form. */
       | { readonly accountKeys?: readonly Key[] };
   };
   readonly meta: {

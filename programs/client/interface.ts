@@ -27,7 +27,7 @@ interface AccountInterface {
   writable?: boolean;
   signer?: boolean;
   optional?: boolean;
-  /** Its only possible one, such as another program's. */
+  /** Its only possible address, such as another program's. */
   address?: string;
   pda?: { seeds: Seed[] };
 }

@@ -12,11 +12,11 @@ const RATE_TOKENS = 1_000n;
 /** Token limits are u32 on the ledger. */
 const TOKEN_LIMIT_MAX = 0xffff_ffffn;
 
-/** The two prices of a model, one of which a text costs. */
+/** The two rates of a model. A text costs one of them. */
 export const RATES = ['per_request', 'per_1k_tokens'] as const;
 export type Rate = (typeof RATES)[number];
 
-/** Which of the two `tokens` output tokens cost. */
+/** The rate by which `tokens` output tokens are charged. */
 export function rateOf(
   { longCompletionThresholdTokens }: Pick<Price, 'longCompletionThresholdTokens'>,
   tokens: number,

@@ -95,7 +95,7 @@ export function workerRequestMessage(request: {
   );
 }
 
-/** The precompile's header says "in this same instruction" so. */
+/** The precompile's index for "in this same instruction". */
 const THIS_INSTRUCTION = 0xffff;
 const KEY_AT = 16;
 const SIGNATURE_AT = 48;

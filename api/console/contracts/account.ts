@@ -50,7 +50,7 @@ const consoleAccount = z.object({
 
 export type ConsoleAccount = z.infer<typeof consoleAccount>;
 
-/** One change of the account, as its event stated it. */
+/** One change of the account, by its event. */
 const accountChange = z.object({
   sequence: amountText,
   event: z.string().describe('The name of the event, such as `JobSettled`.'),

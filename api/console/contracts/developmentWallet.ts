@@ -19,6 +19,6 @@ export const developmentSignRequest = z.object({
 });
 
 export interface DevelopmentSigned {
-  /** Base64 of a message's signature; of a transaction with this account's signature in it. */
+  /** Base64: a message's signature, or a transaction with this account's signature in it. */
   signed: string;
 }

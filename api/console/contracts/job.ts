@@ -24,7 +24,7 @@ const jobPrice = z.object({
   long_completion_threshold: tokens,
 });
 
-/** A job as the pages show it: the object of /v1, and what else the mirror knows. */
+/** A job as the pages show it: the object of /v1, with further columns of the mirror. */
 const consoleJob = jobObject.extend({
   locked_credits: credits,
   price: jobPrice,

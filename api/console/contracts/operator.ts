@@ -47,7 +47,7 @@ const suspension = z.object(
   { error: 'must be a JSON object' },
 );
 
-/** What is on the ledger and only signatures change: the pages build the transactions. */
+/** Settings on the ledger. Only signed transactions change them, which the pages build. */
 const ledgerRules = z.object({
   authority: ledgerAddress,
   pending_authority: ledgerAddress.nullable(),

@@ -9,18 +9,18 @@ export type Access = 'public' | 'session' | 'fresh session' | 'operator' | 'arbi
 /** One route of the web app's API. Bodies and answers are JSON, unless `form` says otherwise. */
 export interface ConsoleRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below /console/api, as express spells paths. */
+  /** Below /console/api, in express's form. */
   readonly path: string;
   readonly access: Access;
   /** Whether the wallet has to have a credit account on the ledger. */
   readonly needsAccount?: true;
-  /** A public route is answered without the database, which has the sessions, unless it reads one. */
+  /** Whether a public route reads the session. Without that, it needs no database. */
   readonly readsSession?: true;
   /** What it does, for the list in docs/console.md. */
   readonly summary: string;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Of the JSON answer; absent where `form` is another. */
+  /** The JSON answer; absent where `form` is another. */
   readonly answer?: z.ZodType;
   readonly form?: 'text/csv' | 'text/event-stream' | 'chat completion';
 }

@@ -8,7 +8,7 @@ const bytes = (length: number) =>
 
 const signInRequest = z.object({ address }, { error: 'must be a JSON object' });
 
-/** The text to sign, and the same as the input of a wallet's `signIn`. */
+/** The text to sign, also as the input of a wallet's `signIn`. */
 const signInMessage = z.object({
   message: z
     .string()
@@ -45,7 +45,7 @@ const signIn = z.object(
   { error: 'must be a JSON object' },
 );
 
-/** What the signed-in wallet is besides a customer; each part of the pages is for one of them. */
+/** The roles of the signed-in wallet. Each opens a part of the pages. */
 const roles = z.object({
   operator: z.boolean().describe('Of what is not on the ledger: API keys.'),
   authority: z.boolean().describe("The program's authority: pauses and models."),
@@ -85,7 +85,7 @@ const sessionList = z.object({
 
 export type SessionList = z.infer<typeof sessionList>;
 
-/** What the pages have to know before anybody signs in. */
+/** What the pages have to know before a sign-in. */
 const consoleConfig = z.object({
   public_url: z.string().describe('The root of the API; no slash at its end.'),
   rpc_url: z.string().nullable().describe("A ledger's node for browsers; null: none is set."),

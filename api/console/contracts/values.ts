@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { time } from '../../contracts/values.ts';
 
-/** What several contracts of the web app are made of. */
+/** Values that several contracts of the web app share. */
 
 /** An amount of 64 bits that may be above 2^53, in its smallest unit. */
 export const amountText = z
@@ -22,12 +22,12 @@ export const givenTime = z.iso
     error: 'must be between the years 1970 and 9999',
   });
 
-/** Of a wallet, as somebody writes it. */
+/** A wallet's address, as a person types it. */
 export const walletAddress = z
   .string({ error: 'must be a string' })
   .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, { error: 'must be a ledger address' });
 
-/** An identity of the database, as text: it is 64 bits. */
+/** A row's id in the database: 64 bits, as text. */
 export const rowId = z
   .string(once)
   .regex(/^[1-9]\d{0,17}$/, { error: 'must be an id' })
@@ -41,7 +41,7 @@ export const pageLimit = (fallback: number) =>
     .pipe(z.int().min(1).max(100))
     .default(fallback);
 
-/** An answer that says no more than that it was done. */
+/** The answer of a request that returns no data. */
 export const done = z.object({ done: z.literal(true) });
 
 export type Done = z.infer<typeof done>;

@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
  */
 const NAME = '__Host-svc_session';
 const ATTRIBUTES = 'Path=/; HttpOnly; Secure; SameSite=Strict';
-/** As long as a session can last. */
+/** The longest that a session can last. */
 const MAX_AGE_SECONDS = 7 * 86_400;
 
 /** The token of the session cookie; undefined where none was sent, or more than one. */

@@ -11,11 +11,11 @@ export interface GuardServices {
   largeBodies: LargeBodies;
   sessions: Pick<Sessions, 'find'>;
   walletLimit: Limit;
-  /** Where the pages are: no other origin may change anything. */
+  /** The pages' origin. No other may change anything. */
   publicUrl: string;
 }
 
-/** Admits the requests that a route is for, before their bodies are looked at. */
+/** Admits the requests that a route is for, before their bodies are read. */
 export function guard(route: ConsoleRoute, services: GuardServices): RequestHandler {
   const { sessions, walletLimit } = services;
   const { origin } = new URL(services.publicUrl);
@@ -34,7 +34,7 @@ export function guard(route: ConsoleRoute, services: GuardServices): RequestHand
   };
 }
 
-/** When a request came, by `performance.now()`. */
+/** The time of a request, by `performance.now()`. */
 export function arrivedMsOf(response: Response): number {
   return response.locals.arrivedMs as number;
 }

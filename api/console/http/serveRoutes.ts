@@ -21,7 +21,7 @@ type Parsed<Route, Part extends string> = Route extends { readonly [Key in Part]
 
 /** A request that was admitted and parsed. */
 export interface Call<Route extends ConsoleRoute> {
-  /** Whose it is. */
+  /** The caller's session. */
   session: Route['access'] extends 'public' ? Session | undefined : Session;
   params: ParamsOf<Route['path']>;
   query: Parsed<Route, 'query'>;

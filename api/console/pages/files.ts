@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 export interface PageFile {
   readonly bytes: Buffer;
   readonly type: string;
-  /** The same compressed; neither where that gains nothing. */
+  /** Its compressed forms; none where compression gains nothing. */
   readonly compressed: Readonly<Partial<Record<Encoding, Buffer>>>;
 }
 
@@ -46,7 +46,7 @@ export function readPageFiles(folder: string): PageFiles | undefined {
   );
 }
 
-/** @throws Error where the build is not whole */
+/** @throws Error where the build lacks it */
 export function requireFile(files: PageFiles, path: string): PageFile {
   const file = files.get(path);
   if (!file) throw new Error(`The built pages lack ${path}: run npm run build.`);

@@ -1,6 +1,6 @@
-/** Content policies: from nothing, each with what its document needs. */
+/** Content policies: each allows only what its document needs. */
 
-/** Of both documents: files of our own, nothing inline, no text that becomes code. */
+/** For both documents: only files of our own, nothing inline, no evaluated text. */
 const COMMON = [
   "default-src 'none'",
   "script-src 'self'",

@@ -22,14 +22,14 @@ import {
 } from './files.ts';
 import { appPolicy, verifyPolicy } from './policy.ts';
 
-/** What the pages and their policies name. */
+/** Settings that the pages and their policies contain. */
 type Deployment = Pick<ConsoleConfig, 'rpc_url' | 'program_id' | 'development_wallet_url'>;
 
 const ASSETS = '/console/assets/';
-/** Their names hold a hash of what they are. */
+/** For files whose names contain a hash of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Serves the pages on their own routes: any other path stays unknown. */
+/** Serves each page on its own route. Any other path is a 404. */
 export function servePages(app: Express, files: PageFiles, deployment: Deployment): void {
   const { rpc_url, development_wallet_url } = deployment;
   const appHeaders = { 'content-security-policy': appPolicy([rpc_url, development_wallet_url]) };
@@ -52,7 +52,7 @@ export function servePages(app: Express, files: PageFiles, deployment: Deploymen
   const verify = filledDocument(withNames(requireFile(files, 'verify.html'), deployment));
   const verifyHeaders = {
     'content-security-policy': verifyPolicy(),
-    // A document in a sandbox must not ask for a group of its own.
+    // A sandboxed document must not have this header.
     'cross-origin-opener-policy': 'unsafe-none',
   };
   for (const path of VERIFY_PATHS)
@@ -64,7 +64,7 @@ export function servePages(app: Express, files: PageFiles, deployment: Deploymen
   app.get(`${ASSETS}*file`, serveAsset(files));
 }
 
-/** Has the browser ask the API for what the page will, before its script does. */
+/** Lets the browser request the page's data before its script runs. */
 function earlyReads(request: Request, page: AppPage, hasSession: boolean): string {
   const { reads, lists } = earlyReadsOf(page, {
     // A cookie does not show a wallet's roles.
@@ -94,7 +94,7 @@ function serveAsset(files: PageFiles): RequestHandler {
     if (!file) throw new ApiError('route_not_found', `There is no GET ${request.path}.`);
     response.set({
       'cache-control': FOR_EVER,
-      // Verify has an origin of its own, and loads its script as any other site would.
+      // Verify has an origin of its own, so its script is loaded across origins.
       'access-control-allow-origin': '*',
     });
     send(request, response, file);
@@ -108,7 +108,7 @@ function send(request: Request, response: Response, file: PageFile): void {
   response.end(encoding ? file.compressed[encoding] : file.bytes);
 }
 
-/** Verify cannot ask our API: what it has to know stands in its document. */
+/** Verify cannot ask our API, so its document contains the settings it needs. */
 function withNames(document: PageFile, { rpc_url, program_id }: Deployment): string {
   return Object.entries({ 'svc-rpc': rpc_url ?? '', 'svc-program': program_id }).reduce(
     (text, [name, content]) =>

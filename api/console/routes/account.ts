@@ -22,7 +22,7 @@ interface AccountServices {
   nowSeconds: () => bigint;
 }
 
-/** The wallet's credits, and how they became what they are. */
+/** The wallet's credits, and their history. */
 export function accountHandlers(services: AccountServices): Handlers<typeof accountRoutes> {
   const { database, addresses } = services;
   const addressOf = (wallet: string) => addresses.creditAccount(publicKeyOf(wallet)).toBase58();
@@ -119,7 +119,7 @@ function limitText(credits: bigint): string | null {
   return credits === NO_LIMIT ? null : String(credits);
 }
 
-/** The same changes, each with what it changed: balances carry over events that state none. */
+/** The changes, each with the difference it made. Events without balances leave them as they were. */
 function changesOf(newestFirst: readonly AccountEventRow[]): AccountHistory['data'] {
   let available = 0n;
   let locked = 0n;
@@ -145,7 +145,7 @@ function changesOf(newestFirst: readonly AccountEventRow[]): AccountHistory['dat
   return changes.toReversed();
 }
 
-/** The balances that an event states; 0 is one. */
+/** The balances that an event states; 0 counts as stated. */
 function stated(row: AccountEventRow): {
   available_credits: number | null;
   locked_credits: number | null;

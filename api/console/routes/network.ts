@@ -44,7 +44,7 @@ interface NetworkServices {
 
 const DAY_SECONDS = 86_400n;
 
-/** The public pages' data. Each answer is made once in a while, however many ask. */
+/** The public pages' data. Each answer is cached for some seconds. */
 export function networkHandlers(services: NetworkServices): Handlers<typeof networkRoutes> {
   const { database, catalog, directory, nowSeconds } = services;
   const modelDay = remember(5_000, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
@@ -185,14 +185,14 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
   const { database, rpc, programId, readiness, nowSeconds } = services;
   const lag = createMirrorLag(() => performance.now());
 
-  /** The slot of the program's newest transaction: on an idle ledger, a mirror lacks nothing. */
+  /** The slot of the program's newest transaction. On an idle ledger, the mirror lacks nothing after it. */
   async function readNewest(): Promise<number | null> {
     const asked = { commitment: 'confirmed', limit: 1 } as const;
     try {
       const [newest] = await getSignaturesForAddress(rpc, programId, asked);
       return newest?.slot ?? 0;
     } catch {
-      // Then the state of the ledger says so.
+      // The answer shows the ledger as away.
       return null;
     }
   }
@@ -200,7 +200,7 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
   return async () => {
     const [{ status, parts }, newestSlot] = await Promise.all([readiness(), readNewest()]);
     if (newestSlot !== null) lag.note(newestSlot);
-    // Without the database the rest is known, and that it is away above all.
+    // Without the database the other parts are still shown.
     const [backlog, days] =
       parts.database === 'ok'
         ? await Promise.all([selectBacklog(database), selectDays(database)])

@@ -26,8 +26,8 @@ interface OperatorServices {
 }
 
 /**
- * What operators and the arbiter see and decide. What is on the ledger only signatures change: the
- * pages build those transactions.
+ * What operators and the arbiter see and decide. Only signed transactions change the ledger; the pages
+ * build those.
  */
 export function operatorHandlers(services: OperatorServices): Handlers<typeof operatorRoutes> {
   const { pool, gateway, nowSeconds } = services;
@@ -75,7 +75,7 @@ async function listKeyPage(
   };
 }
 
-/** What the ledger says of the program, our gateway and the models. */
+/** The ledger's settings of the program, our gateway and the models. */
 async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRules> {
   const [rules, own, models] = await Promise.all([
     requireRules(pool),

@@ -9,12 +9,12 @@ interface SessionServices {
   sessions: Sessions;
   /** Failed sign-ins are limited with refused keys, apart from other requests. */
   refusals: BurstLimit;
-  /** Sign-ins: each leaves rows, and any number of wallets costs nothing. */
+  /** Limits sign-ins: each leaves rows, and wallets cost nothing. */
   signIns: BurstLimit;
   describe: () => Promise<ConsoleConfig>;
 }
 
-/** Signing in and out, and what the pages have to know before. */
+/** Signing in and out, and the settings that the pages need before. */
 export function sessionHandlers(services: SessionServices): Handlers<typeof sessionRoutes> {
   const { sessions, refusals, signIns, describe } = services;
   return {

@@ -21,7 +21,7 @@ import {
   type ThresholdRow,
 } from '../sql/settings.ts';
 
-/** What the indexer takes where a wallet has set none. */
+/** The indexer's default. */
 const UNSET: ThresholdRow = { threshold_credits: 100n, is_low: false };
 
 /** The wallet's API key, and the threshold of its low-credit alert. */

@@ -19,7 +19,7 @@ import {
 import { bucketSecondsOf, bucketsAround, overlapOf, wholeHours } from '../views/timeBuckets.ts';
 
 const SECONDS = { hour: 3_600, day: 86_400 } as const;
-/** Beyond, a page could not show them either. */
+/** A page could not show more either. */
 const ROWS_MAX = 10_000;
 
 interface UsageServices {
@@ -27,7 +27,7 @@ interface UsageServices {
   nowSeconds: () => bigint;
 }
 
-/** What the wallet used, by the hours that follow its jobs. */
+/** The wallet's usage, from sums by the hour. */
 export function usageHandlers(services: UsageServices): Handlers<typeof usageRoutes> {
   const { pool } = services;
   return {
@@ -38,7 +38,7 @@ export function usageHandlers(services: UsageServices): Handlers<typeof usageRou
       const seconds = SECONDS[by];
       const rows = await selectUsage(pool, {
         wallet,
-        // Whole hours and days: a part of one would look like little use.
+        // Whole hours and days, since a part of one would look like little use.
         sinceSeconds: startOf(since, seconds),
         untilSeconds: Math.ceil(until.getTime() / 1_000),
         seconds,
@@ -76,7 +76,7 @@ async function countJobs(
   if (since >= until) throw untilNotAfterSince();
   const end = Number(nowSeconds()) + 1;
   const first = (await selectFirstHour(pool, wallet)) ?? end;
-  // A day at least, so that the first jobs do not look like all there is.
+  // A day at least, so that a chart of the first jobs has room.
   const whole = { since: Math.min(first, end - SECONDS.day), until: end };
   const times = wholeHours(overlapOf({ since, until }, whole));
   const bucketSeconds = bucketSecondsOf(times);

@@ -19,12 +19,12 @@ import type { SignInTexts } from './signInText.ts';
 interface SignIn {
   address: string;
   nonce: string;
-  /** Base64. */
+  /** In base64. */
   signed_message: string;
   signature: string;
 }
 
-/** Somebody who is signed in. */
+/** A signed-in wallet. */
 export interface Session extends SessionWithRoles {
   is_operator: boolean;
 }

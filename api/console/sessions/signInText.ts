@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SignInMessage } from '../contracts/session.ts';
 
-/** A text that is signed later opens no session. */
+/** How long a text can be used for a sign-in. */
 const LIFETIME_MS = 300_000;
 const STATEMENT =
   'Sign in to manage keys, webhooks and credits. This signs a text only: it sends no transaction and moves no credits.';
@@ -10,7 +10,7 @@ const TIME_BYTES = 6;
 const MAC_BYTES = 16;
 const NONCE = new RegExp(`^[0-9a-f]{${2 * (RANDOM_BYTES + TIME_BYTES + MAC_BYTES)}}$`);
 
-/** Whose sign-in a text is, and for how long. */
+/** A text for one wallet, with its expiry. */
 interface SignInText extends SignInMessage {
   expiresAtMs: number;
 }
@@ -19,7 +19,7 @@ export interface SignInTexts {
   /** A new text for this wallet to sign. */
   write(address: string): Promise<SignInText>;
   /**
-   * The same text again.
+   * Makes the text of a nonce again.
    *
    * @returns undefined where we made no such nonce for this wallet
    */
@@ -87,7 +87,7 @@ export function createSignInTexts(options: {
   };
 }
 
-/** As wallets write it, byte for byte. */
+/** The text in the wallets' form, byte for byte. */
 function render(input: SignInMessage['input']): string {
   return `${input.domain} wants you to sign in with your Solana account:
 ${input.address}

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 
-/** No transaction begins with this, so that a signature of an envelope is never one of a transaction. */
+/** No transaction begins with this, so that an envelope's signature never fits a transaction. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
 const APPLICATION_DOMAIN_BYTES = 32;
 const [ASCII, UTF8] = [0, 1];
@@ -25,11 +25,11 @@ export function signedForms(text: string, wallet: PublicKey, application: string
   const named = Buffer.alloc(APPLICATION_DOMAIN_BYTES);
   named.write(application);
   const wide = [Buffer.alloc(APPLICATION_DOMAIN_BYTES), named].flatMap((domain) =>
-    // The proposal counts no line feed as ASCII; the Ledger device does, and shows the text by it.
+    // By the proposal a line feed is not ASCII. Ledger devices count it as ASCII, and show the text.
     [ASCII, UTF8].map((format) => envelope(0, domain, Buffer.of(format), ...signer, length)),
   );
-  // Devices of before the wide header, and `solana sign-offchain-message`: to them it is UTF-8.
+  // Older devices, and `solana sign-offchain-message`, mark it as UTF-8.
   const short = envelope(0, Buffer.of(UTF8), length);
-  // Devices of before the final version 1 put the length in front of the text.
+  // Devices older than the final version 1 put the length in front of the text.
   return [body, short, ...wide, envelope(1, ...signer), envelope(1, ...signer, length)];
 }

@@ -30,7 +30,7 @@ export async function selectAccount(
   return rows[0];
 }
 
-/** What the program allows everybody. */
+/** The program's settings that concern all wallets. */
 export interface RulesRow {
   authority: string;
   pending_authority: string | null;

@@ -33,7 +33,7 @@ export async function selectConsoleJob(
   return rows[0];
 }
 
-/** Those of these jobs that are of these wallets. */
+/** The given jobs that belong to the given wallets. */
 export async function selectChangedJobs(
   database: Database,
   key: { addresses: readonly string[]; wallets: readonly string[] },
@@ -47,7 +47,7 @@ export async function selectChangedJobs(
   return rows;
 }
 
-/** The longest that a job changes after its lock: timeout, dispute window and arbitration, and some. */
+/** A job changes no later after its lock: timeout, dispute window, arbitration, and a margin. */
 const CHANGING_SECONDS_MAX = 90_000;
 
 /** A wallet's jobs that changed at or after a time of the ledger. */
@@ -69,11 +69,11 @@ export async function selectJobsSince(
 export interface Balance {
   available_credits: bigint;
   locked_credits: bigint;
-  /** Of the account's newest event. */
+  /** The sequence of the account's newest event. */
   sequence: bigint;
 }
 
-/** What wallets may spend and what is locked; none of one whose account is not open yet. */
+/** The balances of wallets. Those without an account are left out. */
 export async function selectBalances(
   database: Database,
   wallets: readonly string[],
@@ -95,7 +95,7 @@ export interface JobTimings {
   settlement_ms: number | null;
 }
 
-/** By the jobs' addresses. */
+/** The timings of jobs, by their addresses. */
 export async function selectTimings(
   database: Database,
   addresses: readonly string[],

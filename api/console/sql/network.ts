@@ -1,7 +1,7 @@
 import type { Database } from '../../../common/postgres.ts';
 import type { WorkerStatus } from '../../../programs/client/generated/vocabulary.ts';
 
-/** What everybody used of a model in the last 24 hours of the ledger. */
+/** The use of a model by all wallets in the last 24 hours of the ledger. */
 interface ModelDayRow {
   model_id: string;
   jobs: bigint;
@@ -38,7 +38,7 @@ const SUMMED = `
     group by (place - 1) % 80 order by (place - 1) % 80
   ) as classes`;
 
-/** Of the last 24 hours, by model or by worker. */
+/** First tokens of the last 24 hours, by model or by worker. */
 export async function selectClasses(
   database: Database,
   by: 'model_id' | 'worker',
@@ -76,7 +76,7 @@ export interface RegisteredRow {
   models: string[];
 }
 
-/** Those with the most settled jobs first. @param address only this one */
+/** Those with the most settled jobs first. @param address selects only this worker */
 export async function selectRegistered(
   database: Database,
   address?: string,
@@ -164,7 +164,7 @@ export async function selectSlashes(database: Database, worker: string): Promise
   return rows;
 }
 
-/** How far the mirror is, and what waits. */
+/** The mirror's slot, and the lengths of queues. */
 interface BacklogRow {
   slot: bigint | null;
   running_jobs: number;

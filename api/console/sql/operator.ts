@@ -45,7 +45,7 @@ export interface DisputeRow {
   dispute_tx: string | null;
 }
 
-/** Those that end first, first. */
+/** The open disputes, those that end first in front. */
 export async function selectOpenDisputes(database: Database, limit: number): Promise<DisputeRow[]> {
   const { rows } = await database.query<DisputeRow>(
     `select job_id, address, wallet, worker, controller, settled_by, vouched, model_id, tier,

@@ -1,12 +1,12 @@
 import type { Database } from '../../../common/postgres.ts';
 
-/** A session ends so long after its last use. */
+/** A session ends this long after its last use. */
 const IDLE_HOURS_MAX = 12;
-/** And so long after its sign-in, however much it is used. */
+/** A session ends this long after its sign-in, even if it is used. */
 const AGE_DAYS_MAX = 7;
-/** A sign-in that is younger may show keys and secrets. */
+/** Only a younger sign-in may show keys and secrets. */
 const FRESH_MINUTES = 15;
-/** A wallet's older sessions end where it has more. */
+/** Above this, a wallet's oldest sessions end. */
 const SESSIONS_PER_WALLET_MAX = 50;
 
 const IS_LIVE = `

@@ -36,7 +36,7 @@ const TURN_MS = 1_000;
 const JOBS_MAX = 500;
 /** Of all wallets' jobs between two turns. Above that, all browsers read their lists again. */
 const ADDRESSES_MAX = 20_000;
-/** Ledger transactions of a moment are mirrored in the order of their slots, not of their seconds. */
+/** The mirror's order within some seconds is that of slots, not of times. */
 const OVERLAP_SECONDS = 10n;
 
 /**
@@ -61,7 +61,7 @@ export function createChangeStreams(options: {
   let isClosed = false;
   let lastSending: Promise<unknown> = Promise.resolve();
 
-  /** One reading after the other, so that no older one is sent after a newer one. */
+  /** Runs one reading after the other, so that no older one is sent after a newer one. */
   function inOrder(send: () => Promise<void>): Promise<void> {
     const sending = lastSending.then(send);
     lastSending = sending.catch(() => undefined);

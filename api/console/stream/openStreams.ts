@@ -10,13 +10,13 @@ import { selectLiveSessions } from '../sql/sessions.ts';
 export interface StreamRequest {
   wallet: string;
   sessionId: string;
-  /** Of the client, as limits count it. */
+  /** The client's address, in the form that limits count. */
   address: string;
 }
 
-/** The streams that a process has open: how many there may be, and until when. */
+/** The open streams of a process, with their number and duration limited. */
 export interface OpenStreams {
-  /** Subscribes to the sessions that end, by whatever process. */
+  /** Subscribes to the ends of sessions, which any process may cause. */
   start(): Promise<void>;
   /**
    * Admits a stream. From then on it ends with its session, and has a sign of life every ten seconds.
@@ -44,7 +44,7 @@ const RETRY_AFTER_SECONDS = 10;
 
 interface OpenSession {
   readonly responses: Set<Response>;
-  /** When it ends by its age unless it is used before, by `options.time`. */
+  /** When the session ends if it is not used, by `options.time`. */
   endsAtMs: number;
 }
 

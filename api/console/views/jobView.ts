@@ -5,7 +5,7 @@ import { jobView, usageView } from '../../contracts/views.ts';
 import type { ConsoleJob } from '../contracts/job.ts';
 import { type ConsoleJobRow, type JobTimings, selectTimings } from '../sql/jobs.ts';
 
-/** Jobs as the pages show them, in the order of the rows; one statement for all their timings. */
+/** Jobs as the pages show them, in the order of the rows. One statement reads all timings. */
 export async function viewJobs(
   database: Database,
   rows: readonly ConsoleJobRow[],

@@ -25,10 +25,10 @@ const COLUMNS: readonly [name: string, cell: (job: ConsoleJobRow) => Cell][] = [
   ['refund_tx', (job) => job.refund_tx],
 ];
 
-/** What spreadsheets take for the beginning of a formula. */
+/** Characters that begin a formula in spreadsheets. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** One cell: quoted where it has to be, and as text where a spreadsheet would run it. */
+/** One cell, quoted where needed. A formula becomes text. */
 export function csvCell(value: Cell): string {
   if (value === null) return '';
   const text = String(value);
@@ -36,7 +36,7 @@ export function csvCell(value: Cell): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Writes jobs as CSV, as slowly as they are read. */
+/** Writes jobs as CSV, no faster than the client reads. */
 export async function writeJobsCsv(
   response: Response,
   pages: AsyncIterable<readonly ConsoleJobRow[]>,

@@ -1,12 +1,12 @@
-/** A mirror that lacks what the ledger had so long ago is away. */
+/** A mirror counts as away when it lacks slots that are older than this. */
 const LAG_MS_MAX = 30_000;
 const SAMPLES_MAX = 100;
 
-/** Judges how old the mirror is by what the ledger had at known times. */
+/** Judges how old the mirror is, by the slots that the ledger had at known times. */
 interface MirrorLag {
-  /** The slot of the newest transaction that the ledger has at present. */
+  /** Records the slot of the ledger's newest transaction. */
   note(newestSlot: number): void;
-  /** `unknown` where nothing that was noted proves either. */
+  /** `unknown` while the recorded slots prove neither. */
   judge(mirrorSlot: number | null): 'ok' | 'away' | 'unknown';
 }
 

@@ -38,10 +38,10 @@ export interface LargeBodies {
 /** How many bodies wait at most, besides the one that is being read. */
 const WAITING_MAX = { wallet: 2, address: 8, all: 64 };
 
-/** What has arrived of bodies that are not read yet, in bytes. */
+/** Bytes that have arrived of bodies that are not read yet. */
 const BYTES_MAX = { wallet: 16 << 20, address: 64 << 20, all: 256 << 20 };
 
-/** A body takes far less than a second, and its place is the next that becomes free. */
+/** Reading a body takes far less than a second. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
@@ -80,7 +80,7 @@ export function createLargeBodies(options: {
     if (whose === 'all') throw tooMany();
     throw tooManyOf(whose, `${limit} bytes of bodies of one ${whose} are held at a time`, limit);
   });
-  /** Of each wallet, in the order of their turns. */
+  /** The waiting bodies of each wallet, in the order of their turns. */
   const waiting = new Map<string, Task[]>();
   let thread: Worker | undefined;
   let current: Task | undefined;
@@ -98,7 +98,7 @@ export function createLargeBodies(options: {
     started.on('error', (error) => {
       logger.error({ msg: 'Lost the thread that reads large bodies', err: error });
     });
-    // Whatever it ended by: an error comes before.
+    // After an error, too.
     started.on('exit', () => {
       thread = undefined;
       current?.reject(unread());
@@ -107,7 +107,7 @@ export function createLargeBodies(options: {
     return started;
   }
 
-  /** The wallet whose turn it was comes next behind all others, also behind those that come now. */
+  /** The wallets take turns: the one whose body was read last comes behind all others. */
   function takeTurn(): Task | undefined {
     const before = current?.sender.wallet;
     const wallets = [...waiting.keys()];
@@ -134,12 +134,12 @@ export function createLargeBodies(options: {
     );
   }
 
-  /** Those whose clients have left keep no place from those who come. */
+  /** Bodies whose clients have left must not fill the queue. */
   function dropUnwanted(): void {
     for (const [wallet, tasks] of waiting) {
       const wanted = tasks.filter((task) => task.isWanted());
       for (const task of tasks) if (!wanted.includes(task)) task.resolve(undefined);
-      // In its place: the order of turns stays.
+      // The wallet keeps its place in the order of turns.
       if (wanted.length > 0) waiting.set(wallet, wanted);
       else waiting.delete(wallet);
     }
@@ -186,7 +186,7 @@ export function createLargeBodies(options: {
       });
     },
     async close() {
-      // Its end would start another for them.
+      // The end of the thread would start another for them.
       const left = [...waiting.values()].flat();
       waiting.clear();
       for (const { reject } of left) reject(unread());
@@ -203,7 +203,7 @@ function tooManyOf(whose: 'wallet' | 'address', words: string, limit: number): A
   );
 }
 
-/** What shares its memory with others cannot be given to the thread. */
+/** Memory that is shared with other buffers cannot be given to the thread. */
 function ownBytes(chunk: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = chunk;
   const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === chunk.byteLength;

@@ -1,7 +1,7 @@
 /** Who sent a request. */
 export interface Sender {
   wallet: string;
-  /** As bursts are limited by it. */
+  /** In the form in which bursts are limited. */
   address: string;
 }
 

@@ -5,9 +5,9 @@ import { scanJson } from '../../../common/format.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 
-/** The entry of the thread that reads large bodies: one answer a body, in order. */
+/** The entry of the thread that reads large bodies: one answer for each body, in order. */
 
-/** About a tenth of a processor's time where others want it, too. */
+/** On a busy processor, about a tenth of its time. */
 const PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /**
@@ -29,7 +29,7 @@ parentPort?.on('message', (chunks: Uint8Array[]) => {
   parentPort?.postMessage(body, body.kind === 'request' ? [body.bytes.buffer as ArrayBuffer] : []);
 });
 
-/** In memory of its own, which can be given back. */
+/** Copies into memory of its own, which can be given back. */
 function join(chunks: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -107,7 +107,7 @@ export function authenticated(response: Response): KeyAndAccount {
   return response.locals.key as KeyAndAccount;
 }
 
-/** The key itself, of this request only: it is kept nowhere. */
+/** The key itself, which no part keeps beyond the request. */
 export function apiKeyOf(response: Response): string {
   return response.locals.apiKey as string;
 }
@@ -116,7 +116,7 @@ function bearerIn(authorization: string | undefined): string | undefined {
   return BEARER.exec(authorization ?? '')?.[1];
 }
 
-/** A header that holds something else than a key names no key that exists; only none is missing. */
+/** A header without a key in it is an invalid key. Only a request without the header lacks one. */
 function bearerOf(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw new ApiError(
@@ -135,7 +135,7 @@ function bearerOf(authorization: string | undefined): string {
 }
 
 /**
- * Admits requests whose wallet lets this service spend, before their bodies are looked at.
+ * Admits requests whose wallet lets this service spend, before their bodies are read.
  *
  * @param gateway the Gateway account that wallets name as their spender
  */
@@ -146,7 +146,7 @@ export function requireSpender(gateway: string): RequestHandler {
   };
 }
 
-/** Admits requests whose wallet has an account on the ledger, before their bodies are looked at. */
+/** Admits requests whose wallet has an account on the ledger, before their bodies are read. */
 export function requireAccount(): RequestHandler {
   return (_request, response, next) => {
     if (authenticated(response).available_credits === null) throw accountRequired();

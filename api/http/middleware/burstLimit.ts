@@ -3,22 +3,22 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../../contracts/errors.ts';
 
-/** A token bucket for each of those who are limited: `burst` requests at once, refilled steadily. */
+/** A token bucket for each wallet or address: `burst` requests at once, refilled steadily. */
 export interface Limit {
-  /** Takes one of what is left. @throws ApiError `rate_limit_exceeded` where nothing is left */
+  /** Takes one token. @throws ApiError `rate_limit_exceeded` where none is left */
   spend(whose: string): void;
 }
 
 /** The same for each client address. */
 export interface BurstLimit {
-  /** @throws ApiError `rate_limit_exceeded` where the address has nothing left */
+  /** @throws ApiError `rate_limit_exceeded` where the address has no token left */
   spend(request: Request): void;
 }
 
-/** Enough addresses for any honest crowd; the least recently seen are forgotten first. */
+/** More than there are honest clients. The least recently seen are forgotten first. */
 const BUCKETS_MAX = 100_000;
 
-/** What is limited by the spelling of an address, which is asked for several times a request. */
+/** Limited addresses by their text, since a request needs its address several times. */
 const known = new LRUCache<string, string>({ max: 10_000 });
 
 interface Bucket {
@@ -65,7 +65,7 @@ export function createLimit(options: {
   };
 }
 
-/** What is limited of a request's address: the whole of it, or the /64 of an IPv6 one. */
+/** The part of a request's address that is limited: an IPv4 address, or the /64 of an IPv6 one. */
 export function addressOf({ ip = NO_ADDRESS }: Request): string {
   const address = known.get(ip) ?? limitedAddress(ip);
   known.set(ip, address);
@@ -94,9 +94,9 @@ export function limitBursts(limit: BurstLimit): RequestHandler {
   };
 }
 
-/** As some proxies forward it: an address with the client's port, which changes with each connection. */
+/** Some proxies forward the address with the client's port, which changes with each connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/;
-/** One bucket for all that is no address: a client can invent any number of such names. */
+/** One bucket for all texts that are no address, since a client can invent any number of them. */
 const NO_ADDRESS = 'no address';
 
 /** One IPv4 address, or the /64 of an IPv6 one: a subscriber owns at least that much. */

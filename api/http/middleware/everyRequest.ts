@@ -11,13 +11,13 @@ export function createRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** The server that a request to a proxy names first, its path, and its query. */
+/** The server's address, which only requests through a proxy have, then path and query. */
 const TARGET = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
 
 /**
- * Reads doubled slashes of a path as one, as clients send them whose base URL ends with a slash. It
- * comes before everything that looks at the path, so that limits, guards and records see one route.
- * It redirects to no other address: one of the client's making would be an open redirect.
+ * Reads doubled slashes of a path as one: clients whose base URL ends with a slash send them. It runs
+ * before everything that reads the path, so that limits, guards and logs see one route. It does not
+ * redirect, since an address of the client's making would be an open redirect.
  */
 export function collapseSlashes(): RequestHandler {
   return (request, _response, next) => {
@@ -27,7 +27,7 @@ export function collapseSlashes(): RequestHandler {
   };
 }
 
-/** Names every request, in its response and in our logs; a name the client chose is not used. */
+/** Gives every request an id, in its response and in our logs. An id of the client's is ignored. */
 export function nameRequest(): RequestHandler {
   return (_request, response, next) => {
     const id = createRequestId();
@@ -41,7 +41,7 @@ export function requestIdOf(response: Response): string {
   return response.locals.requestId as string;
 }
 
-/** Two years, after each visit. */
+/** Two years from each visit. */
 const HSTS = 'max-age=63072000';
 
 /**
@@ -75,17 +75,16 @@ export function setSecurityHeaders({
 
 const EXPOSED = Object.keys(responseHeaders).join(', ');
 const METHODS = 'GET, POST, DELETE';
-/** What browsers keep of a preflight's answer at most. */
+/** Browsers keep a preflight's answer no longer. */
 const PREFLIGHT_MAX_AGE_SECONDS = 7_200;
 
 /**
- * Lets pages of these origins call the API; a page of any other gets its answers from the browser
- * without being able to read them. Nothing is a cookie there, so no credentials are allowed. The web
- * app's API, which has one, is for its own pages alone.
+ * Lets pages of these origins call the API. Pages of others cannot read its answers. The API has no
+ * cookies, so no credentials are allowed. The web app's API has one, and is for its own pages alone.
  *
  * A preflight carries no key and ends here, before any check.
  *
- * @param origins as browsers spell them, such as `https://console.example.com`
+ * @param origins in the form of browsers, such as `https://console.example.com`
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   const allowed = new Set(origins);
@@ -103,7 +102,7 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
     if (!isPreflight) return next();
     response.set({
       'access-control-allow-methods': METHODS,
-      // Whatever the page wants to send: what the API does with a header is checked by the API.
+      // Any header may be sent: the API checks those that it uses.
       'access-control-allow-headers': request.get('access-control-request-headers') ?? '',
       'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
     });
@@ -111,7 +110,7 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
   };
 }
 
-/** Supervisors ask them every few seconds; what they find is news only while it is bad. */
+/** Asked every few seconds. A good answer is logged at debug level only. */
 const PROBES = new Set(['/health', '/ready']);
 
 /**
@@ -155,7 +154,7 @@ export function recordRequests(options: {
   };
 }
 
-/** Whose key or session was admitted; undefined before that. */
+/** The wallet whose key or session was admitted; undefined before that. */
 export function walletOf({ locals }: Response): string | undefined {
   return locals.key?.wallet ?? locals.session?.wallet;
 }
@@ -175,7 +174,7 @@ function describeJob(response: Response): Record<string, unknown> | undefined {
   };
 }
 
-/** As the app declares it, so that there are as many as there are routes. */
+/** The route as the app declares it, so that metrics have one label for each route. */
 function routeOf(request: Request): string {
   return request.route?.path ?? 'none';
 }

@@ -6,15 +6,15 @@ import type { Request, RequestHandler } from 'express';
 import { ApiError, errorBody } from '../../contracts/errors.ts';
 import { createRequestId } from './everyRequest.ts';
 
-/** By the code of Node's error. */
+/** Messages by the code of Node's error. */
 const faults: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
   HPE_HEADER_OVERFLOW: 'The headers are larger than 16 KiB.',
 };
 
 /**
- * Answers in the usual shape what Node would refuse by itself, before any handler runs: with a 400,
- * after which the connection closes.
+ * Answers requests that Node refuses before any handler runs: with a 400 in the usual form, after which
+ * the connection closes.
  */
 export function refuseMalformed(server: Server | HttpsServer, publicUrl: string): void {
   /** The answers that a connection owed when its last request came, in order. */
@@ -50,9 +50,9 @@ export function refuseMalformed(server: Server | HttpsServer, publicUrl: string)
     socket.end(wholeAnswer(faults[error.code ?? ''] ?? 'The request is not valid HTTP.'));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    // Node has let go of it: without this, a client that resets it would end the process.
+    // Node no longer listens to it: without this, a client's reset would end the process.
     socket.on('error', () => socket.destroy());
-    // Here, too, an answer would be taken for that to a request before.
+    // Here, too, the client would take it for the answer to an earlier request.
     if (owed(socket).length > 0) return void socket.destroy();
     socket.resume();
     const answer = wholeAnswer('CONNECT is not supported: this is no proxy.');
@@ -68,7 +68,7 @@ function isUnsent(response: ServerResponse): boolean {
   return !response.writableFinished;
 }
 
-/** Refuses what Node takes for a request and what no part behind it could take. */
+/** Refuses requests that Node accepts and later parts cannot handle. */
 export function requireWellFormed(): RequestHandler {
   return (request, _response, next) => {
     const hosts = request.headersDistinct.host?.length ?? 0;
@@ -104,7 +104,7 @@ function replaceUnreadable(request: Request): void {
 function faultOfPart(part: string): string | undefined {
   if (!part.includes('%')) return undefined;
   try {
-    // No id has it, and the database cannot be asked for it.
+    // No id contains it, and PostgreSQL refuses it in a text.
     return decodeURIComponent(part).includes('\0') ? 'The path must not contain NUL.' : undefined;
   } catch {
     return 'The path is malformed: it is not percent-encoded UTF-8.';

@@ -16,15 +16,15 @@ import { walletOf } from './everyRequest.ts';
 /** The largest body of any other request than a completion. */
 const SMALL_BYTES_MAX = 64 * 1_024;
 /**
- * What is smaller, and holds no more values, is read in a millisecond or so, without a thread. Most
- * prompts are such a body, so that no other wallet's can delay them.
+ * A body with fewer bytes and values is read in about a millisecond, without the thread. Most prompts
+ * are so small, so that large bodies of other wallets cannot delay them.
  */
 const PROMPT_BYTES_MAX = 256 * 1_024;
 export const SMALL_VALUES_MAX = 1_024;
-/** What is smaller counts for no bound: so much of many connections is no load. */
+/** Smaller bodies count for no limit: they are no load, even from many connections. */
 const UNCOUNTED_BYTES_MAX = 16 * 1_024;
 
-/** So that 4 MiB take about as long as the pause that the answer asks for. */
+/** So that 4 MiB take about as long as the Retry-After of the refusal. */
 const REFUSED_CHUNK_MS = 15;
 
 const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
@@ -32,13 +32,12 @@ const readCompletions = new WeakMap<IncomingMessage, ChatCompletionRequest>();
 const EMPTY = new Uint8Array();
 
 /**
- * Any content type: some clients send none, and the body itself shows whether it is JSON. It must be
- * UTF-8, as JSON is: other bytes would be replaced silently, and another text answered than was sent.
+ * Parses a body as JSON, whatever its content type, since some clients send none. It must be UTF-8:
+ * other bytes would be replaced silently, and another text answered than was sent.
  *
- * No parser sees a body before its bytes were scanned for what parsers are slow at.
+ * Before any parser, the bytes are scanned for what parsers are slow at.
  *
- * @param largeBodies reads what is no small body, as that of a completion. Without it, larger bodies
- *   are refused
+ * @param largeBodies reads the large bodies of completions. Without it, large bodies are refused
  */
 export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
   const bytesMax = largeBodies ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
@@ -46,7 +45,7 @@ export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
     const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
     if (length === undefined && transfer === undefined) return next();
     assertUtf8Named(request);
-    // Such a body is not received at all.
+    // Refused before any of it is received.
     if (Number(length) > bytesMax) throw tooLarge(bytesMax);
     const isRead = largeBodies
       ? await readCompletion(request, response, largeBodies)
@@ -55,7 +54,7 @@ export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
   };
 }
 
-/** @returns whether there is still somebody to be answered */
+/** @returns whether the client still waits */
 async function readCompletion(
   request: Request,
   response: Response,
@@ -70,7 +69,7 @@ async function readCompletion(
     held.keep(bytes);
     if (isLarge || bytes <= PROMPT_BYTES_MAX) return;
     isLarge = true;
-    // Before it has arrived, where it would find no place.
+    // Refused before the rest arrives, where the queue is full.
     held.assertPlace();
   };
   try {
@@ -102,7 +101,7 @@ function note(request: Request, read: ReadBody | undefined): boolean {
 }
 
 /**
- * @param options.isLastWord refuses a body of more values than a small one has
+ * @param options.isLastWord whether to refuse a body with more values than a small one has
  * @returns whether it is a small body, and was read
  */
 function readSmall(
@@ -113,7 +112,7 @@ function readSmall(
   const [only = EMPTY] = chunks;
   const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
   if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
-  // It ends at the first value too many: the thread goes on from there.
+  // The scan stops at the first value too many. Then the thread reads the body.
   const { values, fault } = scanJson(bytes, { ...REQUEST_LIMITS, values: SMALL_VALUES_MAX });
   if (values > SMALL_VALUES_MAX && !isLastWord) return false;
   if (fault) throw invalid(fault);
@@ -124,7 +123,7 @@ function readSmall(
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    // Without the mark that some clients put before their JSON.
+    // The decoder drops a byte order mark, which some clients send.
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
     throw new BodyFault('json.invalid', cause);
@@ -132,8 +131,8 @@ function parse(bytes: Uint8Array): unknown {
 }
 
 /**
- * Receives a body, decompressed: one chunk of what is no small body in each turn of the event loop.
- * Read as fast as it arrives, it would hold up whatever else has arrived.
+ * Receives a body and decompresses it. Of a large body, each turn of the event loop takes one chunk, so
+ * that it does not delay other requests.
  *
  * @param options.onBytes called with how many have arrived; what it throws ends the body
  */
@@ -146,14 +145,14 @@ async function receive(
   let bytes = 0;
   let refusal: unknown;
   try {
-    // The request's end is that of its response, too.
+    // Destroying the request would end its response, too.
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge(bytesMax);
       refusal ??= refusalOf(() => onBytes?.(bytes));
       if (refusal === undefined) chunks.push(chunk);
       else chunks.length = 0;
-      // Most clients look for an answer only once they have sent everything, and may take their time.
+      // Most clients read an answer only once they have sent everything.
       if (refusal !== undefined) await setTimeout(REFUSED_CHUNK_MS);
       else if (bytes > SMALL_BYTES_MAX) await setImmediate();
     }
@@ -161,7 +160,7 @@ async function receive(
     return chunks;
   } catch (error) {
     if (source !== request) source.destroy();
-    // What is still to come is let go, so that the answer is not lost with the connection.
+    // Reads and drops the rest, so that the answer is not lost with the connection.
     request.unpipe();
     request.resume();
     if (error instanceof ApiError) throw error;
@@ -189,13 +188,13 @@ function decompressed(request: Request): Readable {
   if (encoding === 'identity') return request;
   const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) && DECOMPRESSORS[encoding]?.();
   if (!decompressor) throw new BodyFault('encoding.unsupported');
-  // A pipe passes no error on, and a request that was broken off has no other end.
+  // A pipe passes no error on, and an aborted request ends only by its error.
   request.once('error', (error) => decompressor.destroy(error));
   return request.pipe(decompressor);
 }
 
 const CHARSET = /;\s*charset=(?:"([^"]*)"|([^\s;"]*))/i;
-/** As many clients spell it, too. */
+/** Many clients write it without the hyphen. */
 const UTF8 = /^utf-?8$/i;
 
 function assertUtf8Named(request: Request): void {

@@ -1,20 +1,20 @@
 import type { Express, Request, RequestHandler } from 'express';
 import { ApiError } from '../../contracts/errors.ts';
 
-/** A route, and the parts of its path by which it differs from others. */
+/** A route, with the parts of its path. */
 interface Known {
   method: string;
   /** `/v1/models/{model_id}` */
   path: string;
-  /** Without the version; undefined for a part that may be anything. */
+  /** Without the version; undefined for a parameter. */
   parts: readonly (string | undefined)[];
 }
 
 const VERSION = /^v\d+$/i;
 
 /**
- * Answers what no route has. Where the path ends as one does, as with a base URL that lacks `/v1` or
- * has too much, that one's address is named.
+ * Answers requests that no route takes. Where the path ends like that of a route, the answer names that
+ * route's address: the base URL may lack `/v1` or have it twice.
  */
 export function routeNotFound(app: Express, publicUrl: string): RequestHandler {
   let known: Known[] | undefined;

@@ -1,8 +1,8 @@
-/** What Node's Buffer does, for browsers too. */
+/** The functions of Node's Buffer that this client needs, for browsers too. */
 
 const encoder = new TextEncoder();
 
-/** @throws TypeError for what is no string: the encoder would take a missing one for an empty one */
+/** @throws TypeError for anything but a string: the encoder would encode undefined as empty */
 export function utf8(text: string): Uint8Array {
   if (typeof text !== 'string') throw new TypeError('a text has to be a string');
   return encoder.encode(text);

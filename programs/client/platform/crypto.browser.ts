@@ -64,5 +64,5 @@ function readPoint(bytes: Uint8Array): InstanceType<typeof Point> | undefined {
   }
 }
 
-// Whatever Node's build offers, this one does too.
+// Fails to compile when Node's build exports more than this one.
 ({ sha256, randomBytes, decodeBase64, sign, verifySignature }) satisfies typeof node;

@@ -11,5 +11,5 @@ export function createInstruction(parts: {
   return parts as TransactionInstruction;
 }
 
-// Whatever Node's build offers, this one does too.
+// Fails to compile when Node's build exports more than this one.
 ({ createInstruction }) satisfies typeof node;

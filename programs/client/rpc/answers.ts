@@ -13,7 +13,7 @@ export class RpcError extends Error {
   }
 }
 
-/** No answer came in time, or what came is none: a page of HTML, another form, an HTTP status. */
+/** No answer came in time, or none in the right form: HTML, or an HTTP error. */
 export class NoAnswerError extends Error {
   override name = 'NoAnswerError';
 }
@@ -62,7 +62,7 @@ export function orNull<Value>(read: (value: unknown) => Value) {
   return (value: unknown): Value | null => (value === null ? null : read(value));
 }
 
-/** What came back over HTTP. */
+/** A node's response over HTTP. */
 export interface Reply {
   readonly status: number;
   readonly text: string;

@@ -26,7 +26,7 @@ interface AccountOptions {
   readonly commitment: Commitment;
   /** The node refuses to answer from a state older than this slot. */
   readonly minContextSlot?: number;
-  /** Of each account's bytes, no more than these. */
+  /** The part of each account's bytes to return. */
   readonly dataSlice?: { readonly offset: number; readonly length: number };
 }
 
@@ -39,7 +39,7 @@ export function getAccountInfo(
   return rpc.ask('getAccountInfo', [address, inBase64(options)], atSlot(orNull(accountOf)));
 }
 
-/** What an account holds, in lamports; 0 where there is none. */
+/** The lamports of an account; 0 where there is none. */
 export async function getBalance(
   rpc: LedgerNode,
   address: string,
@@ -91,7 +91,7 @@ function accountOf(value: unknown): Account {
   };
 }
 
-/** What an account of so many bytes must hold for ever, in lamports. */
+/** The lamports that an account of this size must hold, to be free of rent. */
 export function getMinimumBalanceForRentExemption(rpc: LedgerNode, bytes: number): Promise<number> {
   return rpc.ask('getMinimumBalanceForRentExemption', [bytes], numberOf);
 }
@@ -109,7 +109,7 @@ export function getBlockHeight(
   rpc: LedgerNode,
   options: { readonly commitment: Commitment },
 ): Promise<{ height: number; slot: number }> {
-  // The question of that name answers without a slot.
+  // `getBlockHeight` returns no slot.
   return rpc.ask('getEpochInfo', [options], (result) => {
     const { blockHeight, absoluteSlot } = fieldsOf(result);
     return { height: numberOf(blockHeight), slot: numberOf(absoluteSlot) };
@@ -162,10 +162,10 @@ export function getRecentPrioritizationFees(
   );
 }
 
-/** The ledger's word for why a transaction failed, as a status, a receipt or a refusal states it. */
+/** The ledger's reason for a failure, in a status, a receipt or a refusal. */
 export type TransactionError = object | string;
 
-/** Where a transaction stands. */
+/** The status of a transaction. */
 export interface SignatureStatus {
   readonly slot: number;
   readonly err: TransactionError | null;
@@ -177,7 +177,7 @@ interface Blockhash {
   readonly lastValidBlockHeight: number;
 }
 
-/** A transaction as an address's list names it. */
+/** A transaction in the list of an address. */
 interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
@@ -256,7 +256,7 @@ export function preflightErrorOf({ code, data }: RpcError): TransactionError | u
   return errorOf((data as { err?: unknown }).err) ?? undefined;
 }
 
-/** The most that a node takes in one question. */
+/** The most signatures that a node takes in one question. */
 const STATUSES_MAX = 256;
 
 /**
@@ -271,7 +271,7 @@ export async function getSignatureStatuses(
   const read = atSlot((value) => listOf(value, orNull(statusOf)));
   const questions = [];
   let from = 0;
-  // Of none, the node still says how far it has come.
+  // Without signatures, the node still returns its slot.
   do {
     const part = signatures.slice(from, from + STATUSES_MAX);
     questions.push(rpc.ask('getSignatureStatuses', [part, options], read));

@@ -27,7 +27,7 @@ export interface MessageJson {
     readonly writableIndexes: readonly number[];
     readonly readonlyIndexes: readonly number[];
   }[];
-  /** Of version 1 alone. */
+  /** Only in version 1. */
   readonly transactionConfig?: {
     readonly priorityFee: number | null;
     readonly computeUnitLimit: number | null;

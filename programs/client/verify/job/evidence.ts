@@ -31,12 +31,12 @@ interface Change {
 export interface LedgerTransaction extends Place {
   /** The bytes that were signed; undefined in a version whose bytes this client does not know. */
   readonly message: Uint8Array | undefined;
-  /** Without those bytes, by the node's word alone. */
+  /** Without `message`, only the node says who signed. */
   readonly signers: readonly PublicKey[];
   /** In the order of `signers`; the first one names the transaction. */
   readonly signatures: readonly Uint8Array[];
   readonly instructions: readonly OuterInstruction[];
-  /** By address; of token accounts only in `tokens`. */
+  /** By address, without token accounts, which are in `tokens`. */
   readonly lamports: ReadonlyMap<string, Change>;
   readonly tokens: ReadonlyMap<string, Change>;
   readonly feeLamports: bigint;
@@ -166,10 +166,10 @@ export interface Unread {
   readonly reason: string;
 }
 
-/** What lies at a job's address now. */
+/** The account at a job's address now. */
 export type JobAccount =
   | { readonly kind: 'job'; readonly data: Job }
-  /** Nothing, or lamports that somebody sent to an address without an account. */
+  /** No account, or only lamports that were sent to the address. */
   | { readonly kind: 'none' }
   | { readonly kind: 'foreign'; readonly owner: PublicKey }
   | { readonly kind: 'unreadable'; readonly reason: string };
@@ -189,7 +189,7 @@ export interface Evidence {
   readonly addresses: Addresses;
   readonly job: PublicKey;
   readonly account: JobAccount;
-  /** As of which the node showed the account. What came after it is not known. */
+  /** The slot of the state in which the node showed the account. Later changes are not known. */
   readonly slot: bigint;
   /** Those of the job, oldest first; failed ones left out, since they changed nothing. */
   readonly transactions: readonly LedgerTransaction[];
@@ -201,7 +201,7 @@ export interface Evidence {
   readonly now: bigint;
 }
 
-/** What the client holds: it is compared with what the ledger says. */
+/** What the client received, to be compared with the ledger. */
 export interface ClientEvidence {
   /** The answer's bytes as they were received. */
   readonly output?: Uint8Array | undefined;

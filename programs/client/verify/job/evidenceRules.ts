@@ -40,10 +40,10 @@ export const evidence: Rule = rule(
 );
 
 const NO_HASH = new Uint8Array(32);
-/** Of a proof: prefix, program, job, worker and attempt. The output follows. */
+/** The part of a proof before its output: prefix, program, job, worker and attempt. */
 const SUBJECT_BYTES = 12 + 3 * 32 + 1;
 const PROOF_BYTES = SUBJECT_BYTES + 32 + 2 * 4;
-/** Of a receipt: prefix, program and job. The hash follows. */
+/** The part of a receipt before its hash: prefix, program and job. */
 const RECEIPT_SUBJECT_BYTES = 15 + 2 * 32;
 const RECEIPT_BYTES = RECEIPT_SUBJECT_BYTES + 32;
 

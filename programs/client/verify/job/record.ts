@@ -183,7 +183,7 @@ function statedBalances({ name, data }: PlacedEvent): Partial<Balances> {
   return {};
 }
 
-/** What reads like an event of the job and is none: any program may write such bytes. */
+/** Bytes that look like an event of the job, written by another program. */
 interface Lookalike {
   readonly name: JobEventName;
   readonly sequence: number;

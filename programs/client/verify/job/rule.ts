@@ -19,11 +19,11 @@ import {
 /** Judges one thing about a job. */
 export type Rule = (record: JobRecord) => Check;
 
-/** Of a transaction whose signed bytes are not known; a sentence without its end. */
+/** For a transaction whose signed bytes are not known; a sentence without its full stop. */
 export const NODE_SAYS_WHO_SIGNED =
   'In a version that this client does not know, only the node says who signed';
 
-/** Of the instructions of such a transaction. */
+/** For the instructions of such a transaction. */
 export const NOT_SHOWN =
   'In a version that this client does not know, the node does not show the signed messages.';
 

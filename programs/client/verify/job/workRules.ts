@@ -183,7 +183,7 @@ export const receipt = whenGiven(
   }),
 );
 
-/** What the client gave to compare must be compared: that the job has nothing like it is no excuse. */
+/** For a check that compares what the client gave. Without a counterpart it cannot be checked. */
 function whenGiven(field: keyof ClientEvidence, check: Rule): Rule {
   return (record) => {
     const found = check(record);

@@ -28,7 +28,7 @@ export type TokenAccountName = 'vault' | 'treasuryVault' | 'stakeVault';
 /** Everything that was asked of the ledger about the whole program. Nothing of it is judged yet. */
 export interface ProgramEvidence {
   readonly addresses: Addresses;
-  /** What is here was the ledger's state at some slot between these. */
+  /** The state is that of a slot between these. */
   readonly slots: { readonly first: number; readonly last: number };
   /** Whether no token moved between those slots: then accounts and vaults can be compared. */
   readonly isAtRest: boolean;
@@ -36,7 +36,7 @@ export interface ProgramEvidence {
   readonly now: bigint;
   readonly accounts: readonly OwnedAccount[];
   readonly tokenAccounts: Readonly<Record<TokenAccountName, AccountInfo<Uint8Array> | null>>;
-  /** Or why the code cannot be read. */
+  /** The code, or why it cannot be read. */
   readonly executable: Executable | { readonly reason: string };
 }
 
@@ -49,7 +49,7 @@ interface Located<Name extends AccountName> {
 export interface ProgramState extends ProgramEvidence {
   readonly decoded: ReadonlyMap<string, DecodedAccount>;
   readonly unreadable: readonly { readonly address: PublicKey; readonly reason: string }[];
-  /** Those that mean nothing. */
+  /** Accounts without content. */
   readonly blank: readonly PublicKey[];
 }
 
@@ -87,7 +87,7 @@ export function accountsNamed<Name extends AccountName>(
 /** Judges one thing about the whole program. */
 export type ProgramRule = (state: ProgramState) => Check;
 
-/** More than these are counted, not named. */
+/** Above this, problems are counted, not named. */
 const NAMED_MAX = 5;
 
 export function programRule(name: string, judge: (state: ProgramState) => Finding): ProgramRule {
