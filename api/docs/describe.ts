@@ -95,36 +95,26 @@ function parametersOf({
   requestHeaders = {},
   hasQuery,
 }: EndpointDescription): Parameter[] {
-  const text = { type: 'string' };
+  const query = hasQuery ? querySchemas(jobListQuery) : {};
   return [
-    ...Object.entries(pathParameters).map(
-      ([name, description]): Parameter => ({
-        name,
-        in: 'path',
-        required: true,
-        description,
-        schema: text,
-      }),
+    ...Object.entries(pathParameters).map(([name, meaning]) =>
+      parameter('path', name, meaning, true),
     ),
-    ...Object.entries(hasQuery ? querySchemas(jobListQuery) : {}).map(
-      ([name, { description = '', ...schema }]): Parameter => ({
-        name,
-        in: 'query',
-        required: false,
-        description,
-        schema,
-      }),
-    ),
-    ...Object.entries(requestHeaders).map(
-      ([name, description]): Parameter => ({
-        name,
-        in: 'header',
-        required: false,
-        description,
-        schema: text,
-      }),
-    ),
+    ...Object.entries(query).map(([name, { description = '', ...schema }]) => ({
+      ...parameter('query', name, description),
+      schema,
+    })),
+    ...Object.entries(requestHeaders).map(([name, meaning]) => parameter('header', name, meaning)),
   ];
+}
+
+function parameter(
+  place: Parameter['in'],
+  name: string,
+  description: string,
+  required = false,
+): Parameter {
+  return { name, in: place, required, description, schema: { type: 'string' } };
 }
 
 function answerOf({ response, streams, headers = [] }: EndpointDescription): Response {
@@ -165,14 +155,8 @@ const headers: Record<string, string> = {
   'webhook-signature': 'Our choice: the signature of Standard Webhooks.',
 };
 
-const parameters = Object.entries(headers).map(
-  ([name, description]): Parameter => ({
-    name,
-    in: 'header',
-    required: name !== 'Svc-Signature-Previous',
-    description,
-    schema: { type: 'string' },
-  }),
+const parameters = Object.entries(headers).map(([name, meaning]) =>
+  parameter('header', name, meaning, name !== 'Svc-Signature-Previous'),
 );
 
 /** What is sent to webhooks, one operation per kind of event. */

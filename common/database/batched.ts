@@ -1,5 +1,4 @@
 import pg from 'pg';
-import type { Logger } from '../logger.ts';
 
 // Three ways to share a statement, which costs nearly as much for one item as for many.
 
@@ -108,7 +107,7 @@ const WRITE_AFTER_MS = 500;
 export function createWriteBuffer<Item>(options: {
   write: (items: readonly Item[]) => Promise<void>;
   what: string;
-  logger: Logger;
+  logger: { warn(entry: object): void };
 }): WriteBuffer<Item> {
   const { write, what, logger } = options;
   let items: Item[] = [];
