@@ -24,49 +24,6 @@ import {
   type WorkerReport,
 } from './trial.ts';
 
-/** The workers cannot be tried, or not to the end; the message says why. */
-export class CanaryRefusedError extends Error {
-  override name = 'CanaryRefusedError';
-}
-
-/** The eligible workers of a model: those that answer a probe, and those that do not. */
-interface Candidates {
-  answering: WorkerRow[];
-  silent: string[];
-}
-
-/**
- * @param options.worker the address of the only one to try; undefined: all
- * @throws CanaryRefusedError when there is none
- */
-async function findCandidates(options: {
-  database: Database;
-  probe: ReturnType<typeof createHealthProbe>;
-  modelAddress: string;
-  worker: string | undefined;
-}): Promise<Candidates> {
-  const { database, probe, modelAddress, worker } = options;
-  const eligible = (await selectEligibleWorkers(database))
-    .filter(({ models }) => models.includes(modelAddress))
-    .filter(({ address }) => worker === undefined || address === worker)
-    .sort((one, other) => (one.address < other.address ? -1 : 1));
-  const probed = await Promise.all(
-    eligible.map(async (row) => ({ row, answers: isHealth(await probe(row)) })),
-  );
-  const answering = probed.filter(({ answers }) => answers).map(({ row }) => row);
-  if (answering.length > 0) {
-    const silent = probed.filter(({ answers }) => !answers).map(({ row }) => row.address);
-    return { answering, silent };
-  }
-  if (worker === undefined) throw new CanaryRefusedError('No worker of the model can be reached.');
-  throw new CanaryRefusedError(
-    eligible.length > 0
-      ? `The worker ${worker} does not answer a probe.`
-      : `The worker ${worker} cannot be asked: it is not active, does not host the model, or has ` +
-          'too little stake.',
-  );
-}
-
 /** What is asked, at whose cost, and what is good enough. */
 interface CanaryPlan {
   wallet: string;
@@ -78,46 +35,22 @@ interface CanaryPlan {
   interrupted: AbortSignal;
 }
 
-/**
- * Puts each question to all workers at once, so that none can warn another. Every job has ended on
- * the ledger when this returns or throws.
- *
- * @throws CanaryRefusedError when interrupted
- * @throws ApiError, PriceChangedError, LedgerUnavailableError when a job cannot be locked
- */
-async function runCanary(
-  services: CanaryServices & { database: Database },
-  options: CanaryPlan & { model: ModelRow; workers: Candidates['answering'] },
-): Promise<WorkerReport[]> {
-  const { workers, model, seed, rightMin, interrupted } = options;
-  const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
-  const trials = new Map<string, Trial[]>(workers.map(({ address }) => [address, []]));
-  for (const question of questions) {
-    // An honest worker may have changed its endpoint or key within the last minutes.
-    const rows = await selectEligibleWorkers(services.database);
-    const present = new Map(rows.map((row) => [row.address, row]));
-    const ends = await Promise.allSettled(
-      workers.map(async (known) => {
-        const worker = present.get(known.address) ?? known;
-        const trial = await tryWorker(services, { ...options, worker, question });
-        trials.get(worker.address)?.push(trial);
-      }),
-    );
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    if (interrupted.aborted) throw new CanaryRefusedError('Interrupted. Every job has ended.');
-  }
-  return reportWorkers({ questions, trials, rightMin });
-}
-
 export interface CanaryReport {
   workers: WorkerReport[];
   /** Addresses of eligible workers that did not answer a probe. They got no question. */
   silent: string[];
 }
 
+/** The workers cannot be tried, or not to the end; the message says why. */
+export class CanaryRefusedError extends Error {
+  override name = 'CanaryRefusedError';
+}
+
 /** A job that its worker leaves open is refunded two minutes after its lock. */
 const SHUTDOWN_TIMEOUT_MS = 150_000;
+
 const LEDGER_WAIT_MS = 15_000;
+
 /** One listens for notifications of the mirror. */
 const POOL_CONNECTIONS_MAX = 4;
 
@@ -174,4 +107,73 @@ export async function startCanary(
   } finally {
     await shutdown.run();
   }
+}
+
+/** The eligible workers of a model: those that answer a probe, and those that do not. */
+interface Candidates {
+  answering: WorkerRow[];
+  silent: string[];
+}
+
+/**
+ * @param options.worker the address of the only one to try; undefined: all
+ * @throws CanaryRefusedError when there is none
+ */
+async function findCandidates(options: {
+  database: Database;
+  probe: ReturnType<typeof createHealthProbe>;
+  modelAddress: string;
+  worker: string | undefined;
+}): Promise<Candidates> {
+  const { database, probe, modelAddress, worker } = options;
+  const eligible = (await selectEligibleWorkers(database))
+    .filter(({ models }) => models.includes(modelAddress))
+    .filter(({ address }) => worker === undefined || address === worker)
+    .sort((one, other) => (one.address < other.address ? -1 : 1));
+  const probed = await Promise.all(
+    eligible.map(async (row) => ({ row, answers: isHealth(await probe(row)) })),
+  );
+  const answering = probed.filter(({ answers }) => answers).map(({ row }) => row);
+  if (answering.length > 0) {
+    const silent = probed.filter(({ answers }) => !answers).map(({ row }) => row.address);
+    return { answering, silent };
+  }
+  if (worker === undefined) throw new CanaryRefusedError('No worker of the model can be reached.');
+  throw new CanaryRefusedError(
+    eligible.length > 0
+      ? `The worker ${worker} does not answer a probe.`
+      : `The worker ${worker} cannot be asked: it is not active, does not host the model, or has ` +
+          'too little stake.',
+  );
+}
+
+/**
+ * Puts each question to all workers at once, so that none can warn another. Every job has ended on
+ * the ledger when this returns or throws.
+ *
+ * @throws CanaryRefusedError when interrupted
+ * @throws ApiError, PriceChangedError, LedgerUnavailableError when a job cannot be locked
+ */
+async function runCanary(
+  services: CanaryServices & { database: Database },
+  options: CanaryPlan & { model: ModelRow; workers: Candidates['answering'] },
+): Promise<WorkerReport[]> {
+  const { workers, model, seed, rightMin, interrupted } = options;
+  const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
+  const trials = new Map<string, Trial[]>(workers.map(({ address }) => [address, []]));
+  for (const question of questions) {
+    // An honest worker may have changed its endpoint or key within the last minutes.
+    const rows = await selectEligibleWorkers(services.database);
+    const present = new Map(rows.map((row) => [row.address, row]));
+    const ends = await Promise.allSettled(
+      workers.map(async (known) => {
+        const worker = present.get(known.address) ?? known;
+        const trial = await tryWorker(services, { ...options, worker, question });
+        trials.get(worker.address)?.push(trial);
+      }),
+    );
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    if (interrupted.aborted) throw new CanaryRefusedError('Interrupted. Every job has ended.');
+  }
+  return reportWorkers({ questions, trials, rightMin });
 }

@@ -19,11 +19,12 @@ import { accountRoutes } from './contracts/account.ts';
 import { jobRoutes } from './contracts/job.ts';
 import { networkRoutes } from './contracts/network.ts';
 import { operatorRoutes } from './contracts/operator.ts';
+import type { ConsoleRoute } from './contracts/route.ts';
 import { type ConsoleConfig, sessionRoutes } from './contracts/session.ts';
 import { settingsRoutes } from './contracts/settings.ts';
 import { usageRoutes } from './contracts/usage.ts';
 import { webhookRoutes } from './contracts/webhook.ts';
-import { serveRoutes } from './http/serveRoutes.ts';
+import { type Handlers, serveRoutes } from './http/serveRoutes.ts';
 import { chainOf, createGenesisHash } from './ledgerName.ts';
 import type { PageFiles } from './pages/files.ts';
 import { servePages } from './pages/servePages.ts';
@@ -77,62 +78,50 @@ interface SharedServices {
   readiness: () => Promise<Readiness>;
 }
 
-/** Serves the web app: its API, and its pages where they were built. @param around what the whole API has in common */
+/** Serves the web app: its API, and its pages where they are built. */
 export function serveConsole(
   app: Express,
   services: ConsoleServices,
-  around: SharedServices,
+  shared: SharedServices,
 ): void {
-  const { pool, sealing, deployment, operators, secrets, walletLimit, rpc, nowMs } = services;
-  const { streams, listeners, signIns, budget } = services;
-  const { publicUrl, largeBodies, refusals, webhooks, nowSeconds } = around;
-  const addresses = createAddresses(publicKeyOf(deployment.program_id));
+  const { pool, deployment, operators, secrets, walletLimit, nowMs } = services;
+  const { publicUrl, largeBodies, nowSeconds } = shared;
+  const { gateway, program_id: programId } = deployment;
+  const database = pool;
+  const addresses = createAddresses(publicKeyOf(programId));
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
   const texts = createSignInTexts({ secrets, publicUrl, chain, nowMs });
-  const sessions = createSessions({
-    database: pool,
-    texts,
-    operators,
-    nowMs,
-    gateway: deployment.gateway,
-  });
-  const guards = { largeBodies, sessions, walletLimit, publicUrl };
+  const sessions = createSessions({ database, texts, operators, nowMs, gateway });
   const describe = async (): Promise<ConsoleConfig> => ({
     ...deployment,
     public_url: publicUrl,
     genesis_hash: await genesisHash(),
     chain: await chain(),
   });
+
+  const guards = { largeBodies, sessions, walletLimit, publicUrl };
+  const all = {
+    ...services,
+    ...shared,
+    database,
+    gateway,
+    programId,
+    addresses,
+    sessions,
+    describe,
+  };
+  const serve = <Routes extends Record<string, ConsoleRoute>>(
+    routes: Routes,
+    handlers: Handlers<Routes>,
+  ) => serveRoutes(app, routes, handlers, guards);
   if (services.pages) servePages(app, services.pages, deployment);
-  serveRoutes(app, settingsRoutes, settingsHandlers({ pool }), guards);
-  serveRoutes(
-    app,
-    webhookRoutes,
-    webhookHandlers({ pool, webhooks, sealing, listeners, budget }),
-    guards,
-  );
-  const { gateway } = deployment;
-  serveRoutes(
-    app,
-    accountRoutes,
-    accountHandlers({ database: pool, addresses, gateway, nowSeconds }),
-    guards,
-  );
-  const { program_id: programId } = deployment;
-  serveRoutes(
-    app,
-    networkRoutes,
-    networkHandlers({ ...around, database: pool, rpc, programId }),
-    guards,
-  );
-  serveRoutes(app, usageRoutes, usageHandlers({ pool, nowSeconds }), guards);
-  serveRoutes(app, operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }), guards);
-  serveRoutes(app, jobRoutes, jobHandlers({ ...around, database: pool, gateway, streams }), guards);
-  serveRoutes(
-    app,
-    sessionRoutes,
-    sessionHandlers({ sessions, refusals, signIns, describe }),
-    guards,
-  );
+  serve(settingsRoutes, settingsHandlers({ pool }));
+  serve(webhookRoutes, webhookHandlers(all));
+  serve(accountRoutes, accountHandlers(all));
+  serve(networkRoutes, networkHandlers(all));
+  serve(usageRoutes, usageHandlers({ pool, nowSeconds }));
+  serve(operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }));
+  serve(jobRoutes, jobHandlers(all));
+  serve(sessionRoutes, sessionHandlers(all));
 }

@@ -9,25 +9,10 @@ import { ConfigError, describeUnreadable } from '../../common/config.ts';
 import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { refuseMalformed } from './middleware/malformedHttp.ts';
 
-const IDLE_CHECK_INTERVAL_MS = 100;
-/** A connection this young may have sent its first request already, unread so far. */
-const YOUNG_MS = 500;
-
-/** After a turn of the event loop this short, no connection waits to be accepted. */
-const QUIET_TURN_MS = 1;
-/** Then a server that is never quiet closes anyway. */
-const TURNS_MAX = 100;
-
-/**
- * Resolves right after a turn in which every connection was accepted. When the listener closes, the
- * system resets those that it has taken and the process has not, with the requests on them.
- */
-async function untilAccepted(): Promise<void> {
-  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
-    const startedMs = performance.now();
-    await nextTurn();
-    if (performance.now() - startedMs < QUIET_TURN_MS) return;
-  }
+export interface Listening extends Closing {
+  server: http.Server | https.Server;
+  /** Where it listens, with the port that the system chose when the configured one is 0. */
+  url: string;
 }
 
 /** How a server ends with its last response. */
@@ -49,6 +34,105 @@ export interface Closing {
    */
   close(): Promise<void>;
 }
+
+interface ServerSettings {
+  HOST: string;
+  PORT: number;
+  SVC_ALLOW_PLAIN_HTTP: boolean;
+}
+
+interface TlsSettings {
+  TLS_CERT?: string | undefined;
+  TLS_KEY?: string | undefined;
+}
+
+/** A request must arrive within this time. An answer may take as long as a job. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+const HEADERS_TIMEOUT_MS = 15_000;
+
+/** Above the idle time of common proxies, so that the proxies close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/**
+ * Opens the port. It speaks HTTPS when a certificate is configured, and plain HTTP only on loopback
+ * or behind a proxy that the operator vouches for.
+ *
+ * @throws ConfigError when plain HTTP could leave this machine, half of a certificate is given, or
+ *   the port cannot be opened
+ */
+export async function listen(config: ServerSettings & TlsSettings): Promise<Listening> {
+  const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;
+  const tls = readTls(config);
+  if (!tls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
+    throw new ConfigError(
+      'Keys would travel in clear: set TLS_CERT and TLS_KEY, or SVC_ALLOW_PLAIN_HTTP=true behind a proxy.',
+    );
+  }
+  const limits = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Node would refuse without a body. The app refuses in the usual form.
+    requireHostHeader: false,
+  };
+  const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
+  const closing = prepareClosing(server);
+  const settings = { host: 'HOST', port: 'PORT' };
+  const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
+  const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= untilAccepted().then(closing.close);
+    return closed;
+  };
+  return { server, url, drain: closing.drain, close };
+}
+
+/**
+ * @throws ConfigError when only one of certificate and key is given, or a file cannot be read or used
+ */
+export function readTls({
+  TLS_CERT,
+  TLS_KEY,
+}: TlsSettings): { cert: Buffer; key: Buffer } | undefined {
+  if (TLS_CERT === undefined && TLS_KEY === undefined) return undefined;
+  if (TLS_CERT === undefined || TLS_KEY === undefined) {
+    throw new ConfigError('Set both TLS_CERT and TLS_KEY, or neither.');
+  }
+  const tls = { cert: readPem('TLS_CERT', TLS_CERT), key: readPem('TLS_KEY', TLS_KEY) };
+  try {
+    createSecureContext(tls);
+    return tls;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `TLS_CERT and TLS_KEY: must be a certificate chain and its key, both as PEM (${code})`,
+    );
+  }
+}
+
+function readPem(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError(`${name}: ${describeUnreadable(path, error)}`);
+  }
+}
+
+/** Gives requests to the app, which is made after the port is known, since errors link to it. */
+export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
+  // Node drops what a client sends behind an upgrade request, so that must be its last.
+  server.on('request', ({ headers }: http.IncomingMessage, response: http.ServerResponse) => {
+    if (headers.upgrade !== undefined) response.setHeader('connection', 'close');
+  });
+  server.on('request', app);
+  refuseMalformed(server, publicUrl);
+}
+
+const IDLE_CHECK_INTERVAL_MS = 100;
 
 /** To be called before the server listens. */
 export function prepareClosing(server: http.Server | https.Server): Closing {
@@ -90,6 +174,9 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
 
   return { drain, close };
 }
+
+/** A connection this young may have sent its first request already, unread so far. */
+const YOUNG_MS = 500;
 
 /** Follows which connections are open, and what they owe. */
 function trackConnections(server: http.Server | https.Server) {
@@ -142,103 +229,20 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** A request must arrive within this time. An answer may take as long as a job. */
-const REQUEST_TIMEOUT_MS = 60_000;
-const HEADERS_TIMEOUT_MS = 15_000;
-/** Above the idle time of common proxies, so that the proxies close first. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** After a turn of the event loop this short, no connection waits to be accepted. */
+const QUIET_TURN_MS = 1;
 
-const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
-
-export interface Listening extends Closing {
-  server: http.Server | https.Server;
-  /** Where it listens, with the port that the system chose when the configured one is 0. */
-  url: string;
-}
-
-interface ServerSettings {
-  HOST: string;
-  PORT: number;
-  SVC_ALLOW_PLAIN_HTTP: boolean;
-}
-
-interface TlsSettings {
-  TLS_CERT?: string | undefined;
-  TLS_KEY?: string | undefined;
-}
+/** Then a server that is never quiet closes anyway. */
+const TURNS_MAX = 100;
 
 /**
- * @throws ConfigError when only one of certificate and key is given, or a file cannot be read or used
+ * Resolves right after a turn in which every connection was accepted. When the listener closes, the
+ * system resets those that it has taken and the process has not, with the requests on them.
  */
-export function readTls({
-  TLS_CERT,
-  TLS_KEY,
-}: TlsSettings): { cert: Buffer; key: Buffer } | undefined {
-  if (TLS_CERT === undefined && TLS_KEY === undefined) return undefined;
-  if (TLS_CERT === undefined || TLS_KEY === undefined) {
-    throw new ConfigError('Set both TLS_CERT and TLS_KEY, or neither.');
+async function untilAccepted(): Promise<void> {
+  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+    const startedMs = performance.now();
+    await nextTurn();
+    if (performance.now() - startedMs < QUIET_TURN_MS) return;
   }
-  const tls = { cert: readPem('TLS_CERT', TLS_CERT), key: readPem('TLS_KEY', TLS_KEY) };
-  try {
-    createSecureContext(tls);
-    return tls;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      `TLS_CERT and TLS_KEY: must be a certificate chain and its key, both as PEM (${code})`,
-    );
-  }
-}
-
-function readPem(name: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new ConfigError(`${name}: ${describeUnreadable(path, error)}`);
-  }
-}
-
-/**
- * Opens the port. It speaks HTTPS when a certificate is configured, and plain HTTP only on loopback
- * or behind a proxy that the operator vouches for.
- *
- * @throws ConfigError when plain HTTP could leave this machine, half of a certificate is given, or
- *   the port cannot be opened
- */
-export async function listen(config: ServerSettings & TlsSettings): Promise<Listening> {
-  const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;
-  const tls = readTls(config);
-  if (!tls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
-    throw new ConfigError(
-      'Keys would travel in clear: set TLS_CERT and TLS_KEY, or SVC_ALLOW_PLAIN_HTTP=true behind a proxy.',
-    );
-  }
-  const limits = {
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Node would refuse without a body. The app refuses in the usual form.
-    requireHostHeader: false,
-  };
-  const server = tls ? https.createServer({ ...limits, ...tls }) : http.createServer(limits);
-  const closing = prepareClosing(server);
-  const settings = { host: 'HOST', port: 'PORT' };
-  const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
-  const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
-  let closed: Promise<void> | undefined;
-  const close = () => {
-    closed ??= untilAccepted().then(closing.close);
-    return closed;
-  };
-  return { server, url, drain: closing.drain, close };
-}
-
-/** Gives requests to the app, which is made after the port is known, since errors link to it. */
-export function serve(server: Listening['server'], app: Express, publicUrl: string): void {
-  // Node drops what a client sends behind an upgrade request, so that must be its last.
-  server.on('request', ({ headers }: http.IncomingMessage, response: http.ServerResponse) => {
-    if (headers.upgrade !== undefined) response.setHeader('connection', 'close');
-  });
-  server.on('request', app);
-  refuseMalformed(server, publicUrl);
 }

@@ -7,48 +7,6 @@ import { type Capacity, createCapacity } from './capacity.ts';
 import { type KnownWorker, newWorker, recordUnreachable, unknownHealth } from './choice.ts';
 import { isHealth, PROBE_INTERVAL_MS, unreadyReasonOf, type WorkerProbe } from './health.ts';
 
-/** How long a job is taken to hold capacity where none has ended yet: a short answer. */
-const JOB_MS_ASSUMED = 2_000;
-
-/**
- * When a request that found no capacity may find some. Then a job ends, a cooldown or busy time is
- * over, or the next probe finds a worker that was away.
- *
- * @param options.workers that the ledger lets take jobs of the model
- * @param options.waiting how many requests wait for it
- * @returns whole seconds, 1 to 60
- */
-export function retryAfterSeconds(options: {
-  workers: readonly KnownWorker[];
-  waiting: number;
-  nowMs: number;
-}): number {
-  const { workers, waiting, nowMs } = options;
-  const reachable = workers.filter(({ isSilent, capacity }) => !isSilent && capacity > 0);
-  const away = workers.filter((worker) => !reachable.includes(worker));
-  const full = reachable.filter(({ inFlight, capacity }) => inFlight >= capacity);
-  const resting = reachable.filter((worker) => !full.includes(worker));
-  const capacityFreedPerMs = full.reduce(
-    (rate, { inFlight, jobMs }) => rate + inFlight / (jobMs || JOB_MS_ASSUMED),
-    0,
-  );
-  const waitsMs = [
-    (waiting + 1) / capacityFreedPerMs,
-    ...resting.map(({ cooldown: { coolUntilMs, busyUntilMs } }) =>
-      Math.max(coolUntilMs - nowMs, busyUntilMs - nowMs),
-    ),
-    ...away.map((worker) => untilBackMs(worker, nowMs)),
-  ];
-  const seconds = Math.ceil(Math.min(...waitsMs) / 1_000);
-  return Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
-}
-
-/** The next probe, at the earliest; what has been away for long is expected to stay away as long. */
-function untilBackMs({ probedAtMs, answeredAtMs }: KnownWorker, nowMs: number): number {
-  if (probedAtMs === Number.NEGATIVE_INFINITY) return 0;
-  return Math.max(probedAtMs + PROBE_INTERVAL_MS - nowMs, nowMs - answeredAtMs);
-}
-
 /** The pool of workers: who may be asked, who answers, and who has capacity. */
 export interface WorkerDirectory {
   /** Reads workers and probes them until `close`. Resolves after the first round. */
@@ -71,6 +29,7 @@ export interface WorkerDirectory {
 
 /** How far the pool may be behind the mirror: a worker that leaves is asked that long at most. */
 const READ_INTERVAL_MS = 1_000;
+
 /** A worker whose last answer is older is not offered work. */
 const ANSWER_AGE_MAX_MS = 30_000;
 
@@ -216,4 +175,46 @@ export function createWorkerDirectory(options: {
 /** Its jobs are counted until they end, and leaving does not shorten a cool-down. */
 function isForgettable({ inFlight, cooldown }: KnownWorker, nowMs: number): boolean {
   return inFlight === 0 && cooldown.coolUntilMs <= nowMs;
+}
+
+/** How long a job is taken to hold capacity where none has ended yet: a short answer. */
+const JOB_MS_ASSUMED = 2_000;
+
+/**
+ * When a request that found no capacity may find some. Then a job ends, a cooldown or busy time is
+ * over, or the next probe finds a worker that was away.
+ *
+ * @param options.workers that the ledger lets take jobs of the model
+ * @param options.waiting how many requests wait for it
+ * @returns whole seconds, 1 to 60
+ */
+export function retryAfterSeconds(options: {
+  workers: readonly KnownWorker[];
+  waiting: number;
+  nowMs: number;
+}): number {
+  const { workers, waiting, nowMs } = options;
+  const reachable = workers.filter(({ isSilent, capacity }) => !isSilent && capacity > 0);
+  const away = workers.filter((worker) => !reachable.includes(worker));
+  const full = reachable.filter(({ inFlight, capacity }) => inFlight >= capacity);
+  const resting = reachable.filter((worker) => !full.includes(worker));
+  const capacityFreedPerMs = full.reduce(
+    (rate, { inFlight, jobMs }) => rate + inFlight / (jobMs || JOB_MS_ASSUMED),
+    0,
+  );
+  const waitsMs = [
+    (waiting + 1) / capacityFreedPerMs,
+    ...resting.map(({ cooldown: { coolUntilMs, busyUntilMs } }) =>
+      Math.max(coolUntilMs - nowMs, busyUntilMs - nowMs),
+    ),
+    ...away.map((worker) => untilBackMs(worker, nowMs)),
+  ];
+  const seconds = Math.ceil(Math.min(...waitsMs) / 1_000);
+  return Math.min(Math.max(seconds, 1), RETRY_AFTER_SECONDS_MAX);
+}
+
+/** The next probe, at the earliest; what has been away for long is expected to stay away as long. */
+function untilBackMs({ probedAtMs, answeredAtMs }: KnownWorker, nowMs: number): number {
+  if (probedAtMs === Number.NEGATIVE_INFINITY) return 0;
+  return Math.max(probedAtMs + PROBE_INTERVAL_MS - nowMs, nowMs - answeredAtMs);
 }

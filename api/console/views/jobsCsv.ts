@@ -25,17 +25,6 @@ const COLUMNS: readonly [name: string, cell: (job: ConsoleJobRow) => Cell][] = [
   ['refund_tx', (job) => job.refund_tx],
 ];
 
-/** Characters that begin a formula in spreadsheets. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-/** One cell, quoted where needed. A formula becomes text. */
-export function csvCell(value: Cell): string {
-  if (value === null) return '';
-  const text = String(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 /** Writes jobs as CSV, no faster than the client reads. */
 export async function writeJobsCsv(
   response: Response,
@@ -54,4 +43,15 @@ export async function writeJobsCsv(
       await Promise.race([once(response, 'drain'), once(response, 'close')]);
   }
   response.end();
+}
+
+/** Characters that begin a formula in spreadsheets. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** One cell, quoted where needed. A formula becomes text. */
+export function csvCell(value: Cell): string {
+  if (value === null) return '';
+  const text = String(value);
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

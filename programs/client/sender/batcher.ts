@@ -5,6 +5,30 @@ import { LedgerUnavailableError, mayPass, type SendResult, WithdrawnError } from
 import type { Signer } from './signer.ts';
 import { TransactionTooLargeError } from './transaction.ts';
 
+/** Puts instructions of several jobs into shared transactions while the ledger is busy. */
+export interface Batcher {
+  /**
+   * Sends an item, alone or with others. @returns how it ended
+   *
+   * @param item.key finds the item in `take`. After a failure, items of its key are sent alone
+   * @param item.signal withdraws it as long as it is not signed
+   * @throws LedgerUnavailableError as Sender does
+   * @throws WithdrawnError when it was withdrawn in time
+   */
+  add(item: Omit<BatchItem, 'end'>): Promise<SendResult>;
+  /**
+   * Removes an item that was not sent yet, so that the caller can carry its instructions in another
+   * transaction. Its promise then stays pending.
+   *
+   * @returns whether there was one
+   */
+  take(key: string): boolean;
+  /** How long the first of its transactions that wait has waited for its turn; 0 when none does. */
+  waitedMs(): number;
+  /** Gives up what was not sent. */
+  close(): void;
+}
+
 /** One job's part of a shared transaction. */
 interface BatchItem {
   readonly instructions: Instructions;
@@ -16,6 +40,111 @@ interface BatchItem {
   readonly end: {
     resolve(result: SendResult): void;
     reject(error: unknown): void;
+  };
+}
+
+interface Waiting {
+  readonly item: BatchItem;
+  readonly lingersUntilMs: number;
+}
+
+/** After it made a batch fail, a key's items are sent alone for so long. */
+const APART_MS = 60_000;
+
+const WAITING_MAX = 4_096;
+
+/**
+ * With nothing in flight an item is sent at once. Otherwise items wait until the flight ends, until
+ * there are `maxInstructions`, or until the oldest has waited for `lingerMs`.
+ *
+ * @param options.maxInstructions how many items, usually of one instruction, share a transaction
+ * @param options.computeUnitLimitEach what one item may use
+ * @param options.sendsWhenIdle false: items always linger, so that they can still be taken
+ */
+export function createBatcher(options: {
+  sender: Sender;
+  maxInstructions: number;
+  lingerMs: number;
+  computeUnitLimitEach: number;
+  sendsWhenIdle?: boolean;
+  lane?: string;
+}): Batcher {
+  const { sender, lane = '', maxInstructions, lingerMs, sendsWhenIdle = true } = options;
+  const apart = createApartKeys();
+  let waiting: Waiting[] = [];
+  let inFlight = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function isDue(oldest: Waiting): boolean {
+    if (waiting.length >= maxInstructions || (sendsWhenIdle && inFlight === 0)) return true;
+    return performance.now() >= oldest.lingersUntilMs;
+  }
+
+  /** Removes the oldest item and those that may travel with it. */
+  function next(oldest: Waiting): BatchItem[] {
+    const chosen = apart.has(oldest.item)
+      ? [oldest]
+      : waiting.filter(({ item }) => !apart.has(item)).slice(0, maxInstructions);
+    waiting = waiting.filter((other) => !chosen.includes(other));
+    return chosen.map(({ item }) => item);
+  }
+
+  function pump(): void {
+    clearTimeout(timer);
+    for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
+      if (!isDue(oldest)) {
+        timer = setTimeout(pump, Math.max(0, oldest.lingersUntilMs - performance.now()));
+        return;
+      }
+      inFlight += 1;
+      void sendBatch(next(oldest), { ...options, onFault: apart.add }).then(() => {
+        inFlight -= 1;
+        pump();
+      });
+    }
+  }
+
+  return {
+    async add(item) {
+      if (waiting.length >= WAITING_MAX) {
+        throw new LedgerUnavailableError('Too many transactions wait to be sent', {
+          signature: null,
+        });
+      }
+      const end = withResolvers<SendResult>();
+      waiting.push({
+        item: { ...item, end },
+        lingersUntilMs: performance.now() + lingerMs,
+      });
+      // Items added in the same turn of the event loop share a transaction.
+      queueMicrotask(pump);
+      return end.promise;
+    },
+    take(key) {
+      const found = waiting.find(({ item }) => item.key === key);
+      waiting = waiting.filter((other) => other !== found);
+      return found !== undefined;
+    },
+    waitedMs: () => sender.waitedMs(lane),
+    close() {
+      clearTimeout(timer);
+      const error = new LedgerUnavailableError('The sender was closed', { signature: null });
+      for (const { item } of waiting) item.end.reject(error);
+      waiting = [];
+    },
+  };
+}
+
+/** The keys whose items are sent alone for now. */
+function createApartKeys() {
+  const untilMs = new Map<string, number>();
+  return {
+    add({ key }: BatchItem): void {
+      const now = performance.now();
+      for (const [other, endMs] of untilMs) if (endMs <= now) untilMs.delete(other);
+      untilMs.set(key, now + APART_MS);
+    },
+    has: ({ key }: BatchItem): boolean => (untilMs.get(key) ?? 0) > performance.now(),
   };
 }
 
@@ -137,132 +266,4 @@ async function endFault({ item, position }: Fault, result: SendResult, context: 
 
 function instructionsFor({ instructions }: BatchItem, feePayer: PublicKey) {
   return typeof instructions === 'function' ? instructions(feePayer) : instructions;
-}
-
-/** Puts instructions of several jobs into shared transactions while the ledger is busy. */
-export interface Batcher {
-  /**
-   * Sends an item, alone or with others. @returns how it ended
-   *
-   * @param item.key finds the item in `take`. After a failure, items of its key are sent alone
-   * @param item.signal withdraws it as long as it is not signed
-   * @throws LedgerUnavailableError as Sender does
-   * @throws WithdrawnError when it was withdrawn in time
-   */
-  add(item: Omit<BatchItem, 'end'>): Promise<SendResult>;
-  /**
-   * Removes an item that was not sent yet, so that the caller can carry its instructions in another
-   * transaction. Its promise then stays pending.
-   *
-   * @returns whether there was one
-   */
-  take(key: string): boolean;
-  /** How long the first of its transactions that wait has waited for its turn; 0 when none does. */
-  waitedMs(): number;
-  /** Gives up what was not sent. */
-  close(): void;
-}
-
-/** After it made a batch fail, a key's items are sent alone for so long. */
-const APART_MS = 60_000;
-const WAITING_MAX = 4_096;
-
-/**
- * With nothing in flight an item is sent at once. Otherwise items wait until the flight ends, until
- * there are `maxInstructions`, or until the oldest has waited for `lingerMs`.
- *
- * @param options.maxInstructions how many items, usually of one instruction, share a transaction
- * @param options.computeUnitLimitEach what one item may use
- * @param options.sendsWhenIdle false: items always linger, so that they can still be taken
- */
-export function createBatcher(options: {
-  sender: Sender;
-  maxInstructions: number;
-  lingerMs: number;
-  computeUnitLimitEach: number;
-  sendsWhenIdle?: boolean;
-  lane?: string;
-}): Batcher {
-  const { sender, lane = '', maxInstructions, lingerMs, sendsWhenIdle = true } = options;
-  const apart = createApartKeys();
-  let waiting: Waiting[] = [];
-  let inFlight = 0;
-  let timer: NodeJS.Timeout | undefined;
-
-  function isDue(oldest: Waiting): boolean {
-    if (waiting.length >= maxInstructions || (sendsWhenIdle && inFlight === 0)) return true;
-    return performance.now() >= oldest.lingersUntilMs;
-  }
-
-  /** Removes the oldest item and those that may travel with it. */
-  function next(oldest: Waiting): BatchItem[] {
-    const chosen = apart.has(oldest.item)
-      ? [oldest]
-      : waiting.filter(({ item }) => !apart.has(item)).slice(0, maxInstructions);
-    waiting = waiting.filter((other) => !chosen.includes(other));
-    return chosen.map(({ item }) => item);
-  }
-
-  function pump(): void {
-    clearTimeout(timer);
-    for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
-      if (!isDue(oldest)) {
-        timer = setTimeout(pump, Math.max(0, oldest.lingersUntilMs - performance.now()));
-        return;
-      }
-      inFlight += 1;
-      void sendBatch(next(oldest), { ...options, onFault: apart.add }).then(() => {
-        inFlight -= 1;
-        pump();
-      });
-    }
-  }
-
-  return {
-    async add(item) {
-      if (waiting.length >= WAITING_MAX) {
-        throw new LedgerUnavailableError('Too many transactions wait to be sent', {
-          signature: null,
-        });
-      }
-      const end = withResolvers<SendResult>();
-      waiting.push({
-        item: { ...item, end },
-        lingersUntilMs: performance.now() + lingerMs,
-      });
-      // Items added in the same turn of the event loop share a transaction.
-      queueMicrotask(pump);
-      return end.promise;
-    },
-    take(key) {
-      const found = waiting.find(({ item }) => item.key === key);
-      waiting = waiting.filter((other) => other !== found);
-      return found !== undefined;
-    },
-    waitedMs: () => sender.waitedMs(lane),
-    close() {
-      clearTimeout(timer);
-      const error = new LedgerUnavailableError('The sender was closed', { signature: null });
-      for (const { item } of waiting) item.end.reject(error);
-      waiting = [];
-    },
-  };
-}
-
-interface Waiting {
-  readonly item: BatchItem;
-  readonly lingersUntilMs: number;
-}
-
-/** The keys whose items are sent alone for now. */
-function createApartKeys() {
-  const untilMs = new Map<string, number>();
-  return {
-    add({ key }: BatchItem): void {
-      const now = performance.now();
-      for (const [other, endMs] of untilMs) if (endMs <= now) untilMs.delete(other);
-      untilMs.set(key, now + APART_MS);
-    },
-    has: ({ key }: BatchItem): boolean => (untilMs.get(key) ?? 0) > performance.now(),
-  };
 }

@@ -15,20 +15,6 @@ import * as lock from './workRules.ts';
 import * as proof from './workRules.ts';
 import * as work from './workRules.ts';
 
-/** In the order of a job's life. */
-const RULES: readonly Rule[] = [
-  ...[signatures, authenticity, sequence, states],
-  ...[lock.address, lock.price, lock.balances],
-  ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
-  ...[delivery.output, delivery.receipt],
-  ...[settlement.signer, settlement.charge, settlement.share, settlement.balances],
-  ...[payments.worker, payments.treasury, payments.tokenBalances],
-  ...returns,
-  ...deadlines,
-  ...[dispute.opened, amended, verdictEvidence, dispute.resolved, dispute.expired],
-  ...[account.state, account.closed],
-];
-
 /** A job by its events, in the words of the API. */
 export interface JobSummary {
   readonly address: string;
@@ -42,6 +28,20 @@ export interface JobSummary {
   /** What the wallet paid in the end, less what an upheld dispute repaid. */
   readonly credits_charged: bigint;
 }
+
+/** In the order of a job's life. */
+const RULES: readonly Rule[] = [
+  ...[signatures, authenticity, sequence, states],
+  ...[lock.address, lock.price, lock.balances],
+  ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
+  ...[delivery.output, delivery.receipt],
+  ...[settlement.signer, settlement.charge, settlement.share, settlement.balances],
+  ...[payments.worker, payments.treasury, payments.tokenBalances],
+  ...returns,
+  ...deadlines,
+  ...[dispute.opened, amended, verdictEvidence, dispute.resolved, dispute.expired],
+  ...[account.state, account.closed],
+];
 
 /** Judges everything about a job without any read: the same evidence gives the same checks. */
 export function verifyJob(
