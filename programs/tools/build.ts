@@ -21,8 +21,8 @@ import { requireUsableProgramId } from './programId.ts';
  * Builds the programs with the locked toolchain.
  *
  * Without arguments it writes all committed artifacts and records their hashes, and those of their
- * sources. With `--program-id <base58> --out <folder>` it builds the escrow for another address than
- * the published one, into that folder, and touches nothing else: each cluster can have its own.
+ * sources. With `--program-id <base58> --out <folder>` it only builds the escrow for another address
+ * into that folder, since each cluster can have its own.
  */
 
 const { values } = parseArgs({

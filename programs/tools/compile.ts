@@ -94,7 +94,7 @@ const unusedDefinition = /in function __(multi3|udivti3|umodti3) /;
 
 /**
  * The errors of the code generator that mean wrong code: everything but the false alarms above.
- * The linker must be told not to stop at any (`--fatal-errors=false`), so the build stops here.
+ * `--fatal-errors=false` keeps the linker from stopping at any, so the build stops here.
  *
  * @param output what cargo printed, with the linker's messages
  */

@@ -7,8 +7,8 @@ import { jobFees } from './jobFees.ts';
 /**
  * Measures the compute units of every instruction in solana-bankrun, on its common path, and
  * computes what a job's transactions pay. Both are compared with the tables in programs/escrow:
- * growth of compute units over 5 percent fails, and so does any other fee. With `--write` the
- * tables are written anew.
+ * growth of compute units over 5 percent fails, and so does any other fee. `--write` replaces the
+ * tables.
  */
 
 const GROWTH_PERCENT_MAX = 5;

@@ -173,9 +173,9 @@ function feesOf(signers: Signers): { alone: JobFees; batched: JobFees } {
 }
 
 /**
- * The fees of a job in each shape its transactions can have: each alone, or locks and closings
- * shared as far as a packet reaches and the acknowledgement with the settlement; with one key that
- * pays and signs, or a fee payer apart from the gateway's signer. Without a price for priority.
+ * The fees of a job in each shape its transactions can have, without a price for priority. Each goes
+ * alone, or locks and closings share packets, and the acknowledgement goes with the settlement. One
+ * key pays and signs, or the fee payer is apart from the gateway's signer.
  */
 export function jobFees() {
   const payer = anyKey();

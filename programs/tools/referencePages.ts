@@ -44,7 +44,7 @@ const prose = ({ idl }: Sources, text: string): string =>
   });
 
 const signersOf = ({ accounts }: interfaces.Instruction): string =>
-  joined(accounts.map(({ name, signer }) => signer && code(name))) || 'nobody';
+  joined(accounts.map(({ name, signer }) => signer && code(name))) || 'no key';
 
 /** What any accounts and arguments may be refused with, whatever the instruction does. */
 const generalErrors = ({ accounts }: interfaces.Instruction): string[] => [

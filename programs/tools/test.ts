@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { checkout } from './artifacts.ts';
 
 /**
- * Runs the Rust tests of the escrow's pure parts on this machine, with Debian's cargo where it is
- * there, else the one of the path; `CARGO` names another. `--cases` says how many random inputs a
- * property gets, `--seed` which. Ends with exit code 2 where cargo or its packages cannot be had.
+ * Runs the Rust tests of the escrow's pure parts on this machine. It takes the cargo that `CARGO`
+ * names, else Debian's, else that of the path. `--cases` says how many random inputs a property gets,
+ * `--seed` which. Ends with exit code 2 where cargo or its packages are missing.
  */
 
 const CANNOT_TEST = 2;

@@ -5,8 +5,8 @@ import { DEFAULT_SETTINGS } from '../../testing/kit/setUp.ts';
 import { configInitialize, createAddresses, creditOpen, decodeAccount } from '../client/index.ts';
 
 /**
- * Runs a build of the escrow for clusters at an address of its own, in LiteSVM: it creates every
- * fixed account there, signs for them and for its events, and opens a wallet's.
+ * Runs a build of the escrow for clusters at an address of its own, in LiteSVM. The program creates
+ * every fixed account there, signs for them and for its events, and opens a wallet's account.
  *
  * @throws Refusal when the build was not made for that address
  */

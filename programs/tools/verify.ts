@@ -16,12 +16,12 @@ import { drawProgramKey } from './programId.ts';
 import { tryOut } from './tryOut.ts';
 
 /**
- * Proves that the committed artifacts are what the source builds: rebuilds them and compares byte
+ * Proves that the committed artifacts are what the source builds. It rebuilds them and compares byte
  * for byte, then builds the escrow for another address and runs that build. Without the locked
  * toolchain it cannot, says what is missing, and ends with exit code 2.
  *
- * With `--hashes-only` it rebuilds nothing and only compares the artifacts, and the sources that they
- * were built from, with the hashes that the build has recorded.
+ * With `--hashes-only` it rebuilds nothing. It compares the artifacts, and their sources, with the
+ * hashes that the build has recorded.
  */
 
 const CANNOT_REBUILD = 2;

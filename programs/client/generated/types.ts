@@ -842,7 +842,7 @@ export interface ClaimPaid {
   availableCredits: bigint;
 }
 
-/** Every event, told apart by its name. */
+/** Every event, with its name. */
 export type EscrowEvent =
   | { name: 'ConfigInitialized'; data: ConfigInitialized }
   | { name: 'ConfigUpdated'; data: ConfigUpdated }

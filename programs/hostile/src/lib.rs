@@ -1,10 +1,10 @@
 //! Makes whatever calls its data lists, as anybody's program could: of any program, with any of
 //! its own accounts under any flags, with any data. For tests; nothing deploys it.
 //!
-//! The data is a list of calls. Each is a byte that says where the called program is among the
-//! accounts; the bump of this program's own signer, or 0 to call without its signature; the number
-//! of accounts; for each account its place and its flags; the length of the data in 16 bits,
-//! little-endian; the data. testing/ledger/hostileCaller.ts writes it.
+//! The data is a list of calls. Each begins with the place of the called program among the accounts.
+//! Then come the bump of this program's own signer, or 0 to call without its signature, and the
+//! number of accounts. The place and flags of each follow. Last come the length of the data in 16
+//! bits, little-endian, and the data. testing/ledger/hostileCaller.ts writes it.
 
 #![no_std]
 

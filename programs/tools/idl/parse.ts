@@ -1,6 +1,6 @@
 /**
- * Reads the regular declarations of the Rust program. Anything that is not exactly in the form the
- * program uses is an error: a declaration that the IDL silently lacks would be worse than none.
+ * Reads the regular declarations of the Rust program. Any other form than the program's is an error,
+ * so that the IDL never lacks a declaration silently.
  */
 
 export interface Field {

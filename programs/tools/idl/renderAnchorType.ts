@@ -2,7 +2,7 @@ import { HEADER } from './renderTypeScript.ts';
 
 /**
  * The IDL as the TypeScript type that Anchor's `Program<Escrow>` takes: literal, without
- * documentation, and with names as Anchor spells them once it has read an IDL.
+ * documentation, and with names in the form that Anchor gives them.
  *
  * @param idl the JSON text
  */

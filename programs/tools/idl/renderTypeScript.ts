@@ -36,7 +36,7 @@ export const renderTypes = (source: Source): string => {
       .join('')}} from './vocabulary.ts';\n`,
     ...source.accounts.map(renderInterface),
     ...events.map(renderInterface),
-    `/** Every event, told apart by its name. */\nexport type EscrowEvent =${renderUnion(
+    `/** Every event, with its name. */\nexport type EscrowEvent =${renderUnion(
       events.map(({ name }) => name),
       (name) => `{ name: '${name}'; data: ${name} }`,
     )};\n`,
