@@ -3,12 +3,12 @@ import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { createBackground, delay } from '../../common/wait.ts';
-import { loseRequest } from '../sql/repeats.ts';
 import {
   claimRequests,
   deleteRequest,
   expireRequests,
   type LeaseKey,
+  loseRequest,
   type NewAnswer,
   type NewRequest,
   renewLeases,

@@ -7,14 +7,17 @@ import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { LookedUpStatus } from '../ledger/jobLookup.ts';
 import {
+  deleteRequest,
   type IdempotentRequestRow,
+  insertRequest,
+  LEASE_SECONDS,
+  type LeaseKey,
   selectAnswer,
   selectRequests,
   takeLease,
   takeLost,
   takeOverRequest,
-} from '../sql/repeats.ts';
-import { deleteRequest, insertRequest, LEASE_SECONDS, type LeaseKey } from '../sql/requests.ts';
+} from '../sql/requests.ts';
 import type { Claim, NewClaim, Replay } from './claim.ts';
 import type { AnswerCopy } from './replay.ts';
 import type { RequestIdentity, RequestName } from './requestIdentity.ts';

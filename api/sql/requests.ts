@@ -6,7 +6,7 @@ function columnsOf<Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown
 }
 
 /** Whose request, and which. */
-export interface RequestKey {
+interface RequestKey {
   wallet: string;
   requestKey: Buffer;
 }
@@ -20,23 +20,8 @@ export interface LeaseKey extends RequestKey {
 export const LEASE_SECONDS = 30;
 
 /** Of a request beside others with the same body, each of which may be repeated by itself. */
-export function twinKey(requestKey: Buffer, jobId: string): Buffer {
+function twinKey(requestKey: Buffer, jobId: string): Buffer {
   return Buffer.concat([requestKey, Buffer.from(jobId, 'latin1')]);
-}
-
-/** Only while the request is still this job's. @returns whether it was */
-export async function deleteRequest(
-  database: Database,
-  { wallet, requestKey, jobId }: LeaseKey,
-): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'delete_request',
-    text: `
-      delete from service.idempotent_requests
-      where wallet = $1 and request_key = $2 and job_id = $3`,
-    values: [wallet, requestKey, jobId],
-  });
-  return rowCount === 1;
 }
 
 export interface NewRequest extends LeaseKey {
@@ -46,13 +31,13 @@ export interface NewRequest extends LeaseKey {
 
 const NEW_FIELDS = ['wallet', 'requestKey', 'bodyHmac', 'jobId', 'lifetimeSeconds'] as const;
 
-export const valuesOf = (request: NewRequest) => NEW_FIELDS.map((field) => request[field]);
+const valuesOf = (request: NewRequest) => NEW_FIELDS.map((field) => request[field]);
 
 const insertInto = `
   insert into service.idempotent_requests
     (wallet, request_key, body_hmac, job_id, expires_at, lease_expires_at, lost_at)`;
 
-export const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
+const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
 
 const onConflict = `
   on conflict (wallet, request_key) do update
@@ -60,7 +45,7 @@ const onConflict = `
       answer = null, answer_expires_at = null,
       lease_expires_at = excluded.lease_expires_at, leased_by = null, lost_at = null`;
 
-export const upsert = `
+const upsert = `
   ${insertInto}
   values ($1, $2, $3, $4, now() + make_interval(secs => $5), ${leaseEnd}, null)
   ${onConflict}`;
@@ -117,30 +102,33 @@ export async function insertRequest(database: Database, request: NewRequest): Pr
   return rowCount === 1;
 }
 
-/** After their answers were delivered whole: they are never repeated. */
-export async function expireRequests(database: Database, keys: readonly LeaseKey[]): Promise<void> {
-  await database.query({
-    name: 'expire_requests',
-    text: `
-      with held as (
-        select given.wallet, given.request_key, given.job_id, body_hmac
-        from (
-          select * from unnest($1::text[], $2::bytea[], $3::text[])
-            as given (wallet, request_key, job_id)
-          order by wallet, request_key
-        ) given
-        cross join lateral (
-          select body_hmac from service.idempotent_requests
-          where wallet = given.wallet and request_key = given.request_key
-            and job_id = given.job_id
-          for no key update
-        ) request
-      )
-      insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
-      select wallet, request_key, body_hmac, job_id, now() from held
-      on conflict (wallet, request_key) do update set expires_at = excluded.expires_at`,
-    values: columnsOf(keys, 'wallet', 'requestKey', 'jobId'),
+/** @returns whether it took the place of the request that became `replacedJobId` */
+export async function takeOverRequest(
+  database: Database,
+  request: NewRequest,
+  replacedJobId: string,
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'take_over_request',
+    text: `${upsert} where idempotent_requests.job_id = $6`,
+    values: [...valuesOf(request), replacedJobId],
   });
+  return rowCount === 1;
+}
+
+/** Only while the request is still this job's. @returns whether it was */
+export async function deleteRequest(
+  database: Database,
+  { wallet, requestKey, jobId }: LeaseKey,
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'delete_request',
+    text: `
+      delete from service.idempotent_requests
+      where wallet = $1 and request_key = $2 and job_id = $3`,
+    values: [wallet, requestKey, jobId],
+  });
+  return rowCount === 1;
 }
 
 /**
@@ -171,6 +159,91 @@ export async function renewLeases(
     values: columnsOf(keys, 'wallet', 'requestKey', 'jobId'),
   });
   return new Set(rows.map(({ job_id }) => job_id));
+}
+
+/**
+ * Takes the lease of a request whose process has not renewed it. The request stays this job's: it is
+ * the holder's to end.
+ *
+ * @param holder the job that the request is to become
+ * @returns whether the lease was over
+ */
+export async function takeLease(
+  database: Database,
+  { wallet, requestKey, jobId }: LeaseKey,
+  holder: string,
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'take_lease',
+    text: `
+      update service.idempotent_requests set leased_by = $4, lease_expires_at = ${leaseEnd}
+      where wallet = $1 and request_key = $2 and job_id = $3 and lease_expires_at <= now()`,
+    values: [wallet, requestKey, jobId, holder],
+  });
+  return rowCount === 1;
+}
+
+/** After their answers were delivered whole: they are never repeated. */
+export async function expireRequests(database: Database, keys: readonly LeaseKey[]): Promise<void> {
+  await database.query({
+    name: 'expire_requests',
+    text: `
+      with held as (
+        select given.wallet, given.request_key, given.job_id, body_hmac
+        from (
+          select * from unnest($1::text[], $2::bytea[], $3::text[])
+            as given (wallet, request_key, job_id)
+          order by wallet, request_key
+        ) given
+        cross join lateral (
+          select body_hmac from service.idempotent_requests
+          where wallet = given.wallet and request_key = given.request_key
+            and job_id = given.job_id
+          for no key update
+        ) request
+      )
+      insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+      select wallet, request_key, body_hmac, job_id, now() from held
+      on conflict (wallet, request_key) do update set expires_at = excluded.expires_at`,
+    values: columnsOf(keys, 'wallet', 'requestKey', 'jobId'),
+  });
+}
+
+/** Its connection is over without the whole answer: from now on a repeat may have it. */
+export async function loseRequest(
+  database: Database,
+  { wallet, requestKey, jobId }: LeaseKey,
+): Promise<void> {
+  await database.query({
+    name: 'lose_request',
+    text: `
+      update service.idempotent_requests set lost_at = now()
+      where wallet = $1 and request_key = $2 and job_id = $3`,
+    values: [wallet, requestKey, jobId],
+  });
+}
+
+/**
+ * Takes a request whose answer may have been lost, to give it again.
+ *
+ * @param holder the job that the repeat would have become
+ * @returns whether it took it: no other repeat has it
+ */
+export async function takeLost(
+  database: Database,
+  { wallet, requestKey, jobId }: LeaseKey,
+  holder: string,
+): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'take_lost',
+    text: `
+      update service.idempotent_requests
+      set lost_at = null, leased_by = null, lease_expires_at = ${leaseEnd}
+      where wallet = $1 and request_key = $2 and job_id = $3
+        and (lost_at is not null or lease_expires_at <= now() or leased_by = $4)`,
+    values: [wallet, requestKey, jobId, holder],
+  });
+  return rowCount === 1;
 }
 
 /** The answer to the request that became this job. */
@@ -236,4 +309,60 @@ export async function storeAnswers(
       set answer = excluded.answer, expires_at = excluded.expires_at`,
     values: columnsOf(answers, 'wallet', 'requestKey', 'jobId', 'sealed', 'lifetimeSeconds'),
   });
+}
+
+/** The sealed answer of an earlier request; null when it was never stored, or its time is over. */
+export async function selectAnswer(
+  database: Database,
+  { wallet, requestKey, jobId }: LeaseKey,
+): Promise<Buffer | null> {
+  const { rows } = await database.query<{ answer: Buffer | null }>({
+    name: 'select_answer',
+    text: `
+      select coalesce(
+        (select answer from service.answer_copies where job_id = $3 and expires_at > now()),
+        (select answer from service.idempotent_requests
+          where wallet = $1 and request_key = $2 and job_id = $3 and answer_expires_at > now())
+      ) as answer`,
+    values: [wallet, requestKey, jobId],
+  });
+  return rows[0]?.answer ?? null;
+}
+
+/** What is known of an earlier request. */
+export interface IdempotentRequestRow {
+  request_key: Buffer;
+  job_id: string;
+  body_hmac: Buffer;
+  /** How long the lease lasts, in seconds; not above 0 once it is over. */
+  lease_seconds: number;
+  /** Whether its answer may have been lost: its connection is over, or its process gone. */
+  is_lost: boolean;
+}
+
+/** So many of one name are looked at: each that is answered or runs again makes room for the next. */
+const ROWS_MAX = 16;
+
+/**
+ * The requests of this name, first those whose answer may have been lost, and of these the newest. A
+ * request without an Idempotency-Key has the name's own key, and twins beside it one that begins so.
+ */
+export async function selectRequests(
+  database: Database,
+  { wallet, requestKey }: RequestKey,
+  { hasTwins }: { hasTwins: boolean },
+): Promise<IdempotentRequestRow[]> {
+  const { rows } = await database.query<IdempotentRequestRow>({
+    name: 'select_requests',
+    text: `
+      select request_key, job_id, body_hmac,
+        extract(epoch from lease_expires_at - now())::float8 as lease_seconds,
+        lost_at is not null or lease_expires_at <= now() as is_lost
+      from service.idempotent_requests
+      where wallet = $1 and request_key between $2 and $3 and expires_at > now()
+      order by is_lost desc, job_id desc
+      limit ${ROWS_MAX}`,
+    values: [wallet, requestKey, hasTwins ? twinKey(requestKey, '\u00ff') : requestKey],
+  });
+  return rows;
 }

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
-import { selectAnswer, selectRequests } from '../../api/sql/repeats.ts';
 import {
   claimRequests,
   deleteRequest,
   expireRequests,
   LEASE_SECONDS,
   type NewRequest,
+  selectAnswer,
+  selectRequests,
   storeAnswers,
 } from '../../api/sql/requests.ts';
 import { type Database, inTransaction } from '../../common/postgres.ts';
