@@ -146,7 +146,7 @@ function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
           : refusalSentence(outcome.error)}{' '}
         {link}
       </p>
-      <p>Nothing moved but, if it failed on the ledger, its fee. You can try again.</p>
+      <p>No credits moved. One that failed on the ledger cost its fee. You can try again.</p>
       {outcome.status === 'expired' && <SignAgain transaction={transaction} />}
     </Notice>
   );
