@@ -93,7 +93,7 @@ export const APP_PAGES = {
     access: 'public',
     head: {
       title: 'Status',
-      lead: 'What the service needs, part by part, and what it means when one of them is away.',
+      lead: 'The parts that the service needs, and what happens while one of them is away.',
     },
     menu: { group: 'Network', letter: 't' },
     reads: ['/status'],

@@ -3,6 +3,7 @@ import { describePayerShortage } from '../../common/payerShortage.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { Refusal } from '../../programs/client/sender/index.ts';
 import { type Plan, preview } from '../../programs/client/wallet/plan.ts';
+import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { CommandError } from '../terminal/output.ts';
 import { sendTransaction } from '../terminal/sendTransaction.ts';
@@ -23,7 +24,7 @@ export async function signAndSend(
   const { rpc, wallet, isSure } = options;
   const describe = async (refusal: Refusal): Promise<string> =>
     (await describePayerShortage(refusal, wallet.publicKey, rpc)) ??
-    `The ledger refuses it: ${refusal.name}.`;
+    refusalSentence(refusal, plan.creditMint);
 
   const simulated = await preview(plan, { rpc, commitment: 'confirmed' });
   if (!simulated.accepted) {

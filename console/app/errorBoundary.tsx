@@ -17,7 +17,7 @@ export class ErrorBoundary extends Component<
     return (
       <ErrorNotice
         error={this.state.error}
-        money="This page stopped. It was showing things, and moved no credits by itself."
+        money="This page has failed. It only shows things, and moved no credits."
         onRetry={() => this.setState({ error: undefined })}
       />
     );

@@ -66,7 +66,7 @@ function Finder() {
         onKeyDown={handle}
       />
       <Results found={found} current={current} onRun={run} />
-      {found.length === 0 && <p className="soft">Nothing has this name.</p>}
+      {found.length === 0 && <p className="soft">No page, action or job has this name.</p>}
     </>
   );
 }

@@ -83,7 +83,7 @@ function FailedPart({ onRetry, onClose }: FailureProps) {
       }
     >
       <p>This could not be loaded. You may be offline.</p>
-      <p>Nothing was sent or signed. If it stays so, reload the page.</p>
+      <p>Nothing was sent or signed. If it fails again, reload the page.</p>
     </Notice>
   );
 }

@@ -13,7 +13,7 @@ export async function readLeadMs(rpcUrl: string): Promise<number> {
   const clock = await ledger
     .getAccountInfo(new PublicKey(CLOCK), 'confirmed')
     .catch((cause: unknown) => {
-      const words = "The ledger's node does not answer, so what is left of a time is not known.";
+      const words = "The ledger's node does not answer, so the time that is left is not known.";
       throw new Error(words, { cause });
     });
   if (!clock) throw new Error('The node shows no clock.');

@@ -1,6 +1,7 @@
 import { followTransaction } from '@svc-inference/client/wallet';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { useExplorer } from '../data/ledger.ts';
 import { useRead } from '../data/queries.ts';
 import { TransactionLink } from '../design/address.tsx';
@@ -16,7 +17,6 @@ import {
   useEnded,
   usePending,
 } from './pending.ts';
-import { refusalSentence } from './refusals.ts';
 import { NOTHING_MOVED, readable, signAndSend } from './transaction.ts';
 import { useLedger } from './useLedger.ts';
 
@@ -146,7 +146,7 @@ function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
           : refusalSentence(outcome.error)}{' '}
         {link}
       </p>
-      <p>Nothing moved but, if it failed on the ledger, its fee. You can try again.</p>
+      <p>No credits moved. One that failed on the ledger cost its fee. You can try again.</p>
       {outcome.status === 'expired' && <SignAgain transaction={transaction} />}
     </Notice>
   );

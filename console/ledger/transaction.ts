@@ -15,6 +15,7 @@ import {
 } from '@svc-inference/client/wallet';
 import type { ConsoleConfig } from '../../api/console/contracts/index.ts';
 import type { Plan } from '../../programs/client/wallet/plan.ts';
+import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';
 import {
   addPending,
@@ -23,7 +24,6 @@ import {
   keepPlan,
   type PendingTransaction,
 } from './pending.ts';
-import { refusalSentence } from './refusals.ts';
 import { signatureOf } from './signedTransaction.ts';
 
 /** The ledger's node, and how wallets name the ledger. */

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { type Plan, preview } from '../../programs/client/wallet/plan.ts';
+import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { useConfig } from '../data/ledger.ts';
 import { useAsRead } from '../data/queries.ts';
 import { shorten } from '../design/address.tsx';
@@ -11,7 +12,6 @@ import { ErrorNotice, Loading, Notice, Reading } from '../design/notice.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
 import { useConnection } from '../wallet/wallets.ts';
 import { usePending } from './pending.ts';
-import { refusalSentence } from './refusals.ts';
 import { SigningObstacle, useCanSign } from './signingObstacle.tsx';
 import {
   messageOf,

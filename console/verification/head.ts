@@ -22,7 +22,7 @@ const GIVEN = [
   ['delivery.receipt', 'Your receipt does not fit it.'],
 ] as const;
 
-const KEPT = 'What the node shows of it contradicts no rule. What you gave to compare differs.';
+const KEPT = 'The node shows nothing that contradicts a rule. What you gave to compare differs.';
 
 /** The result in a title and a sentence. A given text that differs does not make the job fail. */
 export function headOf(checks: readonly Check[]): Head {

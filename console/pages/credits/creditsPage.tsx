@@ -48,7 +48,7 @@ export default function CreditsPage() {
           <Inability />
           {data.rules.deposits_paused && (
             <Notice tone="warn">
-              <p>Buying credits is paused. What you have can be spent and withdrawn as ever.</p>
+              <p>Buying credits is paused. You can still spend and withdraw your credits.</p>
             </Notice>
           )}
           {data.is_open ? (

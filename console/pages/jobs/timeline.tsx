@@ -52,7 +52,7 @@ function stepsOf(job: ConsoleJob): Step[] {
       ? [
           {
             name: dispute.status === 'open' ? 'Dispute open' : 'Dispute opened',
-            what: 'The client received another text, it says.',
+            what: 'The client says that it received another text.',
             at: dispute.opened_at,
           },
         ]

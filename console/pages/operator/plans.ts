@@ -115,7 +115,7 @@ export function retirePlan(
     ],
     describe: () => [
       isKept
-        ? 'The model works on; its retirement is taken back.'
+        ? 'The model goes on: its retirement is cancelled.'
         : `The model works until ${formatTime(new Date(seconds * 1_000).toISOString())}.`,
     ],
   };

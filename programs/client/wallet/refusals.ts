@@ -1,4 +1,5 @@
-import type { EscrowErrorName, Refusal } from '@svc-inference/client/wallet';
+import type { EscrowErrorName } from '../generated/types.ts';
+import type { Refusal } from '../sender/sendResult.ts';
 
 /** Why the program refuses, for those who have to do something about it. */
 const SENTENCES: Partial<Record<EscrowErrorName, string>> = {
@@ -6,7 +7,7 @@ const SENTENCES: Partial<Record<EscrowErrorName, string>> = {
   CreditAccountFull:
     'The account would hold more credits, available and locked together, than the program allows one account.',
   InsufficientCredits: 'The account has fewer credits available than this takes.',
-  AlreadyInitialized: 'The account exists already. Reload this page.',
+  AlreadyInitialized: 'The account exists already. Start again with its present state.',
   DisputeWindowClosed: 'The dispute window is over: it lasts 60 seconds from the settlement.',
   DisputeLimitReached: 'The wallet has as many open disputes as it may have.',
   AlreadyDisputed: 'The job was disputed before.',
