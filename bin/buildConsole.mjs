@@ -6,7 +6,11 @@ import { makeFolder } from './builtFolder.mjs';
 import { root } from './pinnedNode.mjs';
 
 const built = join(root, 'console/dist');
-const SOURCES = ['console', 'programs/client', 'api/console/contracts', 'common/priceSteps.ts'];
+/** The pages, and all that they import. */
+const SOURCES = [
+  ...['console', 'programs/client', 'webhooks'],
+  ...['api/console/contracts', 'common/priceSteps.ts'],
+];
 
 if (existsSync(join(root, 'console/index.html'))) {
   await makeFolder({ built, sources: SOURCES, build });

@@ -288,7 +288,7 @@ describe('the task that a worker receives', () => {
     for (const field of Object.keys(heeded)) expect(documented).toContain(`\`${field}\``);
   });
 
-  it('has its passed fields from one statement, which the contract of clients and a document repeat', () => {
+  it('has its passed fields from one statement, and in two more files', () => {
     const isNamed = (path: string) => /\bmin_p\b/.test(readSource(path));
     const named = listFiles().filter((path) => isProduct(path) || path.startsWith('docs/'));
     // A new field touches these, a test, and the changelog.

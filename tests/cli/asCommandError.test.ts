@@ -9,7 +9,7 @@ const throwing = (error: Error) => () => {
 const rejecting = (error: Error) => async () => throwing(error)();
 
 describe('the errors of a command', () => {
-  it('are CommandErrors with their own message where an owner has to set something up', async () => {
+  it('are CommandErrors with their message where an owner has to act', async () => {
     const error = new SetupError('The program is not set up.');
     const expected = new CommandError('The program is not set up.', { cause: error });
     expect(() => asCommandError(throwing(error))).toThrow(expected);

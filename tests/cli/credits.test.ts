@@ -61,7 +61,7 @@ async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
 }
 
 describe('svc credits buy', () => {
-  it('opens the account and sets the gateway’s limits, and says so beforehand', async () => {
+  it('opens the account and sets the gateway’s limits, as it has announced', async () => {
     const wallet = await fundWallet(500n);
     const { said, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
     expect(said).toEqual([

@@ -28,7 +28,7 @@ const endAs = (outcome: SendResult, signature: string) => {
 };
 
 describe('the plan of a sent transaction', () => {
-  it('is kept after it expired, to be signed again, until its notice is dismissed', () => {
+  it('is kept after it expired, to sign it again, until it is dismissed', () => {
     endAs(EXPIRED, 'one');
     expect(pending.planOf('one')).toBe(PLAN);
     pending.dismissEnded('one');

@@ -28,7 +28,7 @@ it('npm run generate -- --check finds every generated file current', () => {
   expect(run('bin/generate.ts', '--check')).toMatchObject({ status: 0, stderr: '' });
 });
 
-it('npm run lint:packages -- licences accepts the licence of every dependency', () => {
+it('npm run lint:packages -- licences accepts every dependency’s licence', () => {
   const { status, stdout, stderr } = run('bin/lintPackages.mjs', 'licences');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('zod ');
@@ -38,7 +38,7 @@ it('npm run lint:packages refuses an unknown check', () => {
   expect(run('bin/lintPackages.mjs', 'unknown').stderr).toContain('name types or licences');
 });
 
-it('npm run counts -- --rules shows that every rule of the interface has a test', () => {
+it('npm run counts -- --rules finds a test of every rule of the interface', () => {
   const { status, stdout } = run('tests/tidy/counts.ts', '--rules');
   expect(stdout).toMatch(/^rules of the interface that tests show +(\d+) of \1\n/);
   expect(status).toBe(0);

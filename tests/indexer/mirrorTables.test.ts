@@ -47,7 +47,7 @@ async function differences(tables: typeof MIRROR_TABLES = MIRROR_TABLES): Promis
 }
 
 describe('mirrorTables.ts', () => {
-  it('gives each mirrored table the columns that the database has, with their types', async () => {
+  it('gives each mirrored table the database’s columns, with their types', async () => {
     expect(await differences()).toEqual([]);
   });
 

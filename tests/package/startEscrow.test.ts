@@ -156,7 +156,7 @@ describe('startEscrow with its defaults', () => {
     expect(escrow.lastEvents()).toEqual([]);
   });
 
-  it('refuses a signature that the ed25519 program refuses, and says so', async () => {
+  it('refuses by name a signature that the ed25519 program refuses', async () => {
     const escrow = await startEscrow();
     const { publicKey } = escrow.stranger;
     const forged = Ed25519Program.createInstructionWithPublicKey({

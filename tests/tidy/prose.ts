@@ -8,14 +8,16 @@ export interface Prose {
   text: string;
 }
 
-/** @returns the words of a source file of TypeScript or Rust, or of a shell script's comments */
+/** @returns the words of a source file of TypeScript, Rust or SQL, or of a shell script's comments */
 export function proseOf(path: string, source: string): Prose[] {
   if (/\.m?[jt]sx?$/.test(path)) return joined(piecesOfTypeScript(path, source), source);
-  return joined(piecesOf(path.endsWith('.rs') ? RUST : SHELL, source), source);
+  const pattern = path.endsWith('.rs') ? RUST : path.endsWith('.sql') ? SQL : SHELL;
+  return joined(piecesOf(pattern, source), source);
 }
 
 const RUST =
   /\/\/[/!]?(?<comment>.*)|"(?<string>(?:\\.|[^"\\])*)"|'(?:\\.|[^'\\])'|(?<name>[A-Za-z_]\w*)/g;
+const SQL = /--(?<comment>.*)|'(?<string>[^']*)'|(?<name>[a-z_]\w*)/g;
 const SHELL = /(?:^|\s)#(?!!)(?<comment>.*)$/gm;
 
 /** A piece of the source, by its offset. */

@@ -27,11 +27,11 @@ export function isProduct(path: string): boolean {
 
 /**
  * Sources with comments, strings or names of ours. Left out are generated files, and the texts that
- * token counts were fitted to. Migrations, too: one that a database has had is never edited.
+ * token counts were fitted to.
  */
 export function hasProse(path: string): boolean {
   return (
-    /\.(tsx?|m[jt]s|rs|sh)$|^\.ci\/run$/.test(path) &&
+    /\.(tsx?|m[jt]s|rs|sql|sh)$|^\.ci\/run$/.test(path) &&
     !/\/generated\/|^bench\/tokens\/\w+Texts\.ts$/.test(path)
   );
 }

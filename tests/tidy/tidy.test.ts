@@ -7,6 +7,7 @@ import {
   hasProse,
   importCircles,
   importGraph,
+  importsOf,
   isProduct,
   listFiles,
   mutualFolders,
@@ -125,6 +126,21 @@ describe('the source tree', () => {
         /\bDate\.now\b|\bDate\(\)|new Date[;,)]|timeOrigin|Temporal/.test(readSource(path)),
     );
     expect(clocks).toEqual(['console/data/serviceTime.ts']);
+  });
+
+  it('builds the pages again when any file that they import has changed', () => {
+    const [, list = ''] = /SOURCES = \[(.*?)\n\];/s.exec(readSource('bin/buildConsole.mjs')) ?? [];
+    const sources = [...list.matchAll(/'([^']+)'/g)].map(([, path = '']) => path);
+    const reached = new Set(typescript.filter((path) => /^console\/(?!build\/)/.test(path)));
+    for (const path of reached) {
+      for (const each of importsOf(path)) {
+        if (!each.isType && each.names?.length !== 0) reached.add(each.path);
+      }
+    }
+    const isSource = (path: string) =>
+      sources.some((source) => path === source || path.startsWith(`${source}/`));
+    expect(sources.length).toBeGreaterThan(2);
+    expect([...reached].filter((path) => !isSource(path))).toEqual([]);
   });
 
   it('has at most 20 files in a folder of the product, the instructions aside', () => {

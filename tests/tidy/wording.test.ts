@@ -24,6 +24,7 @@ describe('the words of a source', () => {
     ['a.rs', `fn a() {}\n/// For ${WORD}.`, ['comment', 2, WORD]],
     ['a.rs', `const A: &str = "for ${WORD}";`, ['string', 1, WORD]],
     ['a.rs', `fn for_${WORD}() {}`, ['name', 1, WORD]],
+    ['a.sql', `select 1;\n-- For ${WORD}.`, ['comment', 2, WORD]],
     ['a.sh', `#!/bin/sh\necho a # for ${WORD}`, ['comment', 2, WORD]],
   ])('are found in %s: %j', (path, source, found) => {
     expect(wordsIn(path, source)).toEqual([found]);

@@ -15,8 +15,10 @@ export function bannedWord({ kind, text }: Prose): string | undefined {
 /** @returns the sentences of a comment or a string that are too long for one reading */
 export function tooLong({ kind, text }: Prose): string[] {
   if (kind === 'name') return [];
-  // A tag begins a sentence of its own, and code in a string has none.
-  return longSentences(text.replaceAll(/^\s*(?=@\w)/gm, '\n'))
+  // A tag begins a sentence of its own. Code in a string has none, and the linter's marks are no prose.
+  return longSentences(
+    text.replaceAll(/^\s*biome-ignore.*$/gm, '').replaceAll(/^\s*(?=@\w)/gm, '\n'),
+  )
     .filter((sentence) => kind === 'comment' || !IS_CODE.test(sentence.text))
     .map((sentence) => `${sentence.words} words: ${sentence.text.trim()}`);
 }
