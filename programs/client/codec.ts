@@ -210,4 +210,4 @@ const kindOf = ({ name, discriminator }: { name: string; discriminator: number[]
 
 /** The program's kinds of account and event, with the bytes that each begins with. */
 export const ACCOUNT_KINDS: readonly Kind[] = idl.accounts.map(kindOf);
-export const EVENT_KINDS: readonly Kind[] = idl.events.map(kindOf);
+export const PROGRAM_EVENTS: readonly Kind[] = idl.events.map(kindOf);

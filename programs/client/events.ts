@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import { createAddresses } from './addresses.ts';
-import { DISCRIMINATOR_BYTES, decodeStruct, EVENT_KINDS } from './codec.ts';
+import { DISCRIMINATOR_BYTES, decodeStruct, PROGRAM_EVENTS } from './codec.ts';
 import type { EscrowEvent } from './generated/types.ts';
 
 import { startsWithBytes } from './platform/bytes.ts';
@@ -100,7 +100,7 @@ const isTagged = ({ data }: { readonly data: string }): boolean =>
  * @throws Error when these are not exactly the bytes of an event that this client knows
  */
 export function decodeEventData(bytes: Uint8Array): EscrowEvent {
-  const kind = EVENT_KINDS.find(({ discriminator }) =>
+  const kind = PROGRAM_EVENTS.find(({ discriminator }) =>
     startsWithBytes(bytes, discriminator, EVENT_TAG.length),
   );
   if (!startsWithBytes(bytes, EVENT_TAG) || kind === undefined) {

@@ -6,7 +6,7 @@ import {
   accountSize,
   DISCRIMINATOR_BYTES,
   decodeStruct,
-  EVENT_KINDS,
+  PROGRAM_EVENTS,
 } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
@@ -83,7 +83,7 @@ describe(`our decoder, compared with Anchor’s coder (seed ${random.seed})`, ()
       expect(accountSize(name)).toBe(coder.accounts.size(name));
       expect(accountFilter(name as 'Job')).toEqual({ memcmp: coder.accounts.memcmp(name) });
     }
-    expect(EVENT_KINDS.map(({ name }) => name)).toEqual(idl.events.map(({ name }) => name));
+    expect(PROGRAM_EVENTS.map(({ name }) => name)).toEqual(idl.events.map(({ name }) => name));
   });
 
   it('returns where a field begins', () => {
