@@ -4,3 +4,4 @@
 await import('../programs/tools/idl.ts');
 await import('../programs/tools/reference.ts');
 await import('./settings.ts');
+await import('./webhookEvents.ts');

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
-import { API_VERSION, type EventData, type EventKind } from '../webhooks/events.ts';
+import { API_VERSION, type EventData, type EventKind, TEST_KIND } from '../webhooks/events.ts';
 import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendBudget } from './budget.ts';
 import { notifyDue } from './due.ts';
 import { renderEnvelope } from './envelope.ts';
 import { insertListenerEvents } from './listeners.ts';
 import { lockSendable, type Sendable, type WebhookKey } from './webhooks.ts';
-
-/** Sent at its owner's wish, to see that a webhook works. No webhook subscribes to it. */
-const TEST_EVENT = 'webhook.test';
 
 /**
  * Sends a webhook an event of a kind of its own, `webhook.test`, whatever it subscribes to. It goes
@@ -29,7 +26,7 @@ export async function sendTestEvent(
     const webhook = await lockSendable(client, key);
     const { wallet, url } = webhook;
     await spendBudget(client, budget, { wallet, urls: [url] });
-    const test = createTest(TEST_EVENT, { webhook_id: key.id });
+    const test = createTest(TEST_KIND, { webhook_id: key.id });
     const id = await insertTest(client, test, webhook);
     await notifyDue(client);
     return id;
@@ -45,8 +42,8 @@ interface TriggeredEvent {
 }
 
 /**
- * Sends an event that did not happen to all of the wallet's webhooks that subscribe to its kind and
- * are not disabled, and to its listeners. To a webhook it goes as a test event does, once.
+ * Sends an event that did not happen to the wallet's listeners, and to its webhooks that subscribe
+ * to the kind and are not disabled. To a webhook it goes as a test event does, once.
  *
  * @param event.data what it says: the same to all
  * @throws BudgetSpentError when it cannot go to all of them now: then it goes to none
@@ -101,7 +98,7 @@ function createTest(event: string, data: object): TestEvent {
   return { id, event, createdAt, render };
 }
 
-/** Of one webhook: so many wait at most, and so many are kept that were made. */
+/** How many of one webhook wait at most, and how many are kept that were made. */
 const TESTS_PER_WEBHOOK_MAX = 100;
 
 /**

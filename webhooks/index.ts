@@ -1,10 +1,10 @@
 /** For those who receive webhooks: proves that a delivery is genuine, and types what it says. */
 
 export {
-  EVENT_KINDS,
   type EventData,
   type EventEnvelope,
   type EventKind,
+  WEBHOOK_KINDS as EVENT_KINDS,
   type WebhookEvent,
 } from './events.ts';
 export {

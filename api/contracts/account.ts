@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normalizeUrl } from '../../common/net/urls.ts';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import type { WebhookRow } from '../sql/accounts.ts';
 import { credits, ledgerAddress, textOfLength, time, usdc } from './values.ts';
 
@@ -45,11 +45,11 @@ const url = z
   });
 
 const events = z
-  .array(z.enum(EVENT_KINDS, { error: `must be one of ${EVENT_KINDS.join(', ')}` }), {
+  .array(z.enum(WEBHOOK_KINDS, { error: `must be one of ${WEBHOOK_KINDS.join(', ')}` }), {
     error: 'must be an array of event kinds',
   })
   .min(1, { error: 'must name at least one event kind' })
-  .max(EVENT_KINDS.length, { error: `must name at most ${EVENT_KINDS.length} event kinds` })
+  .max(WEBHOOK_KINDS.length, { error: `must name at most ${WEBHOOK_KINDS.length} event kinds` })
   .superRefine((kinds, context) => {
     const repeated = kinds.findIndex((kind, index) => kinds.indexOf(kind) !== index);
     if (repeated === -1) return;
@@ -77,7 +77,7 @@ export type WebhookRequest = z.infer<typeof webhookRequest>;
 export const webhookObject = z.object({
   id: z.string().regex(/^wh_[0-9a-f]{32}$/),
   url: z.string().meta({ format: 'uri' }),
-  events: z.array(z.enum(EVENT_KINDS)),
+  events: z.array(z.enum(WEBHOOK_KINDS)),
   created_at: time,
   status: z
     .enum(['active', 'failed', 'disabled'])
@@ -127,5 +127,5 @@ export function webhookView(webhook: WebhookRow): WebhookObject {
 
 /** A choice of events is a set; the same set always reads the same. */
 function inPublishedOrder(kinds: readonly EventKind[]): EventKind[] {
-  return EVENT_KINDS.filter((kind) => kinds.includes(kind));
+  return WEBHOOK_KINDS.filter((kind) => kinds.includes(kind));
 }

@@ -1,8 +1,10 @@
-import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
+import { webhookKinds } from '../../webhooks/kinds.ts';
 import { ApiError, type ErrorCode, errorBody, errorTable } from '../contracts/errors.ts';
+import { eventExample } from '../contracts/events.ts';
 import { jobListQuery } from '../contracts/job.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
-import { codeSamples, eventExample, examples, streamExample } from './examples.ts';
+import { codeSamples, examples, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
 import { commonErrors, type EndpointDescription } from './operations.ts';
 import { eventSchemaName, querySchemas, refTo, type SchemaName } from './schemas.ts';
@@ -152,23 +154,6 @@ function mediaType(name: SchemaName): MediaType {
   return { schema: refTo(name), ...(example && { example }) };
 }
 
-const meanings: Record<EventKind, string> = {
-  'job.submitted': 'A job was created and its credits are locked.',
-  'job.processing':
-    'A worker acknowledged the job. Our choice: again when another worker takes over.',
-  'job.completed': 'The job settled on the ledger and the worker is paid.',
-  'job.failed': 'The job failed before its completion; its credits are back.',
-  'job.timeout': 'No worker completed the job within 120 s; its credits are back.',
-  'job.disputed': 'A dispute was opened.',
-  'job.dispute_resolved': 'Our choice: a dispute ended, by a verdict or undecided.',
-  'credit.low':
-    'The balance fell below the threshold, 100 credits. Our choice: judged ' +
-    'on available and locked credits together, once for each crossing.',
-  'credit.topup': 'Credits were added.',
-  'worker.registered': 'A worker registered.',
-  'worker.slashed': 'A worker lost stake for a fraudulent proof.',
-};
-
 const headers: Record<string, string> = {
   'Svc-Signature':
     '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` under the secret of the webhook.',
@@ -192,7 +177,7 @@ const parameters = Object.entries(headers).map(
 
 /** What is sent to webhooks, one operation per kind of event. */
 export function describeEvents(): Record<string, { post: Operation }> {
-  return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, { post: describeEvent(kind) }]));
+  return Object.fromEntries(WEBHOOK_KINDS.map((kind) => [kind, { post: describeEvent(kind) }]));
 }
 
 function describeEvent(kind: EventKind): Operation {
@@ -201,7 +186,7 @@ function describeEvent(kind: EventKind): Operation {
     operationId: `on${eventSchemaName(kind)}`,
     tags: ['Events'],
     summary: kind,
-    description: meanings[kind],
+    description: meaningOf(webhookKinds[kind]),
     // Deliveries are signed, they carry no key.
     security: [],
     parameters,
@@ -217,4 +202,12 @@ function describeEvent(kind: EventKind): Operation {
       },
     },
   };
+}
+
+/** What this service adds to the interface is marked as its choice. */
+function meaningOf(kind: { meaning: string; choice?: string; isOurs?: true }): string {
+  const { meaning, choice, isOurs } = kind;
+  const asChoice = (text: string) => `Our choice: ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+  if (isOurs) return asChoice(meaning);
+  return choice === undefined ? meaning : `${meaning} ${asChoice(choice)}`;
 }

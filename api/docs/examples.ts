@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { API_VERSION, type EventData, type EventKind } from '../../webhooks/events.ts';
+import { EXAMPLE } from '../../webhooks/kinds.ts';
 import type {
   AccountObject,
   CreatedWebhook,
@@ -18,35 +18,21 @@ import type { CodeSample } from './openApi.ts';
 
 /** One job's life, which every example of the documentation follows. */
 
-const jobId = 'job_019a9fd1c3b47c1e8f3a5d2b6c7e9f01';
+const { jobId, worker, escrowAddress, escrowTx, settlementTx, settledAt } = EXAMPLE;
+const { disputeTx, workerHash, otherHash } = EXAMPLE;
 const webhookId = 'wh_5f0c1f6f2d9a4f5b8c3e7a1d0b9e8f72';
 const wallet = '8cCnPgHWg7JR4Dzw7mjmdDREhETtgoVr3ku91CY9A2YG';
-const worker = '5ZaK7XsmTsSzANbCrJERAxDzZqtdysVLGKo5dBiZ76AQ';
-const escrowAddress = '7N6SsTeruR4c9b8sj1vuhXMMDiNAjzxKP14WQuHqhh6x';
-const escrowTx =
-  '2oYLVuwsEUk4VhEwosWuvajAhM6ZvaFFJ3VK6cbhb33mG7mHhAvTNZL4znmuMNGAc5HqPM2SB77QRxgnzGeMDL5A';
-const settlementTx =
-  '63dTxBEkoD48zMVhBEexVWiNv5akzUaik9scAyL8fxtHvvbi9iaYJEFLCQfEZADRKwh1oRy9VKktBqerJhnwqAiN';
-const disputeTx =
-  '22pfPsjKJmoFVpihEhfDVBW2MjY4CiGCnbKF6yKt7UQ7AyP77xW9uyzaesA8x9zKVPFyV4CbMcBjGXN4P5D7MENz';
-const refundTx =
-  '2htwqarwqYduxSL7NiuyLejNvQFGgms62UdPaaDTPEjZbcoh5pv8Xc4WxbeXTgMTx8B58Ugkw7aq6LBWxkDazuwh';
-const topupTx =
-  'vFMSLvaDNnMYfRf1KfyNuVFsEA579LaDP8AZ4b2ik9HhBBsEfmx562R8XFT1Cv4Ck19vmG64qTeZih9h8CpCf6d';
-const workerHash = 'sha256:334d016f755cd6dc58c53a86e183882f8ec14f52fb05345887c8a5edd42c87b7';
-const otherHash = 'sha256:0da72197e898ebe1814471a76048ed137a089f595c1e7038f2b70e98645e7652';
 const lockedAt = '2026-11-24T09:30:00.000Z';
-const settledAt = '2026-11-24T09:30:02.000Z';
 const created = Date.parse(lockedAt) / 1_000;
 const usage = { prompt_tokens: 14, completion_tokens: 6, total_tokens: 20 };
 
 const model: ModelObject = {
-  id: 'qwen3-8b',
+  id: EXAMPLE.model,
   object: 'model',
   created: 1_795_000_000,
   owned_by: 'Alibaba',
   svc: {
-    tier: 'standard',
+    tier: EXAMPLE.tier,
     credits_per_request: 8,
     credits_per_1k_tokens: 4,
     active_workers: 12,
@@ -76,7 +62,7 @@ const job: JobObject = {
     settlement_tx: settlementTx,
     refund_tx: null,
     escrow_pda: escrowAddress,
-    slot: 312_480_155,
+    slot: EXAMPLE.slot,
     proof_hash: workerHash,
   },
   usage,
@@ -158,102 +144,6 @@ export const examples = {
 export const streamExample = `${[...stream.map((data) => JSON.stringify(data)), '[DONE]']
   .map((data) => `data: ${data}\n\n`)
   .join('')}`;
-
-const chain_slot = job.on_chain.slot;
-const credits_remaining = 9_992;
-const refunded = {
-  job_id: jobId,
-  model: model.id,
-  tier: model.svc.tier,
-  credits_refunded: 8,
-  refund_tx: refundTx,
-  chain_slot,
-  credits_remaining: 10_000,
-};
-
-const eventData: EventData = {
-  'job.submitted': {
-    job_id: jobId,
-    model: model.id,
-    tier: model.svc.tier,
-    credits_locked: 8,
-    escrow_tx: escrowTx,
-    escrow_pda: escrowAddress,
-    chain_slot,
-    credits_remaining,
-  },
-  'job.processing': {
-    job_id: jobId,
-    model: model.id,
-    worker_address: worker,
-    tx: settlementTx,
-    chain_slot,
-  },
-  'job.completed': {
-    job_id: jobId,
-    model: model.id,
-    tier: model.svc.tier,
-    credits_charged: 8,
-    usdc_value: 0.08,
-    worker_address: worker,
-    settlement_tx: settlementTx,
-    chain_slot,
-    prompt_tokens: usage.prompt_tokens,
-    completion_tokens: usage.completion_tokens,
-    credits_remaining,
-  },
-  'job.failed': { ...refunded, reason: 'proof_missing' },
-  'job.timeout': refunded,
-  'job.disputed': {
-    job_id: jobId,
-    your_hash: otherHash,
-    worker_hash: workerHash,
-    dispute_tx: disputeTx,
-    chain_slot,
-    arbitration_ends_at: '2026-11-25T09:30:30.000Z',
-  },
-  'job.dispute_resolved': {
-    job_id: jobId,
-    outcome: 'upheld',
-    credits_returned: 8,
-    resolution_tx: refundTx,
-    chain_slot,
-  },
-  'credit.low': { credits_remaining: 92, usdc_value: 0.92, threshold: 100 },
-  'credit.topup': {
-    credits_added: 10_000,
-    credits_remaining: 10_092,
-    usdc_value: 100.92,
-    tx: topupTx,
-    chain_slot,
-  },
-  'worker.registered': {
-    worker_address: worker,
-    endpoint: 'https://worker.example.com',
-    models: [model.id],
-    stake_token: 1_000,
-    tx: topupTx,
-    chain_slot,
-  },
-  'worker.slashed': {
-    worker_address: worker,
-    slash_amount_token: 500,
-    slash_tx: refundTx,
-    reason: 'fraudulent_proof',
-    related_job_id: jobId,
-  },
-};
-
-/** What is delivered to a webhook for one kind of event. */
-export function eventExample(kind: EventKind) {
-  return {
-    id: 'evt_3c1b0a5e7d2f4b6890a1c2e3d4f5a6b7',
-    event: kind,
-    created_at: settledAt,
-    api_version: API_VERSION,
-    data: eventData[kind],
-  };
-}
 
 const languages = [
   { lang: 'shell', label: 'curl', folder: 'curl', extension: 'sh' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import {
   accountObject,
   createdWebhook,
@@ -54,7 +54,9 @@ export function refTo(name: string): Schema {
 export function componentSchemas(): Record<string, Schema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  for (const kind of EVENT_KINDS) registry.add(eventEnvelope(kind), { id: eventSchemaName(kind) });
+  for (const kind of WEBHOOK_KINDS) {
+    registry.add(eventEnvelope(kind), { id: eventSchemaName(kind) });
+  }
   const { schemas } = z.toJSONSchema(registry, {
     // What is read, not what a parser makes of it: requests are parsed into other forms, and
     // answers may get more fields.
@@ -74,8 +76,8 @@ export function querySchemas(query: z.ZodObject): Record<string, Schema> {
 }
 
 /**
- * What a reader learns nothing from: JavaScript's own bounds, unless a schema names them itself, and
- * a format again as a pattern.
+ * Removes JavaScript's own bounds, unless a schema names them itself, and patterns that repeat a
+ * format.
  */
 function omitNoise({
   zodSchema,

@@ -6,7 +6,7 @@ import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
-import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
+import { API_VERSION, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 
 /** How much a database holds. */
 export interface Size {
@@ -52,7 +52,7 @@ async function subscribe(pool: pg.Pool, wallets: readonly string[]): Promise<voi
     await pool.query(
       `insert into service.webhooks (id, wallet, url, events, api_version, secret)
        values ($1, $2, 'https://receiver.example', $3, $4, '')`,
-      [`wh_${randomUUID()}`, wallet, EVENT_KINDS, API_VERSION],
+      [`wh_${randomUUID()}`, wallet, WEBHOOK_KINDS, API_VERSION],
     );
   }
 }

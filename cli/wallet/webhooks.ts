@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { EVENT_KINDS } from '../../webhooks/events.ts';
+import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { parseUrlOf } from '../terminal/ledgerNode.ts';
 import { listen } from './listen.ts';
 import { type SignIn, withSession } from './service.ts';
@@ -17,7 +17,7 @@ export function createWebhooksCommand(): Command {
     .action(listenHere);
   addSignInOptions(webhooks.command('trigger'))
     .description('send an example of an event, once, to the webhooks and terminals of the wallet')
-    .addArgument(new Argument('<kind>', 'the kind of event').choices(EVENT_KINDS))
+    .addArgument(new Argument('<kind>', 'the kind of event').choices(WEBHOOK_KINDS))
     .action((kind: string, signIn: SignIn) =>
       withSession(signIn, ({ call }) => trigger(kind, call)),
     );

@@ -5,7 +5,7 @@ import { type AppServices, createApp } from '../../api/app.ts';
 import { apiErrorCodes, type ErrorCode, errorTable } from '../../api/contracts/errors.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import type { OpenApiDocument, Operation } from '../../api/docs/openApi.ts';
-import { EVENT_KINDS } from '../../webhooks/events.ts';
+import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 
 const document: OpenApiDocument = buildDocument('https://api.example.com');
@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes every kind of event and no other [surface.openapi]', () => {
-    expect(events.map(({ name }) => name)).toEqual([...EVENT_KINDS]);
+    expect(events.map(({ name }) => name)).toEqual([...WEBHOOK_KINDS]);
   });
 
   it('lists every error code, with a status from the error table [errors.per-endpoint]', () => {

@@ -6,7 +6,7 @@ import { createWebhooks } from '../../api/account/webhooks.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
-import { API_VERSION, EVENT_KINDS } from '../../webhooks/events.ts';
+import { API_VERSION, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { insertAccount } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
@@ -129,13 +129,13 @@ describe('POST /v1/webhooks', () => {
   });
 
   it('shows the events in the published order, whatever the order sent', async () => {
-    const { body } = await create({ url, events: [...EVENT_KINDS].reverse() });
-    expect(body.events).toEqual(EVENT_KINDS);
+    const { body } = await create({ url, events: [...WEBHOOK_KINDS].reverse() });
+    expect(body.events).toEqual(WEBHOOK_KINDS);
   });
 
   it('accepts the longest url together with all events', async () => {
     const longest = `https://hooks.example.com/${randomBytes(2_048).toString('hex')}`;
-    const body = { url: longest.slice(0, 2_048), events: EVENT_KINDS };
+    const body = { url: longest.slice(0, 2_048), events: WEBHOOK_KINDS };
     expect((await create(body)).status).toBe(200);
     expect((await create({ ...body, url: longest.slice(0, 2_049) })).status).toBe(400);
   });

@@ -14,7 +14,7 @@ import {
 } from '../../testing/indexer/receiver.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { verifyWebhook } from '../../webhooks/index.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -108,7 +108,7 @@ const headersOf = ({ headers }: Received) => Object.keys(headers).sort();
 describe('svc webhooks listen', () => {
   it('forwards each event as a webhook gets it, signed with its secret', async () => {
     const remote = await startReceiver();
-    await createWebhook(remote, EVENT_KINDS);
+    await createWebhook(remote, WEBHOOK_KINDS);
     const { secret, lines } = await listen();
 
     await complete();

@@ -39,7 +39,7 @@ import {
 } from '../../testing/ledger/hostileCaller.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { until } from '../../testing/until.ts';
-import { EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { cheapest, widenBounds } from './hostileWriter/catalog.ts';
 import { createEntryPaths, type EntryPath } from './hostileWriter/entryPaths.ts';
 import { CREDITS_MAX, ENDPOINTS, ONES, U64_MAX } from './hostileWriter/extremes.ts';
@@ -114,7 +114,7 @@ async function subscribe(wallets: string[]): Promise<void> {
     sealing: createSealing(Buffer.from(SECRETS_KEY, 'base64')),
   });
   for (const wallet of wallets) {
-    await webhooks.create(wallet, { url: receiver.url, events: [...EVENT_KINDS] });
+    await webhooks.create(wallet, { url: receiver.url, events: [...WEBHOOK_KINDS] });
   }
 }
 
@@ -330,7 +330,7 @@ describe('the mirror', () => {
     const envelopes = receiver.received.map(({ body }) => JSON.parse(body) as { event: EventKind });
     for (const envelope of envelopes) eventEnvelope(envelope.event).parse(envelope);
     const kinds = new Set(envelopes.map(({ event }) => event));
-    expect([...kinds].sort()).toEqual([...EVENT_KINDS].sort());
+    expect([...kinds].sort()).toEqual([...WEBHOOK_KINDS].sort());
   });
 
   it('has the same tables after a rebuild', async () => {

@@ -17,7 +17,7 @@ import { untilDispatched } from '../../testing/ledger/walletBooks.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
-import { API_VERSION, EVENT_KINDS, type EventKind } from '../../webhooks/events.ts';
+import { API_VERSION, type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { verifyWebhook, type WebhookEvent } from '../../webhooks/index.ts';
 
 /** Above the default threshold of 100 before the first charge of 8, and below it afterwards. */
@@ -38,7 +38,7 @@ let ends: { receiver: Receiver; secret: string };
 beforeAll(async () => {
   service = await startRunningService();
   wallet = await service.addWallet(CREDITS);
-  every = await subscribe(EVENT_KINDS);
+  every = await subscribe(WEBHOOK_KINDS);
   ends = await subscribe(['job.completed']);
 });
 
@@ -285,7 +285,7 @@ describe('a webhook for every kind', () => {
 
   it('has one envelope with an id of its own for each, also for one kind [events.envelope] [events.subscribed-kinds]', async () => {
     const envelopes = every.receiver.received.map(({ body }) => JSON.parse(body));
-    expect(new Set(envelopes.map(({ event }) => event))).toEqual(new Set(EVENT_KINDS));
+    expect(new Set(envelopes.map(({ event }) => event))).toEqual(new Set(WEBHOOK_KINDS));
     expect(new Set(envelopes.map(({ id }) => id)).size).toBe(envelopes.length);
     for (const envelope of envelopes) {
       expect(envelope).toEqual({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_KINDS } from '../../../webhooks/events.ts';
+import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import {
   createdWebhook,
   deletedWebhook,
@@ -10,7 +10,7 @@ import { time, transactionSignature } from '../../contracts/values.ts';
 import type { ConsoleRoute } from './route.ts';
 import { givenTime, pageLimit, rowId, timeNullable } from './values.ts';
 
-/** A webhook with what lies there for it. */
+/** A webhook with the numbers of deliveries that have not arrived. */
 const consoleWebhook = webhookObject.extend({
   pending: z.int().min(0),
   failed: z.int().min(0),
@@ -34,13 +34,12 @@ export type RotatedSecret = z.infer<typeof rotatedSecret>;
 
 const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'undelivered'] as const;
 
-/** Test events have a kind of their own, which nobody subscribes to. */
-const DELIVERED_KINDS = [...EVENT_KINDS, 'webhook.test'] as const;
+const DELIVERED_KINDS = [...WEBHOOK_KINDS, TEST_KIND] as const;
 
 const attempt = z.object({
   attempt: z.int().min(1),
   started_at: time,
-  duration_ms: z.int().nullable().describe('Null while it is under way.'),
+  duration_ms: z.int().nullable().describe('Null while it runs.'),
   status_code: z.int().nullable().describe('Null without an answer.'),
   error: z.string().nullable().describe('Why it failed, in a word; null when it did not.'),
   response: z
@@ -124,7 +123,7 @@ const sentTest = z.object({ delivery_id: z.string() });
 export type SentTest = z.infer<typeof sentTest>;
 
 const triggerRequest = z.object(
-  { event: z.enum(EVENT_KINDS, { error: `must be one of ${EVENT_KINDS.join(', ')}` }) },
+  { event: z.enum(WEBHOOK_KINDS, { error: `must be one of ${WEBHOOK_KINDS.join(', ')}` }) },
   { error: 'must be a JSON object' },
 );
 

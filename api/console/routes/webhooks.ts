@@ -21,12 +21,12 @@ import {
   WebhookNotFoundError,
   type WebhookSummary,
 } from '../../../webhookOperations/webhooks.ts';
-import { EVENT_KINDS } from '../../../webhooks/events.ts';
+import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
 import { webhookView } from '../../contracts/account.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import { parseRequest } from '../../contracts/values.ts';
-import { eventExample } from '../../docs/examples.ts';
+import { eventExample } from '../../contracts/events.ts';
 import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rowId } from '../contracts/values.ts';
 import type { ConsoleWebhook, Delivery, webhookRoutes } from '../contracts/webhook.ts';
@@ -167,7 +167,7 @@ async function explained<Result>(work: Promise<Result>): Promise<Result> {
 
 function summaryView(webhook: WebhookSummary): ConsoleWebhook {
   const { pending, failed, undelivered, previous_secret_until } = webhook;
-  const events = EVENT_KINDS.filter((kind) => webhook.events.includes(kind));
+  const events = WEBHOOK_KINDS.filter((kind) => webhook.events.includes(kind));
   return {
     ...webhookView({ ...webhook, events }),
     pending,

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { CreatedWebhook, WebhookRequest } from '../../../api/console/contracts/index.ts';
+import { KIND_LABELS, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
@@ -8,9 +9,8 @@ import { CheckField, TextField } from '../../design/field.tsx';
 import { ErrorNotice } from '../../design/notice.tsx';
 import { useFresh } from '../../session/session.tsx';
 import styles from './createWebhook.module.css';
-import { EVENT_KINDS } from './webhookValues.tsx';
 
-const CHOSEN_FIRST: WebhookRequest['events'] = ['job.completed', 'job.failed', 'credit.low'];
+const CHOSEN_FIRST: Kinds = ['job.completed', 'job.failed', 'credit.low'];
 
 export function CreateWebhook({
   onCreated,
@@ -23,7 +23,7 @@ export function CreateWebhook({
   const [url, setUrl] = useState('');
   const [events, setEvents] = useState(CHOSEN_FIRST);
   const create = useChange(
-    (body: { url: string; events: WebhookRequest['events'] }) =>
+    (body: { url: string; events: Kinds }) =>
       fresh("A webhook's secret", () => call('POST', '/webhooks', { body })),
     ['/webhooks'],
   );
@@ -33,8 +33,6 @@ export function CreateWebhook({
   const add = () => {
     if (canAdd) create.mutate({ url: url.trim(), events }, { onSuccess: onCreated });
   };
-  const toggle = (kind: WebhookRequest['events'][number], isChosen: boolean) =>
-    setEvents(isChosen ? [...events, kind] : events.filter((one) => one !== kind));
   return (
     <Dialog
       title="Add a webhook"
@@ -64,24 +62,40 @@ export function CreateWebhook({
         hint="https, and reachable from the internet"
         onChange={(event) => setUrl(event.target.value)}
       />
-      <fieldset className={styles.kinds}>
-        <legend>Events</legend>
-        {EVENT_KINDS.map(([kind, meaning]) => (
-          <CheckField
-            key={kind}
-            checked={events.includes(kind)}
-            onChange={(event) => toggle(kind, event.target.checked)}
-            label={
-              <>
-                <code>{kind}</code> <span className="soft">{meaning}</span>
-              </>
-            }
-          />
-        ))}
-      </fieldset>
+      <KindChoice chosen={events} onChange={setEvents} />
       {error && !isUrlWrong && (
         <ErrorNotice error={error} money="No webhook was added. Credits are not affected." />
       )}
     </Dialog>
+  );
+}
+
+type Kinds = WebhookRequest['events'];
+
+function KindChoice({
+  chosen,
+  onChange,
+}: {
+  readonly chosen: Kinds;
+  readonly onChange: (chosen: Kinds) => void;
+}) {
+  const toggle = (kind: Kinds[number], isChosen: boolean) =>
+    onChange(isChosen ? [...chosen, kind] : chosen.filter((one) => one !== kind));
+  return (
+    <fieldset className={styles.kinds}>
+      <legend>Events</legend>
+      {WEBHOOK_KINDS.map((kind) => (
+        <CheckField
+          key={kind}
+          checked={chosen.includes(kind)}
+          onChange={(event) => toggle(kind, event.target.checked)}
+          label={
+            <>
+              <code>{kind}</code> <span className="soft">{KIND_LABELS[kind]}</span>
+            </>
+          }
+        />
+      ))}
+    </fieldset>
   );
 }

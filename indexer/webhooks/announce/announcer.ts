@@ -1,7 +1,7 @@
 import type { Database } from '../../../common/postgres.ts';
 import { notifyDue } from '../../../webhookOperations/due.ts';
 import { insertListenerEvents, type ListenerEvent } from '../../../webhookOperations/listeners.ts';
-import { EVENT_KINDS } from '../../../webhooks/events.ts';
+import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import { atomically } from '../../sql/writeChanges.ts';
 import { readCreditHolders, restoreCreditAlert } from './credits.ts';
@@ -44,7 +44,7 @@ async function selectFinalHeld(database: Database): Promise<string[]> {
 
 /** Forgets what was announced of ledger events and nobody was sent. */
 async function deleteUnsent(database: Database, events: readonly EventPlace[]): Promise<void> {
-  const eventIds = events.flatMap((event) => EVENT_KINDS.map((kind) => eventIdOf(event, kind)));
+  const eventIds = events.flatMap((event) => WEBHOOK_KINDS.map((kind) => eventIdOf(event, kind)));
   const signatures = events.map(({ signature }) => signature);
   await database.query(
     `delete from service.webhook_deliveries

@@ -3,7 +3,7 @@ import { isoTime } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { renderEnvelope } from '../../../webhookOperations/envelope.ts';
 import type { ListenerEvent } from '../../../webhookOperations/listeners.ts';
-import { API_VERSION, EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
+import { API_VERSION, WEBHOOK_KINDS, type EventKind } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../fold/event.ts';
 import type { Occurrence } from './occurrence.ts';
 
@@ -66,7 +66,7 @@ const subscribersWhere = (isOfWallet: string) => `
 /** The first parameters of these statements. */
 const parametersOf = (occurrences: readonly Occurrence[]) => [
   occurrences.map(({ kind }) => kind),
-  EVENT_KINDS,
+  WEBHOOK_KINDS,
   API_VERSION,
 ];
 

@@ -1,5 +1,6 @@
 import { creditsNumber, usdcValue } from '../../../common/format.ts';
 import type { EventData } from '../../../webhooks/events.ts';
+import type { FailureReason } from '../../../programs/client/generated/vocabulary.ts';
 import type { EventOf } from '../../fold/change.ts';
 import { FatalError } from '../../source/errors.ts';
 import type { Describe, Facts, JobFacts } from './occurrence.ts';
@@ -61,7 +62,7 @@ export const describeJobSettled: Describe<'JobSettled'> = ({ data, signature, sl
 export const describeJobFailed: Describe<'JobFailed'> = (event, facts) => ({
   kind: 'job.failed',
   wallet: event.data.wallet,
-  data: refund(event, facts, { reason: event.data.reason }),
+  data: refund(event, facts, { reason: event.data.reason as Exclude<FailureReason, 'none'> }),
 });
 
 export const describeJobRefunded: Describe<'JobRefunded'> = (event, facts) => ({

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { eventData } from '../../../api/contracts/events.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
 import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
 import {
@@ -7,7 +6,8 @@ import {
   type DeliveryRow,
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
-import { API_VERSION, EVENT_KINDS, type EventKind } from '../../../webhooks/events.ts';
+import { API_VERSION, type EventKind, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
+import { webhookKinds } from '../../../webhooks/kinds.ts';
 import { readDocuments } from '../../docs/documents.ts';
 import { liveThrough } from '../life.ts';
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   transactions = await ledger.read();
   scene = await createWebhookScene();
   const wallet = ledger.service.wallet.publicKey.toBase58();
-  await scene.addWebhook({ url: 'https://example.com/all', wallet, events: EVENT_KINDS });
+  await scene.addWebhook({ url: 'https://example.com/all', wallet, events: WEBHOOK_KINDS });
   await scene.pool.query(
     'insert into service.credit_alerts (wallet, threshold_credits) values ($1, $2)',
     [wallet, THRESHOLD],
@@ -57,7 +57,9 @@ function eventsOf<Name extends LedgerEvent['name']>(name: Name) {
 
 describe('the payloads of webhooks', () => {
   it('cover every kind, once for each ledger event behind it [events.kinds]', () => {
-    const counts = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, envelopesOf(kind).length]));
+    const counts = Object.fromEntries(
+      WEBHOOK_KINDS.map((kind) => [kind, envelopesOf(kind).length]),
+    );
     expect(counts).toEqual({
       'job.submitted': eventsOf('JobLocked').length,
       'job.processing': eventsOf('JobAcknowledged').length,
@@ -229,11 +231,11 @@ describe('the payloads of webhooks', () => {
 
   it('are described completely in the reference and in the guide', () => {
     const guide = readDocuments().find(({ path }) => path === 'docs/webhooks.md')?.text ?? '';
-    for (const kind of EVENT_KINDS) {
+    for (const kind of WEBHOOK_KINDS) {
       const [, row = ''] = guide.split(`\n| \`${kind}\` |`);
       const cell = row.split('\n')[0]?.split('|')[1] ?? '';
       const documented = [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field).sort();
-      expect([kind, documented]).toEqual([kind, Object.keys(eventData[kind].shape).sort()]);
+      expect([kind, documented]).toEqual([kind, Object.keys(webhookKinds[kind].data.shape).sort()]);
       for (const { data } of envelopesOf(kind)) {
         expect([kind, Object.keys(data).sort()]).toEqual([kind, documented]);
       }
