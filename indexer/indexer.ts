@@ -22,7 +22,7 @@ import type { LedgerSource } from './source/source.ts';
 import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
 import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
 import { TIME_LIMITS, type TimeLimits } from './timeLimits.ts';
-import type { Announcing } from './webhooks/announce/announcer.ts';
+import type { OutboxSettings } from './webhooks/announce/webhookOutbox.ts';
 
 /** What `/health` and `/ready` answer. */
 export interface IndexerHealth {
@@ -62,7 +62,7 @@ interface Options {
   /** Beyond which the mirror is not ready to be read. */
   readonly lagMax: Lag;
   /** How webhooks learn what the mirror learns. */
-  readonly announcing: Announcing;
+  readonly outboxSettings: OutboxSettings;
   readonly logger: Logger;
   readonly metrics: IndexerMetrics;
   /** Called with an error that a retry cannot mend, after everything has ended. */
@@ -175,12 +175,20 @@ function startParts(
   },
 ): Promise<void>[] {
   const { source, programId, commitment, keepers, reconcileWatch, progress } = options;
-  const { logger, metrics, announcing } = options;
+  const { logger, metrics, outboxSettings } = options;
   const { signal } = leading;
   const { settleIntervalMs } = options.limits ?? TIME_LIMITS;
   const context = { source, commitment, addresses: createAddresses(programId) };
   return [
-    keepMirror({ ...leading, context, logger, metrics, progress, announcing, settleIntervalMs }),
+    keepMirror({
+      ...leading,
+      context,
+      logger,
+      metrics,
+      progress,
+      outboxSettings,
+      settleIntervalMs,
+    }),
     followHead({ source, commitment, progress, signal }),
     reconcileWatch.run(signal),
     ...keepers.map((keeper) => keepOnceComplete(keeper, progress, signal)),

@@ -82,7 +82,7 @@ export async function startIndexer(options: Options): Promise<{ url: string }> {
     reconcileWatch,
     progress,
     lagMax: { slots: config.INDEXER_LAG_SLOTS_MAX, ms: config.INDEXER_LAG_MS_MAX },
-    announcing: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
+    outboxSettings: { awaitsFinality: config.SVC_WEBHOOK_COMMITMENT === 'finalized' },
     onFatal,
     limits,
   });

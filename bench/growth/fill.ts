@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
-import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { createWebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 import { API_VERSION, WEBHOOK_KINDS } from '../../webhooks/events.ts';
@@ -27,7 +27,7 @@ export async function fill(pool: pg.Pool, { jobs, wallets, webhooks }: Size): Pr
   await useSchema(client, MIRROR_SCHEMA);
   await finalize({
     ...{ database: client, source, addresses: createAddresses(), commitment: 'confirmed' },
-    announcer: createAnnouncer({ awaitsFinality: false }, 0n),
+    outbox: createWebhookOutbox({ awaitsFinality: false }, 0n),
     ...{ onFolded: () => {}, signal: new AbortController().signal },
   });
   client.release(true);

@@ -63,7 +63,7 @@ async function sync(
     database: client,
     addresses,
     commitment: 'confirmed',
-    announcer: null,
+    outbox: null,
     signal,
     source: {
       ...source,

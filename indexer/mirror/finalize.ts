@@ -25,7 +25,7 @@ const REACHED: readonly Commitment[] = ['confirmed', 'finalized'];
  * @returns the signatures of what was stored otherwise, and reverted
  */
 export async function storeFinal(context: MirrorContext, slotMax: bigint): Promise<string[]> {
-  const { database, source, announcer } = context;
+  const { database, source, outbox } = context;
   const cursor = await selectCursor(database, 'finalized');
   if (slotMax <= cursor) return [];
   const range: SlotRange = {
@@ -43,7 +43,7 @@ export async function storeFinal(context: MirrorContext, slotMax: bigint): Promi
     await atomically(database, async () => {
       const signatures = final.map(({ signature }) => signature);
       await markFinalized(database, signatures);
-      await announcer?.release(database, signatures);
+      await outbox?.markFinal(database, signatures);
       await moveCursors(database, REACHED, final.at(-1)?.slot ?? cursor);
     });
   }
@@ -91,7 +91,7 @@ export async function finalize(context: MirrorContext): Promise<string[]> {
 }
 
 async function revertLost(context: MirrorContext, finalizedSlot: bigint): Promise<string[]> {
-  const { database, source, announcer } = context;
+  const { database, source, outbox } = context;
   const slotMax = finalizedSlot - BLOCKHASH_SLOTS;
   const overdue = await selectUnfinalized(database, { slotMax, limit: LOST_MAX });
   if (overdue.length === 0) return [];
@@ -109,7 +109,7 @@ async function revertLost(context: MirrorContext, finalizedSlot: bigint): Promis
   for (const signature of lost) await revertAndReapply(context, signature, slots.get(signature));
   await atomically(database, async () => {
     await markFinalized(database, final);
-    await announcer?.release(database, final);
+    await outbox?.markFinal(database, final);
   });
   return lost;
 }

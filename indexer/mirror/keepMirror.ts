@@ -5,8 +5,11 @@ import type { LedgerHints, LogSubscription } from '../source/hints.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { selectCursor } from '../sql/progress.ts';
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
-import { type Announcing, resumeAnnouncing } from '../webhooks/announce/announcer.ts';
-import { movePosition } from '../webhooks/announce/occurrence.ts';
+import {
+  movePosition,
+  type OutboxSettings,
+  resumeOutbox,
+} from '../webhooks/announce/webhookOutbox.ts';
 import { bindLedger } from './bindLedger.ts';
 import { finalize } from './finalize.ts';
 import type { MirrorContext, Progress } from './progress.ts';
@@ -34,14 +37,14 @@ export async function keepMirror(options: {
   logger: Logger;
   metrics: IndexerMetrics;
   progress: Progress;
-  announcing: Announcing;
+  outboxSettings: OutboxSettings;
   settleIntervalMs: number;
 }): Promise<void> {
-  const { client, hints, subscription, signal, metrics, progress, announcing } = options;
+  const { client, hints, subscription, signal, metrics, progress, outboxSettings } = options;
   const { source } = options.context;
   await bindLedger({ ...options.context, database: client });
-  const announcer = await resumeAnnouncing({
-    announcing,
+  const outbox = await resumeOutbox({
+    outboxSettings,
     database: client,
     sweptSlot: await selectCursor(client, 'confirmed'),
     ledgerSlot: () => source.slot('finalized'),
@@ -49,7 +52,7 @@ export async function keepMirror(options: {
   const context: MirrorContext = {
     ...options.context,
     database: client,
-    announcer,
+    outbox,
     signal,
     onFolded: metrics.folded,
   };

@@ -3,7 +3,7 @@ import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { LedgerEvent } from '../fold/event.ts';
 import type { LedgerSource } from '../source/source.ts';
-import type { Announcer } from '../webhooks/announce/announcer.ts';
+import type { WebhookOutbox } from '../webhooks/announce/webhookOutbox.ts';
 import { type NotifyReaders, notifyReaders } from './apply.ts';
 
 /** What keeping the mirror takes. */
@@ -15,20 +15,20 @@ export interface MirrorContext {
   /** How sure the ledger must be of a transaction before it is applied. */
   readonly commitment: Commitment;
   /** Announces what is applied. Null for a rebuild, which repeats old events without notices. */
-  readonly announcer: Announcer | null;
+  readonly outbox: WebhookOutbox | null;
   /** Called after each commit with the events that it folded. */
   readonly onFolded: (events: readonly LedgerEvent[]) => void;
   /** Ends whatever takes long between two database transactions. */
   readonly signal: AbortSignal;
 }
 
-/** Notifies readers and webhooks of folded events. A rebuild, without announcer, notifies none. */
-export function notifierOf({ announcer }: Pick<MirrorContext, 'announcer'>): NotifyReaders {
+/** Notifies readers and webhooks of folded events. A rebuild, without outbox, notifies none. */
+export function notifierOf({ outbox }: Pick<MirrorContext, 'outbox'>): NotifyReaders {
   return async (database, events) => {
-    if (!announcer) return;
+    if (!outbox) return;
     const results = await Promise.allSettled([
       notifyReaders(database, events),
-      announcer.announce(database, events),
+      outbox.announce(database, events),
     ]);
     // After both: statements that one sends once the other failed would come after the rollback.
     for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -167,7 +167,7 @@ export async function rebuildMirror(options: {
     signal,
     onFolded,
     commitment: 'confirmed',
-    announcer: null,
+    outbox: null,
   };
   try {
     await lockRebuild(client);

@@ -6,7 +6,7 @@ import { changesOf } from '../fold/folds.ts';
 import { eventOf, type JournalRow, journalColumns, selectAccountEvents } from '../sql/journal.ts';
 import { selectSequences } from '../sql/progress.ts';
 import { atomically, writeChanges } from '../sql/writeChanges.ts';
-import type { Announcer } from '../webhooks/announce/announcer.ts';
+import type { WebhookOutbox } from '../webhooks/announce/webhookOutbox.ts';
 import { applyTransactions, foldHeldEvents, notifyReaders } from './apply.ts';
 import { type MirrorContext, notifierOf } from './progress.ts';
 
@@ -22,10 +22,10 @@ export async function revertAndReapply(
   signature: string,
   slot: bigint | undefined,
 ): Promise<void> {
-  const { database, source, addresses, announcer, onFolded } = context;
+  const { database, source, addresses, outbox, onFolded } = context;
   const landed = slot === undefined ? null : await source.read({ signature, slot, failed: false });
   const folded = await atomically(database, async () => {
-    await revertTransaction(database, signature, addresses, announcer);
+    await revertTransaction(database, signature, addresses, outbox);
     return landed
       ? applyTransactions(database, [landed], addresses, { notify: notifierOf(context) })
       : [];
@@ -42,7 +42,7 @@ export async function revertTransaction(
   database: Database,
   signature: string,
   addresses: Addresses,
-  announcer: Announcer | null = null,
+  outbox: WebhookOutbox | null = null,
 ): Promise<void> {
   const undone = await undoEvents(database, signature, addresses);
   await database.query('delete from transactions where signature = $1', [signature]);
@@ -58,10 +58,10 @@ export async function revertTransaction(
   for (const [address, sequence] of await selectSequences(database, [...accounts.keys()])) {
     reached.set(address, sequence);
   }
-  await announcer?.withdraw(database, { signature, events: undone });
+  await outbox?.withdraw(database, { signature, events: undone });
   const folded = await foldHeldEvents(database, reached, addresses);
   await notifyReaders(database, [...undone, ...folded]);
-  await announcer?.announce(database, folded);
+  await outbox?.announce(database, folded);
 }
 
 /** An account's changes after one sequence, and before another one; null: to the last. */

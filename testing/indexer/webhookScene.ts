@@ -6,7 +6,7 @@ import { inTransaction } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { applyTransactions } from '../../indexer/mirror/apply.ts';
-import { type Announcer, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { createWebhookOutbox, type WebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
 import type { Outcome } from '../../indexer/webhooks/deliver/exchange.ts';
 import { type AttemptJob, takeDue } from '../../indexer/webhooks/deliver/take.ts';
@@ -40,11 +40,11 @@ interface AttemptRow {
 
 /** Webhooks on their own database, without a ledger. */
 export interface WebhookScene extends MirrorDatabase {
-  readonly announcer: Announcer;
+  readonly outbox: WebhookOutbox;
   /** Folds and announces, as the indexer does. */
-  applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: Announcer): Promise<void>;
+  applyAndAnnounce(transactions: readonly LedgerTransaction[], as?: WebhookOutbox): Promise<void>;
   /** Announces events that are not in the mirror. */
-  announce(events: readonly LedgerEvent[], as?: Announcer): Promise<void>;
+  announce(events: readonly LedgerEvent[], as?: WebhookOutbox): Promise<void>;
   /** @returns its id; by default active, of `WALLET`, for top-ups */
   addWebhook(webhook: {
     url: string;
@@ -79,7 +79,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const logger = createLogger({ name: 'test', level: 'error', into });
   const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
   const agents = createGuardedAgents({ allowLoopback: true });
-  const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
+  const outbox = createWebhookOutbox({ awaitsFinality: false }, 0n);
   const addresses = createAddresses();
   const started: Webhooks[] = [];
   const prepareAttempts = (onAttempt: (outcome: Outcome) => void) =>
@@ -87,15 +87,15 @@ export async function createWebhookScene(): Promise<WebhookScene> {
 
   return {
     ...mirror,
-    announcer,
-    async applyAndAnnounce(transactions, as = announcer) {
+    outbox,
+    async applyAndAnnounce(transactions, as = outbox) {
       for (const transaction of transactions) {
         await inTransaction(pool, (client) =>
           applyTransactions(client, [transaction], addresses, { notify: as.announce }),
         );
       }
     },
-    async announce(events, as = announcer) {
+    async announce(events, as = outbox) {
       await inTransaction(pool, (client) => as.announce(client, events));
     },
     async addWebhook({ url, wallet = WALLET, events = ['credit.topup'], secret = SECRET, status }) {

@@ -135,7 +135,7 @@ async function readLedger(): Promise<void> {
   const client = await pool.connect();
   await sweep({
     ...{ database: client, source: scene.source, addresses, commitment: 'confirmed' },
-    ...{ announcer: null, onFolded: () => {}, signal: new AbortController().signal },
+    ...{ outbox: null, onFolded: () => {}, signal: new AbortController().signal },
   });
   client.release();
 }

@@ -12,7 +12,10 @@ import { clearMirror } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { atomically } from '../../indexer/sql/writeChanges.ts';
-import { type Announcing, createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import {
+  createWebhookOutbox,
+  type OutboxSettings,
+} from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -91,15 +94,15 @@ function slowly(source: LedgerSource): LedgerSource {
 
 interface Keeping {
   readonly source: LedgerSource;
-  readonly announcing: Announcing;
-  readonly announcer?: MirrorContext['announcer'];
+  readonly outboxSettings: OutboxSettings;
+  readonly outbox?: MirrorContext['outbox'];
   /** Ends the connection at this statement; never, where it is undefined. */
   readonly killedAt?: number;
 }
 
 /** Keeps the mirror on a connection of its own. @returns how many database transactions it ended */
 async function keep(
-  { source, announcing, announcer, killedAt }: Keeping,
+  { source, outboxSettings, outbox, killedAt }: Keeping,
   work: (context: MirrorContext) => Promise<unknown>,
 ): Promise<number> {
   const client = await mirror.pool.connect();
@@ -116,7 +119,7 @@ async function keep(
     await useSchema(client, MIRROR_SCHEMA);
     await work({
       ...{ database: client, source, addresses, commitment: 'confirmed' },
-      announcer: announcer ?? createAnnouncer(announcing, 0n),
+      outbox: outbox ?? createWebhookOutbox(outboxSettings, 0n),
       ...{ onFolded: () => {}, signal: new AbortController().signal },
     });
     return commits;
@@ -171,7 +174,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     'yields the tables of one transaction at a time ($when), also when killed',
     async ({ awaitsFinality }) => {
       const { ledger, source } = createHistory();
-      const keeping = { source: slowly(source), announcing: { awaitsFinality } };
+      const keeping = { source: slowly(source), outboxSettings: { awaitsFinality } };
       let kills = 0;
       let commits: number | undefined;
       while (commits === undefined) {
@@ -182,7 +185,12 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
           kills += 1;
         }
       }
-      const clean = { pool: mirror.pool, ledger, announcing: keeping.announcing, floorSlot: 0n };
+      const clean = {
+        pool: mirror.pool,
+        ledger,
+        outboxSettings: keeping.outboxSettings,
+        floorSlot: 0n,
+      };
       const sent = byWallet(await selectDeliveries(mirror.pool));
       const { deliveries } = await foldCleanly(clean);
       expect(sent).toEqual(byWallet(deliveries));
@@ -196,7 +204,7 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     ledger.land([openWallet('anna'), buy('anna', 120n)]);
     ledger.advance(10);
     ledger.finalize(0);
-    const keeping = { source: nodeOf(ledger), announcing: { awaitsFinality: false } };
+    const keeping = { source: nodeOf(ledger), outboxSettings: { awaitsFinality: false } };
     let isDone = false;
     for (let killedAt = 1; !isDone; killedAt += 1) {
       await clearMirror(mirror.pool);
@@ -212,17 +220,17 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
 
   it('applies several transactions in one database transaction', async () => {
     const { ledger, source } = createHistory();
-    const commits = await keep({ source, announcing: { awaitsFinality: false } }, finalize);
+    const commits = await keep({ source, outboxSettings: { awaitsFinality: false } }, finalize);
     expect(await storedSignatures()).toHaveLength(succeededOf(ledger).length);
     expect(commits).toBeLessThan(TRANSACTIONS / 10);
   });
 
   it('copies a history with a gap, and reverts it, like single transactions', async () => {
     const { ledger, source } = createHistory();
-    const announcing = { awaitsFinality: false };
+    const outboxSettings = { awaitsFinality: false };
     const inOrder = succeededOf(ledger);
     const copied: string[] = [];
-    await keep({ source, announcing }, async (context) => {
+    await keep({ source, outboxSettings }, async (context) => {
       const watched = watchCopies(context.database, copied);
       // The first half is copied whole; in the second one an event waits for another.
       const half = 64 + random.below(32);
@@ -235,22 +243,22 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
       await atomically(watched, () => revertTransaction(watched, lost.signature, addresses));
       expect(await count('account_changes', lost.signature)).toBe(0n);
       expect(await count('journal', lost.signature)).toBe(0n);
-      await applyMissing({ ...context, announcer: null }, [lost]);
+      await applyMissing({ ...context, outbox: null }, [lost]);
     });
-    const clean = { pool: mirror.pool, ledger, announcing, floorSlot: 0n };
+    const clean = { pool: mirror.pool, ledger, outboxSettings, floorSlot: 0n };
     expect((await foldCleanly(clean)).tables).toEqual([]);
   });
 
   it('shows readers whole batches, each with its cursor', async () => {
     const { ledger, source } = createHistory();
-    const announcing: Announcing = { awaitsFinality: false };
-    const announcer = createAnnouncer(announcing, 0n);
+    const outboxSettings: OutboxSettings = { awaitsFinality: false };
+    const outbox = createWebhookOutbox(outboxSettings, 0n);
     const positions = new Map(
       succeededOf(ledger).map(({ signature }, index) => [signature, index]),
     );
     const batches: LedgerTransaction['signature'][][] = [];
-    const telling: MirrorContext['announcer'] = {
-      ...announcer,
+    const telling: MirrorContext['outbox'] = {
+      ...outbox,
       async announce(database, events: readonly LedgerEvent[]) {
         const before = await storedSignatures();
         const cursor = await selectCursor(mirror.pool, 'confirmed');
@@ -261,10 +269,10 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
         expect(cursor >= (last?.slot ?? 0n)).toBe(true);
         expect(before).toEqual(expect.arrayContaining(passed.map(({ signature }) => signature)));
         batches.push([...new Set(events.map(({ signature }) => signature))]);
-        return announcer.announce(database, events);
+        return outbox.announce(database, events);
       },
     };
-    await keep({ source, announcing, announcer: telling }, sweep);
+    await keep({ source, outboxSettings, outbox: telling }, sweep);
     expect(batches.flat().map((signature) => positions.get(signature))).toEqual(
       [...positions.values()].slice(0, batches.flat().length),
     );
@@ -281,19 +289,19 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
       const events = transaction.events.map((event) => ({ ...event, name: 'Unknown' as never }));
       return { ...transaction, events };
     };
-    const announcing = { awaitsFinality: false };
-    const work = keep({ source: { ...source, read: unreadable }, announcing }, finalize);
+    const outboxSettings = { awaitsFinality: false };
+    const work = keep({ source: { ...source, read: unreadable }, outboxSettings }, finalize);
     await expect(work).rejects.toThrow('has no Unknown');
     const expected = succeeded.slice(0, bad).map(({ signature }) => signature);
     expect((await storedSignatures()).sort()).toEqual(expected.sort());
     const sent = byWallet(await selectDeliveries(mirror.pool));
     const before = { ...ledger, transactions: succeeded.slice(0, bad) };
-    const clean = { pool: mirror.pool, ledger: before, announcing, floorSlot: 0n };
+    const clean = { pool: mirror.pool, ledger: before, outboxSettings, floorSlot: 0n };
     const { tables, deliveries } = await foldCleanly(clean);
     expect(tables).toEqual([]);
     expect(sent).toEqual(byWallet(deliveries));
 
-    await keep({ source, announcing }, finalize);
+    await keep({ source, outboxSettings }, finalize);
     const differences = await findDifferences({ ...clean, ledger });
     expect(Object.values(differences).flat()).toEqual([]);
   });
@@ -311,14 +319,14 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
       ledger.land([acknowledge(id, 'worker 1')]);
       ledger.land([buy('anna', 1n)]);
       const transactions = places.map((place) => ledger.transactions[place] as Landed);
-      const announcing = { awaitsFinality: false };
-      await keep({ source: nodeOf(ledger), announcing }, async (context) => {
+      const outboxSettings = { awaitsFinality: false };
+      await keep({ source: nodeOf(ledger), outboxSettings }, async (context) => {
         await applyMissing(context, transactions.slice(0, first));
         await applyMissing(context, transactions.slice(first));
       });
       const sent = await selectDeliveries(mirror.pool);
       const listed = { ...ledger, transactions };
-      const clean = { pool: mirror.pool, ledger: listed, announcing, floorSlot: 0n };
+      const clean = { pool: mirror.pool, ledger: listed, outboxSettings, floorSlot: 0n };
       const { tables, deliveries } = await foldCleanly(clean);
       expect(tables).toEqual([]);
       expect(byWallet(sent)).toEqual(byWallet(deliveries));

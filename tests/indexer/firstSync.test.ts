@@ -35,7 +35,7 @@ afterAll(async () => {
 
 function contextWith(signal: AbortSignal, onRead: () => void): MirrorContext {
   return {
-    ...{ database: client, addresses, commitment: 'confirmed', announcer: null, signal },
+    ...{ database: client, addresses, commitment: 'confirmed', outbox: null, signal },
     onFolded: () => {},
     source: {
       ...source,

@@ -65,7 +65,7 @@ async function synchronize(): Promise<void> {
     await useSchema(client, MIRROR_SCHEMA);
     await finalize({
       ...{ database: client, source: createSyntheticSource(TRANSACTIONS), addresses },
-      ...{ commitment: 'confirmed', announcer: null, onFolded: () => {} },
+      ...{ commitment: 'confirmed', outbox: null, onFolded: () => {} },
       signal: new AbortController().signal,
     });
   } finally {

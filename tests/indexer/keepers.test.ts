@@ -56,7 +56,7 @@ async function keepMirrored(): Promise<void> {
   while (!signal.aborted) {
     await sweep({
       ...{ database: client, source: scene.source, addresses, commitment: 'confirmed' },
-      ...{ announcer: null, onFolded: () => {}, signal: new AbortController().signal },
+      ...{ outbox: null, onFolded: () => {}, signal: new AbortController().signal },
     });
     await delay(MIRROR_INTERVAL_MS, signal);
   }

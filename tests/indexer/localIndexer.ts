@@ -39,7 +39,7 @@ export function createLocalIndexer(options: {
     commitment: 'confirmed',
     reconcileWatch: { run: async () => {}, breaches: () => 0 },
     lagMax: { slots: 150, ms: 30_000 },
-    announcing: { awaitsFinality: false },
+    outboxSettings: { awaitsFinality: false },
     limits: { ...TIME_LIMITS, leadAttemptMs: 20 },
     logger: createLogger({
       ...{ name: 'test', level: 'info' },

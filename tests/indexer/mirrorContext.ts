@@ -12,7 +12,7 @@ export function contextOf(
   return {
     ...{ database, source, addresses, signal },
     commitment: 'confirmed',
-    announcer: null,
+    outbox: null,
     onFolded: () => {},
   };
 }

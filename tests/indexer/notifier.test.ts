@@ -10,14 +10,14 @@ it('a failed notification is reported after the announcement’s statements', as
   const database = {
     query: async () => Promise.reject(new Error('no notification')),
   } as unknown as Parameters<ReturnType<typeof notifierOf>>[0];
-  const announcer = {
+  const outbox = {
     async announce() {
       await turn();
       sent.push('a statement after the failure');
     },
-  } as unknown as NonNullable<Parameters<typeof notifierOf>[0]['announcer']>;
+  } as unknown as NonNullable<Parameters<typeof notifierOf>[0]['outbox']>;
 
-  await expect(notifierOf({ announcer })(database, [event])).rejects.toThrow('no notification');
+  await expect(notifierOf({ outbox })(database, [event])).rejects.toThrow('no notification');
 
   expect(sent).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { type Database, inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
-import { createAnnouncer } from '../../indexer/webhooks/announce/announcer.ts';
+import { createWebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 
@@ -86,10 +86,10 @@ describe('rolling back a transaction', () => {
     await mirror.apply([lost]);
     expect(await digestTables(mirror.pool)).not.toEqual(digest);
 
-    const announcer = createAnnouncer({ awaitsFinality: false }, 0n);
+    const outbox = createWebhookOutbox({ awaitsFinality: false }, 0n);
     const rowsMax = await inTransaction(mirror.pool, async (client) => {
       const database = measured(client);
-      await revertTransaction(database, lost.signature, addresses, announcer);
+      await revertTransaction(database, lost.signature, addresses, outbox);
       return database.rowsMax;
     });
 

@@ -10,7 +10,7 @@ import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror, digestTables } from '../../indexer/sql/digest.ts';
 import { selectCursor } from '../../indexer/sql/progress.ts';
 import { atomically } from '../../indexer/sql/writeChanges.ts';
-import type { Announcer } from '../../indexer/webhooks/announce/announcer.ts';
+import type { WebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { jobRefund } from '../../programs/client/index.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
@@ -132,22 +132,22 @@ describe('a sweep', () => {
 
   it('stores nothing that it cannot announce, and announces each event once', async () => {
     const announced: LedgerEvent[] = [];
-    const announcer: Announcer = {
+    const outbox: WebhookOutbox = {
       announce: async (_database, events) => void announced.push(...events),
-      release: async () => {},
+      markFinal: async () => {},
       withdraw: async () => {},
     };
     const announce = async () => {
       throw new RetryableError('no announcement');
     };
     const context = contextWith();
-    const mute = { ...context, announcer: { ...announcer, announce } };
+    const mute = { ...context, outbox: { ...outbox, announce } };
     await expect(sweep(mute)).rejects.toThrow('no announcement');
     expect((await client.query('select from mirror.transactions')).rowCount).toBe(0);
     expect(await selectCursor(client, 'confirmed')).toBe(0n);
 
-    await sweep({ ...context, announcer });
-    await sweep({ ...context, announcer });
+    await sweep({ ...context, outbox });
+    await sweep({ ...context, outbox });
     const places = (events: readonly LedgerEvent[]) =>
       events.map(({ signature, name, innerIndex }) => ({ signature, name, innerIndex }));
     expect(places(announced)).toEqual(places(transactions.flatMap(({ events }) => events)));

@@ -1,23 +1,51 @@
 import { createHash } from 'node:crypto';
 import { isoTime } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
+import { notifyDue } from '../../../webhookOperations/due.ts';
 import { renderEnvelope } from '../../../webhookOperations/envelope.ts';
-import type { ListenerEvent } from '../../../webhookOperations/listeners.ts';
-import { API_VERSION, WEBHOOK_KINDS, type EventKind } from '../../../webhooks/events.ts';
+import { insertListenerEvents, type ListenerEvent } from '../../../webhookOperations/listeners.ts';
+import { API_VERSION, type EventKind, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace } from '../../fold/event.ts';
-import type { Occurrence } from './occurrence.ts';
+import type { OutgoingEvent } from './outgoingEvent.ts';
 
-/**
- * An event's id follows from where it stands on the ledger, so that it is the same however often
- * the event is read: after a restart, a rebuild, or a fork that brought the transaction back.
- */
-export function eventIdOf(place: EventPlace, kind: EventKind): string {
-  const { signature, instructionIndex, innerIndex } = place;
-  const name = [signature, instructionIndex, innerIndex, kind].join(':');
-  return `evt_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+/** Stores events for the webhooks that subscribe to them, and for the listeners of their wallets. */
+export async function storeDeliveries(
+  database: Database,
+  outgoing: readonly OutgoingEvent[],
+  awaitsFinality: boolean,
+): Promise<void> {
+  if (outgoing.length === 0) return;
+  const subscribers = await selectSubscribers(database, outgoing);
+  const pending = awaitsFinality ? 'held' : 'pending';
+  const deliveries: NewDelivery[] = [];
+  const listenerEvents: ListenerEvent[] = [];
+  for (const event of outgoing) {
+    const createdAt = isoTime(BigInt(event.event.data.unixTime));
+    for (const subscriber of subscribers.filter((one) => isFor(event, one))) {
+      const rendered = render(event, createdAt, subscriber);
+      if (subscriber.status === 'listener') {
+        listenerEvents.push({ session_id: subscriber.id, ...rendered });
+      } else {
+        deliveries.push({
+          ...rendered,
+          webhook_id: subscriber.id,
+          event: event.kind,
+          job_id: 'job_id' in event.data ? event.data.job_id : null,
+          slot: event.event.slot.toString(),
+          created_at: createdAt,
+          state: subscriber.status === 'active' ? pending : 'undelivered',
+        });
+      }
+    }
+  }
+  if (listenerEvents.length > 0) {
+    await insertListenerEvents(database, listenerEvents, awaitsFinality);
+  }
+  if (deliveries.length === 0) return;
+  if (await insertDeliveries(database, deliveries)) await notifyDue(database);
 }
 
-/** A webhook that gets some of what occurred, or a listener, which gets everything. */
+/** A webhook, which gets some kinds of events, or a listener, which gets all. */
 interface Subscriber {
   readonly id: string;
   readonly wallet: string;
@@ -28,25 +56,21 @@ interface Subscriber {
 }
 
 /**
- * The webhooks and listeners that one of the occurrences is for. They stay until the transaction
- * ends. One that is being deleted is left out, since the mirror would wait with it for everybody:
- * nothing but a deletion locks a row of theirs against this.
+ * The webhooks and listeners that one of the events is for. They stay until the transaction ends.
+ * One that is being deleted is left out, since the mirror would have to wait for it. Nothing but a
+ * deletion locks a row of theirs against this.
  */
-export async function selectSubscribers(
+async function selectSubscribers(
   database: Database,
-  occurrences: readonly Occurrence[],
+  outgoing: readonly OutgoingEvent[],
 ): Promise<Subscriber[]> {
-  const owned = occurrences.filter(({ wallet }) => wallet !== null);
-  const open = occurrences.filter(({ wallet }) => wallet === null);
+  const owned = outgoing.filter(({ wallet }) => wallet !== null);
+  const open = outgoing.filter(({ wallet }) => wallet === null);
   const found = [
     ...(await selectOwned(database, owned)),
     ...(open.length > 0 ? await selectAll(database, open) : []),
   ];
   return [...new Map(found.map((subscriber) => [subscriber.id, subscriber])).values()];
-}
-
-export function isFor({ kind, wallet }: Occurrence, subscriber: Subscriber): boolean {
-  return subscriber.events.includes(kind) && (wallet === null || wallet === subscriber.wallet);
 }
 
 /** @param isOfWallet a condition on the wallet, on the fourth parameter if on any */
@@ -64,78 +88,62 @@ const subscribersWhere = (isOfWallet: string) => `
   select session_id, wallet, $2::text[], $3::text, 'listener' from listener`;
 
 /** The first parameters of these statements. */
-const parametersOf = (occurrences: readonly Occurrence[]) => [
-  occurrences.map(({ kind }) => kind),
+const parametersOf = (outgoing: readonly OutgoingEvent[]) => [
+  outgoing.map(({ kind }) => kind),
   WEBHOOK_KINDS,
   API_VERSION,
 ];
 
 async function selectOwned(
   database: Database,
-  occurrences: readonly Occurrence[],
+  outgoing: readonly OutgoingEvent[],
 ): Promise<Subscriber[]> {
   const { rows } = await database.query<Subscriber>({
     name: 'select_owned_subscribers',
     text: subscribersWhere('wallet = any($4)'),
-    values: [...parametersOf(occurrences), occurrences.map(({ wallet }) => wallet)],
+    values: [...parametersOf(outgoing), outgoing.map(({ wallet }) => wallet)],
   });
   return rows;
 }
 
-/** Looks at all there are, which is well for what seldom happens. */
+/** Reads every webhook: events for all wallets are rare. */
 async function selectAll(
   database: Database,
-  occurrences: readonly Occurrence[],
+  outgoing: readonly OutgoingEvent[],
 ): Promise<Subscriber[]> {
   const { rows } = await database.query<Subscriber>(
     subscribersWhere('true'),
-    parametersOf(occurrences),
+    parametersOf(outgoing),
   );
   return rows;
 }
 
-/** An occurrence as one webhook is told of it. */
-export function renderDelivery(
-  occurrence: Occurrence,
-  subscriber: Subscriber,
-  awaitsFinality: boolean,
-): NewDelivery {
-  const { kind, event, data } = occurrence;
-  const pending = awaitsFinality ? 'held' : 'pending';
-  return {
-    webhook_id: subscriber.id,
-    event: kind,
-    job_id: 'job_id' in data ? data.job_id : null,
-    slot: event.slot.toString(),
-    created_at: createdAtOf(occurrence),
-    ...renderEvent(occurrence, subscriber),
-    state: subscriber.status === 'active' ? pending : 'undelivered',
-  };
+function isFor({ kind, wallet }: OutgoingEvent, subscriber: Subscriber): boolean {
+  return subscriber.events.includes(kind) && (wallet === null || wallet === subscriber.wallet);
 }
 
-/** The same for a listener, with the same body. */
-export function renderListenerEvent(occurrence: Occurrence, listener: Subscriber): ListenerEvent {
-  return { session_id: listener.id, ...renderEvent(occurrence, listener) };
-}
-
-function renderEvent(
-  occurrence: Occurrence,
+function render(
+  { kind, event, data }: OutgoingEvent,
+  createdAt: string,
   { api_version: apiVersion }: Subscriber,
 ): Pick<NewDelivery, 'event_id' | 'signature' | 'body'> {
-  const { kind, event, data } = occurrence;
   const id = eventIdOf(event, kind);
-  const createdAt = createdAtOf(occurrence);
-  return {
-    event_id: id,
-    signature: event.signature,
-    body: renderEnvelope({ id, event: kind, createdAt, apiVersion, data }),
-  };
+  const body = renderEnvelope({ id, event: kind, createdAt, apiVersion, data });
+  return { event_id: id, signature: event.signature, body };
 }
 
-const createdAtOf = ({ event }: Occurrence): string => isoTime(BigInt(event.data.unixTime));
+/**
+ * An event's id follows from its place on the ledger. So it is the same however often the event is
+ * read: after a restart, a rebuild, or a fork that brought the transaction back.
+ */
+export function eventIdOf(place: EventPlace, kind: EventKind): string {
+  const { signature, instructionIndex, innerIndex } = place;
+  const name = [signature, instructionIndex, innerIndex, kind].join(':');
+  return `evt_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+}
 
 /** An event for one webhook. */
-export interface NewDelivery {
+interface NewDelivery {
   webhook_id: string;
   event_id: string;
   event: string;
@@ -151,11 +159,11 @@ export interface NewDelivery {
 }
 
 /**
- * Writes deliveries in the given order; one whose webhook has had the event already is left as it is.
+ * Writes deliveries in the given order. One whose webhook has had the event already stays as it is.
  *
  * @returns whether any is due at once
  */
-export async function insertDeliveries(
+async function insertDeliveries(
   database: Database,
   deliveries: readonly NewDelivery[],
 ): Promise<boolean> {

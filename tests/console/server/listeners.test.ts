@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { deleteOldSessions } from '../../../indexer/background/expiredRows.ts';
 import type { LedgerEvent } from '../../../indexer/fold/event.ts';
-import { createAnnouncer } from '../../../indexer/webhooks/announce/announcer.ts';
+import { createWebhookOutbox } from '../../../indexer/webhooks/announce/webhookOutbox.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
@@ -13,7 +13,7 @@ import { type ConsoleScene, openConsoleScene, PUBLIC_URL, signIn } from './conso
 
 let webhooks: WebhookScene;
 let scene: ConsoleScene;
-const awaitingFinality = createAnnouncer({ awaitsFinality: true }, 0n);
+const awaitingFinality = createWebhookOutbox({ awaitsFinality: true }, 0n);
 const leaving: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ const purchase = (available: number, owner = scene.wallet) =>
   bought({ credits: 1, available, wallet: owner.publicKey.toBase58() });
 
 /** Announces an event whose transaction the mirror has. */
-async function announce(event: LedgerEvent, as = webhooks.announcer): Promise<void> {
+async function announce(event: LedgerEvent, as = webhooks.outbox): Promise<void> {
   await scene.pool.query('insert into mirror.transactions (signature, slot) values ($1, $2)', [
     event.signature,
     event.slot,

@@ -67,7 +67,7 @@ beforeEach(async () => {
     registry,
   });
   context = {
-    ...{ database: client, source, addresses, commitment: 'confirmed', announcer: null },
+    ...{ database: client, source, addresses, commitment: 'confirmed', outbox: null },
     onFolded: () => {},
     signal: new AbortController().signal,
   };

@@ -4,7 +4,7 @@ import { createProgress } from '../../../indexer/mirror/progress.ts';
 import type { FatalError } from '../../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../../indexer/source/source.ts';
 import { createMetrics } from '../../../indexer/telemetry/metrics.ts';
-import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
+import type { OutboxSettings } from '../../../indexer/webhooks/announce/webhookOutbox.ts';
 import { addresses } from '../../../testing/indexer/scene.ts';
 import type { Fate, UnreliablePool } from './unreliablePool.ts';
 
@@ -40,11 +40,11 @@ const NO_STREAM = 'ws://127.0.0.1:9';
 export function createIndexers(options: {
   connect: (name: string, fate: Fate) => UnreliablePool;
   observe: (name: string) => LedgerSource;
-  announcing: Announcing;
+  outboxSettings: OutboxSettings;
   nowMs: () => number;
   onFatal: (error: FatalError) => void;
 }): Indexers {
-  const { connect, observe, announcing, nowMs, onFatal } = options;
+  const { connect, observe, outboxSettings, nowMs, onFatal } = options;
   const running: Running[] = [];
   const ending: Promise<void>[] = [];
   let started = 0;
@@ -64,7 +64,7 @@ export function createIndexers(options: {
     const { pool } = connections;
     const progress = createProgress(nowMs);
     const indexer = createIndexer({
-      ...{ pool, announcing, progress, onFatal },
+      ...{ pool, outboxSettings, progress, onFatal },
       source: mortal(observe(name), fate),
       ...{ wsUrl: NO_STREAM, keepers: [], programId: addresses.programId },
       commitment: 'confirmed',

@@ -1,6 +1,8 @@
 import { selectCursor } from '../../../indexer/sql/progress.ts';
-import type { Announcing } from '../../../indexer/webhooks/announce/announcer.ts';
-import { resetPosition } from '../../../indexer/webhooks/announce/occurrence.ts';
+import {
+  type OutboxSettings,
+  resetPosition,
+} from '../../../indexer/webhooks/announce/webhookOutbox.ts';
 import type { MirrorDatabase } from '../../../testing/indexer/mirrorDatabase.ts';
 import { createChance } from './chance.ts';
 import { type Differences, findDifferences } from './differences/findDifferences.ts';
@@ -46,10 +48,10 @@ export async function simulate(options: {
   const rates = () => currentRates;
   const ledger = createSimulatedLedger(chanceOf('ledger'));
   const traffic = createTraffic({ ledger, chance: chanceOf('traffic'), rates });
-  const announcing: Announcing = { awaitsFinality: chance.happens(500) };
+  const outboxSettings: OutboxSettings = { awaitsFinality: chance.happens(500) };
   const fatal: string[] = [];
   const indexers = createIndexers({
-    ...{ announcing, nowMs: clock.nowMs },
+    ...{ outboxSettings, nowMs: clock.nowMs },
     connect: (name, fate) =>
       createUnreliablePool({
         ...{ databaseUrl, operator, name, fate, clock, rates },
@@ -90,5 +92,8 @@ export async function simulate(options: {
   const stopped = indexers.stopAll();
   await clock.advance(RECOVERY_MS);
   await stopped;
-  return { fatal, ...(await findDifferences({ pool: operator, ledger, announcing, floorSlot })) };
+  return {
+    fatal,
+    ...(await findDifferences({ pool: operator, ledger, outboxSettings, floorSlot })),
+  };
 }

@@ -3,8 +3,11 @@ import { inTransaction } from '../../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
 import { revertTransaction } from '../../../indexer/mirror/revert.ts';
 import { clearMirror } from '../../../indexer/sql/digest.ts';
-import { createAnnouncer, resumeAnnouncing } from '../../../indexer/webhooks/announce/announcer.ts';
-import { movePosition } from '../../../indexer/webhooks/announce/occurrence.ts';
+import {
+  createWebhookOutbox,
+  movePosition,
+  resumeOutbox,
+} from '../../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { bought, withdrawn } from '../../../testing/indexer/creditEvents.ts';
 import {
@@ -162,7 +165,7 @@ describe('announcing', () => {
   it('commits with the fold or not at all [events.never-lost]', async () => {
     await scene.addWebhook({ url: URL });
     const failing = inTransaction(scene.pool, async (client) => {
-      await scene.announcer.announce(client, [bought({ credits: 5, available: 5 })]);
+      await scene.outbox.announce(client, [bought({ credits: 5, available: 5 })]);
       throw new Error('the cursor could not be moved');
     });
     await expect(failing).rejects.toThrow('the cursor');
@@ -189,11 +192,11 @@ describe('announcing', () => {
 
   it('skips events that are not above the floor slot', async () => {
     await scene.addWebhook({ url: URL });
-    const announcer = createAnnouncer({ awaitsFinality: false }, 10n);
-    await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], announcer);
-    await scene.announce([withdrawn({ credits: 5, available: 0, slot: 10n })], announcer);
+    const outbox = createWebhookOutbox({ awaitsFinality: false }, 10n);
+    await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], outbox);
+    await scene.announce([withdrawn({ credits: 5, available: 0, slot: 10n })], outbox);
     expect(await queued()).toEqual([]);
-    await scene.announce([bought({ credits: 5, available: 5, slot: 11n })], announcer);
+    await scene.announce([bought({ credits: 5, available: 5, slot: 11n })], outbox);
     expect(await queued()).toHaveLength(1);
     // The past has not begun an alert either.
     const { rows } = await scene.pool.query('select is_low from service.credit_alerts');
@@ -205,9 +208,9 @@ describe('announcing resumes', () => {
   async function resume(sweptSlot: bigint, awaitsFinality = false) {
     const client = await scene.pool.connect();
     try {
-      return await resumeAnnouncing({
+      return await resumeOutbox({
         ...{ database: client, sweptSlot },
-        announcing: { awaitsFinality },
+        outboxSettings: { awaitsFinality },
         ledgerSlot: async () => 1_000n,
       });
     } finally {
@@ -216,9 +219,9 @@ describe('announcing resumes', () => {
   }
 
   async function announcedSlots(sweptSlot: bigint, slots: readonly bigint[]): Promise<bigint[]> {
-    const announcer = await resume(sweptSlot);
+    const outbox = await resume(sweptSlot);
     for (const slot of slots) {
-      await scene.announce([bought({ credits: 5, available: 5, slot })], announcer);
+      await scene.announce([bought({ credits: 5, available: 5, slot })], outbox);
     }
     const { rows } = await scene.pool.query('select slot from service.webhook_deliveries');
     return rows.map(({ slot }) => slot);
@@ -247,8 +250,8 @@ describe('announcing resumes', () => {
   it('with what became final while another process rebuilt the mirror', async () => {
     const final = opening(1_001n);
     const open = [withdrawal(1_002n, 400), purchase(1_003n, 410)];
-    const announcer = await resume(0n, true);
-    await scene.applyAndAnnounce([final, ...open], announcer);
+    const outbox = await resume(0n, true);
+    await scene.applyAndAnnounce([final, ...open], outbox);
     await scene.pool.query(
       `update mirror.transactions set commitment = 'finalized' where signature = $1`,
       [final.signature],
@@ -315,7 +318,7 @@ describe('a transaction that is rolled back', () => {
     const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
     await scene.applyAndAnnounce([opening(10n), lost, built]);
     expect(await queued()).toHaveLength(2);
-    const later = createAnnouncer({ awaitsFinality: false }, 12n);
+    const later = createWebhookOutbox({ awaitsFinality: false }, 12n);
     await vanish(lost, later);
     await scene.applyAndAnnounce([withdrawal(13n, 400)], later);
     expect(await queued()).toHaveLength(2);
@@ -323,7 +326,7 @@ describe('a transaction that is rolled back', () => {
 
   it('does not start an alert through events that were never announced', async () => {
     await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const fromNow = createAnnouncer({ awaitsFinality: false }, 11n);
+    const fromNow = createWebhookOutbox({ awaitsFinality: false }, 11n);
     const lost = purchase(12n, 60);
     await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost], fromNow);
     await vanish(lost, fromNow);
@@ -386,7 +389,7 @@ describe('a transaction that is rolled back', () => {
     expect(rows).toEqual([{ signature: low.signature }]);
   });
 
-  async function vanish({ signature }: LedgerTransaction, as = scene.announcer): Promise<void> {
+  async function vanish({ signature }: LedgerTransaction, as = scene.outbox): Promise<void> {
     await inTransaction(scene.pool, (client) =>
       revertTransaction(client, signature, addresses, as),
     );
@@ -394,7 +397,7 @@ describe('a transaction that is rolled back', () => {
 });
 
 describe('with webhooks that wait for finality', () => {
-  const careful = () => createAnnouncer({ awaitsFinality: true }, 0n);
+  const careful = () => createWebhookOutbox({ awaitsFinality: true }, 0n);
 
   it('an event is queued only when its transaction is final [events.finality]', async () => {
     await scene.addWebhook({ url: URL });
@@ -402,9 +405,9 @@ describe('with webhooks that wait for finality', () => {
     await scene.applyAndAnnounce([landed], careful());
     expect(await queued()).toMatchObject([{ status: 'pending' }]);
     expect(await countQueued()).toBe(0n);
-    await inTransaction(scene.pool, (client) => careful().release(client, [landed.signature]));
+    await inTransaction(scene.pool, (client) => careful().markFinal(client, [landed.signature]));
     expect(await countQueued()).toBe(1n);
-    await inTransaction(scene.pool, (client) => careful().release(client, [landed.signature]));
+    await inTransaction(scene.pool, (client) => careful().markFinal(client, [landed.signature]));
     expect(await countQueued()).toBe(1n);
   });
 

@@ -42,7 +42,7 @@ function remove(): Promise<void> {
 function announce(): Promise<void> {
   return inTransaction(scene.pool, async (client) => {
     await client.query(`set local lock_timeout = '500ms'`);
-    await scene.announcer.announce(client, [bought({ credits: 5, available: 105 })]);
+    await scene.outbox.announce(client, [bought({ credits: 5, available: 105 })]);
   });
 }
 

@@ -310,7 +310,7 @@ describe('an event that is announced while its webhook fails', () => {
     receiver.answer = refuse;
     await scene.pool.query('update service.webhook_deliveries set attempts = 4');
     await inTransaction(scene.pool, async (client) => {
-      await scene.announcer.announce(client, [bought({ credits: 5, available: 110 })]);
+      await scene.outbox.announce(client, [bought({ credits: 5, available: 110 })]);
       await scene.attemptDue();
     });
     expect(await scene.webhookStatus(webhookId)).toBe('failed');

@@ -3,9 +3,9 @@ import { applyTransactions } from '../../../../indexer/mirror/apply.ts';
 import { digestTables } from '../../../../indexer/sql/digest.ts';
 import { createMirrorSchema, MIRROR_SCHEMA } from '../../../../indexer/sql/schema.ts';
 import {
-  type Announcing,
-  createAnnouncer,
-} from '../../../../indexer/webhooks/announce/announcer.ts';
+  createWebhookOutbox,
+  type OutboxSettings,
+} from '../../../../indexer/webhooks/announce/webhookOutbox.ts';
 import { addresses } from '../../../../testing/indexer/scene.ts';
 import { show } from '../ledger/landed.ts';
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
@@ -31,10 +31,10 @@ interface CleanFold {
 export async function foldCleanly(options: {
   pool: pg.Pool;
   ledger: SimulatedLedger;
-  announcing: Announcing;
+  outboxSettings: OutboxSettings;
   floorSlot: bigint;
 }): Promise<CleanFold> {
-  const { pool, ledger, announcing, floorSlot } = options;
+  const { pool, ledger, outboxSettings, floorSlot } = options;
   const found = await digestTables(pool);
   const client = await pool.connect();
   try {
@@ -42,7 +42,7 @@ export async function foldCleanly(options: {
     await createMirrorSchema(client, CLEAN_SCHEMA);
     await client.query('delete from service.webhook_deliveries');
     await client.query('delete from service.credit_alerts');
-    const { announce } = createAnnouncer(announcing, floorSlot);
+    const { announce } = createWebhookOutbox(outboxSettings, floorSlot);
     for (const landed of ledger.transactions) {
       if (landed.failed) continue;
       await applyTransactions(client, [show(landed)], addresses, { notify: announce });

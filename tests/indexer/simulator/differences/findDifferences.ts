@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Announcing } from '../../../../indexer/webhooks/announce/announcer.ts';
+import type { OutboxSettings } from '../../../../indexer/webhooks/announce/webhookOutbox.ts';
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
 import { compareAccounts } from './accounts.ts';
 import { compareAnnouncements, selectDeliveries } from './announcements.ts';
@@ -25,10 +25,10 @@ export interface Differences {
 export async function findDifferences(options: {
   pool: pg.Pool;
   ledger: SimulatedLedger;
-  announcing: Announcing;
+  outboxSettings: OutboxSettings;
   floorSlot: bigint;
 }): Promise<Differences> {
-  const { pool, ledger, announcing, floorSlot } = options;
+  const { pool, ledger, outboxSettings, floorSlot } = options;
   const announced = await selectDeliveries(pool);
   const { tables, deliveries } = await foldCleanly(options);
   return {
@@ -37,6 +37,6 @@ export async function findDifferences(options: {
     accounts: await compareAccounts(pool, ledger.state),
     tables,
     dueEvents: compareDueEvents(deliveries, ledger, floorSlot),
-    announcements: compareAnnouncements(announced, deliveries, announcing.awaitsFinality),
+    announcements: compareAnnouncements(announced, deliveries, outboxSettings.awaitsFinality),
   };
 }

@@ -3,7 +3,26 @@ import type { Database } from '../../../common/postgres.ts';
 import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
 import { selectAccountEvents } from '../../sql/journal.ts';
-import type { Describe, Occurrence } from './occurrence.ts';
+import type { EventContext, Message } from './outgoingEvent.ts';
+
+/** Announces that credits which left for good took a wallet below its threshold. */
+export async function lowCredits(
+  event: LedgerEvent,
+  { database }: EventContext,
+): Promise<Message<'credit.low'> | undefined> {
+  const balance = await balanceAfter(database, event);
+  if (!balance) return undefined;
+  const thresholdCredits = await moveCreditAlert(database, balance);
+  if (thresholdCredits === null) return undefined;
+  return {
+    wallet: balance.wallet,
+    data: {
+      credits_remaining: creditsNumber(balance.availableCredits),
+      usdc_value: usdcValue(balance.availableCredits),
+      threshold: creditsNumber(thresholdCredits),
+    },
+  };
+}
 
 /** How an event leaves a wallet's balance. */
 interface Balance {
@@ -16,7 +35,7 @@ interface Balance {
 }
 
 /** The balance after a folded event that changed what a wallet has in all; null for any other. */
-export async function balanceAfter(
+async function balanceAfter(
   database: Database,
   { name, data }: LedgerEvent,
 ): Promise<Balance | null> {
@@ -42,8 +61,8 @@ function isOfCreditAccount({ claimantKind }: Claim): boolean {
 }
 
 /**
- * The event tells neither the wallet nor what is locked. The account's last event before it that
- * tells them does; its row may be further by now.
+ * The event has neither the wallet nor what is locked. They are in an earlier event of the account.
+ * The account's row may be further by now.
  */
 async function balanceAfterClaim(
   database: Database,
@@ -68,41 +87,9 @@ function balance(wallet: string, available: string, locked: string, hasSpent: bo
   return { wallet, availableCredits, totalCredits: availableCredits + BigInt(locked), hasSpent };
 }
 
-export const describeCreditBought: Describe<'CreditBought'> = ({ data, signature, slot }) => {
-  const remaining = BigInt(data.availableCredits);
-  return {
-    kind: 'credit.topup',
-    wallet: data.wallet,
-    data: {
-      credits_added: creditsNumber(BigInt(data.credits)),
-      credits_remaining: creditsNumber(remaining),
-      usdc_value: usdcValue(remaining),
-      tx: signature,
-      chain_slot: Number(slot),
-    },
-  };
-};
-
-export function creditLow(
-  event: LedgerEvent,
-  { wallet, availableCredits }: Balance,
-  thresholdCredits: bigint,
-): Occurrence {
-  return {
-    kind: 'credit.low',
-    event,
-    wallet,
-    data: {
-      credits_remaining: creditsNumber(availableCredits),
-      usdc_value: usdcValue(availableCredits),
-      threshold: creditsNumber(thresholdCredits),
-    },
-  };
-}
-
 /**
- * The credit accounts that events have changed, each with its wallet: that never changes, so it
- * does not matter whether the tables still have the events.
+ * The credit accounts that events have changed, each with its wallet. An account's wallet never
+ * changes, so it does not matter whether the tables still have the events.
  */
 export async function readCreditHolders(
   database: Database,
@@ -135,8 +122,8 @@ interface CreditAlert {
 }
 
 /**
- * An alert begins when credits that leave for good take a balance below the threshold, and a
- * balance at or above the threshold arms it again, wherever it comes from.
+ * An alert begins when credits that leave for good take a balance below the threshold. A balance at
+ * or above the threshold arms it again, wherever it comes from.
  */
 function isLowAfter({ totalCredits, hasSpent }: Balance, alert: CreditAlert): boolean {
   return totalCredits < alert.threshold_credits && (alert.is_low || hasSpent);
@@ -147,10 +134,7 @@ function isLowAfter({ totalCredits, hasSpent }: Balance, alert: CreditAlert): bo
  *
  * @returns the threshold when an alert has just begun, else null
  */
-export async function moveCreditAlert(
-  database: Database,
-  balance: Balance,
-): Promise<bigint | null> {
+async function moveCreditAlert(database: Database, balance: Balance): Promise<bigint | null> {
   const { wallet } = balance;
   const inserting = database.query({
     name: 'insert_credit_alert',
@@ -166,11 +150,11 @@ export async function moveCreditAlert(
 }
 
 /**
- * Makes an account's alert what follows from its history without a transaction that vanished: what
- * that spent is back, and what it bought is gone. Not where it was sent as `credit.low`: the
- * transaction that takes its place would tell the same again.
+ * Recomputes an account's alert from its history without a transaction that vanished. What that
+ * spent is back, and what it bought is gone. An alert that was sent as `credit.low` stays, or the
+ * transaction that takes its place would send it again.
  *
- * @param floorSlot nothing up to it is announced, so it begins no alert
+ * @param vanished.floorSlot nothing up to it is announced, so it begins no alert
  */
 export async function restoreCreditAlert(
   database: Database,

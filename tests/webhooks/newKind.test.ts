@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { inTransaction } from '../../common/postgres.ts';
+import { withdrawn } from '../../testing/indexer/creditEvents.ts';
+import { createWebhookScene, type WebhookScene } from '../../testing/indexer/webhookScene.ts';
+import type { EventKind } from '../../webhooks/events.ts';
+import { createDocumentValidator } from '../api/documentValidator.ts';
+import { listFiles, ROOT } from '../tidy/sourceTree.ts';
+
+// Two compilations of everything but the tests.
+jest.setTimeout(240_000);
+
+const KIND = 'credit.withdrawn' as EventKind;
+const MEANING = 'Credits were withdrawn.';
+
+/** What a person writes: the kind, and the ledger event that it is sent for. */
+const WRITTEN = {
+  'webhooks/kinds.ts': [
+    '\n};\n',
+    `
+  '${KIND}': kind('${MEANING}', {
+    credits_withdrawn: credits(5),
+    tx: tx(topupTx),
+    chain_slot,
+  }),
+};
+`,
+  ],
+  'indexer/webhooks/announce/eventSources.ts': [
+    '\n};\n\nconst ANNOUNCED',
+    `
+  '${KIND}': {
+    CreditWithdrawn: ({ data, signature, slot }) => ({
+      wallet: data.wallet,
+      data: {
+        credits_withdrawn: creditsNumber(BigInt(data.credits)),
+        tx: signature,
+        chain_slot: Number(slot),
+      },
+    }),
+  },
+};
+
+const ANNOUNCED`,
+  ],
+} as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'new-kind-'));
+let scene: WebhookScene;
+
+beforeAll(async () => {
+  for (const path of listFiles().filter((each) => !each.startsWith('tests/'))) {
+    cpSync(join(ROOT, path), join(folder, path));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  scene = await createWebhookScene();
+});
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await scene?.close();
+});
+
+const run = (root: string, ...args: string[]) =>
+  promisify(execFile)(process.execPath, args, { cwd: root });
+const compile = (project: string) =>
+  run(folder, 'node_modules/typescript/bin/tsc', '--noEmit', '-p', project);
+const readCopy = (path: string): string => readFileSync(join(folder, path), 'utf8');
+// biome-ignore lint/suspicious/noExplicitAny: its types are those of the checkout's files.
+const load = (path: string): Promise<any> => import(pathToFileURL(join(folder, path)).href);
+
+/** Files of the copy that the checkout does not have so. */
+function touched(): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((path) => !existsSync(join(ROOT, path)) || !hasSameText(path))
+    .sort();
+}
+
+const hasSameText = (path: string): boolean =>
+  readFileSync(join(ROOT, path)).equals(readFileSync(join(folder, path)));
+
+describe('the files that are made from the kinds of events', () => {
+  it('are what bin/webhookEvents.ts makes of them', async () => {
+    await expect(run(ROOT, 'bin/webhookEvents.ts', '--check')).resolves.toBeDefined();
+  });
+});
+
+describe('a new kind of event', () => {
+  it('touches four files, two of which are made', async () => {
+    for (const [path, [place, text]] of Object.entries(WRITTEN)) {
+      const [before = '', ...after] = readCopy(path).split(place);
+      expect(after).toHaveLength(1);
+      writeFileSync(join(folder, path), [before, ...after].join(text));
+    }
+    await expect(run(folder, 'bin/webhookEvents.ts', '--check')).rejects.toThrow(
+      'webhooks/generated/events.ts differs from webhooks/kinds.ts',
+    );
+    await run(folder, 'bin/webhookEvents.ts');
+    expect(touched()).toEqual([
+      'docs/webhooks.md',
+      'indexer/webhooks/announce/eventSources.ts',
+      'webhooks/generated/events.ts',
+      'webhooks/kinds.ts',
+    ]);
+  });
+
+  it.each(['.', 'console'])('compiles in the project %s', async (project) => {
+    await expect(compile(project)).resolves.toMatchObject({ stdout: '' });
+  });
+
+  it('can be subscribed to, and is in the contract, the guide and the web app', async () => {
+    const { webhookRequest } = await load('api/contracts/account.ts');
+    const events = [KIND];
+    expect(webhookRequest.parse({ url: 'https://example.com', events })).toMatchObject({ events });
+
+    const { buildDocument } = await load('api/docs/document.ts');
+    const document = buildDocument('https://api.example.com');
+    const { description, requestBody } = document.webhooks[KIND].post;
+    expect(description).toBe(MEANING);
+    const { schema, example } = requestBody.content['application/json'];
+    expect(createDocumentValidator(document)(schema, example)).toEqual([]);
+
+    const { KIND_LABELS } = await load('webhooks/events.ts');
+    expect(KIND_LABELS[KIND]).toBe(MEANING);
+    const row = `| \`${KIND}\` | ${MEANING} | \`credits_withdrawn\`, \`tx\`, \`chain_slot\` |\n`;
+    expect(readCopy('docs/webhooks.md')).toContain(row);
+    const { EVENT_KINDS } = await load('webhooks/index.ts');
+    expect(EVENT_KINDS).toContain(KIND);
+  });
+
+  it('is announced by the indexer', async () => {
+    await scene.addWebhook({ url: 'https://example.com', events: [KIND] });
+    const event = withdrawn({ credits: 5, available: 500 });
+    const { createWebhookOutbox } = await load('indexer/webhooks/announce/webhookOutbox.ts');
+    const outbox = createWebhookOutbox({ awaitsFinality: false }, 0n);
+    await inTransaction(scene.pool, (client) => outbox.announce(client, [event]));
+    const deliveries = await scene.deliveries();
+    expect(deliveries.map(({ event: kind, body }) => [kind, JSON.parse(body).data])).toEqual([
+      [KIND, { credits_withdrawn: 5, tx: event.signature, chain_slot: Number(event.slot) }],
+    ]);
+  });
+});
