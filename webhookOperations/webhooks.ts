@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
-import { setAside } from './setAside.ts';
+import { markAllUndelivered } from './markUndelivered.ts';
 
 /** A webhook, and whose it has to be. */
 export interface WebhookKey {
   readonly id: string;
-  /** Null: whoever's it is. For an operator at a terminal, never for a request. */
+  /** Null: any wallet's. For an operator at a terminal, never for a request. */
   readonly wallet: string | null;
 }
 
@@ -26,8 +26,8 @@ export function notFound({ id }: Pick<WebhookKey, 'id'>): WebhookNotFoundError {
 /** The condition on a webhook, on the first two parameters of a statement. */
 export const IS_KEY = '(id = $1 and ($2::text is null or wallet = $2))';
 
-/** How a delivery's last attempt went. */
-interface LastOutcome {
+/** The result of a delivery's last attempt. */
+interface LastResult {
   readonly status_code: number | null;
   readonly error: string | null;
   readonly response: string | null;
@@ -35,11 +35,11 @@ interface LastOutcome {
 }
 
 /** @returns undefined while the delivery is still to be made, or tried again */
-export async function selectOutcome(
+export async function selectLastResult(
   database: Database,
   deliveryId: bigint,
-): Promise<LastOutcome | undefined> {
-  const { rows } = await database.query<LastOutcome>(
+): Promise<LastResult | undefined> {
+  const { rows } = await database.query<LastResult>(
     `select status_code, error, response, duration_ms from service.webhook_deliveries delivery
      join service.webhook_attempts last
        on last.delivery_id = delivery.id and last.attempt = delivery.attempts
@@ -51,7 +51,7 @@ export async function selectOutcome(
 
 type WebhookStatus = 'active' | 'failed' | 'disabled';
 
-/** A webhook as its operator may see it, with what lies there for it. */
+/** A webhook with the numbers of deliveries that have not arrived. */
 export interface WebhookSummary {
   readonly id: string;
   readonly url: string;
@@ -98,7 +98,7 @@ export async function assertWebhook(database: Database, key: WebhookKey): Promis
   if (rowCount === 0) throw notFound(key);
 }
 
-/** Sends events from now on; what was kept meanwhile can be replayed. @throws WebhookNotFoundError */
+/** Sends events from now on. What was kept before can be replayed. @throws WebhookNotFoundError */
 export async function enableWebhook(pool: pg.Pool, key: WebhookKey): Promise<void> {
   await setStatus(pool, key, 'active');
 }
@@ -107,7 +107,7 @@ export async function enableWebhook(pool: pg.Pool, key: WebhookKey): Promise<voi
 export async function disableWebhook(pool: pg.Pool, key: WebhookKey): Promise<void> {
   await inTransaction(pool, async (client) => {
     await setStatus(client, key, 'disabled');
-    await setAside(client, key.id);
+    await markAllUndelivered(client, key.id);
   });
 }
 

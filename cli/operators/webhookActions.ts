@@ -24,7 +24,7 @@ import { sendTestEvent } from '../../webhookOperations/sendTest.ts';
 import {
   assertWebhook,
   listWebhooks,
-  selectOutcome,
+  selectLastResult,
   type WebhookKey,
 } from '../../webhookOperations/webhooks.ts';
 import { CommandError, PLAIN } from '../terminal/output.ts';
@@ -37,7 +37,7 @@ const POLL_MS = 200;
 
 const keysSchema = z.object(secretsKeySettings).refine(hasDistinctKeys, SAME_KEYS);
 
-/** Whoever's it is: an operator at a terminal may look after every webhook. */
+/** An operator at a terminal may see and change every wallet's webhooks. */
 export function anyWallets(id: string): WebhookKey {
   return { id, wallet: null };
 }
@@ -106,15 +106,15 @@ export async function replay(
 export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
   const deliveryId = await sendTestEvent(pool, anyWallets(webhookId));
   const deadline = performance.now() + TEST_MS_MAX;
-  let outcome = await selectOutcome(pool, deliveryId);
-  while (outcome === undefined && performance.now() < deadline) {
+  let result = await selectLastResult(pool, deliveryId);
+  while (result === undefined && performance.now() < deadline) {
     await delay(POLL_MS);
-    outcome = await selectOutcome(pool, deliveryId);
+    result = await selectLastResult(pool, deliveryId);
   }
-  if (outcome === undefined) {
+  if (result === undefined) {
     throw new CommandError('The test event was not sent yet: does the indexer run?');
   }
-  const { status_code, error, response, duration_ms } = outcome;
+  const { status_code, error, response, duration_ms } = result;
   const answer = `${status_code ?? 'no answer'} after ${duration_ms ?? '?'} ms`;
   if (response) console.log(response);
   if (error !== null) throw new CommandError(`The test event failed: ${error}, ${answer}.`);

@@ -8,17 +8,17 @@ import { awaitDatabase } from '../../common/transientErrors.ts';
 import type { Time } from '../../common/wait.ts';
 import type { FatalError } from '../source/errors.ts';
 import { createMakeAttempt } from './deliver/attempt.ts';
+import { createDeliveryLimits } from './deliver/deliveryLimits.ts';
 import { createDispatcher } from './deliver/dispatcher.ts';
 import { EXCHANGE_MS_MAX } from './deliver/exchange.ts';
 import { createWebhookMetrics } from './deliver/metrics.ts';
-import { createShares } from './deliver/shares.ts';
 
 /** The deliveries of this process. Any number of processes may make them side by side. */
 export interface Webhooks {
   stop(): Promise<void>;
 }
 
-/** One listens, the other takes attempts: neither waits for the mirror's statements. */
+/** One listens, the other claims attempts: neither waits for the mirror's statements. */
 const CONNECTIONS = 2;
 
 /**
@@ -27,7 +27,7 @@ const CONNECTIONS = 2;
  * @param options.listenProbeMs as in `listen`
  * @param options.exchangeMs as in `createMakeAttempt`
  * @param options.sealing opens the webhooks' secrets
- * @param options.onFatal told of an error that trying again cannot mend; nothing is sent any more
+ * @param options.onFatal called with an error that no retry can mend; nothing is sent any more
  * @param options.time what it waits by for the database at its start
  */
 export async function startWebhooks(options: {
@@ -46,13 +46,13 @@ export async function startWebhooks(options: {
   const { pool, databaseUrl, queryTimeoutMs, listenProbeMs, sealing, allowLoopback } = options;
   const { registry, logger, onFatal, time, exchangeMs = EXCHANGE_MS_MAX } = options;
   const metrics = createWebhookMetrics({ registry, pool, logger });
-  const takingPool = createPool({
+  const claimingPool = createPool({
     databaseUrl,
     applicationName: 'svc-webhooks',
     max: CONNECTIONS,
     ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
   });
-  await awaitDatabase(() => takingPool.query('select'), logger, time);
+  await awaitDatabase(() => claimingPool.query('select'), logger, time);
   const agents = createGuardedAgents({ allowLoopback });
   const makeAttempt = createMakeAttempt({
     pool,
@@ -62,17 +62,17 @@ export async function startWebhooks(options: {
     exchangeMs,
     onAttempt: metrics.attempt,
   });
-  const shares = createShares(() => performance.now());
   const dispatcher = createDispatcher({
-    ...{ pool: takingPool, shares, makeAttempt },
-    ...{ logger, onFatal, listenProbeMs },
+    pool: claimingPool,
+    limits: createDeliveryLimits(() => performance.now()),
+    ...{ makeAttempt, logger, onFatal, listenProbeMs },
   });
   dispatcher.start();
   return {
     async stop() {
       await dispatcher.stop();
       agents.destroy();
-      if (!takingPool.ended) await takingPool.end();
+      if (!claimingPool.ended) await claimingPool.end();
     },
   };
 }

@@ -6,10 +6,13 @@ import { inTransaction } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { applyTransactions } from '../../indexer/mirror/apply.ts';
-import { createWebhookOutbox, type WebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
+import {
+  createWebhookOutbox,
+  type WebhookOutbox,
+} from '../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
-import type { Outcome } from '../../indexer/webhooks/deliver/exchange.ts';
-import { type AttemptJob, takeDue } from '../../indexer/webhooks/deliver/take.ts';
+import { type AttemptId, claimDue } from '../../indexer/webhooks/deliver/claim.ts';
+import type { AttemptResult } from '../../indexer/webhooks/deliver/exchange.ts';
 import { startWebhooks, type Webhooks } from '../../indexer/webhooks/start.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { API_VERSION, type EventKind } from '../../webhooks/events.ts';
@@ -58,9 +61,9 @@ export interface WebhookScene extends MirrorDatabase {
   deliveries(): Promise<DeliveryRow[]>;
   attempts(deliveryId: bigint): Promise<AttemptRow[]>;
   /** Makes the attempts that are due now, one after the other. */
-  attemptDue(): Promise<Outcome[]>;
+  attemptDue(): Promise<AttemptResult[]>;
   /** Makes one attempt, or completes it. */
-  makeAttempt(job: AttemptJob): Promise<void>;
+  makeAttempt(id: AttemptId): Promise<void>;
   /** The log lines of level `error`. */
   readonly errors: { msg: string }[];
   /** Makes a delivery's next attempt due in `seconds` from now. */
@@ -82,7 +85,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
   const outbox = createWebhookOutbox({ awaitsFinality: false }, 0n);
   const addresses = createAddresses();
   const started: Webhooks[] = [];
-  const prepareAttempts = (onAttempt: (outcome: Outcome) => void) =>
+  const prepareAttempts = (onAttempt: (result: AttemptResult) => void) =>
     createMakeAttempt({ pool, sealing, logger, agents, onAttempt });
 
   return {
@@ -124,15 +127,15 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       return rows;
     },
     errors,
-    makeAttempt: (job) => prepareAttempts(() => {})(job),
+    makeAttempt: (id) => prepareAttempts(() => {})(id),
     async attemptDue() {
-      const outcomes: Outcome[] = [];
-      const makeAttempt = prepareAttempts((outcome) => outcomes.push(outcome));
-      const turn = { max: 100, webhookMax: 4, exceptWallets: [] };
-      for (let due = await takeDue(pool, turn); due.length > 0; due = await takeDue(pool, turn)) {
-        for (const job of due) await makeAttempt(job);
+      const results: AttemptResult[] = [];
+      const makeAttempt = prepareAttempts((result) => results.push(result));
+      const claim = () => claimDue(pool, { max: 100, webhookMax: 4, exceptWallets: [] });
+      for (let due = await claim(); due.length > 0; due = await claim()) {
+        for (const id of due) await makeAttempt(id);
       }
-      return outcomes;
+      return results;
     },
     async moveDue(deliveryId, seconds) {
       await pool.query(

@@ -1,74 +1,24 @@
 import type { Database } from '../../../common/postgres.ts';
-import { setAside, setOneAside } from '../../../webhookOperations/setAside.ts';
-import { EXCHANGE_MS_MAX, type Outcome } from './exchange.ts';
-import { ATTEMPTS_MAX, delayAfter } from './schedule.ts';
-import { type AttemptJob, giveBack } from './take.ts';
+import { markAllUndelivered, markUndelivered } from '../../../webhookOperations/markUndelivered.ts';
+import { type AttemptId, release } from './claim.ts';
+import { type AttemptResult, EXCHANGE_MS_MAX } from './exchange.ts';
 
 /**
- * Locks the webhook of a delivery. Whoever changes deliveries does so first, so that nobody waits
- * for each other in a circle.
- *
- * @returns undefined when the webhook was deleted
+ * How long each attempt waits, counted from the end of the one before it. These are the numbers of
+ * the interface: no setting changes them.
  */
-async function lockWebhook(
-  database: Database,
-  deliveryId: bigint,
-): Promise<{ id: string; status: string } | undefined> {
-  const { rows } = await database.query<{ id: string; status: string }>({
-    name: 'lock_webhook_of_delivery',
-    text: `
-      select id, status from service.webhooks
-      where id = (select webhook_id from service.webhook_deliveries where id = $1)
-      for no key update`,
-    values: [deliveryId],
-  });
-  return rows[0];
-}
-
-/**
- * Writes how an attempt ended, and what follows: the delivery is made, tried again later, or given
- * up, and with its last attempt the webhook too. To be called in a database transaction.
- *
- * @param endedAt when it ended; null: now
- */
-export async function concludeAttempt(
-  database: Database,
-  { job, outcome, endedAt }: { job: AttemptJob; outcome: Outcome; endedAt: Date | null },
-): Promise<void> {
-  const webhook = await lockWebhook(database, job.deliveryId);
-  // Deleted meanwhile, and its deliveries with it.
-  if (!webhook) return;
-  // Somebody else took this process for dead, has concluded the attempt, and may make the next.
-  if (!(await noteEnd(database, job, outcome))) return;
-  await giveBack(database, job.deliveryId);
-  if (outcome.error === null) {
-    await endDelivery(database, job.deliveryId, 'delivered');
-    if (webhook.status === 'failed') await reactivate(database, webhook.id);
-    return;
-  }
-  const { isTest, isPending, wasDelivered } = await selectDelivery(database, job);
-  // Its webhook was disabled or given up since, and its owner may have replayed it.
-  if (!isPending) return;
-  const delayMs = isTest ? undefined : delayAfter(job.attempt);
-  if (delayMs === undefined) {
-    await endDelivery(database, job.deliveryId, 'failed');
-    // One that was sent again after it had arrived says little of the webhook.
-    if (!isTest && !wasDelivered && job.attempt === ATTEMPTS_MAX)
-      await failWebhook(database, webhook.id);
-    return;
-  }
-  await postpone(database, job.deliveryId, { endedAt, delayMs });
-}
+const ATTEMPT_DELAYS_MS = [0, 30_000, 300_000, 1_800_000, 7_200_000] as const;
 
 /** An attempt and how it ended. */
 export interface EndedAttempt {
-  readonly job: AttemptJob;
-  readonly outcome: Outcome;
+  readonly id: AttemptId;
+  readonly result: AttemptResult;
 }
 
 /**
- * What `concludeAttempt` does, for attempts whose receivers accepted the event, in one statement. The
- * webhooks are locked in the order of their ids, as by everyone who locks several.
+ * Stores the results of attempts whose receivers accepted the event: the deliveries are made, and a
+ * webhook that had failed is active again. An attempt that was concluded before is left as it is.
+ * The webhooks are locked in the order of their ids, as in every statement that locks several.
  */
 export async function concludeDelivered(
   database: Database,
@@ -103,21 +53,110 @@ export async function concludeDelivered(
         delivered_at = now()
       from noted where delivery.id = noted.delivery_id`,
     values: [
-      attempts.map(({ job }) => job.deliveryId),
-      attempts.map(({ job }) => job.attempt),
-      attempts.map(({ outcome }) => outcome.durationMs),
-      attempts.map(({ outcome }) => outcome.statusCode),
-      attempts.map(({ outcome }) => outcome.response),
+      attempts.map(({ id }) => id.deliveryId),
+      attempts.map(({ id }) => id.attempt),
+      attempts.map(({ result }) => result.durationMs),
+      attempts.map(({ result }) => result.statusCode),
+      attempts.map(({ result }) => result.response),
     ],
   });
   return attempts.map(() => undefined);
 }
 
-async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): Promise<boolean> {
-  const { deliveryId, attempt } = job;
-  const { durationMs, statusCode, error, response } = outcome;
+/**
+ * Stores how an attempt failed, and what follows: the delivery is tried again later or given up,
+ * and with its last attempt the webhook too. To be called in a database transaction.
+ *
+ * @param endedAt when it ended; null: now
+ */
+export async function concludeFailed(
+  database: Database,
+  { id, result, endedAt }: EndedAttempt & { endedAt: Date | null },
+): Promise<void> {
+  const webhook = await lockWebhook(database, id.deliveryId);
+  // It was deleted during the attempt, and its deliveries with it.
+  if (!webhook) return;
+  // Another process presumed this one dead, has concluded the attempt, and may make the next.
+  if (!(await storeEnd(database, id, result))) return;
+  await release(database, id.deliveryId);
+  const { isTest, isPending, wasDelivered } = await selectDelivery(database, id);
+  // Its webhook was disabled or given up since, and its owner may have replayed it.
+  if (!isPending) return;
+  // Undefined after the last attempt.
+  const delayMs = isTest ? undefined : ATTEMPT_DELAYS_MS[id.attempt];
+  if (delayMs !== undefined) {
+    await postpone(database, id.deliveryId, { endedAt, delayMs });
+    return;
+  }
+  await giveUp(database, id.deliveryId);
+  // One that was sent again after it had arrived says little of the webhook.
+  if (!isTest && !wasDelivered && id.attempt === ATTEMPT_DELAYS_MS.length) {
+    await failWebhook(database, webhook.id);
+  }
+}
+
+const INTERRUPTED: AttemptResult = {
+  error: 'interrupted',
+  statusCode: null,
+  response: null,
+  durationMs: null,
+};
+
+/**
+ * Settles a claimed attempt that could not be started. Either there is nothing to do any more, or a
+ * process that died had started it. Then it counts, and ended when its time was up at the latest.
+ *
+ * @returns its result, if a process had started it
+ */
+export async function settleUnstarted(
+  database: Database,
+  id: AttemptId,
+): Promise<AttemptResult | undefined> {
+  const webhook = await lockWebhook(database, id.deliveryId);
+  const { upAt, isUp, isNext, isRequested } = await selectState(database, id);
+  // Another process presumed this one dead, and makes it now.
+  if (upAt && !isUp) return undefined;
+  if (upAt) {
+    await concludeFailed(database, { id, result: INTERRUPTED, endedAt: upAt });
+    return INTERRUPTED;
+  }
+  const isRefused =
+    webhook?.status === 'disabled' || (webhook?.status === 'failed' && !isRequested);
+  // An event that was announced just when its webhook was disabled or given up is kept, too.
+  if (isNext && isRefused) await markUndelivered(database, id.deliveryId);
+  await release(database, id.deliveryId);
+  return undefined;
+}
+
+/**
+ * Locks the webhook of a delivery. Every change of deliveries begins with that, so that no two wait
+ * for each other.
+ *
+ * @returns undefined when the webhook was deleted
+ */
+async function lockWebhook(
+  database: Database,
+  deliveryId: bigint,
+): Promise<{ id: string; status: string } | undefined> {
+  const { rows } = await database.query<{ id: string; status: string }>({
+    name: 'lock_webhook_of_delivery',
+    text: `
+      select id, status from service.webhooks
+      where id = (select webhook_id from service.webhook_deliveries where id = $1)
+      for no key update`,
+    values: [deliveryId],
+  });
+  return rows[0];
+}
+
+/** @returns whether the attempt had no end before */
+async function storeEnd(
+  database: Database,
+  { deliveryId, attempt }: AttemptId,
+  { durationMs, statusCode, error, response }: AttemptResult,
+): Promise<boolean> {
   const { rowCount } = await database.query({
-    name: 'note_attempt_end',
+    name: 'store_attempt_end',
     text: `
       update service.webhook_attempts
       set duration_ms = $3, status_code = $4, error = $5, response = $6
@@ -127,62 +166,24 @@ async function noteEnd(database: Database, job: AttemptJob, outcome: Outcome): P
   return rowCount === 1;
 }
 
-async function reactivate(database: Database, webhookId: string): Promise<void> {
-  await database.query(`update service.webhooks set status = 'active' where id = $1`, [webhookId]);
-}
-
 async function selectDelivery(
   database: Database,
-  { deliveryId, attempt }: AttemptJob,
-): Promise<{ isTest: boolean; isPending: boolean; wasDelivered: boolean }> {
-  const { rows } = await database.query<{
-    is_test: boolean;
-    is_pending: boolean;
-    was_delivered: boolean;
-  }>({
+  { deliveryId, attempt }: AttemptId,
+): Promise<{ isTest?: boolean; isPending?: boolean; wasDelivered?: boolean }> {
+  const { rows } = await database.query({
     name: 'select_delivery',
     text: `
-      select signature is null as is_test,
-        status = 'pending' and due_at <= started_at as is_pending, exists (
+      select signature is null as "isTest",
+        status = 'pending' and due_at <= started_at as "isPending", exists (
         select from service.webhook_attempts
         where delivery_id = id and duration_ms is not null and error is null
-      ) as was_delivered
+      ) as "wasDelivered"
       from service.webhook_deliveries
       join service.webhook_attempts on delivery_id = id and attempt = $2
       where id = $1`,
     values: [deliveryId, attempt],
   });
-  const [row] = rows;
-  return {
-    isTest: row?.is_test ?? false,
-    isPending: row?.is_pending ?? false,
-    wasDelivered: row?.was_delivered ?? false,
-  };
-}
-
-async function endDelivery(
-  database: Database,
-  id: bigint,
-  status: 'delivered' | 'failed',
-): Promise<void> {
-  await database.query({
-    name: 'end_delivery',
-    text: `
-      update service.webhook_deliveries
-      set status = $2, due_at = null, is_requested = false,
-        delivered_at = case when $2 = 'delivered' then now() end
-      where id = $1`,
-    values: [id, status],
-  });
-}
-
-/** Nothing more is sent to it until a replay succeeds or its owner says so. */
-async function failWebhook(database: Database, webhookId: string): Promise<void> {
-  const { rowCount } = await database.query(
-    `update service.webhooks set status = 'failed' where id = $1 and status = 'active'`,
-    [webhookId],
-  );
-  if (rowCount === 1) await setAside(database, webhookId);
+  return rows[0] ?? {};
 }
 
 async function postpone(
@@ -200,41 +201,28 @@ async function postpone(
   });
 }
 
-const INTERRUPTED: Outcome = {
-  error: 'interrupted',
-  statusCode: null,
-  response: null,
-  durationMs: null,
-};
+async function giveUp(database: Database, id: bigint): Promise<void> {
+  await database.query({
+    name: 'give_up_delivery',
+    text: `
+      update service.webhook_deliveries
+      set status = 'failed', due_at = null, is_requested = false
+      where id = $1`,
+    values: [id],
+  });
+}
 
-/**
- * Settles an attempt that could not be claimed. Either there is nothing to do any more; or it was
- * begun by a process that died: then it counts, and ended when its time was up at the latest.
- *
- * @returns how it ended, if it was begun
- */
-export async function settleUnclaimed(
-  database: Database,
-  job: AttemptJob,
-): Promise<Outcome | undefined> {
-  const webhook = await lockWebhook(database, job.deliveryId);
-  const { upAt, isUp, isNext, isRequested } = await selectState(database, job);
-  // Another process took it for dead, and makes it now.
-  if (upAt && !isUp) return undefined;
-  if (upAt) {
-    await concludeAttempt(database, { job, outcome: INTERRUPTED, endedAt: upAt });
-    return INTERRUPTED;
-  }
-  const isRefused =
-    webhook?.status === 'disabled' || (webhook?.status === 'failed' && !isRequested);
-  // An event that was announced just when its webhook was disabled or given up is kept, too.
-  if (isNext && isRefused) await setOneAside(database, job.deliveryId);
-  await giveBack(database, job.deliveryId);
-  return undefined;
+/** Nothing more is sent to it until a replay succeeds or its owner says so. */
+async function failWebhook(database: Database, webhookId: string): Promise<void> {
+  const { rowCount } = await database.query(
+    `update service.webhooks set status = 'failed' where id = $1 and status = 'active'`,
+    [webhookId],
+  );
+  if (rowCount === 1) await markAllUndelivered(database, webhookId);
 }
 
 interface AttemptState {
-  /** When the attempt's time is up, if it was begun and has no end. */
+  /** When the attempt's time is up, if it was started and has no end. */
   readonly upAt: Date | null;
   readonly isUp: boolean;
   /** The attempt is the one to be made next. */
@@ -245,7 +233,7 @@ interface AttemptState {
 
 async function selectState(
   database: Database,
-  { deliveryId, attempt }: AttemptJob,
+  { deliveryId, attempt }: AttemptId,
 ): Promise<Partial<AttemptState>> {
   const { rows } = await database.query<AttemptState>(
     `select up_at as "upAt", up_at <= now() as "isUp",
@@ -254,7 +242,7 @@ async function selectState(
      left join lateral (
        select started_at + $3 * interval '1 millisecond' as up_at from service.webhook_attempts
        where delivery_id = id and attempt = $2 and duration_ms is null and error is null
-     ) begun on true
+     ) started on true
      where id = $1`,
     [deliveryId, attempt, EXCHANGE_MS_MAX],
   );

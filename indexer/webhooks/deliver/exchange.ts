@@ -6,7 +6,7 @@ import { post } from '../../../common/net/post.ts';
 export const EXCHANGE_MS_MAX = 10_000;
 /** As much of an answer's body as helps its owner; the rest is not read. */
 const RESPONSE_BYTES_MAX = 4_096;
-/** So long after its head, so that a body without an end takes little of a wallet's share. */
+/** Counted from the head, so that a body without an end takes little of a wallet's share. */
 export const RESPONSE_MS_MAX = 1_000;
 
 /** Node's words for what goes wrong on the way to a receiver. */
@@ -33,14 +33,14 @@ const errorsByCode: Readonly<Record<string, AttemptError>> = {
  * @param timeoutMs over connecting and the head together: a receiver that drips is
  *   as bad as a silent one
  * @param responseMs over the body
- * @returns how it went; everything that a receiver can do is an outcome, not an error
+ * @returns how it went; whatever a receiver does is a result, not an error
  */
 export async function exchange(
   agents: GuardedAgents,
   message: { url: string; headers: Readonly<Record<string, string>>; body: string },
   timeoutMs: number,
   responseMs = RESPONSE_MS_MAX,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const startedAtMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAtMs);
   const signal = AbortSignal.timeout(timeoutMs);
@@ -115,12 +115,12 @@ type AttemptError =
   | 'secret_unreadable';
 
 /** How an attempt ended. */
-export interface Outcome {
+export interface AttemptResult {
   /** Null: delivered. */
   readonly error: AttemptError | null;
   readonly statusCode: number | null;
   /** The beginning of the answer's body, printable. */
   readonly response: string | null;
-  /** Null when nobody was there at the end. */
+  /** Null when its process died before the end. */
   readonly durationMs: number | null;
 }

@@ -2,43 +2,14 @@ import type pg from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Logger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
-import type { Outcome } from './exchange.ts';
+import type { AttemptResult } from './exchange.ts';
 
-/** What is still to be delivered. */
-interface Backlog {
-  readonly deliveries: number;
-  /** Since the oldest of them was announced; 0 when there is none. */
-  readonly oldestSeconds: number;
-  /** For how long an attempt has been due and not been made: grows when nobody makes them. */
-  readonly overdueSeconds: number;
-}
-
-export async function measureBacklog(database: Database): Promise<Backlog> {
-  const { rows } = await database.query<{
-    deliveries: number;
-    oldest_seconds: number;
-    overdue_seconds: number;
-  }>(
-    `select count(*)::integer as deliveries,
-       coalesce(extract(epoch from now() - min(stored_at)), 0)::float8 as oldest_seconds,
-       greatest(extract(epoch from now() - min(due_at)), 0)::float8 as overdue_seconds
-     from service.webhook_deliveries
-     where status = 'pending' and due_at < 'infinity'`,
-  );
-  const [row] = rows;
-  return {
-    deliveries: row?.deliveries ?? 0,
-    oldestSeconds: row?.oldest_seconds ?? 0,
-    overdueSeconds: row?.overdue_seconds ?? 0,
-  };
-}
-
-/** What the webhooks tell about their work, in Prometheus's form. */
+/** Measures the deliveries for Prometheus. */
 interface WebhookMetrics {
-  attempt(outcome: Outcome): void;
+  attempt(result: AttemptResult): void;
 }
 
-/** @param options.pool measured whenever somebody reads the metrics */
+/** @param options.pool measured whenever the metrics are read */
 export function createWebhookMetrics(options: {
   registry: Registry;
   pool: pg.Pool;
@@ -65,32 +36,49 @@ export function createWebhookMetrics(options: {
       });
     return measuring;
   }
-  const addGauge = (gauge: { name: string; help: string }, value: (backlog: Backlog) => number) =>
+  for (const [key, name, help] of GAUGES) {
     new Gauge({
-      ...gauge,
-      registers,
+      ...{ name, help, registers },
       async collect() {
         const backlog = await measure();
-        if (backlog) this.set(value(backlog));
+        if (backlog) this.set(backlog[key]);
       },
     });
-  addGauge(
-    { name: 'svc_webhook_backlog_deliveries', help: 'Events that are still to be delivered' },
-    (backlog) => backlog.deliveries,
-  );
-  addGauge(
-    {
-      name: 'svc_webhook_backlog_oldest_seconds',
-      help: 'Time since the oldest of them was announced',
-    },
-    (backlog) => backlog.oldestSeconds,
-  );
-  addGauge(
-    {
-      name: 'svc_webhook_overdue_seconds',
-      help: 'Time that an attempt has been due without being made',
-    },
-    (backlog) => backlog.overdueSeconds,
-  );
+  }
   return { attempt: ({ error }) => attempts.inc({ result: error ?? 'delivered' }) };
+}
+
+const GAUGES = [
+  ['deliveries', 'svc_webhook_backlog_deliveries', 'Events that are still to be delivered'],
+  [
+    'oldestSeconds',
+    'svc_webhook_backlog_oldest_seconds',
+    'Time since the oldest of them was announced',
+  ],
+  [
+    'overdueSeconds',
+    'svc_webhook_overdue_seconds',
+    'Time that an attempt has been due without being made',
+  ],
+] as const;
+
+/** What is still to be delivered. */
+interface Backlog {
+  readonly deliveries: number;
+  /** Since the oldest of them was announced; 0 when there is none. */
+  readonly oldestSeconds: number;
+  /** For how long an attempt has been due and not been made: grows while no process makes them. */
+  readonly overdueSeconds: number;
+}
+
+export async function measureBacklog(database: Database): Promise<Backlog> {
+  const { rows } = await database.query<Backlog>(
+    `select count(*)::integer as deliveries,
+       coalesce(extract(epoch from now() - min(stored_at)), 0)::float8 as "oldestSeconds",
+       greatest(extract(epoch from now() - min(due_at)), 0)::float8 as "overdueSeconds"
+     from service.webhook_deliveries
+     where status = 'pending' and due_at < 'infinity'`,
+  );
+  // Without grouping, an aggregate has one row.
+  return rows[0] as Backlog;
 }

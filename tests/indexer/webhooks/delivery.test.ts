@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type pg from 'pg';
 import { batchedIsolated } from '../../../common/database/batched.ts';
 import { inTransaction } from '../../../common/postgres.ts';
+import { type ClaimedAttempt, claimDue } from '../../../indexer/webhooks/deliver/claim.ts';
 import {
-  concludeAttempt,
   concludeDelivered,
+  concludeFailed,
   type EndedAttempt,
 } from '../../../indexer/webhooks/deliver/conclude.ts';
 import { EXCHANGE_MS_MAX } from '../../../indexer/webhooks/deliver/exchange.ts';
-import { type TakenAttempt, takeDue } from '../../../indexer/webhooks/deliver/take.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import {
@@ -73,10 +73,10 @@ async function expectDueAfter(
 
 /** Takes what is due by the clock of one database transaction, which stands. */
 async function atOneMoment(
-  act: (take: { client: pg.PoolClient; due: () => Promise<TakenAttempt[]> }) => Promise<void>,
+  act: (take: { client: pg.PoolClient; due: () => Promise<ClaimedAttempt[]> }) => Promise<void>,
 ): Promise<void> {
   const turn = { max: 9, webhookMax: 4, exceptWallets: [] };
-  await inTransaction(scene.pool, (client) => act({ client, due: () => takeDue(client, turn) }));
+  await inTransaction(scene.pool, (client) => act({ client, due: () => claimDue(client, turn) }));
 }
 
 describe('a delivery', () => {
@@ -364,9 +364,9 @@ describe('an attempt', () => {
 
   it('is made by one of two processes that receive it', async () => {
     const { delivery } = await announceOne();
-    const [job] = (await takeDue(scene.pool, TURN)) as [TakenAttempt];
+    const [job] = (await claimDue(scene.pool, TURN)) as [ClaimedAttempt];
     await scene.pool.query('update service.webhook_deliveries set taken_until = now()');
-    const [again] = (await takeDue(scene.pool, TURN)) as [TakenAttempt];
+    const [again] = (await claimDue(scene.pool, TURN)) as [ClaimedAttempt];
     expect(again).toEqual(job);
     await Promise.all([scene.makeAttempt(job), scene.makeAttempt(again)]);
     expect(receiver.received).toHaveLength(1);
@@ -389,26 +389,26 @@ describe('an attempt', () => {
     await expectDueAfter(delivery, 15, startedAt);
   });
 
-  it.each(['alone', 'among others'])(
-    'counts once when concluded twice, after its process seemed dead, %s',
-    async (how) => {
+  it.each([null, 'timeout'] as const)(
+    'counts once when concluded twice, after its process seemed dead: %s',
+    async (error) => {
       const { delivery } = await announceOne();
-      const job = { deliveryId: delivery.id, attempt: 1 };
-      const outcome = { error: null, statusCode: 200, response: '', durationMs: 61_000 };
+      const id = { deliveryId: delivery.id, attempt: 1 };
+      const result = { error, statusCode: 200, response: '', durationMs: 61_000 };
       receiver.answer = refuse;
       await scene.attemptDue();
       // Somebody is about to make the next one.
       await scene.moveDue(delivery.id, 0);
-      expect(await takeDue(scene.pool, TURN)).toMatchObject([{ attempt: 2 }]);
-      if (how === 'among others') await concludeDelivered(scene.pool, [{ job, outcome }]);
+      expect(await claimDue(scene.pool, TURN)).toMatchObject([{ attempt: 2 }]);
+      if (error === null) await concludeDelivered(scene.pool, [{ id, result }]);
       else {
         await inTransaction(scene.pool, (client) =>
-          concludeAttempt(client, { job, outcome, endedAt: null }),
+          concludeFailed(client, { id, result, endedAt: null }),
         );
       }
       expect(await scene.attempts(delivery.id)).toMatchObject([{ error: 'bad_status' }]);
       expect(await theDelivery()).toMatchObject({ status: 'pending', attempts: 1 });
-      expect(await takeDue(scene.pool, TURN)).toEqual([]);
+      expect(await claimDue(scene.pool, TURN)).toEqual([]);
     },
   );
 
@@ -426,8 +426,8 @@ describe('an attempt', () => {
     );
     const end = (delivery: DeliveryRow | undefined, response: string) =>
       conclude({
-        job: { deliveryId: delivery?.id ?? 0n, attempt: 1 },
-        outcome: { error: null, statusCode: 200, response, durationMs: 5 },
+        id: { deliveryId: delivery?.id ?? 0n, attempt: 1 },
+        result: { error: null, statusCode: 200, response, durationMs: 5 },
       });
     // No text of the database holds NUL.
     const ends = await Promise.allSettled([end(sound, 'fine'), end(broken, '\0')]);

@@ -3,9 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
 import { createLogger } from '../../../common/logger.ts';
 import { inTransaction } from '../../../common/postgres.ts';
+import { createDeliveryLimits } from '../../../indexer/webhooks/deliver/deliveryLimits.ts';
 import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
-import { createShares } from '../../../indexer/webhooks/deliver/shares.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -206,7 +206,7 @@ describe('a process that is stopped while it takes an attempt', () => {
     const makeAttempt = jest.fn(async () => undefined);
     const dispatcher = createDispatcher({
       pool: scene.pool,
-      shares: createShares(() => performance.now()),
+      limits: createDeliveryLimits(() => performance.now()),
       makeAttempt,
       logger: createLogger({ name: 'test', level: 'silent' }),
       onFatal(error) {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing, SealingError } from '../../../common/sealing.ts';
 import { deleteOldDeliveries } from '../../../indexer/background/expiredRows.ts';
-import { type TakenAttempt, takeDue } from '../../../indexer/webhooks/deliver/take.ts';
+import { type ClaimedAttempt, claimDue } from '../../../indexer/webhooks/deliver/claim.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -17,9 +17,9 @@ import {
   replayDeliveries,
   replayDelivery,
 } from '../../../webhookOperations/deliveries.ts';
+import { markAllUndelivered } from '../../../webhookOperations/markUndelivered.ts';
 import { rotateSecret } from '../../../webhookOperations/secrets.ts';
 import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
-import { setAside } from '../../../webhookOperations/setAside.ts';
 import {
   disableWebhook,
   enableWebhook,
@@ -165,9 +165,9 @@ describe('a replay', () => {
   it('reaches a webhook that failed after its delivery was taken', async () => {
     await announce(1);
     const turn = { max: 1, webhookMax: 1, exceptWallets: [] };
-    const [taken] = (await takeDue(scene.pool, turn)) as [TakenAttempt];
+    const [taken] = (await claimDue(scene.pool, turn)) as [ClaimedAttempt];
     await scene.pool.query(`update service.webhooks set status = 'failed'`);
-    await inTransaction(scene.pool, (client) => setAside(client, webhookId));
+    await inTransaction(scene.pool, (client) => markAllUndelivered(client, webhookId));
     await replayDeliveries(scene.pool, { webhook });
     await scene.makeAttempt(taken);
     expect(await statuses()).toEqual([['delivered', 1]]);
@@ -272,7 +272,7 @@ describe('a webhook', () => {
       left.push((await waiting())?.own);
       return result;
     };
-    await setAside({ query } as Parameters<typeof setAside>[0], webhookId);
+    await markAllUndelivered({ query } as Parameters<typeof markAllUndelivered>[0], webhookId);
     expect(left).toEqual([1_300, 300, 0, 0]);
     expect(await waiting()).toEqual({ own: 0, others: 2_300 });
   });
