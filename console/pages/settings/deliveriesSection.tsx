@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import { TEST_KIND } from '../../../webhooks/events.ts';
 import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
@@ -28,7 +29,7 @@ const EVERY_MS = 5_000;
 /** The deliveries of a webhook, to be looked at and sent again. */
 export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhook }) {
   const params = { webhook_id: webhook.id };
-  const [filters, setFilters] = useFilters(['status', 'event', 'since', 'delivery']);
+  const [filters, setFilters] = useFilters(FILTERS);
   const { status, event, since } = filters;
   const [isRecovering, setRecovering] = useState(false);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -60,35 +61,6 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
     setChosen(next);
   };
 
-  const columns: readonly Column<Delivery>[] = [
-    {
-      title: 'Choose',
-      cell: ({ id }) => (
-        <input
-          type="checkbox"
-          aria-label={`Choose delivery ${id}`}
-          checked={chosen.has(id)}
-          onChange={() => toggle(id)}
-        />
-      ),
-    },
-    {
-      title: 'Event',
-      cell: ({ id, event: kind, event_id }) => (
-        <>
-          <Button kind="quiet" size="small" onClick={() => setFilters({ delivery: id })}>
-            {kind}
-          </Button>
-          <div className="soft mono">{event_id}</div>
-        </>
-      ),
-    },
-    { title: 'State', cell: DeliveryState },
-    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
-    { title: 'Last answer', cell: ({ last_attempt }) => lastAnswer(last_attempt) },
-    { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
-  ];
-
   return (
     <Section
       title="Deliveries"
@@ -105,31 +77,7 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
         </Row>
       }
     >
-      <Filters label="Deliveries to show">
-        <SelectField
-          label="State"
-          options={STATES}
-          value={status ?? ''}
-          data-search
-          onChange={({ target }) => setFilters({ status: target.value })}
-        />
-        <SelectField
-          label="Event"
-          options={[
-            ['', 'any event'],
-            ...webhook.events.map((kind) => [kind, kind] as const),
-            ['webhook.test', 'webhook.test'],
-          ]}
-          value={event ?? ''}
-          onChange={({ target }) => setFilters({ event: target.value })}
-        />
-        <TextField
-          label="From (UTC)"
-          type="date"
-          value={since ?? ''}
-          onChange={({ target }) => setFilters({ since: target.value })}
-        />
-      </Filters>
+      <DeliveryFilters webhook={webhook} filters={filters} onFilter={setFilters} />
       {waiting.length > 0 && (
         <Notice tone="info">
           <p>
@@ -157,7 +105,16 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
             <p className="soft">Nothing fits, or nothing has happened yet. A test makes one.</p>
           </Empty>
         ) : (
-          <Table caption="Deliveries" columns={columns} rows={rows} rowKey={({ id }) => id} />
+          <Table
+            caption="Deliveries"
+            columns={columnsOf({
+              chosen,
+              onToggle: toggle,
+              onOpen: (id) => setFilters({ delivery: id }),
+            })}
+            rows={rows}
+            rowKey={({ id }) => id}
+          />
         ))}
       {list.hasMore && (
         <Row>
@@ -181,8 +138,88 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
   );
 }
 
+const FILTERS = ['status', 'event', 'since', 'delivery'] as const;
+type DeliveryFilter = Partial<Record<(typeof FILTERS)[number], string>>;
+
+function DeliveryFilters({
+  webhook,
+  filters,
+  onFilter,
+}: {
+  readonly webhook: ConsoleWebhook;
+  readonly filters: DeliveryFilter;
+  readonly onFilter: (change: DeliveryFilter) => void;
+}) {
+  return (
+    <Filters label="Deliveries to show">
+      <SelectField
+        label="State"
+        options={STATES}
+        value={filters.status ?? ''}
+        data-search
+        onChange={({ target }) => onFilter({ status: target.value })}
+      />
+      <SelectField
+        label="Event"
+        options={[
+          ['', 'any event'],
+          ...webhook.events.map((kind) => [kind, kind] as const),
+          [TEST_KIND, TEST_KIND],
+        ]}
+        value={filters.event ?? ''}
+        onChange={({ target }) => onFilter({ event: target.value })}
+      />
+      <TextField
+        label="From (UTC)"
+        type="date"
+        value={filters.since ?? ''}
+        onChange={({ target }) => onFilter({ since: target.value })}
+      />
+    </Filters>
+  );
+}
+
+function columnsOf({
+  chosen,
+  onToggle,
+  onOpen,
+}: {
+  readonly chosen: ReadonlySet<string>;
+  readonly onToggle: (id: string) => void;
+  readonly onOpen: (id: string) => void;
+}): readonly Column<Delivery>[] {
+  return [
+    {
+      title: 'Choose',
+      cell: ({ id }) => (
+        <input
+          type="checkbox"
+          aria-label={`Choose delivery ${id}`}
+          checked={chosen.has(id)}
+          onChange={() => onToggle(id)}
+        />
+      ),
+    },
+    {
+      title: 'Event',
+      cell: ({ id, event: kind, event_id }) => (
+        <>
+          <Button kind="quiet" size="small" onClick={() => onOpen(id)}>
+            {kind}
+          </Button>
+          <div className="soft mono">{event_id}</div>
+        </>
+      ),
+    },
+    { title: 'State', cell: DeliveryState },
+    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
+    { title: 'Last answer', cell: ({ last_attempt }) => lastAnswer(last_attempt) },
+    { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
+  ];
+}
+
 function lastAnswer(attempt: Delivery['last_attempt']): string {
   if (attempt === null) return '–';
-  const answer = attempt.status_code ?? attempt.error ?? 'under way';
+  const answer = attempt.status_code ?? attempt.error ?? 'in progress';
   return attempt.duration_ms === null ? `${answer}` : `${answer}, ${formatMs(attempt.duration_ms)}`;
 }

@@ -1,3 +1,4 @@
+import type { DeliveryDetail } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { useChange } from '../../data/useChange.ts';
@@ -25,7 +26,6 @@ export function DeliveryDrawer({
   readonly onClose: () => void;
   readonly onReplay: (id: string) => Promise<unknown>;
 }) {
-  const explorer = useExplorer();
   const read = useRead('/webhooks/:webhook_id/deliveries/:delivery_id', {
     params: { webhook_id: webhookId, delivery_id: deliveryId },
     everyMs: 3_000,
@@ -51,53 +51,66 @@ export function DeliveryDrawer({
       {replay.error && <ErrorNotice error={replay.error} money="Nothing was sent again." />}
       {data && (
         <>
-          <Facts
-            entries={[
-              ['State', <DeliveryState key="state" status={data.status} />],
-              ['Event', <code key="event">{data.event_id}</code>],
-              ['Event time', <Time key="time" time={data.created_at} />],
-              data.due_at !== null && ['Next attempt', <Time key="due" time={data.due_at} />],
-              data.tx !== null && [
-                'Transaction',
-                <TransactionLink
-                  key="tx"
-                  signature={data.tx}
-                  href={explorer.transaction(data.tx)}
-                />,
-              ],
-            ]}
-          />
+          <DeliveryFacts of={data} />
           <h3>Attempts</h3>
-          <Stack>
-            {data.attempts_made.map((attempt) => (
-              <div key={`${attempt.attempt} ${attempt.started_at}`}>
-                <Facts
-                  entries={[
-                    [
-                      `Attempt ${attempt.attempt}`,
-                      <State
-                        key="state"
-                        tone={attempt.error === null ? 'ok' : 'bad'}
-                        word={String(attempt.status_code ?? attempt.error ?? 'under way')}
-                      />,
-                    ],
-                    ['Started', <Time key="time" time={attempt.started_at} />],
-                    ['Took', formatMs(attempt.duration_ms)],
-                    attempt.error !== null && ['Why it failed', attempt.error],
-                  ]}
-                />
-                {attempt.response && (
-                  <Pre code={attempt.response} label={`Answer to attempt ${attempt.attempt}`} />
-                )}
-              </div>
-            ))}
-            {data.attempts_made.length === 0 && <p className="soft">None yet.</p>}
-          </Stack>
+          <Attempts of={data.attempts_made} />
           <h3>Body</h3>
           <Pre code={indented(data.body)} label="Body of the delivery" />
         </>
       )}
     </Drawer>
+  );
+}
+
+function DeliveryFacts({ of: delivery }: { readonly of: DeliveryDetail }) {
+  const explorer = useExplorer();
+  return (
+    <Facts
+      entries={[
+        ['State', <DeliveryState key="state" status={delivery.status} />],
+        ['Event', <code key="event">{delivery.event_id}</code>],
+        ['Event time', <Time key="time" time={delivery.created_at} />],
+        delivery.due_at !== null && ['Next attempt', <Time key="due" time={delivery.due_at} />],
+        delivery.tx !== null && [
+          'Transaction',
+          <TransactionLink
+            key="tx"
+            signature={delivery.tx}
+            href={explorer.transaction(delivery.tx)}
+          />,
+        ],
+      ]}
+    />
+  );
+}
+
+function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made'] }) {
+  return (
+    <Stack>
+      {attempts.map((attempt) => (
+        <div key={`${attempt.attempt} ${attempt.started_at}`}>
+          <Facts
+            entries={[
+              [
+                `Attempt ${attempt.attempt}`,
+                <State
+                  key="state"
+                  tone={attempt.error === null ? 'ok' : 'bad'}
+                  word={String(attempt.status_code ?? attempt.error ?? 'in progress')}
+                />,
+              ],
+              ['Started', <Time key="time" time={attempt.started_at} />],
+              ['Took', formatMs(attempt.duration_ms)],
+              attempt.error !== null && ['Why it failed', attempt.error],
+            ]}
+          />
+          {attempt.response && (
+            <Pre code={attempt.response} label={`Answer to attempt ${attempt.attempt}`} />
+          )}
+        </div>
+      ))}
+      {attempts.length === 0 && <p className="soft">None yet.</p>}
+    </Stack>
   );
 }
 

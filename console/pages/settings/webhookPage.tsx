@@ -22,7 +22,7 @@ const ACTIONS = {
   test: '/webhooks/:webhook_id/test',
 } as const;
 
-/** It fails, and is active again, without anybody at this page. */
+/** The webhook's state changes without an action on this page. */
 const EVERY_MS = 5_000;
 
 export default function WebhookPage() {
@@ -92,7 +92,9 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
       {webhook.status === 'failed' && (
         <Notice tone="bad">
           <p>It failed five times for one event, and gets nothing at present.</p>
-          <p>Events are kept for 30 days. Mend the endpoint, enable it, and recover below.</p>
+          <p>
+            Events are kept for 30 days. Repair the endpoint, enable the webhook, and recover below.
+          </p>
         </Notice>
       )}
       <Facts

@@ -43,25 +43,7 @@ export function WebhooksSection() {
       <Reading of={read} what="the webhooks" />
       {data &&
         (data.data.length === 0 ? (
-          <Empty title="No webhook yet">
-            {canAdd ? (
-              <>
-                <p className="soft">
-                  Name an https endpoint of yours. Each delivery can be looked at and sent again.
-                </p>
-                <Row>
-                  <Button kind="primary" onClick={() => setCreating(true)}>
-                    Add the first webhook
-                  </Button>
-                </Row>
-              </>
-            ) : (
-              <p className="soft">
-                Webhooks need a credit account, which{' '}
-                <Link href="/console/credits">your first purchase</Link> opens.
-              </p>
-            )}
-          </Empty>
+          <NoWebhook canAdd={canAdd} onAdd={() => setCreating(true)} />
         ) : (
           <Table caption="Webhooks" columns={columns} rows={data.data} rowKey={({ id }) => id} />
         ))}
@@ -87,5 +69,29 @@ export function WebhooksSection() {
         </SecretOnce>
       )}
     </Section>
+  );
+}
+
+function NoWebhook({ canAdd, onAdd }: { readonly canAdd: boolean; readonly onAdd: () => void }) {
+  return (
+    <Empty title="No webhook yet">
+      {canAdd ? (
+        <>
+          <p className="soft">
+            Name an https endpoint of yours. Each delivery can be looked at and sent again.
+          </p>
+          <Row>
+            <Button kind="primary" onClick={onAdd}>
+              Add the first webhook
+            </Button>
+          </Row>
+        </>
+      ) : (
+        <p className="soft">
+          Webhooks need a credit account, which{' '}
+          <Link href="/console/credits">your first purchase</Link> opens.
+        </p>
+      )}
+    </Empty>
   );
 }
