@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, serviceUnavailable } from '../../contracts/errors.ts';
-import { createShares, type Sender } from './shares.ts';
+import { createQuotas, type Sender } from './quotas.ts';
 import type { ReadBody } from './thread.ts';
 
 /**
@@ -76,7 +76,7 @@ export function createLargeBodies(options: {
   bytesMax?: typeof BYTES_MAX;
 }): LargeBodies {
   const { logger, script = THREAD, bytesMax = BYTES_MAX } = options;
-  const bytes = createShares(bytesMax, (whose, limit) => {
+  const bytes = createQuotas(bytesMax, (whose, limit) => {
     if (whose === 'all') throw tooMany();
     throw tooManyOf(whose, `${limit} bytes of bodies of one ${whose} are held at a time`, limit);
   });

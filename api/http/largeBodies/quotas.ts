@@ -1,4 +1,4 @@
-/** Whose a request is. */
+/** Who sent a request. */
 export interface Sender {
   wallet: string;
   /** As bursts are limited by it. */
@@ -8,12 +8,12 @@ export interface Sender {
 type Whose = keyof Sender | 'all';
 
 /**
- * Counts what each wallet, each address and all together hold at a time.
+ * Counts what each wallet, each address and all together hold at a time, up to a quota.
  *
  * @param max of each of them
  * @param refuse throws what the client gets, where there is no room
  */
-export function createShares(
+export function createQuotas(
   max: Readonly<Record<Whose, number>>,
   refuse: (whose: Whose, limit: number) => never,
 ) {
@@ -46,7 +46,7 @@ export function createShares(
           const more = amount - own;
           for (const [whose, name] of names) {
             if ((held[whose].get(name) ?? 0) + more <= max[whose]) continue;
-            // At once: many that arrive together would else refuse each other, all of them.
+            // First, or bodies that arrive together would all refuse each other.
             release();
             refuse(whose, max[whose]);
           }
