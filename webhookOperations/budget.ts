@@ -2,18 +2,18 @@ import { hostOf } from '../common/net/addressGuard.ts';
 import type { Database } from '../common/postgres.ts';
 
 /**
- * How many deliveries may be asked for in any minute, of one wallet and to one host, so that tests,
- * triggers and replays flood none. It holds over all processes. Operators at a terminal have none.
+ * How many deliveries may be requested in any minute, of one wallet and to one host. So tests,
+ * triggers and replays flood no receiver. It holds over all processes, but not for operators.
  */
 export interface Budget {
   readonly perMinute: number;
 }
 
-/** What was asked for is above a budget; nothing of it was done. */
+/** The request is above a budget, and nothing of it was done. */
 export class BudgetSpentError extends Error {
   override name = 'BudgetSpentError';
   readonly limit: number;
-  /** Until what was asked for fits. */
+  /** Until the request fits. */
   readonly retryAfterSeconds: number;
 
   constructor(message: string, options: { limit: number; retryAfterSeconds: number }) {
@@ -24,16 +24,16 @@ export class BudgetSpentError extends Error {
 }
 
 /** Whose webhooks get how many deliveries. */
-interface Asked {
+interface Requested {
   readonly wallet: string;
   readonly urls: readonly string[];
 }
 
-/** Seconds after which what was asked for last counts no more. */
+/** How long a requested delivery counts. */
 export const BUDGET_SECONDS = 60;
 
 /**
- * Takes all that was asked for out of the budgets. To be called in the database transaction that
+ * Takes all that was requested out of the budgets. To be called in the database transaction that
  * queues the deliveries, with their webhooks locked.
  *
  * @throws BudgetSpentError
@@ -41,15 +41,15 @@ export const BUDGET_SECONDS = 60;
 export async function spendBudget(
   client: Database,
   budget: Budget | undefined,
-  { wallet, urls }: Asked,
+  { wallet, urls }: Requested,
 ): Promise<void> {
   if (!budget) return;
   const wanted = new Map<string, number>([[walletKey(wallet), Math.max(1, urls.length)]]);
   for (const url of urls) wanted.set(hostKey(url), (wanted.get(hostKey(url)) ?? 0) + 1);
   const left = await lockBudgets(client, budget, wanted);
-  const late = left.filter(({ whose, deliveries }) => deliveries < (wanted.get(whose) ?? 0));
-  if (late.length > 0) throw spent(budget, late);
-  await note(client, wanted);
+  const exceeded = left.filter(({ whose, deliveries }) => deliveries < (wanted.get(whose) ?? 0));
+  if (exceeded.length > 0) throw budgetSpent(budget, exceeded);
+  await storeUse(client, wanted);
 }
 
 /**
@@ -58,7 +58,7 @@ export async function spendBudget(
  * @returns how many of them may go out
  * @throws BudgetSpentError when none may
  */
-export async function spendWhatIsLeft(
+export async function spendRemaining(
   client: Database,
   budget: Budget | undefined,
   asked: { wallet: string; url: string; deliveries: number },
@@ -67,9 +67,9 @@ export async function spendWhatIsLeft(
   const keys = [walletKey(asked.wallet), hostKey(asked.url)];
   const left = await lockBudgets(client, budget, new Map(keys.map((whose) => [whose, 1])));
   const granted = Math.min(asked.deliveries, ...left.map(({ deliveries }) => deliveries));
-  const late = left.filter(({ deliveries }) => deliveries < 1);
-  if (late.length > 0) throw spent(budget, late);
-  await note(client, new Map(keys.map((whose) => [whose, granted])));
+  const exceeded = left.filter(({ deliveries }) => deliveries < 1);
+  if (exceeded.length > 0) throw budgetSpent(budget, exceeded);
+  await storeUse(client, new Map(keys.map((whose) => [whose, granted])));
   return granted;
 }
 
@@ -77,20 +77,20 @@ const walletKey = (wallet: string): string => `wallet ${wallet}`;
 /** Whatever its port and path are; a URL has one spelling of each host but for the last dot. */
 const hostKey = (url: string): string => `host ${hostOf(new URL(url))}`;
 
-interface Left {
+interface Remaining {
   readonly whose: string;
-  /** That may still be asked for in this minute. */
+  /** How many may still be requested in this minute. */
   readonly deliveries: number;
   /** Until what is wanted fits; null where it does. */
   readonly after_seconds: number | null;
 }
 
-/** Until the transaction ends, no other takes anything out of these budgets. */
+/** Locks these budgets until the transaction ends. */
 async function lockBudgets(
   client: Database,
   { perMinute }: Budget,
   wanted: ReadonlyMap<string, number>,
-): Promise<Left[]> {
+): Promise<Remaining[]> {
   // In one order, so that no two transactions wait for each other.
   const whose = [...wanted.keys()].sort();
   await client.query(
@@ -103,7 +103,7 @@ async function lockBudgets(
      where whose = any($1) and requested_at <= clock_timestamp() - $2 * interval '1 second'`,
     [whose, BUDGET_SECONDS],
   );
-  const { rows } = await client.query<Left>(
+  const { rows } = await client.query<Remaining>(
     `with wanted as (
        select * from unnest($1::text[], $2::integer[]) as wanted (whose, deliveries)
      ), recent as (
@@ -122,7 +122,7 @@ async function lockBudgets(
   return rows;
 }
 
-async function note(client: Database, taken: ReadonlyMap<string, number>): Promise<void> {
+async function storeUse(client: Database, taken: ReadonlyMap<string, number>): Promise<void> {
   await client.query(
     `insert into service.requested_deliveries (whose, deliveries)
      select * from unnest($1::text[], $2::integer[])`,
@@ -130,8 +130,8 @@ async function note(client: Database, taken: ReadonlyMap<string, number>): Promi
   );
 }
 
-function spent({ perMinute }: Budget, late: readonly Left[]): BudgetSpentError {
-  const seconds = late.map(({ after_seconds }) => after_seconds ?? BUDGET_SECONDS);
+function budgetSpent({ perMinute }: Budget, exceeded: readonly Remaining[]): BudgetSpentError {
+  const seconds = exceeded.map(({ after_seconds }) => after_seconds ?? BUDGET_SECONDS);
   const retryAfterSeconds = Math.max(1, ...seconds);
   return new BudgetSpentError(
     `At most ${perMinute} tests and repeated deliveries a minute go out for one wallet, and to one ` +

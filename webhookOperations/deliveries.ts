@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
-import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendWhatIsLeft } from './budget.ts';
+import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendRemaining } from './budget.ts';
 import { notifyDue } from './due.ts';
 import { IS_KEY, lockSendable, type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
 
-/** Undelivered: its webhook was not active, so nobody sends it unless it is replayed. */
+/** Undelivered: its webhook was not active, so it is not sent unless it is replayed. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'undelivered'] as const;
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -121,7 +121,7 @@ function parametersOf({ webhook, statuses, since, until }: DeliveryFilter): unkn
 }
 
 /** How much of a replay was done. */
-interface Replayed {
+interface ReplayResult {
   /** Deliveries that are due now. */
   readonly replayed: number;
   /** Above the budget: they are as they were, and can be replayed later. */
@@ -130,19 +130,18 @@ interface Replayed {
   readonly retryAfterSeconds: number | null;
 }
 
-/** A part of a replay, taken out of the budget for the moment that it stands in. */
-const replayedOf = (replayed: number, left: number): Replayed => ({
+const replayResult = (replayed: number, left: number): ReplayResult => ({
   ...{ replayed, left },
   retryAfterSeconds: left > 0 ? BUDGET_SECONDS : null,
 });
 
-/** In one database transaction, so that a long range locks a webhook for moments only. */
+/** Sent in one database transaction, so that a long range locks a webhook for moments only. */
 const BATCH = 1_000;
 
 /**
- * Sends again what failed or was not delivered, tests aside, in the order of the ledger. The count of attempts
- * goes on: an event that has failed five times or more is tried once more, any other as often as
- * it has attempts left.
+ * Sends again what failed or was not delivered, except tests, in the order of the ledger. The count
+ * of attempts continues. So an event that has failed five times is tried once more, any other as
+ * often as it has attempts left.
  *
  * @param budget none for operators
  * @throws WebhookNotFoundError, WebhookDisabledError
@@ -152,7 +151,7 @@ export async function replayDeliveries(
   pool: pg.Pool,
   range: Pick<DeliveryFilter, 'webhook' | 'since' | 'until'>,
   budget?: Budget,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const parameters = parametersOf({ ...range, statuses: ['failed', 'undelivered'] });
   const isReplayed = `${MATCHES} and signature is not null`;
   let count = 0;
@@ -166,7 +165,7 @@ export async function replayDeliveries(
            where ${isReplayed} and id > $6 order by id limit $7`,
           [...parameters, after, BATCH],
         );
-        const granted = await spendWhatIsLeft(client, budget, {
+        const granted = await spendRemaining(client, budget, {
           ...{ wallet, url },
           deliveries: rows.length,
         });
@@ -181,13 +180,13 @@ export async function replayDeliveries(
   } catch (error) {
     if (!(error instanceof BudgetSpentError) || count === 0) throw error;
   }
-  if (!budget) return replayedOf(count, 0);
+  if (!budget) return replayResult(count, 0);
   const { rows } = await pool.query<{ left: number }>(
     `select count(*)::integer as left from service.webhook_deliveries
      where ${isReplayed} and id > $6`,
     [...parameters, after],
   );
-  return replayedOf(count, rows[0]?.left ?? 0);
+  return replayResult(count, rows[0]?.left ?? 0);
 }
 
 /**
@@ -228,7 +227,7 @@ export async function resendDeliveries(
   pool: pg.Pool,
   { webhook, deliveryIds }: { webhook: WebhookKey; deliveryIds: readonly bigint[] },
   budget?: Budget,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   return inTransaction(pool, async (client) => {
     const { wallet, url } = await lockSendable(client, webhook);
     const { rows } = await client.query<{ id: bigint; status: DeliveryStatus }>(
@@ -239,12 +238,12 @@ export async function resendDeliveries(
     const missing = deliveryIds.find((id) => !rows.some((row) => row.id === id));
     if (missing !== undefined) throw deliveryNotFound(webhook, missing);
     const ids = rows.filter(({ status }) => status !== 'pending').map(({ id }) => id);
-    const granted = await spendWhatIsLeft(client, budget, {
+    const granted = await spendRemaining(client, budget, {
       ...{ wallet, url },
       deliveries: ids.length,
     });
     await sendAgain(client, ids.slice(0, granted));
-    return replayedOf(granted, ids.length - granted);
+    return replayResult(granted, ids.length - granted);
   });
 }
 

@@ -19,7 +19,7 @@ export class TooManyListenersError extends Error {
 
 /** Of one wallet, those included that wait for their connection to come back. */
 export const LISTENERS_PER_WALLET_MAX = 5;
-/** One that was not served for so long counts no more towards that. */
+/** One that was not served for longer no longer counts towards that. */
 const SERVED_SECONDS_MAX = 30;
 
 /**

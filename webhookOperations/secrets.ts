@@ -12,7 +12,7 @@ const OVERLAP_HOURS = 24;
  *
  * @returns the new secret, which cannot be had again
  * @throws WebhookNotFoundError
- * @throws SealingError when the present secret was sealed under another key: whoever delivers could
+ * @throws SealingError when the present secret was sealed under another key: the indexer could
  *   not read the new one
  */
 export async function rotateSecret(
@@ -39,8 +39,8 @@ export async function rotateSecret(
   });
 }
 
-/** How secrets are found and left; one that no key opens stays as it is. */
-interface ResealedSecrets {
+/** A secret that no key opens stays as it is. */
+interface ResealCounts {
   resealed: number;
   /** Those that were under the key that seals before. */
   present: number;
@@ -55,23 +55,23 @@ interface ResealedSecrets {
 export async function resealSecrets(
   pool: pg.Pool,
   sealing: Pick<Sealing, 'reseal'>,
-): Promise<ResealedSecrets> {
-  const count: ResealedSecrets = { resealed: 0, present: 0, unreadableIds: [] };
+): Promise<ResealCounts> {
+  const count: ResealCounts = { resealed: 0, present: 0, unreadableIds: [] };
   const resealAfter = (id: string) =>
     inTransaction(pool, (client) => resealNext(client, sealing, id));
   let webhook = await resealAfter('');
   while (webhook) {
-    const { id, ends } = webhook;
-    count.resealed += ends.filter((end) => end === 'resealed').length;
-    count.present += ends.filter((end) => end === 'present').length;
-    if (ends.includes('unreadable')) count.unreadableIds.push(id);
+    const { id, statuses } = webhook;
+    count.resealed += statuses.filter((status) => status === 'resealed').length;
+    count.present += statuses.filter((status) => status === 'present').length;
+    if (statuses.includes('unreadable')) count.unreadableIds.push(id);
     webhook = await resealAfter(id);
   }
   return count;
 }
 
-interface Resealed {
-  end: 'resealed' | 'present' | 'unreadable';
+interface ResealResult {
+  status: 'resealed' | 'present' | 'unreadable';
   sealed: Buffer;
 }
 
@@ -84,7 +84,7 @@ async function resealNext(
   client: Database,
   sealing: Pick<Sealing, 'reseal'>,
   afterId: string,
-): Promise<{ id: string; ends: Resealed['end'][] } | undefined> {
+): Promise<{ id: string; statuses: ResealResult['status'][] } | undefined> {
   const { rows } = await client.query<{
     id: string;
     secret: Buffer;
@@ -100,8 +100,8 @@ async function resealNext(
   const { id, secret, previous_secret, is_over } = row;
   const current = reseal(sealing, secret);
   const previous = previous_secret && !is_over ? reseal(sealing, previous_secret) : undefined;
-  const ends = previous ? [current.end, previous.end] : [current.end];
-  if (is_over || ends.includes('resealed')) {
+  const statuses = previous ? [current.status, previous.status] : [current.status];
+  if (is_over || statuses.includes('resealed')) {
     await client.query(
       `update service.webhooks
        set secret = $2, previous_secret = $3,
@@ -110,15 +110,15 @@ async function resealNext(
       [id, current.sealed, previous?.sealed],
     );
   }
-  return { id, ends };
+  return { id, statuses };
 }
 
-function reseal(sealing: Pick<Sealing, 'reseal'>, sealed: Buffer): Resealed {
+function reseal(sealing: Pick<Sealing, 'reseal'>, sealed: Buffer): ResealResult {
   try {
     const resealed = sealing.reseal(sealed);
-    return resealed ? { end: 'resealed', sealed: resealed } : { end: 'present', sealed };
+    return resealed ? { status: 'resealed', sealed: resealed } : { status: 'present', sealed };
   } catch (error) {
     if (!(error instanceof SealingError)) throw error;
-    return { end: 'unreadable', sealed };
+    return { status: 'unreadable', sealed };
   }
 }

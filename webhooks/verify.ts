@@ -49,7 +49,7 @@ export function verifyWebhook(delivery: {
     throw new WebhookVerificationError('body_not_raw', 'the body must be the bytes that arrived');
   }
   const secrets = typeof secret === 'string' ? [secret] : secret;
-  // Anybody can sign with an empty key.
+  // With an empty key, any sender's signature would fit.
   if (!secrets?.length || !secrets.every((key) => key))
     throw new TypeError('a secret is empty or not set');
   const signatures = readSignatures(headers);
@@ -59,7 +59,7 @@ export function verifyWebhook(delivery: {
   if (!matching) {
     throw new WebhookVerificationError('signature_mismatch', 'no secret made this signature');
   }
-  // Judged after the signature, so that a genuine delivery with a wrong clock tells itself apart.
+  // After the signature, so that a genuine delivery with a wrong clock has a reason of its own.
   const ageSeconds = nowMs / 1_000 - Number(matching.time);
   if (ageSeconds < -toleranceSeconds) {
     throw new WebhookVerificationError('too_new', 'the delivery was signed in the future');

@@ -23,10 +23,10 @@ import {
   type WebhookRow,
 } from '../sql/accounts.ts';
 
-/** A wallet's webhooks. Whoever calls has made sure that the wallet is the caller's. */
+/** A wallet's webhooks. The caller has checked that the wallet is the client's. */
 export interface Webhooks {
   /**
-   * @returns the webhook; with its secret where we made it, which cannot be had again
+   * @returns the webhook; with its secret where we made it, which is not shown again
    * @throws ApiError for an address we will not call, the same webhook again, or one too many
    */
   create(
@@ -94,9 +94,9 @@ export function createWebhooks(options: {
 }
 
 /**
- * A month of deliveries takes long to delete, and whoever has something for the webhook waits while
- * its row is being deleted: so they go first, and a bounded number at a time. Whoever is stopped in
- * between leaves a disabled webhook that can be deleted again.
+ * A month of deliveries takes long to delete, and the indexer would wait while the webhook's row is
+ * being deleted. So the deliveries go first, a bounded number at a time. A process that dies in
+ * between leaves a disabled webhook, which can be deleted again.
  */
 async function removeWebhook(pool: pg.Pool, key: { wallet: string; id: string }): Promise<boolean> {
   const deleteSome = () =>

@@ -19,7 +19,7 @@ const attempt = z.object({
 });
 const delivery = z.object({ status: z.string(), last_attempt: attempt.nullable() });
 
-/** An attempt takes at most 10 s, and somebody has to begin it. */
+/** An attempt takes at most 10 s, after the indexer has begun it. */
 const DELIVERY_MS_MAX = 15_000;
 const POLL_MS = 200;
 
@@ -39,12 +39,12 @@ export async function trigger(kind: string, call: Session['call']): Promise<void
   }
   console.log(event_id);
   if (listeners > 0) console.error(`Sent to svc webhooks listen: ${listeners}.`);
-  const accepted = await Promise.all(deliveries.map((each) => showOutcome(each, call)));
+  const accepted = await Promise.all(deliveries.map((each) => showResult(each, call)));
   if (accepted.includes(false)) throw new CommandError('Not every webhook accepted the event.');
 }
 
 /** @returns whether the webhook accepted it */
-async function showOutcome(
+async function showResult(
   { webhook_id, url, delivery_id }: Delivery,
   call: Session['call'],
 ): Promise<boolean> {
@@ -56,10 +56,10 @@ async function showOutcome(
     state = delivery.parse(await call(route));
   }
   const { status, last_attempt: last } = state;
-  const outcome =
+  const result =
     status === 'pending'
       ? 'not sent yet'
       : `${last?.status_code ?? last?.error ?? status} after ${last?.duration_ms ?? '?'} ms`;
-  console.error(`${webhook_id} ${url}: ${outcome}`);
+  console.error(`${webhook_id} ${url}: ${result}`);
   return status === 'delivered';
 }

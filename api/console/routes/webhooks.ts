@@ -22,11 +22,11 @@ import {
   type WebhookSummary,
 } from '../../../webhookOperations/webhooks.ts';
 import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
+import { webhookKinds } from '../../../webhooks/kinds.ts';
 import type { Webhooks } from '../../account/webhooks.ts';
 import { webhookView } from '../../contracts/account.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import { parseRequest } from '../../contracts/values.ts';
-import { eventExample } from '../../contracts/events.ts';
 import { addressOf } from '../../http/middleware/burstLimit.ts';
 import { rowId } from '../contracts/values.ts';
 import type { ConsoleWebhook, Delivery, webhookRoutes } from '../contracts/webhook.ts';
@@ -47,14 +47,9 @@ interface WebhookServices {
 /** The wallet's webhooks and their deliveries. Every statement takes the wallet. */
 export function webhookHandlers(services: WebhookServices): Handlers<typeof webhookRoutes> {
   const { pool, webhooks, sealing, listeners, budget } = services;
-
-  async function show({ id, wallet }: WebhookKey & { wallet: string }): Promise<ConsoleWebhook> {
-    const [webhook] = await listWebhooks(pool, wallet, id);
-    if (!webhook) throw new ApiError('webhook_not_found', NO_WEBHOOK);
-    return summaryView(webhook);
-  }
-
+  const show = (key: OwnedKey) => showWebhook(pool, key);
   return {
+    ...deliveryHandlers(services),
     async getWebhooks({ session }) {
       const rows = await listWebhooks(pool, session.wallet);
       return { object: 'list', data: rows.map(summaryView) };
@@ -69,8 +64,8 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
       return listeners.open({ wallet, sessionId, address, resumeAfter }, response);
     },
     async triggerEvent({ session: { wallet }, body: { event: kind } }) {
-      const { data } = eventExample(kind);
-      const triggered = await explained(triggerEvent(pool, wallet, { kind, data, budget }));
+      const { example: data } = webhookKinds[kind];
+      const triggered = await asApiError(triggerEvent(pool, wallet, { kind, data, budget }));
       return {
         event_id: triggered.eventId,
         deliveries: triggered.deliveries.map(({ webhookId, url, deliveryId }) => ({
@@ -85,28 +80,39 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
     },
     async enableWebhook(call) {
       const key = keyOf(call);
-      await explained(enableWebhook(pool, key));
+      await asApiError(enableWebhook(pool, key));
       return show(key);
     },
     async disableWebhook(call) {
       const key = keyOf(call);
-      await explained(disableWebhook(pool, key));
+      await asApiError(disableWebhook(pool, key));
       return show(key);
     },
     async rotateSecret(call) {
       const key = keyOf(call);
-      const secret = await explained(rotateSecret(pool, sealing, key));
+      const secret = await asApiError(rotateSecret(pool, sealing, key));
       const { previous_secret_until } = await show(key);
       return { secret, previous_secret_until: previous_secret_until ?? new Date().toISOString() };
     },
     async testWebhook(call) {
-      const deliveryId = await explained(sendTestEvent(pool, keyOf(call), budget));
+      const deliveryId = await asApiError(sendTestEvent(pool, keyOf(call), budget));
       return { delivery_id: String(deliveryId) };
     },
+  };
+}
+
+function deliveryHandlers({
+  pool,
+  budget,
+}: Pick<WebhookServices, 'pool' | 'budget'>): Pick<
+  Handlers<typeof webhookRoutes>,
+  'getDeliveries' | 'getDelivery' | 'replayDeliveries'
+> {
+  return {
     async getDeliveries(call) {
       const { limit, before, status, event, since, until } = call.query;
       const webhook = keyOf(call);
-      await show(webhook);
+      await showWebhook(pool, webhook);
       const filter = { webhook, statuses: status ? [status] : DELIVERY_STATUSES, since, until };
       const rows = await listDeliveries(pool, filter, { limit: limit + 1, before, event });
       const page = rows.slice(0, limit);
@@ -121,7 +127,7 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
     async getDelivery(call) {
       const deliveryId = parseRequest(rowId, call.params.delivery_id);
       const read = readDelivery(pool, { webhook: keyOf(call), deliveryId });
-      const { delivery, body, attempts } = await explained(read);
+      const { delivery, body, attempts } = await asApiError(read);
       return { ...deliveryView(delivery), body, attempts_made: attempts.map(attemptView) };
     },
     async replayDeliveries(call) {
@@ -130,23 +136,26 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
       const replaying = delivery_ids
         ? resendDeliveries(pool, { webhook, deliveryIds: delivery_ids }, budget)
         : replayDeliveries(pool, { webhook, since, until }, budget);
-      const { replayed, left, retryAfterSeconds } = await explained(replaying);
+      const { replayed, left, retryAfterSeconds } = await asApiError(replaying);
       return { replayed, left, retry_after: retryAfterSeconds };
     },
   };
 }
 
-const NO_WEBHOOK = 'The wallet has no such webhook.';
+type OwnedKey = WebhookKey & { wallet: string };
 
-function keyOf(call: {
-  session: Session;
-  params: { webhook_id: string };
-}): WebhookKey & { wallet: string } {
+function keyOf(call: { session: Session; params: { webhook_id: string } }): OwnedKey {
   return { id: call.params.webhook_id, wallet: call.session.wallet };
 }
 
+async function showWebhook(pool: pg.Pool, { id, wallet }: OwnedKey): Promise<ConsoleWebhook> {
+  const [webhook] = await listWebhooks(pool, wallet, id);
+  if (!webhook) throw new ApiError('webhook_not_found', 'The wallet has no such webhook.');
+  return summaryView(webhook);
+}
+
 /** @throws ApiError of a webhook or delivery that is not the wallet's, or disabled, or above a budget */
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
+async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

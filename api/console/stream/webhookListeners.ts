@@ -93,7 +93,7 @@ export function createWebhookListeners(options: {
       const { wallet, sessionId } = asked;
       openStreams.admit(asked, response);
       const streamId = randomUUID();
-      const { isResumed } = await explained(openListener(pool, { sessionId, streamId, wallet }));
+      const { isResumed } = await asApiError(openListener(pool, { sessionId, streamId, wallet }));
       // Its session ended before that, and the answer with it.
       if (response.writableEnded) return;
       response.set({
@@ -119,7 +119,7 @@ export function createWebhookListeners(options: {
 
 const placeOf = (id = ''): bigint => (/^\d{1,15}$/.test(id) ? BigInt(id) : 0n);
 
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
+async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
