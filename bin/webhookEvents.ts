@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { webhookKinds } from '../webhooks/kinds.ts';
+import { envelope, webhookKinds } from '../webhooks/kinds.ts';
 
 // Makes the receivers' types, the web app's labels and the guide's table from webhooks/kinds.ts.
 // With --check it writes nothing, and fails where a file differs.
@@ -11,8 +11,13 @@ const described = Object.entries(webhookKinds).map(([name, { meaning, choice, da
   name,
   meaning,
   choice: choice === undefined ? '' : ` ${choice}`,
-  fields: Object.entries((z.toJSONSchema(data) as Field).properties ?? {}),
+  fields: fieldsOf(data),
 }));
+
+/** What each field of an event is called, its type and what it says. */
+function fieldsOf(schema: z.ZodObject): [name: string, field: Field][] {
+  return Object.entries((z.toJSONSchema(schema) as Field).properties ?? {});
+}
 
 /** As much of JSON Schema as events use. */
 interface Field {
@@ -37,19 +42,37 @@ function renderTypes(): string {
 export const WEBHOOK_KINDS = [
 ${names.join('')}] as const;
 
+export type EventKind = (typeof WEBHOOK_KINDS)[number];
+
 /** What has happened when an event of a kind is sent. */
-export const KIND_LABELS: Readonly<Record<(typeof WEBHOOK_KINDS)[number], string>> = {
+export const KIND_LABELS: Readonly<Record<EventKind, string>> = {
 ${labels.join('')}};
 
 /** The \`data\` of each kind of event. Credits and tokens are integers. */
 export interface EventData {
 ${types.join('')}}
+
+/** A delivered event of one kind. */
+export interface EventEnvelope<Kind extends EventKind> {
+${fieldsOf(envelope).map(renderEnvelopeField).join('')}}
 `;
 }
 
-function renderField([name, field]: readonly [string, Field]): string {
-  const comment = field.description === undefined ? '' : `    /** ${field.description} */\n`;
-  return `${comment}    ${name}: ${typeOf(field)};\n`;
+const renderField = ([name, field]: readonly [string, Field]): string =>
+  renderLines('    ', name, typeOf(field), field.description);
+
+/** The kind of an event decides two fields of its envelope. */
+const renderEnvelopeField = ([name, field]: readonly [string, Field]): string =>
+  renderLines('  ', name, OF_KIND.get(name) ?? typeOf(field), field.description);
+
+const OF_KIND = new Map([
+  ['event', 'Kind'],
+  ['data', 'EventData[Kind]'],
+]);
+
+function renderLines(indent: string, name: string, type: string, meaning?: string): string {
+  const comment = meaning === undefined ? '' : `${indent}/** ${meaning} */\n`;
+  return `${comment}${indent}${name}: ${type};\n`;
 }
 
 function typeOf({ type, enum: values, items }: Field): string {

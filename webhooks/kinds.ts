@@ -183,3 +183,14 @@ export const webhookKinds = {
     related_job_id: job_id,
   }),
 };
+
+/** What is delivered. The kind decides what `event` and `data` are. */
+export const envelope = z.object({
+  id: z.string().regex(/^evt_/).describe('The same at each attempt: drop what you have seen.'),
+  event: z.string(),
+  created_at: values.time.describe("The ledger's time of the event."),
+  api_version: z.iso
+    .date()
+    .describe('The form of `data`. Our choice: pinned when the webhook is created.'),
+  data: z.object({}),
+});

@@ -66,7 +66,7 @@ export async function listen(options: {
       } catch (error) {
         if (signal.aborted) break;
         // At the start, a person waits for the answer.
-        if (isFirst || !isPassing(error)) throw explain(error);
+        if (isFirst || !isTransient(error)) throw explain(error);
         console.error(`${error.message} Trying again in ${pauseMs / 1_000} s.`);
       }
       await delay(pauseMs, signal);
@@ -132,7 +132,7 @@ async function forward(
 }
 
 /** Whether it may be otherwise the next time. */
-function isPassing(error: unknown): error is ServiceError {
+function isTransient(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError)) return false;
   const { status } = error;
   return status === undefined || status >= 500 || status === 429;

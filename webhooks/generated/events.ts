@@ -15,8 +15,10 @@ export const WEBHOOK_KINDS = [
   'worker.slashed',
 ] as const;
 
+export type EventKind = (typeof WEBHOOK_KINDS)[number];
+
 /** What has happened when an event of a kind is sent. */
-export const KIND_LABELS: Readonly<Record<(typeof WEBHOOK_KINDS)[number], string>> = {
+export const KIND_LABELS: Readonly<Record<EventKind, string>> = {
   'job.submitted': "A job was created and its credits are locked.",
   'job.processing': "A worker acknowledged the job.",
   'job.completed': "The job settled on the ledger and the worker is paid.",
@@ -172,4 +174,16 @@ export interface EventData {
     reason: string;
     related_job_id: string;
   };
+}
+
+/** A delivered event of one kind. */
+export interface EventEnvelope<Kind extends EventKind> {
+  /** The same at each attempt: drop what you have seen. */
+  id: string;
+  event: Kind;
+  /** The ledger's time of the event. */
+  created_at: string;
+  /** The form of `data`. Our choice: pinned when the webhook is created. */
+  api_version: string;
+  data: EventData[Kind];
 }
