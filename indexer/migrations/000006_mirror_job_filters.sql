@@ -1,6 +1,6 @@
 -- A page of a wallet's jobs costs what it shows, however few of the wallet's jobs match its filters.
--- No two indexes begin alike and the columns of each run the same way: every kind of page is a range
--- of one of them, and no other can stand in for it.
+-- No two indexes begin alike, and the columns of each run the same way. So every kind of page is a
+-- range of one of them, and no other can stand in for it.
 drop index jobs_wallet_locked_at_idx;
 alter table jobs
   drop constraint jobs_wallet_job_id_key,

@@ -1,5 +1,5 @@
--- Deliveries that somebody asked for by a test, a trigger or a replay, each counted twice: of whose
--- wallet it is, and to which host it goes. A minute of them is what a budget is held against.
+-- Deliveries that a test, a trigger or a replay requested. Each counts twice: for its wallet, and for
+-- the host that it goes to. The budget limits those of a minute.
 create table service.requested_deliveries (
   id bigint generated always as identity constraint requested_deliveries_pkey primary key,
   -- `wallet <address>` or `host <name>`.

@@ -1,5 +1,5 @@
 -- Rows that a wallet without an account on the ledger can make are deleted after a time. The column
--- is null once the wallet had an account, for good: while a mirror is rebuilt it knows no account,
+-- is null for good once the wallet had an account. A mirror that is being rebuilt knows no account,
 -- and every customer's key would be deleted.
 alter table service.api_keys add column without_account_since timestamptz default now();
 alter table service.credit_alerts add column without_account_since timestamptz default now();

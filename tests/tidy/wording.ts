@@ -3,8 +3,8 @@ import { longSentences } from './sentences.ts';
 
 /** Words for which the field has plainer ones. */
 const BANNED = /\b(told|tells?|nobody|whoever|whom|anew|meanwhile|under way|hence|thereby)\b/i;
-/** What is code or data rather than a sentence: SQL, a document, a call, a list of hashes. */
-const IS_CODE = /[{}<>;=]|\b(select|insert into|update|delete from)\b|:\/\//i;
+/** What is code rather than a sentence: SQL, a document, a call, a list of columns, an address. */
+const IS_CODE = /[{}<>;=]|\b(select|insert into|update|delete from)\b|:\/\/|[a-z]_[a-z]+,/i;
 
 /** @returns the banned word in a comment, a string or a name such as `isUnderWay` */
 export function bannedWord({ kind, text }: Prose): string | undefined {
