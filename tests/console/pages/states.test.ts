@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { APP_PATHS } from '../../../console/routes.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
-import { describeInBrowser, type PageScene, setDatabase, settle } from './pageScene.ts';
+import { answered, describeInBrowser, type PageScene, setDatabase, settle } from './pageScene.ts';
 
 const API = '**/console/api/**';
 /** Without them there is no page of a wallet to look at. */
@@ -60,6 +60,7 @@ describeInBrowser('pages while a part is away', (openScene) => {
     await settle(page);
 
     for (let second = 0; second < POLLS_MS / 1_000; second += 1) {
+      await answered(page);
       await page.clock.runFor(1_000);
       expect([await failure.isVisible(), await page.getByText(READING).count()]).toEqual([true, 0]);
     }
