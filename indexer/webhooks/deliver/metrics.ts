@@ -36,7 +36,7 @@ export function createWebhookMetrics(options: {
       });
     return measuring;
   }
-  for (const [key, name, help] of GAUGES) {
+  for (const { key, name, help } of GAUGES) {
     new Gauge({
       ...{ name, help, registers },
       async collect() {
@@ -49,17 +49,21 @@ export function createWebhookMetrics(options: {
 }
 
 const GAUGES = [
-  ['deliveries', 'svc_webhook_backlog_deliveries', 'Events that are still to be delivered'],
-  [
-    'oldestSeconds',
-    'svc_webhook_backlog_oldest_seconds',
-    'Time since the oldest of them was announced',
-  ],
-  [
-    'overdueSeconds',
-    'svc_webhook_overdue_seconds',
-    'Time that an attempt has been due without being made',
-  ],
+  {
+    key: 'deliveries',
+    name: 'svc_webhook_backlog_deliveries',
+    help: 'Events that are still to be delivered',
+  },
+  {
+    key: 'oldestSeconds',
+    name: 'svc_webhook_backlog_oldest_seconds',
+    help: 'Time since the oldest of them was announced',
+  },
+  {
+    key: 'overdueSeconds',
+    name: 'svc_webhook_overdue_seconds',
+    help: 'Time that an attempt has been due without being made',
+  },
 ] as const;
 
 /** What is still to be delivered. */
