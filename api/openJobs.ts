@@ -2,13 +2,13 @@ import { createWriteBuffer } from '../common/database/batched.ts';
 import type { Logger } from '../common/logger.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import type { Time } from '../common/wait.ts';
-import { toBase58 } from '../programs/client/keys.ts';
-import { formatReceipt, type KeyHolder, receiptMessage, signBy } from '../programs/client/proof.ts';
+import type { KeyHolder } from '../programs/client/proof.ts';
 import type { Catalog } from './jobs/catalog.ts';
-import { type CompletionServices, type Completions, createCompletions } from './jobs/completion.ts';
+import { type Completions, createCompletions } from './jobs/completion.ts';
 import { createDisputes, type Disputes } from './jobs/dispute.ts';
 import { createIdempotency } from './jobs/idempotency.ts';
 import type { JobWatch } from './jobs/jobWatch.ts';
+import { createReceiptSigner } from './jobs/settlement.ts';
 import { createDisputeOnLedger } from './ledger/disputeOnLedger.ts';
 import { createEscrow, observeEscrow } from './ledger/escrow.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import type { Resources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
 import type { Observation } from './sql/workers.ts';
-import type { ApiMetrics } from './telemetry/metrics.ts';
+import { type ApiMetrics, createJobObservers } from './telemetry/metrics.ts';
 import type { WorkerDirectory } from './workers/directory.ts';
 
 interface JobOptions {
@@ -58,6 +58,15 @@ export async function openJobs(options: JobOptions): Promise<OpenJobs> {
     logger,
   });
   shutdown.add('leases', idempotency.close);
+  const timings = await shutdown.open(
+    'timings',
+    createWriteBuffer<JobTiming>({
+      write: (written) => insertTimings(pool, written),
+      what: 'timings of jobs',
+      logger,
+    }),
+  );
+  const { programId } = ledger.addresses;
   const completions = createCompletions({
     idempotency,
     findJob: (key) => selectJob(pool, key),
@@ -70,55 +79,15 @@ export async function openJobs(options: JobOptions): Promise<OpenJobs> {
     clock,
     time: options.time,
     logger,
-    programId: ledger.addresses.programId,
+    programId,
     publicUrl: options.publicUrl,
     nowSeconds: clock.nowSeconds,
     observeLock,
-    signReceipt: receiptSigner(options),
-    ...(await observers(options)),
+    signReceipt: createReceiptSigner({ programId, signer: options.signer }),
+    ...createJobObservers({ metrics, timings, recordFirstToken: options.recordFirstToken }),
   });
   const unmirrored = createUnmirroredJobs(ledger, catalog.list);
   const disputeOnLedger = createDisputeOnLedger(ledger);
   const disputes = createDisputes({ database: pool, unmirrored, watch, ledger: disputeOnLedger });
   return { completions, unmirrored, disputes };
-}
-
-function receiptSigner({ resources, signer }: JobOptions): CompletionServices['signReceipt'] {
-  const { programId } = resources.ledger.addresses;
-  return async (job, outputHash) => {
-    const message = receiptMessage({ programId, job: job.address, outputHash });
-    return formatReceipt(signer.publicKey, await signBy(message, signer));
-  };
-}
-
-/** Where it is recorded how long the stages of requests and jobs take. */
-async function observers(
-  options: JobOptions,
-): Promise<Pick<CompletionServices, 'observeStage' | 'observeJob' | 'observeFirstToken'>> {
-  const { resources, metrics, recordFirstToken, shutdown, logger } = options;
-  const timings = await shutdown.open(
-    'timings',
-    createWriteBuffer<JobTiming>({
-      write: (written) => insertTimings(resources.pool, written),
-      what: 'timings of jobs',
-      logger,
-    }),
-  );
-  return {
-    observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
-    observeJob: ({ job, wallet, durationsMs }) =>
-      timings.add({
-        job: toBase58(job.address),
-        wallet,
-        modelId: job.model.id,
-        lockMs: durationsMs.lock,
-        firstTokenMs: durationsMs.first_token,
-        workerMs: durationsMs.worker,
-        settlementMs: durationsMs.settle,
-      }),
-    observeFirstToken(observation) {
-      metrics.stage('first_token', observation.firstTokenMs / 1_000);
-      recordFirstToken(observation);
-    },
-  };
 }

@@ -30,7 +30,7 @@ import { assertMigrated, assertRights } from './sql/schema.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
-import { openWorkers } from './workers/openWorkers.ts';
+import { openWorkers } from './workers/directory.ts';
 
 interface RunningApi {
   url: string;

@@ -4,16 +4,11 @@ import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import {
-  insufficientCredits,
-  type JobDraft,
-  type LockedJob,
-  priceOf,
-  type Quote,
-} from '../ledger/job.ts';
+import { insufficientCredits, type JobDraft, type LockedJob, type Quote } from '../ledger/job.ts';
 import { PriceChangedError } from '../ledger/results.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
+import { priceOf } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';

@@ -9,7 +9,7 @@ import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerProtocol.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { FINISH_REASONS } from '../contracts/chatCompletion.ts';
-import type { JobDeadlines } from '../ledger/deadlines.ts';
+import type { JobDeadlines } from '../ledger/job.ts';
 import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';

@@ -1,7 +1,14 @@
+import type { PublicKey } from '@solana/web3.js';
 import { creditsNumber } from '../../common/format.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
+import {
+  formatReceipt,
+  type KeyHolder,
+  receiptMessage,
+  signBy,
+} from '../../programs/client/proof.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
 import type { ProvenAnswer } from '../ledger/proof.ts';
@@ -106,6 +113,20 @@ export function settleAnswer(
 
   const result = work.trackToEnd(job, settleOrRefund());
   return { result, record: work.trackToEnd(job, readRecord()) };
+}
+
+/** Signs that a text was delivered; see the delivery receipt in SECURITY.md. */
+export function createReceiptSigner({
+  programId,
+  signer,
+}: {
+  programId: PublicKey;
+  signer: KeyHolder;
+}) {
+  return async (job: LockedJob, outputHash: Uint8Array): Promise<string> => {
+    const message = receiptMessage({ programId, job: job.address, outputHash });
+    return formatReceipt(signer.publicKey, await signBy(message, signer));
+  };
 }
 
 /** What is known of a settlement after so long. The ledger's result counts without the mirror's. */

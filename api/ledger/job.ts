@@ -1,10 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
 import { creditsNumber } from '../../common/format.ts';
-import { affordableTokens, type Price } from '../../programs/client/pricing.ts';
+import { affordableTokens } from '../../programs/client/pricing.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { Payer } from '../sql/accounts.ts';
-import type { ModelRow } from '../sql/workers.ts';
-import type { JobDeadlines } from './deadlines.ts';
+import { type ModelRow, priceOf } from '../sql/workers.ts';
 
 /** What a request may cost at most, at the model's present price. */
 export interface Quote {
@@ -12,15 +11,6 @@ export interface Quote {
   /** The most output tokens the worker may produce. */
   tokenLimit: number;
   lockCredits: bigint;
-}
-
-/** What the model charges now. */
-export function priceOf(model: ModelRow): Price {
-  return {
-    creditsPerRequest: model.credits_per_request,
-    creditsPer1kTokens: model.credits_per_1k_tokens,
-    longCompletionThresholdTokens: model.long_completion_threshold_tokens,
-  };
 }
 
 /** Who pays for a lock, with the sequence of the account's last known change. */
@@ -33,6 +23,22 @@ export interface JobDraft {
   bytes: Uint8Array;
   address: PublicKey;
   creditAccount: PublicKey;
+}
+
+/**
+ * The deadlines of a job, in the ledger's seconds. T is the lock's time plus the job's timeout. After T
+ * anyone may refund the job, so no settlement may still be in flight then.
+ *
+ * The lock's own Clock is not read back. Its time lies between the ledger's time before the lock was
+ * sent and the one after its confirmation.
+ */
+export interface JobDeadlines {
+  /** Stop a running answer: counted from the earliest possible lock. */
+  stopAt: bigint;
+  /** The last moment to sign for settlement: counted from the earliest possible lock. */
+  proofDueAt: bigint;
+  /** A refund is certainly allowed: counted from the latest possible lock. */
+  refundableAt: bigint;
 }
 
 /** A job whose credits are locked, and what the API keeps of it while it runs. */

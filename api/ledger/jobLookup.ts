@@ -17,7 +17,7 @@ import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import { type LedgerContext, readJob, retryRead } from './context.ts';
-import { jobDeadlines } from './deadlines.ts';
+import { jobDeadlines } from './lockOnLedger.ts';
 import { failOnLedger } from './refundOnLedger.ts';
 import type { SettlementRecord } from './results.ts';
 

@@ -1,6 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
 import { within } from '../../common/wait.ts';
+import { PROOF_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import type { CreditAccount } from '../../programs/client/generated/types.ts';
 import { jobLock } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
@@ -11,7 +13,7 @@ import {
 } from '../../programs/client/sender/sendResult.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
-import { jobDeadlines } from './deadlines.ts';
+import type { JobDeadlines } from './job.ts';
 import {
   insufficientCredits,
   type JobDraft,
@@ -261,4 +263,20 @@ function undoLate(
 function isNoJob(error: unknown): boolean {
   if (error instanceof LedgerUnavailableError) return error.signature === null;
   return [WithdrawnError, ApiError, PriceChangedError].some((kind) => error instanceof kind);
+}
+
+export function jobDeadlines(options: {
+  lockedAtEarliest: bigint;
+  lockedAtLatest: bigint;
+  /** Default: what the program gives every new job. */
+  timeoutSeconds?: bigint;
+}): JobDeadlines {
+  const { lockedAtEarliest, lockedAtLatest } = options;
+  const { timeoutSeconds = BigInt(JOB_TIMEOUT_SECONDS) } = options;
+  const endEarliest = lockedAtEarliest + timeoutSeconds;
+  return {
+    stopAt: endEarliest - STOP_BEFORE_END_SECONDS,
+    proofDueAt: endEarliest - PROOF_BEFORE_END_SECONDS,
+    refundableAt: lockedAtLatest + timeoutSeconds + 1n,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../../common/postgres.ts';
 import type { Tier } from '../../programs/client/generated/vocabulary.ts';
+import type { Price } from '../../programs/client/pricing.ts';
 
 /** One model of the catalog as the ledger has it. */
 export interface ModelRow {
@@ -14,6 +15,15 @@ export interface ModelRow {
   long_completion_threshold_tokens: number;
   created_at: bigint;
   retires_at: bigint | null;
+}
+
+/** What the model charges now. */
+export function priceOf(model: ModelRow): Price {
+  return {
+    creditsPerRequest: model.credits_per_request,
+    creditsPer1kTokens: model.credits_per_1k_tokens,
+    longCompletionThresholdTokens: model.long_completion_threshold_tokens,
+  };
 }
 
 type Counts =

@@ -1,6 +1,11 @@
+import type { PublicKey } from '@solana/web3.js';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { WriteBuffer } from '../../common/database/batched.ts';
+import { toBase58 } from '../../programs/client/keys.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
-import type { StageName } from './tracing.ts';
+import type { JobTiming } from '../sql/jobs.ts';
+import type { Observation } from '../sql/workers.ts';
+import type { StageName, Stages } from './tracing.ts';
 
 /** From the duration of a mirror read to that of the longest job. */
 const STAGE_BUCKETS_SECONDS = [
@@ -120,4 +125,42 @@ function transactionMetrics(registers: Registry[]): Pick<ApiMetrics, 'observeSen
       };
     },
   };
+}
+
+/** Records how long the stages of requests and jobs take. */
+export function createJobObservers({
+  metrics,
+  timings,
+  recordFirstToken,
+}: {
+  metrics: Pick<ApiMetrics, 'stage'>;
+  timings: Pick<WriteBuffer<JobTiming>, 'add'>;
+  recordFirstToken: (observation: Observation) => void;
+}) {
+  return {
+    observeStage(name: StageName, durationMs: number): void {
+      metrics.stage(name, durationMs / 1_000);
+    },
+    observeJob({ job, wallet, durationsMs }: ObservedJob): void {
+      timings.add({
+        job: toBase58(job.address),
+        wallet,
+        modelId: job.model.id,
+        lockMs: durationsMs.lock,
+        firstTokenMs: durationsMs.first_token,
+        workerMs: durationsMs.worker,
+        settlementMs: durationsMs.settle,
+      });
+    },
+    observeFirstToken(observation: Observation): void {
+      metrics.stage('first_token', observation.firstTokenMs / 1_000);
+      recordFirstToken(observation);
+    },
+  };
+}
+
+interface ObservedJob {
+  job: { address: PublicKey; model: { id: string } };
+  wallet: string;
+  durationsMs: ReturnType<Stages['durationsMs']>;
 }

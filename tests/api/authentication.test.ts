@@ -75,7 +75,7 @@ beforeEach(async () => {
   await insertAccount(pool, { wallet, spender: GATEWAY, availableCredits: 5n });
   statements = [];
   await ask();
-  expect(statements).toEqual(['select_keys_and_accounts', 'claim_request']);
+  expect(statements).toEqual(['select_keys_and_accounts', 'claim_requests']);
   await pool.query('truncate service.idempotent_requests');
   statements = [];
 });
@@ -157,7 +157,7 @@ describe('a request whose body is on its way', () => {
 describe('a request under a cached key', () => {
   it('reads its key and its balance again', async () => {
     await ask();
-    expect(statements).toEqual(['select_keys_and_accounts', 'claim_request']);
+    expect(statements).toEqual(['select_keys_and_accounts', 'claim_requests']);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { awaitSettlement, settlementOf } from '../../api/jobs/settlement.ts';
-import { jobDeadlines } from '../../api/ledger/deadlines.ts';
+import { jobDeadlines } from '../../api/ledger/lockOnLedger.ts';
 import type { JobProgress } from '../../api/sql/jobs.ts';
 import { delay } from '../../common/wait.ts';
 

@@ -30,12 +30,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'settlement',
-    files: [
-      'api/jobs/settlement.ts',
-      'api/ledger/settleOnLedger.ts',
-      'api/ledger/deadlines.ts',
-      'api/ledger/proof.ts',
-    ],
+    files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/proof.ts'],
     tests: [
       'api/settlement',
       'api/settlementCounts',
