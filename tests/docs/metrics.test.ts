@@ -13,7 +13,7 @@ const shown = ['api', 'indexer']
       .filter((path) => path.endsWith('.ts'))
       .map((path) => readFileSync(join(checkout, folder, path), 'utf8')),
   )
-  .flatMap((source) => [...source.matchAll(/name: '(svc_[a-z_]+)'/g)])
+  .flatMap((source) => [...source.matchAll(/'(svc_[a-z]+_[a-z_]+)'/g)])
   .map(([, name = '']) => name);
 const documented = new Set(
   readDocuments().flatMap(({ text }) =>
