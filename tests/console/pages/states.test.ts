@@ -114,7 +114,7 @@ describeInBrowser('pages while a part is away', (openScene) => {
     await page.route(`${scene.stack.rpcUrl}/**`, (route) => route.abort());
     await goTo(`/console/jobs/${newest}`);
 
-    await page.getByText("The ledger's node does not answer, so what is left").waitFor();
+    await page.getByText("The ledger's node does not answer, so the time that is left").waitFor();
     await page.unrouteAll();
     await brought(async () => {
       await tryAgain();
