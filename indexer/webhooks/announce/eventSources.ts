@@ -15,7 +15,7 @@ type MessageOf<Kind extends EventKind, Name extends EventName> = (
 ) => Message<Kind> | undefined | Promise<Message<Kind> | undefined>;
 
 /** The ledger events that each kind is sent for, and what it says of them. */
-export const EVENT_SOURCES: {
+const EVENT_SOURCES: {
   readonly [Kind in EventKind]: { readonly [Name in EventName]?: MessageOf<Kind, Name> };
 } = {
   'job.submitted': {

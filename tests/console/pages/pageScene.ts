@@ -160,7 +160,7 @@ function noteRequests(page: Page): void {
 }
 
 /**
- * Waits until a page has each answer that it asked for. Its clock may move then: past the limit of a
+ * Waits until a page has each answer that it asked for. Its clock may move then. Past the limit of a
  * request that is on its way, the page would say that the service did not answer.
  */
 export const answered = (page: Page): Promise<void> =>
