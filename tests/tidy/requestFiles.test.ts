@@ -8,8 +8,8 @@ import { ROOT } from './sourceTree.ts';
 
 /** What happens once in a while happens during some of them only. */
 const RUNS = 10;
-/** Latencies are written twice a second: on a busy machine during each of the runs. */
-const TIMED = ['api/sql/workers.ts', 'api/sql/workerHours.ts'];
+/** Latencies and timings are written twice a second: on a busy machine during each of the runs. */
+const TIMED = ['api/openJobs.ts', 'api/sql/workers.ts', 'api/sql/workerHours.ts'];
 
 /** The ledger of this process reads with them what the API has sent. */
 const OF_LEDGER = /^programs\/client\/wire\/(decode|reader|sane)\.ts$/;
