@@ -21,7 +21,7 @@ import type { EventKind } from '../../webhooks/events.ts';
 import { createDocumentValidator } from '../api/documentValidator.ts';
 import { listFiles, ROOT } from '../tidy/sourceTree.ts';
 
-// Two compilations of everything but the tests.
+// Two compilations.
 jest.setTimeout(240_000);
 
 const KIND = 'credit.withdrawn' as EventKind;
@@ -30,8 +30,8 @@ const MEANING = 'Credits were withdrawn.';
 /** What a person writes: the kind, and the ledger event that it is sent for. */
 const WRITTEN = {
   'webhooks/kinds.ts': [
-    '\n};\n',
-    `
+    '  }),\n};\n',
+    `  }),
   '${KIND}': kind('${MEANING}', {
     credits_withdrawn: credits(5),
     tx: tx(topupTx),
@@ -63,9 +63,7 @@ const folder = mkdtempSync(join(tmpdir(), 'new-kind-'));
 let scene: WebhookScene;
 
 beforeAll(async () => {
-  for (const path of listFiles().filter((each) => !each.startsWith('tests/'))) {
-    cpSync(join(ROOT, path), join(folder, path));
-  }
+  for (const path of listFiles()) cpSync(join(ROOT, path), join(folder, path));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   scene = await createWebhookScene();
 });
