@@ -89,7 +89,7 @@ export function batchedIsolated<Item, Result>(
 }
 
 /** Buffers items, and writes those of half a second together. */
-export interface WriteBuffer<Item> {
+interface WriteBuffer<Item> {
   add(item: Item): void;
   /** Writes what is left. A write that runs goes on. */
   close(): Promise<void>;
