@@ -1,6 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { WriteBuffer } from '../../common/database/batched.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import type { JobTiming } from '../sql/jobs.ts';
@@ -134,7 +133,7 @@ export function createJobObservers({
   recordFirstToken,
 }: {
   metrics: Pick<ApiMetrics, 'stage'>;
-  timings: Pick<WriteBuffer<JobTiming>, 'add'>;
+  timings: { add(timing: JobTiming): void };
   recordFirstToken: (observation: Observation) => void;
 }) {
   return {
