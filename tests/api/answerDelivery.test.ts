@@ -142,8 +142,9 @@ function createResponse(onStep: (step: string) => void) {
   const startedMs = performance.now();
   const headers: Record<string, unknown> = {};
   let received: unknown;
-  const end = (): void => {
+  const end = (body?: string): void => {
     received ??= {
+      text: body && JSON.parse(body).choices[0].message.content,
       settlementTx: headers['x-svc-settlement-tx'] ?? null,
       creditsRemaining: headers['x-svc-credits-remaining'] ?? null,
       worker: headers['x-svc-worker'],
@@ -187,11 +188,11 @@ describe('the token count of a settlement', () => {
 });
 
 describe('an answer of a second worker, after the first broke off', () => {
-  it('names the second, and measures the first token of each', async () => {
+  it('has the text and the name of the second, and measures the first token of each', async () => {
     const observeFirstToken = jest.fn<CompletionServices['observeFirstToken']>();
     const settle = async () => SETTLED;
     const given = { isStream: false, settle, firstWorker: 'the first', observeFirstToken };
-    expect(await deliver(given)).toMatchObject({ worker: worker.toBase58() });
+    expect(await deliver(given)).toMatchObject({ worker: worker.toBase58(), text: 'a text' });
     const measured = observeFirstToken.mock.calls.map(([token]) => token.worker);
     expect(measured).toEqual(['the first', worker.toBase58()]);
   });

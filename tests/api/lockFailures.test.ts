@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
-import { ApiError } from '../../api/contracts/errors.ts';
+import { ApiError, ClientLeftError } from '../../api/contracts/errors.ts';
 import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import { LockUndecidedError } from '../../api/ledger/results.ts';
 import { createLogger } from '../../common/logger.ts';
@@ -59,6 +59,7 @@ describe('a request releases its worker and', () => {
   it.each([
     ['was refused', new ApiError('service_unavailable', 'New jobs are paused.')],
     ['was not sent', away(null)],
+    ['was not sent, since its client left', new ClientLeftError()],
     ['was undone after its time', new LockUndecidedError(Promise.resolve('undone'))],
   ])('may be retried at once when its lock %s', async (_how, error) => {
     expect(await fail(error)).toEqual({ isForgotten: true });
