@@ -2,8 +2,9 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import { Command } from 'commander';
 import { tokenAccountCreate } from '../programs/client/token/instructions.ts';
 import { readConfig, readTokenBalance } from '../worker/setup/ledgerState.ts';
+import { SetupError } from '../worker/setup/setupError.ts';
 import { sendTogether } from '../worker/setup/transactions.ts';
-import { asCommandError } from './terminal/asCommandError.ts';
+import { asCommandError, messageOf } from './terminal/asCommandError.ts';
 import { keyOption } from './terminal/keyOption.ts';
 import {
   addLedgerOptions,
@@ -47,6 +48,6 @@ async function makeTokenAccount(options: Options): Promise<string> {
         await sendTogether(rpc, signer, [create]);
       }
       return address.toBase58();
-    }),
+    }, messageOf(SetupError)),
   );
 }

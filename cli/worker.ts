@@ -4,14 +4,16 @@ import { isLoopbackHost } from '../common/net/addressGuard.ts';
 import { folderAt, readKeys, readSettings, requireSettings } from '../worker/setup/folder.ts';
 import { type InitializeOptions, initializeWorker } from '../worker/setup/initialize.ts';
 import { leaveService } from '../worker/setup/leave.ts';
+import { SetupError } from '../worker/setup/setupError.ts';
 import { describeWorker } from '../worker/setup/status.ts';
-import { asCommandError } from './terminal/asCommandError.ts';
+import { asCommandError, messageOf } from './terminal/asCommandError.ts';
 import { parseAddress, parseNodeUrl, withLedgerNode } from './terminal/ledgerNode.ts';
 import { CommandError, renderRows } from './terminal/output.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './wallet/target.ts';
 
 const FAILURES_SHOWN = 5;
 const PORT_MAX = 65_533;
+const explain = messageOf(SetupError);
 
 /** `svc worker`: everything that the owner of a GPU does with a worker. */
 export function createWorkerCommand(): Command {
@@ -56,7 +58,7 @@ async function initialize(options: InitOptions): Promise<void> {
   const { rpc, allowsLoopback = isLoopbackHost(rpc.hostname) } = target;
   const decided = { ...options, rpc, gateway, upstreamKey, allowsLoopback };
   await withLedgerNode(target, (ledger) =>
-    asCommandError(() => initializeWorker(decided, ledger, console.log)),
+    asCommandError(() => initializeWorker(decided, ledger, console.log), explain),
   );
 }
 
@@ -83,7 +85,10 @@ async function showStatus(options: { dir: string; days: number; jobs: number }):
   const { days, jobs: jobsMax } = options;
   const { ledger, authority, metricsPort } = await settingsIn(options.dir);
   const status = await withLedgerNode(ledger, (node) =>
-    asCommandError(() => describeWorker({ ...node, authority, metricsPort, days, jobsMax })),
+    asCommandError(
+      () => describeWorker({ ...node, authority, metricsPort, days, jobsMax }),
+      explain,
+    ),
   );
   console.log(status.text);
   if (status.failures.length === 0) return;
@@ -95,15 +100,18 @@ async function showStatus(options: { dir: string; days: number; jobs: number }):
 
 async function stop({ dir }: { dir: string }): Promise<void> {
   const { ledger, metricsPort } = await settingsIn(dir);
-  const { authority } = asCommandError(() => readKeys(folderAt(dir)));
+  const { authority } = asCommandError(() => readKeys(folderAt(dir)), explain);
   await withLedgerNode(ledger, (node) =>
-    asCommandError(() => leaveService({ ...node, authority, metricsPort, report: console.log })),
+    asCommandError(
+      () => leaveService({ ...node, authority, metricsPort, report: console.log }),
+      explain,
+    ),
   );
 }
 
 /** What `svc worker init` wrote. */
 async function settingsIn(dir: string) {
-  const settings = asCommandError(() => requireSettings(folderAt(dir)));
+  const settings = asCommandError(() => requireSettings(folderAt(dir)), explain);
   return {
     ledger: {
       rpc: parseNodeUrl(settings.SOLANA_RPC_URL ?? ''),

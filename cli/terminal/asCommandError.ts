@@ -1,4 +1,3 @@
-import { SetupError } from '../../worker/setup/setupError.ts';
 import { CommandError } from './output.ts';
 
 type ErrorClass = abstract new (...parameters: never[]) => Error;
@@ -17,7 +16,7 @@ export function messageOf(...classes: readonly ErrorClass[]): (error: Error) => 
  */
 export function asCommandError<Result>(
   work: () => Result,
-  explain: (error: Error) => string | undefined = messageOf(SetupError),
+  explain: (error: Error) => string | undefined,
 ): Result {
   const fail = (error: unknown): never => {
     const message = explain(error as Error);

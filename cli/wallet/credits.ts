@@ -22,6 +22,7 @@ import {
 } from '../../programs/client/wallet/creditPlans.ts';
 import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { readConfig, readTokenBalance } from '../../worker/setup/ledgerState.ts';
+import { SetupError } from '../../worker/setup/setupError.ts';
 import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { keyOption } from '../terminal/keyOption.ts';
 import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
@@ -134,7 +135,10 @@ async function readState(
   wallet: PublicKey,
 ): Promise<WalletState> {
   const { programId } = addresses;
-  const { creditMint } = await asCommandError(() => readConfig(connection, addresses));
+  const { creditMint } = await asCommandError(
+    () => readConfig(connection, addresses),
+    messageOf(SetupError),
+  );
   const [account, stablecoin] = await Promise.all([
     fetchCreditAccount(connection, addresses.creditAccount(wallet), {
       commitment: 'confirmed',

@@ -3,17 +3,14 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient } from '../data/queries.ts';
+import { createQueryClient, keyOf } from '../data/queries.ts';
+import { type AnswerOf, call } from '../data/request.ts';
 import { loadFonts } from '../screen/loadFonts.ts';
 import { SessionProvider } from '../session/session.tsx';
 import { watchWallets } from '../wallet/wallets.ts';
 import { App } from './app.tsx';
-import { hasSession, readEarly, readOnce } from './earlyReads.ts';
 import { PAGES, pathOf } from './pages.tsx';
 import { applyTheme, followTheme } from './theme.ts';
-
-/** How long to wait for answers that the document requested at its start. */
-const ANSWERS_MS = 100;
 
 loadFonts();
 applyTheme();
@@ -21,18 +18,17 @@ followTheme();
 watchWallets();
 
 const client = createQueryClient();
-const { pathname, search } = window.location;
-const path = pathOf(pathname);
-const read = readEarly(client, { path, isFiltered: search !== '' });
+const path = pathOf(window.location.pathname);
 const page = path && PAGES[path];
 const code = page?.Content.load().catch(() => undefined);
 // Without a session a wallet's page asks for a sign-in: the document stays until that is known.
-if (page?.access === 'wallet') await readOnce(client, '/session');
+const queryKey = keyOf('/session');
+const queryFn = () => call('GET', '/session');
+if (page?.access === 'wallet') await client.prefetchQuery({ queryKey, queryFn, retry: false });
 // Until then the document shows navigation and title, and the page comes into it as a whole. Where its code
 // cannot be loaded, the page says so in its place. A sign-in takes no code of the page.
-if (page?.access !== 'wallet' || hasSession(client)) await code;
-// Answers that come within this time are drawn at once: drawing the page twice takes longer.
-await Promise.race([read, new Promise((resolve) => setTimeout(resolve, ANSWERS_MS))]);
+const answer = client.getQueryData<AnswerOf<'GET', '/session'>>(queryKey);
+if (page?.access !== 'wallet' || answer?.session) await code;
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The document has no root');

@@ -12,13 +12,14 @@ describe('the errors of a command', () => {
   it('are CommandErrors with their message where an owner has to act', async () => {
     const error = new SetupError('The program is not set up.');
     const expected = new CommandError('The program is not set up.', { cause: error });
-    expect(() => asCommandError(throwing(error))).toThrow(expected);
-    await expect(asCommandError(rejecting(error))).rejects.toThrow(expected);
+    const explain = messageOf(SetupError);
+    expect(() => asCommandError(throwing(error), explain)).toThrow(expected);
+    await expect(asCommandError(rejecting(error), explain)).rejects.toThrow(expected);
   });
 
   it('stay as they are where the command has no explanation', async () => {
     const error = new TypeError('unexpected');
-    expect(() => asCommandError(throwing(error))).toThrow(error);
+    expect(() => asCommandError(throwing(error), messageOf(RangeError))).toThrow(error);
     await expect(asCommandError(rejecting(error), messageOf(RangeError))).rejects.toBe(error);
   });
 
@@ -29,7 +30,7 @@ describe('the errors of a command', () => {
   });
 
   it('leave a result as it is', async () => {
-    expect(asCommandError(() => 1)).toBe(1);
-    expect(await asCommandError(async () => 2)).toBe(2);
+    expect(asCommandError(() => 1, messageOf(Error))).toBe(1);
+    expect(await asCommandError(async () => 2, messageOf(Error))).toBe(2);
   });
 });
