@@ -44,8 +44,8 @@ describe(`accounts (seed ${random.seed})`, () => {
   }
 
   it('are distinguished from other bytes', () => {
-    expect(() => decodeAccount(random.bytes(300))).toThrow('no account');
-    expect(() => decodeAccount(new Uint8Array())).toThrow('no account');
+    expect(() => decodeAccount(random.bytes(300))).toThrow('Not an account');
+    expect(() => decodeAccount(new Uint8Array())).toThrow('Not an account');
   });
 
   it('have texts and lists without padding', () => {

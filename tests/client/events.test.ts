@@ -118,7 +118,7 @@ describe(`events (seed ${random.seed})`, () => {
     expect(() => decodeEventData(Buffer.concat([bytes, Buffer.alloc(1)]))).toThrow('cannot read');
     const inner = [{ index: 0, instructions: [call(unknown)] }];
     expect(() => decodeEvents(transaction(inner))).toThrow('does not know');
-    expect(() => decodeEvents({ ...transaction([]), meta: null })).toThrow('did not keep');
+    expect(() => decodeEvents({ ...transaction([]), meta: null })).toThrow('no metadata');
   });
 });
 

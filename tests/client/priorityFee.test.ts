@@ -83,7 +83,7 @@ describe('the priority fee', () => {
     const { fee, warnings } = createFee(url, 'a private key');
     expect(await fee()).toBe(0);
     while (warnings.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(warnings.join()).toContain('Failed to learn the priority fee');
+    expect(warnings.join()).toContain('Failed to read the priority fee');
     expect(warnings.join()).not.toContain('a private key');
     expect(await fee()).toBe(0);
   });

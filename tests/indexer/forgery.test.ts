@@ -85,7 +85,7 @@ describe('an event', () => {
   it('is not missed in a message whose form is not known', () => {
     const transaction = { message: {} };
     const tagged = structuredClone({ ...lock, transaction });
-    expect(() => decode(tagged)).toThrow('without its accounts');
+    expect(() => decode(tagged)).toThrow('the accounts of the transaction are missing');
     const untagged = structuredClone(tagged);
     Object.assign(eventInstruction(untagged), { data: base58.encode(Buffer.from('no event')) });
     expect(decode(untagged)).toEqual([]);
