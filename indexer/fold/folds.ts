@@ -22,11 +22,12 @@ const NEW_ROWS = Object.fromEntries(TABLE_NAMES.map((table) => [table, blankRow(
 
 /** What an event did to each account whose sequence it moved. */
 export function changesOf(event: LedgerEvent, addresses: Addresses): readonly Change[] {
+  const fields = event.data as unknown as Readonly<Record<string, Cell>>;
   return accountsOf(event, addresses).map(({ table, address, sequence }) => {
     const values: Record<string, Cell> = sequence === 1n ? { ...NEW_ROWS[table] } : {};
-    for (const { column, read } of columnsAfter(event.name, table)) {
-      const value = read(event as never);
-      if (value !== undefined) values[column] = value;
+    for (const { column, rule, convert } of planOf(event.name).columns[table]) {
+      const value = typeof rule === 'function' ? rule(event as never) : fields[rule];
+      if (value !== undefined) values[column] = convert ? convert(value) : value;
     }
     return { table, address, sequence, values, ...hostingOf(event) };
   });
@@ -38,14 +39,14 @@ type ChangedAccount = Pick<Change, 'table' | 'address' | 'sequence'>;
 function accountsOf(event: LedgerEvent, addresses: Addresses): ChangedAccount[] {
   const fields = event.data as unknown as Readonly<Record<string, string>>;
   const untouched = UNTOUCHED[event.name]?.(event.data as never);
-  const changed = tablesIn(event.name)
-    .filter((table) => table !== untouched)
-    .map((table) => {
-      const { address, sequence } = MIRROR_TABLES[table];
-      const found = address === null ? fixedAddress(table, addresses) : (fields[address] ?? '');
-      return { table, address: found, sequence: BigInt(fields[sequence] ?? 0) };
-    });
-  return [...changed, ...unnamedAccounts(event, addresses)];
+  const changed = unnamedAccounts(event, addresses);
+  for (const table of planOf(event.name).tables) {
+    if (table === untouched) continue;
+    const { address, sequence } = MIRROR_TABLES[table];
+    const found = address === null ? fixedAddress(table, addresses) : (fields[address] ?? '');
+    changed.push({ table, address: found, sequence: BigInt(fields[sequence] ?? 0) });
+  }
+  return changed;
 }
 
 /** Where an event carries the sequence of an account that it may have left alone. */
@@ -58,17 +59,6 @@ const UNTOUCHED: {
   // A worker's claim is paid out of the vault, and only the others change the treasury's books.
   ClaimPaid: ({ claimantKind }) => (claimantKind === 'worker' ? 'treasury' : undefined),
 };
-
-const tablesOfEvents = new Map<EventName, readonly TableName[]>();
-
-function tablesIn(name: EventName): readonly TableName[] {
-  const known = tablesOfEvents.get(name);
-  if (known) return known;
-  const fields = new Set(fieldsOf(name).map((field) => camelCase(field.name)));
-  const tables = TABLE_NAMES.filter((table) => fields.has(MIRROR_TABLES[table].sequence));
-  tablesOfEvents.set(name, tables);
-  return tables;
-}
 
 function fixedAddress(table: TableName, addresses: Addresses): string {
   return (table === 'config' ? addresses.config : addresses.treasury).toBase58();
@@ -89,35 +79,39 @@ function hostingOf({ name, data }: LedgerEvent): Pick<Change, 'hosting'> {
   return { hosting: { model: data.model, hosts: name === 'WorkerHosted' } };
 }
 
+/** What a kind of event overwrites. */
+interface Plan {
+  /** Of the accounts whose sequences it carries. */
+  readonly tables: readonly TableName[];
+  readonly columns: Readonly<Record<TableName, readonly ColumnAfter[]>>;
+}
+
 interface ColumnAfter {
   readonly column: string;
-  /** Its value after the event; undefined leaves it as it is. */
-  read(event: JournaledEvent<EventName>): Cell | undefined;
+  /** The event's field with its value, or what makes the value; undefined leaves it as it is. */
+  readonly rule: string | ((event: JournaledEvent<never>) => Cell | undefined);
+  readonly convert: ((cell: Cell) => Cell) | undefined;
 }
 
-const columnsAfterEvents = new Map<string, readonly ColumnAfter[]>();
+const plans = new Map<EventName, Plan>();
 
-/** The columns of a table that a kind of event overwrites. */
-function columnsAfter(name: EventName, table: TableName): readonly ColumnAfter[] {
-  const key = `${name} ${table}`;
-  const known = columnsAfterEvents.get(key);
+/** Made once for each kind: it takes longer than to fold an event. */
+function planOf(name: EventName): Plan {
+  const known = plans.get(name);
   if (known) return known;
-  const fields = new Set(fieldsOf(name).map((field) => field.name));
-  const columns = [...MIRROR_TABLES[table].columns].flatMap(([column, { events, convert }]) => {
-    const rule = events?.[name] ?? (fields.has(column) ? camelCase(column) : undefined);
-    if (rule === undefined) return [];
-    const find = typeof rule === 'function' ? rule : fieldReader(rule);
-    const read = (event: JournaledEvent<EventName>): Cell | undefined => {
-      const cell = find(event as never);
-      return cell === undefined || !convert ? cell : convert(cell);
-    };
-    return [{ column, read }];
-  });
-  columnsAfterEvents.set(key, columns);
-  return columns;
+  const fields = new Map(fieldsOf(name).map((field) => [field.name, camelCase(field.name)]));
+  const carried = new Set(fields.values());
+  const columnsOf = (table: TableName): ColumnAfter[] =>
+    [...MIRROR_TABLES[table].columns].flatMap(([column, { events, convert }]) => {
+      const rule = events?.[name] ?? fields.get(column);
+      return rule === undefined ? [] : [{ column, rule, convert }];
+    });
+  const plan = {
+    tables: TABLE_NAMES.filter((table) => carried.has(MIRROR_TABLES[table].sequence)),
+    columns: Object.fromEntries(
+      TABLE_NAMES.map((table) => [table, columnsOf(table)]),
+    ) as unknown as Plan['columns'],
+  };
+  plans.set(name, plan);
+  return plan;
 }
-
-const fieldReader =
-  (field: string) =>
-  ({ data }: JournaledEvent<EventName>): Cell | undefined =>
-    (data as unknown as Readonly<Record<string, Cell>>)[field];
