@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import * as values from '../common/contracts/values.ts';
 import { envelope, webhookKinds } from '../webhooks/kinds.ts';
 
 // Makes the receivers' types, the web app's labels and the guide's table from webhooks/kinds.ts.
@@ -31,7 +32,6 @@ interface Field {
 /** The text of webhooks/generated/events.ts. */
 function renderTypes(): string {
   const names = described.map(({ name }) => `  '${name}',\n`);
-  const labels = described.map(({ name, meaning }) => `  '${name}': ${JSON.stringify(meaning)},\n`);
   const types = described.map(
     ({ name, meaning, choice, fields }) =>
       `  /** ${meaning}${choice} */\n  '${name}': {\n${fields.map(renderField).join('')}  };\n`,
@@ -44,11 +44,11 @@ ${names.join('')}] as const;
 
 export type EventKind = (typeof WEBHOOK_KINDS)[number];
 
-/** What has happened when an event of a kind is sent. */
-export const KIND_LABELS: Readonly<Record<EventKind, string>> = {
-${labels.join('')}};
-
-/** The \`data\` of each kind of event. Credits and tokens are integers. */
+/**
+ * The \`data\` of each kind of event. Credits and tokens are integers. \`usdc_value\` is in stablecoin
+ * units. \`…_tx\` and \`tx\` are signatures of ledger transactions. Hashes are \`sha256:\` and 64 hex
+ * digits. \`…_at\` are ISO 8601 UTC. \`credits_remaining\` is the balance right after the event.
+ */
 export interface EventData {
 ${types.join('')}}
 
@@ -58,8 +58,26 @@ ${fieldsOf(envelope).map(renderEnvelopeField).join('')}}
 `;
 }
 
-const renderField = ([name, field]: readonly [string, Field]): string =>
-  renderLines('    ', name, typeOf(field), field.description);
+/** The text of webhooks/generated/labels.ts, which the package for receivers does not contain. */
+function renderLabels(): string {
+  const labels = described.map(({ name, meaning }) => `  '${name}': ${JSON.stringify(meaning)},\n`);
+  return `${HEAD}
+
+import type { EventKind } from './events.ts';
+
+/** What has happened when an event of a kind is sent. */
+export const KIND_LABELS: Readonly<Record<EventKind, string>> = {
+${labels.join('')}};
+`;
+}
+
+/** What all fields of a form share is said once, above them. */
+const SAID_ONCE = new Set(Object.values(values).map(({ description }) => description));
+
+function renderField([name, field]: readonly [string, Field]): string {
+  const isSaid = SAID_ONCE.has(field.description) || name === 'credits_remaining';
+  return renderLines('    ', name, typeOf(field), isSaid ? undefined : field.description);
+}
 
 /** The kind of an event decides two fields of its envelope. */
 const renderEnvelopeField = ([name, field]: readonly [string, Field]): string =>
@@ -98,6 +116,7 @@ function renderGuide(guide: string): string {
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const files = {
   'webhooks/generated/events.ts': renderTypes(),
+  'webhooks/generated/labels.ts': renderLabels(),
   'docs/webhooks.md': renderGuide(read('docs/webhooks.md')),
 };
 for (const [path, text] of Object.entries(files)) {

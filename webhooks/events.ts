@@ -7,7 +7,6 @@ export {
   type EventData,
   type EventEnvelope,
   type EventKind,
-  KIND_LABELS,
   WEBHOOK_KINDS,
 } from './generated/events.ts';
 

@@ -100,7 +100,7 @@ describe('the files that are made from the kinds of events', () => {
 });
 
 describe('a new kind of event', () => {
-  it('touches four files, two of which are made', async () => {
+  it('touches five files, three of which are made', async () => {
     for (const [path, [place, text]] of Object.entries(WRITTEN)) {
       const [before = '', ...after] = readCopy(path).split(place);
       expect(after).toHaveLength(1);
@@ -114,6 +114,7 @@ describe('a new kind of event', () => {
       'docs/webhooks.md',
       'indexer/webhooks/announce/eventSources.ts',
       'webhooks/generated/events.ts',
+      'webhooks/generated/labels.ts',
       'webhooks/kinds.ts',
     ]);
   });
@@ -134,7 +135,7 @@ describe('a new kind of event', () => {
     const { schema, example } = requestBody.content['application/json'];
     expect(createDocumentValidator(document)(schema, example)).toEqual([]);
 
-    const { KIND_LABELS } = await load('webhooks/events.ts');
+    const { KIND_LABELS } = await load('webhooks/generated/labels.ts');
     expect(KIND_LABELS[KIND]).toBe(MEANING);
     const row = `| \`${KIND}\` | ${MEANING} | \`credits_withdrawn\`, \`tx\`, \`chain_slot\` |\n`;
     expect(readCopy('docs/webhooks.md')).toContain(row);

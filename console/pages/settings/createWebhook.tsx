@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { CreatedWebhook, WebhookRequest } from '../../../api/console/contracts/index.ts';
-import { KIND_LABELS, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
+import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
+import { KIND_LABELS } from '../../../webhooks/generated/labels.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
