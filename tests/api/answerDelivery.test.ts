@@ -188,7 +188,7 @@ describe('the token count of a settlement', () => {
 });
 
 describe('an answer of a second worker, after the first broke off', () => {
-  it('has the text and the name of the second, and measures the first token of each', async () => {
+  it('has the second one’s text and name, and the first token of each', async () => {
     const observeFirstToken = jest.fn<CompletionServices['observeFirstToken']>();
     const settle = async () => SETTLED;
     const given = { isStream: false, settle, firstWorker: 'the first', observeFirstToken };
