@@ -114,7 +114,7 @@ export const TARGETS: readonly Target[] = [
     tests: [
       'worker/admission',
       'worker/attempts',
-      'worker/earlyStarts',
+      'worker/jobChecks',
       'worker/jobs',
       'worker/stopping',
       'worker/upstreamAnswer',

@@ -10,7 +10,6 @@ import type { Engine, EngineEvent, FinishReason, Usage } from '../engine/engine.
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
-import type { Admitted } from './admission.ts';
 import { createChunks } from './chunks.ts';
 import type { Proof, SignProof } from './proofSigner.ts';
 
@@ -18,8 +17,6 @@ import type { Proof, SignProof } from './proofSigner.ts';
 interface Work {
   request: JobRequest;
   engine: Engine;
-  /** The ledger's check, which may still be running. */
-  admitted: Promise<Admitted>;
   /** Ends the answer early, with a proof of what was sent. */
   stop: AbortSignal;
   /** Ends it without a proof; its reason is thrown. */
@@ -33,15 +30,12 @@ interface Work {
 /**
  * Streams one answer up to its finish chunk and signs the proof of it.
  *
- * The engine starts at once, but no byte is sent before the ledger's check has passed.
- *
  * @throws WorkerError when there is no proof
  */
 export async function answer(work: Work): Promise<Proof> {
-  const { request, admitted, stop, cancel, signProof } = work;
+  const { request, stop, cancel, signProof } = work;
   const writer = createAnswerWriter(work);
   const { finishReason, usage } = await relay(work, writer);
-  await admitted;
   await writer.flush();
   cancel.throwIfAborted();
   const { transcript, sent } = writer;
@@ -72,7 +66,7 @@ const CUT_OFF: EngineResult = { type: 'end', finishReason: 'length' };
 
 /** Passes on what the engine generates, up to its end or the limits. */
 async function relay(work: Work, writer: AnswerWriter): Promise<EngineResult> {
-  const { request, engine, admitted, stop, cancel } = work;
+  const { request, engine, stop, cancel } = work;
   try {
     const signal = AbortSignal.any([stop, cancel]);
     signal.throwIfAborted();
@@ -83,8 +77,6 @@ async function relay(work: Work, writer: AnswerWriter): Promise<EngineResult> {
     }
     throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
   } catch (error) {
-    // A refusal by the ledger's check comes before any error of the interrupted engine.
-    await admitted;
     cancel.throwIfAborted();
     if (stop.aborted) return CUT_OFF;
     throw error;
@@ -100,7 +92,7 @@ type AnswerWriter = ReturnType<typeof createAnswerWriter>;
  * Sends an answer within its limits. Counting the engine's deltas enforces a token limit that it
  * ignores: each delta has at least one token. The limit covers the reasoning too; the proof does not.
  */
-function createAnswerWriter({ request, admitted, stream, onOutput }: Work) {
+function createAnswerWriter({ request, stream, onOutput }: Work) {
   const chunk = createChunks(request);
   const charactersMax = answerCharactersMax(request.token_limit);
   const transcript = createTranscript();
@@ -110,7 +102,6 @@ function createAnswerWriter({ request, admitted, stream, onOutput }: Work) {
 
   async function write(field: 'content' | 'reasoning_content', text: string): Promise<void> {
     if (text === '') return;
-    await admitted;
     if (!sent.hasBegun) {
       sent.hasBegun = true;
       onOutput();
@@ -139,7 +130,6 @@ function createAnswerWriter({ request, admitted, stream, onOutput }: Work) {
   }
 
   async function alive(): Promise<true> {
-    await admitted;
     await stream.alive();
     return true;
   }

@@ -1,4 +1,3 @@
-import type { PublicKey } from '@solana/web3.js';
 import {
   JOB_ID_AGE_MS_MAX,
   JOB_ID_LEAD_MS_MAX,
@@ -92,62 +91,5 @@ export function createAttempts(): Attempts {
       const taken = jobs.get(job);
       if (taken?.state === 'running') taken.state = 'ended';
     },
-  };
-}
-
-/** Runs whose engine works before the ledger's check has passed, by signer and job. */
-interface EarlyStarts<Run> {
-  readonly size: number;
-  /** Whether one more run may start early for this signer. */
-  hasCapacity(signer: PublicKey): boolean;
-  has(signer: PublicKey, job: string): boolean;
-  add(signer: PublicKey, job: string, run: Run): void;
-  /** Removes this run only; a later run of the same job stays. */
-  delete(signer: PublicKey, job: string, run: Run): void;
-  /** The runs of one job. The ledger's check admits at most one of them. */
-  of(job: string): Run[];
-  all(): Run[];
-}
-
-/** A gateway's checks take some milliseconds each, so few run at the same time. */
-const RUNS_PER_SIGNER_MAX = 8;
-/** Admitted jobs keep the rest of the capacity. A worker with capacity for one job starts none early. */
-const SHARE_OF_CAPACITY_MAX = 0.5;
-
-/**
- * Anybody may claim any job until the ledger's check. So a claim never blocks another signer's,
- * and false claims cannot use up the worker's capacity.
- *
- * @param capacity how many jobs the worker takes at once
- */
-export function createEarlyStarts<Run>(capacity: number): EarlyStarts<Run> {
-  const bySigner = new Map<string, Map<string, Run>>();
-  const runsMax = Math.floor(capacity * SHARE_OF_CAPACITY_MAX);
-  let size = 0;
-  const runsOf = (signer: PublicKey) => bySigner.get(signer.toBase58());
-
-  return {
-    get size() {
-      return size;
-    },
-    hasCapacity(signer) {
-      const own = runsOf(signer)?.size ?? 0;
-      return own < RUNS_PER_SIGNER_MAX && size < runsMax;
-    },
-    has: (signer, job) => runsOf(signer)?.has(job) ?? false,
-    add(signer, job, run) {
-      const runs = runsOf(signer) ?? new Map<string, Run>();
-      bySigner.set(signer.toBase58(), runs.set(job, run));
-      size += 1;
-    },
-    delete(signer, job, run) {
-      const runs = runsOf(signer);
-      if (runs?.get(job) !== run) return;
-      runs.delete(job);
-      size -= 1;
-      if (runs.size === 0) bySigner.delete(signer.toBase58());
-    },
-    of: (job) => [...bySigner.values()].flatMap((runs) => runs.get(job) ?? []),
-    all: () => [...bySigner.values()].flatMap((runs) => [...runs.values()]),
   };
 }

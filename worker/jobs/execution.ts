@@ -21,10 +21,12 @@ export interface JobResult {
   proof?: Proof | undefined;
 }
 
-/** The signals that admit, stop or cancel one job. */
+/** The signals that stop or cancel one job. */
 export interface Controls {
-  /** The ledger's check, which may still be running. */
-  admitted: Promise<Admitted>;
+  /** What the ledger has about it. */
+  admitted: Admitted;
+  /** When it was requested, by `performance.now()`. */
+  requestedAtMs: number;
   /** Ends the answer early, with a proof of what was sent. */
   stop: AbortController;
   /** Ends it without a proof. */
@@ -51,13 +53,13 @@ export function createExecute(dependencies: {
   nowMs: () => number;
 }): Execute {
   const { signProof, logger, onEnd, nowMs } = dependencies;
-  return async (request, response, { admitted, stop, cancel, onOutput: recordOutput }) => {
-    const begunMs = performance.now();
-    const secondsSoFar = (): number => (performance.now() - begunMs) / MS_PER_SECOND;
+  return async (request, response, controls) => {
+    const { admitted, requestedAtMs, stop, cancel } = controls;
+    const secondsSoFar = (): number => (performance.now() - requestedAtMs) / MS_PER_SECOND;
     let firstTextSeconds: number | undefined;
     const onOutput = (): void => {
       firstTextSeconds = secondsSoFar();
-      recordOutput();
+      controls.onOutput();
     };
     const end = (outcome: JobResult['outcome'], proof?: Proof): void =>
       onEnd({
@@ -72,30 +74,20 @@ export function createExecute(dependencies: {
     const stream = createEventStream(response, cancel.signal);
     const { engine, reasonOfClose } = watchStream(dependencies.engine, request.chat, nowMs);
     const cancelForCaller = (): void => cancel.abort(reasonOfClose());
-    let proofDue: NodeJS.Timeout | undefined;
-    admitted.then(
-      ({ proofDueMs }) => {
-        const late = new WorkerError('deadline_passed', 'The proof would come too late');
-        proofDue = setTimeout(() => cancel.abort(late), proofDueMs);
-      },
-      (refusal) => cancel.abort(refusal),
-    );
+    const late = new WorkerError('deadline_passed', 'The proof would come too late');
+    const proofDue = setTimeout(() => cancel.abort(late), admitted.proofDueMs);
     response.once('close', cancelForCaller);
     // A response that was closed before emits no event.
     if (response.destroyed) cancelForCaller();
     try {
-      const work = { request, engine, admitted, stream, signProof, onOutput };
+      const work = { request, engine, stream, signProof, onOutput };
       const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
       end('proved', proof);
       logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });
       await stream.end('proof', proof);
     } catch (error) {
       const failure = asWorkerError(error);
-      await admitted.then(
-        () => end(failure.code),
-        // It never was a job of this worker.
-        () => undefined,
-      );
+      end(failure.code);
       const level = failure.code === 'internal_error' ? 'error' : 'warn';
       logger[level]({ msg: 'Gave no proof for a job', ...fields, code: failure.code, err: error });
       if (!stream.isOpen) throw failure;

@@ -15,7 +15,6 @@ import { WorkerError } from '../../worker/protocol/errors.ts';
 import { freshAddress, MODEL_ID } from './scene.ts';
 
 const CAPACITY = 32;
-const PER_SIGNER_MAX = 8;
 const ADMITTED: Admitted = {
   ...{ controller: freshAddress(), proofDueMs: 60_000 },
   ...{ unixSeconds: 0n, deadlineSeconds: 65n },
@@ -83,75 +82,42 @@ function openBench() {
   return { jobs, starts, ask, prove, remembered };
 }
 
-describe('an early start, before the ledger check,', () => {
-  it('is granted to one signer for a few jobs; others wait without capacity', async () => {
+describe("the ledger's check of a job", () => {
+  it('takes no capacity and starts no engine, for any number of jobs', async () => {
     const { jobs, starts, ask, prove, remembered } = openBench();
     const signer = await remembered();
     const asked = Array.from({ length: CAPACITY * 2 }, () => ask(signer));
-    expect([starts.count, jobs.inFlight]).toEqual([PER_SIGNER_MAX, PER_SIGNER_MAX]);
+    expect([starts.count, jobs.inFlight]).toEqual([0, 0]);
     const honest = freshAddress();
     await prove(ask(honest), honest);
     for (const { ledger } of asked) ledger.reject(NOT_FOUND);
     const codes = await Promise.all(asked.map(({ code }) => code));
     expect(new Set(codes)).toEqual(new Set(['job_not_found']));
-    expect(jobs.inFlight).toBe(0);
-  });
-
-  it('uses half of the capacity at most, however many signers call', async () => {
-    const { jobs, ask, remembered } = openBench();
-    for (let signers = 0; signers < 6; signers += 1) {
-      const signer = await remembered();
-      for (let asked = 0; asked < PER_SIGNER_MAX; asked += 1) ask(signer);
-    }
-    expect(jobs.inFlight).toBe(CAPACITY / 2);
-  });
-
-  it('is denied to a signer after a refused job, until another job passes', async () => {
-    const { starts, ask, prove, remembered } = openBench();
-    const signer = await remembered();
-    const refused = ask(signer);
     expect(starts.count).toBe(1);
-    refused.ledger.reject(NOT_FOUND);
-    expect(await refused.code).toBe('job_not_found');
-    const next = ask(signer);
-    expect(starts.count).toBe(1);
-    await prove(next, signer);
-    ask(signer);
-    expect(starts.count).toBe(3);
   });
 
-  it('does not block an attempt’s own caller when another signer begins it', async () => {
+  it("lets the attempt's own caller in beside another signer's request", async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [thief, owner] = [await remembered(), await remembered()];
     const stolen = ask(thief);
     const own = ask(owner, stolen.job);
     stolen.ledger.reject(NOT_FOUND);
     expect(await stolen.code).toBe('job_not_found');
-    expect(jobs.inFlight).toBe(1);
     await prove(own, owner);
     expect(jobs.inFlight).toBe(0);
   });
 
-  it('leads, with a waiting request, to one run that can be stopped', async () => {
+  it('admits one of two requests for an attempt, and its run can be stopped', async () => {
     const { jobs, ask, prove, remembered } = openBench();
     const [stranger, known] = [freshAddress(), await remembered()];
-    const waiting = ask(stranger);
-    const ahead = ask(known, waiting.job);
-    waiting.ledger.resolve(ADMITTED);
+    const first = ask(stranger);
+    const second = ask(known, first.job);
+    first.ledger.resolve(ADMITTED);
     await new Promise(setImmediate);
-    ahead.ledger.resolve(ADMITTED);
-    expect(await ahead.code).toBe('attempt_already_used');
+    second.ledger.resolve(ADMITTED);
+    expect(await second.code).toBe('attempt_already_used');
     expect(jobs.inFlight).toBe(1);
-    await prove(waiting, stranger);
+    await prove(first, stranger);
     expect(jobs.inFlight).toBe(0);
-  });
-
-  it('can be stopped by any signer of the controller, even during the check', async () => {
-    const { jobs, ask, remembered } = openBench();
-    const { job, ledger, code } = ask(await remembered());
-    const stopping = jobs.stop(job, 1, freshAddress());
-    ledger.resolve(ADMITTED);
-    await stopping;
-    expect(await code).toBe('proven');
   });
 });
