@@ -219,7 +219,7 @@ async function release({ logger }: RequestPath, claim: NewClaim): Promise<void> 
   }
 }
 
-/** Everything after the lock. Whatever happens, the job ends and its client gets a response. */
+/** Everything after the lock. In every case the job ends, and its client gets a response. */
 async function run(path: RequestPath, running: RunningJob): Promise<void> {
   const { job, chat, claim, delivery, stages } = running;
   try {
