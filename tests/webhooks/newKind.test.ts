@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -81,14 +82,21 @@ const readCopy = (path: string): string => readFileSync(join(folder, path), 'utf
 // biome-ignore lint/suspicious/noExplicitAny: its types are those of the checkout's files.
 const load = (path: string): Promise<any> => import(pathToFileURL(join(folder, path)).href);
 
-/** Files of the copy that the checkout does not have so. */
+/**
+ * Files of the copy that the checkout does not have so. A recursive listing would follow the link to
+ * the dependencies, where other tests build at the same time.
+ */
 function touched(): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+  return readdirSync(folder)
+    .filter((name) => name !== 'node_modules')
+    .flatMap((name) => filesIn(join(folder, name)))
+    .map((path) => relative(folder, path))
     .filter((path) => !existsSync(join(ROOT, path)) || !hasSameText(path))
     .sort();
 }
+
+const filesIn = (path: string): string[] =>
+  statSync(path).isFile() ? [path] : readdirSync(path).flatMap((name) => filesIn(join(path, name)));
 
 const hasSameText = (path: string): boolean =>
   readFileSync(join(ROOT, path)).equals(readFileSync(join(folder, path)));
