@@ -114,8 +114,6 @@ function createAddress(
 
 /** Owns every wallet. */
 export const SYSTEM_PROGRAM = new PublicKey('11111111111111111111111111111111');
-export const INSTRUCTIONS_SYSVAR = new PublicKey('Sysvar1nstructions1111111111111111111111111');
-export const ED25519_PROGRAM = new PublicKey('Ed25519SigVerify111111111111111111111111111');
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 export const ASSOCIATED_TOKEN_PROGRAM = new PublicKey(
   'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',

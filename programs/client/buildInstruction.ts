@@ -3,7 +3,6 @@ import { createInstruction } from '#instruction';
 import {
   type Addresses,
   createAddresses,
-  INSTRUCTIONS_SYSVAR,
   PROGRAM_ID,
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
@@ -189,6 +188,5 @@ function listFixed(addresses: Addresses): Record<string, PublicKey> {
     program: addresses.programId,
     systemProgram: SYSTEM_PROGRAM,
     tokenProgram: TOKEN_PROGRAM,
-    instructionsSysvar: INSTRUCTIONS_SYSVAR,
   };
 }

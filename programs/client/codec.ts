@@ -1,7 +1,7 @@
 import { PublicKey } from '#publicKey';
 import idl from './idl.json' with { type: 'json' };
 import type { Field, FieldType, Interface } from './interface.ts';
-import { viewOf } from './platform/bytes.ts';
+import { startsWithBytes, viewOf } from './platform/bytes.ts';
 
 /** The published interface, as Anchor's own tools read it. */
 export const IDL = idl as Interface;
@@ -137,16 +137,15 @@ interface Struct {
   readonly readers: readonly { readonly field: string; readonly read: Read }[];
 }
 
+const createStruct = (fields: readonly Field[]): Struct => ({
+  fields,
+  readers: fields.map(({ name, type }) => ({ field: camelCase(name), read: readerOf(type) })),
+});
+
 const structs = new Map<string, Struct>(
-  idl.types.flatMap(({ name, type }) => {
-    if (!('fields' in type)) return [];
-    const fields = type.fields as readonly Field[];
-    const readers = fields.map((field) => ({
-      field: camelCase(field.name),
-      read: readerOf(field.type),
-    }));
-    return [[name, { fields, readers }]];
-  }),
+  idl.types.flatMap(({ name, type }) =>
+    'fields' in type ? [[name, createStruct(type.fields as readonly Field[])]] : [],
+  ),
 );
 
 function structOf(name: string): Struct {
@@ -161,9 +160,13 @@ function structOf(name: string): Struct {
  * @throws Error when these are not exactly the bytes that the program writes for such a struct
  */
 export function decodeStruct(name: string, bytes: Uint8Array): Record<string, Value> {
+  return decodeWhole(name, structOf(name), bytes);
+}
+
+function decodeWhole(name: string, struct: Struct, bytes: Uint8Array): Record<string, Value> {
   const cursor: Cursor = { bytes, view: viewOf(bytes), at: 0 };
   const decoded: Record<string, Value> = {};
-  for (const { field, read } of structOf(name).readers) decoded[field] = read(cursor);
+  for (const { field, read } of struct.readers) decoded[field] = read(cursor);
   if (cursor.at !== bytes.length) {
     throw new RangeError(`A ${name} has ${cursor.at} bytes, not ${bytes.length}`);
   }
@@ -211,3 +214,28 @@ const kindOf = ({ name, discriminator }: { name: string; discriminator: number[]
 /** The program's kinds of account and event, with the bytes that each begins with. */
 export const ACCOUNT_KINDS: readonly Kind[] = idl.accounts.map(kindOf);
 export const PROGRAM_EVENTS: readonly Kind[] = idl.events.map(kindOf);
+
+/** The program's instructions, by their names, with the arguments that follow their discriminators. */
+const INSTRUCTIONS = new Map(
+  idl.instructions.map((item) => [
+    item.name,
+    { ...kindOf(item), struct: createStruct(item.args as readonly Field[]) },
+  ]),
+);
+
+/**
+ * Reads the arguments of an instruction of the program.
+ *
+ * @param name the IDL's snake-case name
+ * @returns undefined for the data of another instruction
+ * @throws Error when these are not exactly the bytes that the program takes
+ */
+export function decodeArguments(
+  name: string,
+  data: Uint8Array,
+): Record<string, Value> | undefined {
+  const item = INSTRUCTIONS.get(name);
+  if (item === undefined) throw new Error(`The program has no instruction ${name}`);
+  if (!startsWithBytes(data, item.discriminator)) return undefined;
+  return decodeWhole(name, item.struct, data.subarray(DISCRIMINATOR_BYTES));
+}

@@ -49,7 +49,6 @@ export * from './generated/constants.ts';
 export type * from './generated/types.ts';
 export * from './generated/vocabulary.ts';
 export * from './instructions.ts';
-export { ed25519Instruction } from './instructions.ts';
 export { createJobId, createJobIds, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
 export {
   affordableTokens,
@@ -60,13 +59,21 @@ export {
 } from './pricing.ts';
 export {
   formatReceipt,
+  type ProvenOutput,
+  parseProof,
   parseReceipt,
+  parseReceiptMessage,
   proofMessage,
   receiptMessage,
+  type SignedMessage,
   sign,
+  signHashed,
+  signHashedBy,
+  verifyHashed,
   verifySignature,
   workerRequestMessage,
 } from './proof.ts';
+export { canonicalJson, type Json, requestCommitment } from './requestCommitment.ts';
 export { NoAnswerError, RpcError } from './rpc/answers.ts';
 export { connectRpc } from './rpc/connectRpc.ts';
 export { createRpc, type LedgerNode, type Post, type Rpc, type RpcOptions } from './rpc/rpc.ts';

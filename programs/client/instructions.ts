@@ -1,13 +1,13 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import { createInstruction } from '#instruction';
 import { PublicKey } from '#publicKey';
-import { createAddresses, ED25519_PROGRAM, findAddress, PROGRAM_ID } from './addresses.ts';
+import { createAddresses, findAddress, PROGRAM_ID } from './addresses.ts';
 import * as generated from './generated/instructions.ts';
-import { ed25519InstructionData } from './proof.ts';
+import { parseProof, parseReceiptMessage, type SignedMessage } from './proof.ts';
 
 /**
  * Every instruction of the program, generated from its interface. Added is what an interface cannot
- * express: a signature that depends on an argument, and accounts that are nearly always the same.
+ * express: a signature that depends on an argument, accounts that are nearly always the same, and the
+ * evidence of a verdict.
  */
 export * from './generated/instructions.ts';
 
@@ -63,24 +63,79 @@ export function claimPay(
   return generated.claimPay({ ...input, payout: input.payout ?? treasuryVault });
 }
 
-/** A message and the signature that the ed25519 program is to verify. */
-export type SignedMessage = Parameters<typeof ed25519InstructionData>[0];
+const NO_HASH = new Uint8Array(32);
 
-/** The precompile's instruction that job_prove names by its index. */
-export function ed25519Instruction(proof: SignedMessage): TransactionInstruction {
-  const data = ed25519InstructionData(proof);
-  return createInstruction({ programId: ED25519_PROGRAM, keys: [], data });
+/** Adds a model or changes it. @param input.cardHash sha256 of its card; by default none is pinned */
+export function modelUpsert(
+  input: Omit<generated.ModelUpsertInput, 'cardHash'> & { cardHash?: Uint8Array },
+): TransactionInstruction {
+  return generated.modelUpsert({ cardHash: NO_HASH, ...input });
+}
+
+type EvidenceArguments = Pick<
+  generated.DisputeResolveInput,
+  | 'key'
+  | 'recordedRequestCommitment'
+  | 'recordedSignature'
+  | 'outputHash'
+  | 'promptTokens'
+  | 'completionTokens'
+  | 'requestCommitment'
+  | 'signature'
+>;
+
+const NO_SIGNATURE = new Uint8Array(64);
+const NO_EVIDENCE: EvidenceArguments = {
+  key: PublicKey.default,
+  recordedRequestCommitment: NO_HASH,
+  recordedSignature: NO_SIGNATURE,
+  outputHash: NO_HASH,
+  promptTokens: 0,
+  completionTokens: 0,
+  requestCommitment: NO_HASH,
+  signature: NO_SIGNATURE,
+};
+
+/**
+ * What a verdict tells the program of its evidence, which the program puts together again.
+ *
+ * @param evidence two proofs, the recorded one first; one delivery receipt; or nothing
+ * @throws RangeError for messages of another form
+ */
+export function evidenceArguments(evidence: readonly SignedMessage[]): EvidenceArguments {
+  const [first, second] = evidence;
+  if (first === undefined) return NO_EVIDENCE;
+  const key = first.publicKey;
+  if (second === undefined) {
+    const receipt = parseReceiptMessage(first.message);
+    if (!receipt) throw new RangeError('The evidence is no delivery receipt');
+    const { outputHash } = receipt;
+    return { ...NO_EVIDENCE, key, outputHash, signature: first.signature };
+  }
+  const recorded = parseProof(first.message);
+  const other = parseProof(second.message);
+  if (!recorded || !other || evidence.length > 2) {
+    throw new RangeError('The evidence is not two proofs');
+  }
+  const { subject, ...output } = other;
+  return {
+    key,
+    recordedRequestCommitment: recorded.requestCommitment,
+    recordedSignature: first.signature,
+    ...output,
+    signature: second.signature,
+  };
 }
 
 /**
- * A verdict with its evidence right before it, as the program demands.
+ * A verdict with its evidence.
  *
  * @param evidence for `upheld_worker` the recorded proof and the one that differs, in this order; for
  *   `upheld_gateway` the delivery receipt; for `rejected` none
  */
-export function verdictInstructions(
+export function verdictInstruction(
   evidence: readonly SignedMessage[],
-  verdict: generated.DisputeResolveInput,
-): TransactionInstruction[] {
-  return [...evidence.map(ed25519Instruction), generated.disputeResolve(verdict)];
+  verdict: Omit<generated.DisputeResolveInput, keyof EvidenceArguments>,
+): TransactionInstruction {
+  return generated.disputeResolve({ ...verdict, ...evidenceArguments(evidence) });
 }

@@ -1,10 +1,10 @@
 import { base64urlnopad } from '@scure/base';
 import type { Keypair } from '@solana/web3.js';
-import { sign } from '#crypto';
+import { sha256, sign, verifySignature } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { PROOF_PREFIX, RECEIPT_PREFIX } from './generated/constants.ts';
 import { toBase58, tryDecodeBase58 } from './keys.ts';
-import { concatBytes, utf8, viewOf } from './platform/bytes.ts';
+import { concatBytes, startsWithBytes, utf8, viewOf } from './platform/bytes.ts';
 
 export { sign, verifySignature } from '#crypto';
 
@@ -26,22 +26,54 @@ export async function signBy(message: Uint8Array, holder: KeyHolder): Promise<Ui
 const HASH_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
+/** A proof or a receipt, and the signature of its sha256. */
+export interface SignedMessage {
+  readonly publicKey: PublicKey;
+  /** As `proofMessage` or `receiptMessage` writes it. */
+  readonly message: Uint8Array;
+  /** Of the message's sha256, so that each costs the program the same. */
+  readonly signature: Uint8Array;
+}
+
+/** Signs a proof or a receipt: the message's sha256. */
+export function signHashed(message: Uint8Array, keypair: Keypair): Uint8Array {
+  return sign(sha256(message), keypair);
+}
+
+/** The same by a key that may be kept elsewhere. @throws what the key's keeper throws */
+export function signHashedBy(message: Uint8Array, holder: KeyHolder): Promise<Uint8Array> {
+  return signBy(sha256(message), holder);
+}
+
+/** Whether the key signed this proof or receipt. */
+export function verifyHashed({ publicKey, message, signature }: SignedMessage): boolean {
+  return verifySignature({ publicKey, message: sha256(message), signature });
+}
+
+/** What a proof states of an answer. */
+export interface ProvenOutput {
+  /** sha256 over the whole answer's UTF-8 text */
+  readonly outputHash: Uint8Array;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** What `requestCommitment` makes of the request that was answered. */
+  readonly requestCommitment: Uint8Array;
+}
+
 /**
- * What a worker signs for one attempt at a job (149 bytes). Two different proofs of one job and
- * attempt convict the worker.
+ * What a worker proves about one attempt at a job (181 bytes), signed by `signHashed`. Two different
+ * proofs of one job and attempt convict the worker.
  *
  * @param proof.worker the Worker account, not its authority
- * @param proof.outputHash sha256 over the whole answer's UTF-8 text
  */
-export function proofMessage(proof: {
-  programId: PublicKey;
-  job: PublicKey;
-  worker: PublicKey;
-  attempt: number;
-  outputHash: Uint8Array;
-  promptTokens: number;
-  completionTokens: number;
-}): Uint8Array {
+export function proofMessage(
+  proof: ProvenOutput & {
+    programId: PublicKey;
+    job: PublicKey;
+    worker: PublicKey;
+    attempt: number;
+  },
+): Uint8Array {
   return concatBytes(
     utf8(PROOF_PREFIX),
     proof.programId.toBytes(),
@@ -51,12 +83,38 @@ export function proofMessage(proof: {
     hash(proof.outputHash),
     unsigned(proof.promptTokens, 4),
     unsigned(proof.completionTokens, 4),
+    hash(proof.requestCommitment),
   );
 }
 
+/** Where a proof's output begins: after prefix, program, job, worker and attempt. */
+const OUTPUT_AT = 12 + 3 * 32 + 1;
+const PROOF_BYTES = OUTPUT_AT + HASH_BYTES + 2 * 4 + HASH_BYTES;
+
 /**
- * What the settling key signs for the client (111 bytes): this text's hash was delivered for this
- * job. A receipt that differs from the worker's proof convicts the gateway.
+ * What a message states that has a proof's form.
+ *
+ * @returns undefined for any other bytes; `subject` is everything before the output
+ */
+export function parseProof(
+  message: Uint8Array,
+): (ProvenOutput & { subject: Uint8Array }) | undefined {
+  const isProof = message.length === PROOF_BYTES && startsWith(message, PROOF_PREFIX);
+  if (!isProof) return undefined;
+  const view = viewOf(message);
+  const countsAt = OUTPUT_AT + HASH_BYTES;
+  return {
+    subject: message.subarray(0, OUTPUT_AT),
+    outputHash: message.subarray(OUTPUT_AT, countsAt),
+    promptTokens: view.getUint32(countsAt, true),
+    completionTokens: view.getUint32(countsAt + 4, true),
+    requestCommitment: message.subarray(countsAt + 8),
+  };
+}
+
+/**
+ * What the settling key signs for the client (111 bytes), by `signHashed`: this text's hash was
+ * delivered for this job. A receipt that differs from the worker's proof convicts the gateway.
  */
 export function receiptMessage(receipt: {
   programId: PublicKey;
@@ -70,6 +128,24 @@ export function receiptMessage(receipt: {
     hash(receipt.outputHash),
   );
 }
+
+const RECEIPT_HASH_AT = 15 + 2 * 32;
+const RECEIPT_BYTES = RECEIPT_HASH_AT + HASH_BYTES;
+
+/** The hash in a message that has a receipt's form; undefined for any other bytes. */
+export function parseReceiptMessage(
+  message: Uint8Array,
+): { subject: Uint8Array; outputHash: Uint8Array } | undefined {
+  const isReceipt = message.length === RECEIPT_BYTES && startsWith(message, RECEIPT_PREFIX);
+  if (!isReceipt) return undefined;
+  return {
+    subject: message.subarray(0, RECEIPT_HASH_AT),
+    outputHash: message.subarray(RECEIPT_HASH_AT),
+  };
+}
+
+const startsWith = (bytes: Uint8Array, prefix: string): boolean =>
+  startsWithBytes(bytes, utf8(prefix));
 
 /**
  * What the controller's signer signs when it asks a worker to run or to stop a job.
@@ -93,40 +169,6 @@ export function workerRequestMessage(request: {
     unsigned(request.timestampMs, 8),
     hash(request.bodySha256),
   );
-}
-
-/** The precompile's index for "in this same instruction". */
-const THIS_INSTRUCTION = 0xffff;
-const KEY_AT = 16;
-const SIGNATURE_AT = 48;
-const MESSAGE_AT = 112;
-
-/**
- * The data of the precompile's instruction that job_prove names by its index. The program demands
- * exactly this layout: one signature, every part inside this instruction (index 0xFFFF), key at 16,
- * signature at 48, message at 112.
- */
-export function ed25519InstructionData(proof: {
-  publicKey: PublicKey;
-  message: Uint8Array;
-  signature: Uint8Array;
-}): Uint8Array {
-  const { publicKey, message, signature } = proof;
-  if (signature.length !== SIGNATURE_BYTES) {
-    throw new RangeError(`A signature has 64 bytes, not ${signature.length}`);
-  }
-  const data = new Uint8Array(MESSAGE_AT + message.length);
-  const view = viewOf(data);
-  view.setUint8(0, 1);
-  const header = [
-    ...[SIGNATURE_AT, THIS_INSTRUCTION, KEY_AT, THIS_INSTRUCTION],
-    ...[MESSAGE_AT, message.length, THIS_INSTRUCTION],
-  ];
-  for (const [index, value] of header.entries()) view.setUint16(2 + 2 * index, value, true);
-  data.set(publicKey.toBytes(), KEY_AT);
-  data.set(signature, SIGNATURE_AT);
-  data.set(message, MESSAGE_AT);
-  return data;
 }
 
 /** The delivery receipt as it travels in `x-svc-delivery-receipt`. */

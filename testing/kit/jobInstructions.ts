@@ -2,10 +2,10 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import {
   createJobIds,
   type DisputeOutcome,
-  ed25519Instruction,
   type Job,
   type JobStatus,
   jobAcknowledge,
+  jobComplete,
   jobDispute,
   jobFail,
   jobLock,
@@ -16,7 +16,7 @@ import {
   proofMessage,
   receiptMessage,
   type SignedMessage,
-  sign,
+  signHashed,
 } from '../../programs/client/index.ts';
 import { type Cast, hashOf } from './cast.ts';
 import type { Chain } from './chain.ts';
@@ -34,6 +34,8 @@ export interface JobParties extends Pick<Cast, 'chain' | 'gateway' | 'hotSigner'
 
 /** The default hash of the whole answer. */
 export const ANSWER = hashOf('the whole answer');
+/** The default commitment to the request. */
+export const REQUEST = hashOf('the salted request');
 
 const U64_MAX = 2n ** 64n - 1n;
 
@@ -98,37 +100,50 @@ export interface Proven {
   outputHash?: Uint8Array;
   promptTokens?: number;
   completionTokens?: number;
+  requestCommitment?: Uint8Array;
   attempt?: number;
   key?: Keypair;
   worker?: PublicKey;
 }
 
-/** The ed25519 instruction and the job_prove that refers to it, at the start of a transaction. */
-export function prove(
-  parties: JobParties,
-  job: PublicKey,
-  proven: Proven = {},
-  index = 0,
-): [TransactionInstruction, TransactionInstruction] {
+/** What a worker proves, and its signature. */
+function proofOf(parties: JobParties, job: PublicKey, proven: Proven) {
   const worker = proven.worker ?? parties.worker;
+  const attempt = proven.attempt ?? 1;
   const output = {
     outputHash: proven.outputHash ?? ANSWER,
     promptTokens: proven.promptTokens ?? 20,
     completionTokens: proven.completionTokens ?? 300,
+    requestCommitment: proven.requestCommitment ?? REQUEST,
   };
-  const message = proofMessage({
-    programId: PROGRAM_ID,
-    job,
-    worker,
-    attempt: proven.attempt ?? 1,
-    ...output,
-  });
-  const key = proven.key ?? parties.proofKey;
-  return [
-    ed25519Instruction({ publicKey: key.publicKey, message, signature: sign(message, key) }),
-    jobProve({ job, worker, ed25519InstructionIndex: index, ...output }),
-  ];
+  const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...output });
+  const signature = signHashed(message, proven.key ?? parties.proofKey);
+  return { worker, attempt, ...output, signature };
 }
+
+export const prove = (
+  parties: JobParties,
+  job: PublicKey,
+  proven: Proven = {},
+): TransactionInstruction => jobProve({ job, ...proofOf(parties, job, proven) });
+
+/** Acknowledges, proves and settles at once. */
+export const complete = (
+  parties: JobParties,
+  job: PublicKey,
+  { key, ...choice }: Partial<Parameters<typeof jobComplete>[0]> & { key?: Keypair } = {},
+): TransactionInstruction => {
+  const proof = proofOf(parties, job, { ...choice, key: key ?? parties.proofKey });
+  return jobComplete({
+    ...byGateway(parties),
+    job,
+    creditAccount: parties.creditAccount,
+    workerPayout: parties.payout,
+    countedTokens: 300,
+    ...proof,
+    ...choice,
+  });
+};
 
 export const settle = (
   parties: JobParties,
@@ -196,8 +211,9 @@ export function conflictingProofs(
       outputHash: hash,
       promptTokens,
       completionTokens,
+      requestCommitment: REQUEST,
     });
-    return { publicKey: proofKey.publicKey, message, signature: sign(message, proofKey) };
+    return { publicKey: proofKey.publicKey, message, signature: signHashed(message, proofKey) };
   };
   return [signed(outputHash), signed(hashOf('another answer'))];
 }
@@ -209,7 +225,7 @@ export function otherReceipt(
 ): SignedMessage {
   const outputHash = hashOf('another answer');
   const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
-  return { publicKey: hotSigner.publicKey, message, signature: sign(message, hotSigner) };
+  return { publicKey: hotSigner.publicKey, message, signature: signHashed(message, hotSigner) };
 }
 
 /** The evidence that the program demands for a verdict. */
@@ -253,7 +269,7 @@ export async function jobIn(
   }
   await chain.send([acknowledge(parties, job)], [hotSigner]);
   if (status === 'processing') return job;
-  await chain.send(prove(parties, job, choice));
+  await chain.send([prove(parties, job, choice)]);
   if (status === 'settling') return job;
   const deliveredHash = choice.outputHash ?? ANSWER;
   await chain.send([settle(parties, job, { deliveredHash })], [hotSigner]);

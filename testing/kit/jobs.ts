@@ -7,7 +7,7 @@ import {
   type Job,
   type JobStatus,
   jobClose,
-  verdictInstructions,
+  verdictInstruction,
 } from '../../programs/client/index.ts';
 import { type Cast, hashOf, type OneOrMore, type TestWallet, type TestWorker } from './cast.ts';
 import * as jobs from './jobInstructions.ts';
@@ -124,7 +124,7 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
     prove: (job, { text, ...counts } = {}) =>
       step(job, ({ attempt }, parties) => {
         const outputHash = text === undefined ? jobs.ANSWER : hashOf(text);
-        return jobs.prove(parties, job.address, { ...counts, outputHash, attempt });
+        return [jobs.prove(parties, job.address, { ...counts, outputHash, attempt })];
       }),
 
     settle: (job, { text, countedTokens } = {}) =>
@@ -155,14 +155,15 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
     resolve: (job, verdict) =>
       step(
         job,
-        (account, parties) =>
-          verdictInstructions(jobs.evidenceFor(parties, job.address, account, verdict), {
+        (account, parties) => [
+          verdictInstruction(jobs.evidenceFor(parties, job.address, account, verdict), {
             arbiter: arbiter.publicKey,
             job: job.address,
             creditAccount: parties.creditAccount,
             worker: parties.worker,
             verdict,
           }),
+        ],
         [arbiter],
       ),
 

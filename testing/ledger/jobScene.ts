@@ -12,11 +12,11 @@ import {
   createAddresses,
   createJobId,
   disputeExpire,
-  ed25519Instruction,
   fetchJob,
   formatReceipt,
   jobAcknowledge,
   jobClose,
+  jobComplete,
   jobDispute,
   jobFail,
   jobLock,
@@ -26,12 +26,12 @@ import {
   PROGRAM_ID,
   proofMessage,
   receiptMessage,
-  sign,
-  verdictInstructions,
+  signHashed,
+  verdictInstruction,
 } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
-import { evidenceFor } from '../kit/jobInstructions.ts';
+import { evidenceFor, REQUEST } from '../kit/jobInstructions.ts';
 import { advanceToVerdict } from './disputes.ts';
 import {
   advanceSeconds,
@@ -73,6 +73,8 @@ export interface JobScene {
   prove(job: PublicKey): Promise<void>;
   /** Proof and settlement in one transaction; the controller counts one token less. */
   settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
+  /** The same, and the acknowledgement, in one instruction. */
+  complete(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
   fail(job: PublicKey): Promise<void>;
   refund(job: PublicKey): Promise<void>;
   /** By the controller. */
@@ -126,16 +128,13 @@ export function openJobScene(options: {
     else await sendVersionOne(ledger, instructions, [operator.authority, ...signers]);
   };
 
-  /** The worker's proof of the answer, and what records it. */
-  function proofOf(job: PublicKey, attempt: number, tokens: number): TransactionInstruction[] {
-    const proven = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
+  /** The worker's proof of the answer. */
+  function proofOf(job: PublicKey, attempt: number, tokens: number) {
+    const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
+    const proven = { ...output, requestCommitment: REQUEST };
     const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
-    const { publicKey } = service.proofKey;
-    const signature = sign(message, service.proofKey);
-    return [
-      ed25519Instruction({ publicKey, message, signature }),
-      jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
-    ];
+    const signature = signHashed(message, service.proofKey);
+    return { job, worker, attempt, ...proven, signature };
   }
 
   return {
@@ -165,10 +164,10 @@ export function openJobScene(options: {
       return ids.map(({ address, bytes }) => ({ address, idBytes: bytes }));
     },
     acknowledge: (job, attempt = 1) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
-    prove: (job) => send(proofOf(job, 1, TOKENS), []),
+    prove: (job) => send([jobProve(proofOf(job, 1, TOKENS))], []),
     settle: (job, { tokens = TOKENS, attempt = 1 } = {}) =>
       send([
-        ...proofOf(job, attempt, tokens),
+        jobProve(proofOf(job, attempt, tokens)),
         jobSettle({
           ...actor,
           job,
@@ -176,6 +175,16 @@ export function openJobScene(options: {
           worker,
           workerPayout,
           deliveredHash: OUTPUT_HASH,
+          countedTokens: tokens - 1,
+        }),
+      ]),
+    complete: (job, { tokens = TOKENS, attempt = 1 } = {}) =>
+      send([
+        jobComplete({
+          ...actor,
+          ...proofOf(job, attempt, tokens),
+          creditAccount,
+          workerPayout,
           countedTokens: tokens - 1,
         }),
       ]),
@@ -204,7 +213,7 @@ export function openJobScene(options: {
       const evidence = evidenceFor(parties, job, account, verdict);
       await advanceToVerdict(connection, account, advance);
       const named = { arbiter: arbiter.publicKey, job, creditAccount, worker, verdict };
-      await send(verdictInstructions(evidence, named), [arbiter]);
+      await send([verdictInstruction(evidence, named)], [arbiter]);
     },
     expire: (job) => send([disputeExpire({ job, creditAccount })], []),
     close: (jobs) =>
@@ -225,7 +234,7 @@ export function openJobScene(options: {
     },
     receipt(job) {
       const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash: OUTPUT_HASH });
-      return formatReceipt(hotSigner.publicKey, sign(message, hotSigner));
+      return formatReceipt(hotSigner.publicKey, signHashed(message, hotSigner));
     },
   };
 }

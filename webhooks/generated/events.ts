@@ -65,7 +65,7 @@ export interface EventData {
     refund_tx: string;
     chain_slot: number;
     credits_remaining: number;
-    reason: 'worker_error' | 'proof_missing' | 'proof_invalid' | 'output_mismatch' | 'empty_output' | 'client_gone' | 'lock_late' | 'context_length_exceeded';
+    reason: 'worker_error' | 'proof_missing' | 'proof_invalid' | 'output_mismatch' | 'empty_output' | 'client_gone' | 'lock_late' | 'context_length_exceeded' | 'lease_lost' | 'orphaned';
   };
   /** No worker completed the job within 120 s; its credits are back. */
   'job.timeout': {

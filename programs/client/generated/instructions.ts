@@ -174,6 +174,8 @@ export interface ModelUpsertInput extends Deployment {
   readonly creditsPer1kTokens: number;
   /** A completion of more tokens is a long one */
   readonly longCompletionThresholdTokens: number;
+  /** The sha256 of the model's card, or zeros */
+  readonly cardHash: Uint8Array;
 }
 
 /** Adds a model or changes its description and prices. */
@@ -471,14 +473,16 @@ export interface JobProveInput extends Deployment {
   readonly job: PublicKey;
   /** The acknowledged worker */
   readonly worker: PublicKey;
-  /** Where in the transaction the worker's signature is verified, from 0 */
-  readonly ed25519InstructionIndex: number;
   /** The sha256 of the worker's output */
   readonly outputHash: Uint8Array;
   /** As the worker counted */
   readonly promptTokens: number;
   /** As the worker counted; bounds the charge */
   readonly completionTokens: number;
+  /** What the worker signs about the request that it answered */
+  readonly requestCommitment: Uint8Array;
+  /** The proof key's signature of the proof's sha256 */
+  readonly signature: Uint8Array;
 }
 
 /** Records the worker's signed proof. Anybody may submit it; the same proof again changes nothing. */
@@ -507,6 +511,39 @@ export interface JobSettleInput extends Deployment {
 /** Charges a proven job and pays worker and treasury. What cannot be paid now becomes claimable. */
 export function jobSettle(input: JobSettleInput): TransactionInstruction {
   return buildInstruction('job_settle', input);
+}
+
+export interface JobCompleteInput extends Deployment {
+  /** The controller, or one of its signers */
+  readonly signer: PublicKey;
+  /** Given when the controller is a gateway */
+  readonly gateway?: PublicKey | undefined;
+  readonly job: PublicKey;
+  /** The job's credit account */
+  readonly creditAccount: PublicKey;
+  /** The job's worker */
+  readonly worker: PublicKey;
+  /** The worker's payout account, in whatever state it is */
+  readonly workerPayout: PublicKey;
+  /** From 1; the recorded attempt, or a later one */
+  readonly attempt: number;
+  /** The sha256 of the worker's output, which was delivered */
+  readonly outputHash: Uint8Array;
+  /** As the worker counted */
+  readonly promptTokens: number;
+  /** As the worker counted */
+  readonly completionTokens: number;
+  /** The tokens counted by the controller, at least 1; the lower of these and the proven is charged */
+  readonly countedTokens: number;
+  /** What the worker signs about the request that it answered */
+  readonly requestCommitment: Uint8Array;
+  /** The proof key's signature of the proof's sha256 */
+  readonly signature: Uint8Array;
+}
+
+/** Gives a job to a worker, records the worker's proof, charges and pays, all at once: what `job_acknowledge`, `job_prove` and `job_settle` do one by one. */
+export function jobComplete(input: JobCompleteInput): TransactionInstruction {
+  return buildInstruction('job_complete', input);
 }
 
 export interface JobFailInput extends Deployment {
@@ -569,6 +606,22 @@ export interface DisputeResolveInput extends Deployment {
   readonly worker: PublicKey;
   /** rejected, upheld_gateway or upheld_worker */
   readonly verdict: DisputeOutcome;
+  /** Signed both proofs, or the receipt */
+  readonly key: PublicKey;
+  /** Of the recorded proof; for upheld_worker, as the next */
+  readonly recordedRequestCommitment: Uint8Array;
+  /** Of the recorded proof */
+  readonly recordedSignature: Uint8Array;
+  /** Of the other proof, or of the receipt */
+  readonly outputHash: Uint8Array;
+  /** Of the other proof; for upheld_worker, as the next two */
+  readonly promptTokens: number;
+  /** Of the other proof */
+  readonly completionTokens: number;
+  /** Of the other proof */
+  readonly requestCommitment: Uint8Array;
+  /** Of the other proof, or of the receipt */
+  readonly signature: Uint8Array;
 }
 
 /** Decides a dispute. The arbiter signs every verdict, and one for the client needs evidence. */

@@ -73,11 +73,11 @@ export interface CreditAccount {
   spender: PublicKey;
   /** The most the spender may lock for one job; the largest number means no limit. Zero without a spender */
   limitPerJobCredits: bigint;
-  /** The most the spender may lock in one day of UTC; the largest number means no limit. Zero without a spender */
+  /** The most that the locks of one day of UTC may charge and hold; the largest number means no limit. Zero without a spender */
   limitPerDayCredits: bigint;
   /** The day `spent_today_credits` counts, in days since 1970 */
   spentDay: number;
-  /** What the spender locked on `spent_day`, whatever became of the jobs */
+  /** Of what the spender locked on `spent_day`: what was charged, and what is still locked */
   spentTodayCredits: bigint;
   /** Free to be locked or withdrawn */
   availableCredits: bigint;
@@ -169,6 +169,8 @@ export interface Job {
   vouched: boolean;
   /** The wallet itself opened the dispute, or amended it */
   disputedByWallet: boolean;
+  /** The day of UTC whose limit counts the lock; zero when the wallet itself locked */
+  limitDay: number;
 }
 
 /** A model that jobs can be locked for, at `["model", sha256(id)]` */
@@ -196,6 +198,8 @@ export interface Model {
   createdAt: bigint;
   /** From here on nothing is locked for the model; zero when no retirement is announced */
   retiresAt: bigint;
+  /** The sha256 of the model's card; zero when nothing says which weights it is */
+  cardHash: Uint8Array;
   reserved: Uint8Array;
 }
 
@@ -393,6 +397,7 @@ export interface ModelUpserted {
   creditsPerRequest: number;
   creditsPer1kTokens: number;
   longCompletionThresholdTokens: number;
+  cardHash: Uint8Array;
   createdAt: bigint;
   retiresAt: bigint;
 }
@@ -622,6 +627,7 @@ export interface JobLocked {
   lockedCredits: bigint;
   availableCredits: bigint;
   accountLockedCredits: bigint;
+  limitDay: number;
   spentDay: number;
   spentTodayCredits: bigint;
 }
@@ -652,9 +658,12 @@ export interface JobProven {
   jobId: Uint8Array;
   worker: PublicKey;
   attempt: number;
+  /** The key that signed the proof */
+  proofKey: PublicKey;
   outputHash: Uint8Array;
   promptTokens: number;
   completionTokens: number;
+  requestCommitment: Uint8Array;
 }
 
 /** The job was charged and paid */
@@ -690,6 +699,47 @@ export interface JobSettled {
   treasuryUnpaidBaseUnits: bigint;
   availableCredits: bigint;
   accountLockedCredits: bigint;
+  spentTodayCredits: bigint;
+}
+
+/** The job was given to a worker, proven, charged and paid at once */
+export interface JobCompleted {
+  slot: bigint;
+  /** Seconds since 1970, of the ledger */
+  unixTime: bigint;
+  job: PublicKey;
+  jobSequence: number;
+  jobId: Uint8Array;
+  creditAccount: PublicKey;
+  creditSequence: bigint;
+  wallet: PublicKey;
+  worker: PublicKey;
+  workerSequence: bigint;
+  /** The key that signed the settlement and the delivery receipt */
+  settledBy: PublicKey;
+  attempt: number;
+  /** The key that signed the proof */
+  proofKey: PublicKey;
+  outputHash: Uint8Array;
+  promptTokens: number;
+  completionTokens: number;
+  requestCommitment: Uint8Array;
+  countedTokens: number;
+  chargedCredits: bigint;
+  returnedCredits: bigint;
+  workerBaseUnits: bigint;
+  /** False when the amount became claimable instead */
+  workerPaid: boolean;
+  treasuryBaseUnits: bigint;
+  /** False when the amount became unpaid instead */
+  treasuryPaid: boolean;
+  workerClaimableBaseUnits: bigint;
+  jobsSettled: bigint;
+  treasurySequence: bigint;
+  treasuryUnpaidBaseUnits: bigint;
+  availableCredits: bigint;
+  accountLockedCredits: bigint;
+  spentTodayCredits: bigint;
 }
 
 /** The controller gave the job up */
@@ -707,6 +757,7 @@ export interface JobFailed {
   returnedCredits: bigint;
   availableCredits: bigint;
   accountLockedCredits: bigint;
+  spentTodayCredits: bigint;
 }
 
 /** The job timed out */
@@ -723,6 +774,7 @@ export interface JobRefunded {
   returnedCredits: bigint;
   availableCredits: bigint;
   accountLockedCredits: bigint;
+  spentTodayCredits: bigint;
 }
 
 /** A dispute was opened */
@@ -874,6 +926,7 @@ export type EscrowEvent =
   | { name: 'JobAcknowledged'; data: JobAcknowledged }
   | { name: 'JobProven'; data: JobProven }
   | { name: 'JobSettled'; data: JobSettled }
+  | { name: 'JobCompleted'; data: JobCompleted }
   | { name: 'JobFailed'; data: JobFailed }
   | { name: 'JobRefunded'; data: JobRefunded }
   | { name: 'JobDisputed'; data: JobDisputed }
@@ -920,8 +973,6 @@ export type EscrowErrorName =
   | 'AttemptNotNewer'
   | 'WorkerNotEligible'
   | 'WorkerDoesNotHostModel'
-  | 'ProofMissing'
-  | 'ProofMalformed'
   | 'ProofWrongKey'
   | 'ProofWrongMessage'
   | 'ProofAlreadyGiven'
@@ -955,4 +1006,5 @@ export type EscrowErrorName =
   | 'EventAuthorityRequired'
   | 'UnknownInstruction'
   | 'VerdictTooEarly'
-  | 'ProofKeyInUse';
+  | 'ProofKeyInUse'
+  | 'SignatureInvalid';

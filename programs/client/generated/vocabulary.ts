@@ -40,6 +40,10 @@ export const FAILURE_REASONS = [
   'lock_late',
   /** The messages do not fit the model's context window */
   'context_length_exceeded',
+  /** Who answered the request lost the right to finish it */
+  'lease_lost',
+  /** Nobody answers the request any more */
+  'orphaned',
 ] as const;
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];

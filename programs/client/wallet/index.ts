@@ -28,7 +28,15 @@ export {
 export type { Config, CreditAccount, EscrowErrorName, Job } from '../generated/types.ts';
 export * from '../instructions.ts';
 export { parseJobId } from '../jobId.ts';
-export { parseReceipt, proofMessage, receiptMessage, verifySignature } from '../proof.ts';
+export {
+  parseProof,
+  parseReceipt,
+  proofMessage,
+  receiptMessage,
+  type SignedMessage,
+  verifyHashed,
+  verifySignature,
+} from '../proof.ts';
 export { NoAnswerError, RpcError } from '../rpc/answers.ts';
 export { connectRpc } from '../rpc/connectRpc.ts';
 export {

@@ -1,4 +1,5 @@
 //! Every refusal of the program. Numbered once and never renumbered: clients match on the numbers.
+//! 6036 and 6037 were refusals of the ed25519 precompile's instruction, and stay unused.
 
 use pinocchio::error::ProgramError;
 
@@ -77,13 +78,9 @@ pub enum EscrowError {
     WorkerNotEligible = 6034,
     /// The worker does not host the job's model
     WorkerDoesNotHostModel = 6035,
-    /// The named instruction is not a verification of the ed25519 program
-    ProofMissing = 6036,
-    /// The ed25519 verification does not have the one accepted form
-    ProofMalformed = 6037,
-    /// The message was signed by a key that does not count for this job
+    /// The key does not count for this job
     ProofWrongKey = 6038,
-    /// The signed message is not what was to be proven about this job
+    /// The signed messages do not contradict what is recorded of this job
     ProofWrongMessage = 6039,
     /// Another proof is recorded already
     ProofAlreadyGiven = 6040,
@@ -149,6 +146,8 @@ pub enum EscrowError {
     VerdictTooEarly = 6070,
     /// The proof key changed so lately that a verdict may still need the one before
     ProofKeyInUse = 6071,
+    /// The signature is not the key's signature of this message
+    SignatureInvalid = 6072,
 }
 
 /// A called program that refuses ends the transaction. So a call returns an error only when its

@@ -143,6 +143,7 @@ event! {
         pub credits_per_request: u32,
         pub credits_per_1k_tokens: u32,
         pub long_completion_threshold_tokens: u32,
+        pub card_hash: &'a [u8; 32],
         pub created_at: i64,
         pub retires_at: i64,
     }
@@ -355,6 +356,7 @@ event! {
         pub locked_credits: u64,
         pub available_credits: u64,
         pub account_locked_credits: u64,
+        pub limit_day: u32,
         pub spent_day: u32,
         pub spent_today_credits: u64,
     }
@@ -383,9 +385,12 @@ event! {
         pub job_id: &'a [u8; 16],
         pub worker: &'a Address,
         pub attempt: u8,
+        /// The key that signed the proof
+        pub proof_key: &'a Address,
         pub output_hash: &'a [u8; 32],
         pub prompt_tokens: u32,
         pub completion_tokens: u32,
+        pub request_commitment: &'a [u8; 32],
     }
 }
 
@@ -420,6 +425,46 @@ event! {
         pub treasury_unpaid_base_units: u64,
         pub available_credits: u64,
         pub account_locked_credits: u64,
+        pub spent_today_credits: u64,
+    }
+}
+
+event! {
+    /// The job was given to a worker, proven, charged and paid at once
+    pub struct JobCompleted<'a> {
+        pub job: &'a Address,
+        pub job_sequence: u32,
+        pub job_id: &'a [u8; 16],
+        pub credit_account: &'a Address,
+        pub credit_sequence: u64,
+        pub wallet: &'a Address,
+        pub worker: &'a Address,
+        pub worker_sequence: u64,
+        /// The key that signed the settlement and the delivery receipt
+        pub settled_by: &'a Address,
+        pub attempt: u8,
+        /// The key that signed the proof
+        pub proof_key: &'a Address,
+        pub output_hash: &'a [u8; 32],
+        pub prompt_tokens: u32,
+        pub completion_tokens: u32,
+        pub request_commitment: &'a [u8; 32],
+        pub counted_tokens: u32,
+        pub charged_credits: u64,
+        pub returned_credits: u64,
+        pub worker_base_units: u64,
+        /// False when the amount became claimable instead
+        pub worker_paid: bool,
+        pub treasury_base_units: u64,
+        /// False when the amount became unpaid instead
+        pub treasury_paid: bool,
+        pub worker_claimable_base_units: u64,
+        pub jobs_settled: u64,
+        pub treasury_sequence: u64,
+        pub treasury_unpaid_base_units: u64,
+        pub available_credits: u64,
+        pub account_locked_credits: u64,
+        pub spent_today_credits: u64,
     }
 }
 
@@ -436,6 +481,7 @@ event! {
         pub returned_credits: u64,
         pub available_credits: u64,
         pub account_locked_credits: u64,
+        pub spent_today_credits: u64,
     }
 }
 
@@ -451,6 +497,7 @@ event! {
         pub returned_credits: u64,
         pub available_credits: u64,
         pub account_locked_credits: u64,
+        pub spent_today_credits: u64,
     }
 }
 

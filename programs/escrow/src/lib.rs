@@ -19,6 +19,8 @@ mod events;
 mod limits;
 mod security;
 mod seeds;
+mod settlement;
+mod signatures;
 mod state;
 #[cfg(test)]
 #[path = "../tests/mod.rs"]
@@ -123,6 +125,7 @@ instructions! {
     job_acknowledge,
     job_prove,
     job_settle,
+    job_complete,
     job_fail,
     job_refund,
     job_dispute,

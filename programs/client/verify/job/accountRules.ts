@@ -69,10 +69,12 @@ function open(lock: JobLocked): Job {
     settledBy: PublicKey.default,
     vouched: lock.vouched,
     disputedByWallet: false,
+    limitDay: lock.limitDay,
   };
 }
 
-function change({ name, data }: JobEvent, { lockedAt }: Job): Partial<Job> {
+function change({ name, data }: JobEvent, job: Job): Partial<Job> {
+  const { lockedAt } = job;
   // The ledger's clock may be set back a little: then no time has passed.
   const seconds = Number(data.unixTime > lockedAt ? data.unixTime - lockedAt : 0n);
   const secondsInTime = Math.min(seconds, SECONDS_MAX);
@@ -91,6 +93,18 @@ function change({ name, data }: JobEvent, { lockedAt }: Job): Partial<Job> {
     case 'JobSettled': {
       const { chargedCredits, countedTokens, settledBy } = data;
       return { chargedCredits, countedTokens, settledBy, endedAfterSeconds: seconds };
+    }
+    case 'JobCompleted': {
+      const { worker, attempt, outputHash, promptTokens, completionTokens } = data;
+      const { chargedCredits, countedTokens, settledBy } = data;
+      const isRecorded = job.attempt === attempt && job.worker.equals(worker);
+      return {
+        ...{ worker, attempt, outputHash, promptTokens, completionTokens },
+        ...{ chargedCredits, countedTokens, settledBy },
+        acknowledgedAfterSeconds: isRecorded ? job.acknowledgedAfterSeconds : secondsInTime,
+        provenAfterSeconds: secondsInTime,
+        endedAfterSeconds: seconds,
+      };
     }
     case 'JobFailed':
       return { failureReason: data.reason, endedAfterSeconds: seconds };

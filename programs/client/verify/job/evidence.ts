@@ -1,12 +1,12 @@
 import { base58 } from '@scure/base';
 import type { VersionedTransactionResponse } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
-import { type Addresses, ED25519_PROGRAM, TOKEN_PROGRAM } from '../../addresses.ts';
+import type { PublicKey } from '#publicKey';
+import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
+import { decodeArguments, type Value } from '../../codec.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import type { Job, Worker } from '../../generated/types.ts';
 import { publicKeyOf } from '../../keys.ts';
-import { areBytesEqual, viewOf } from '../../platform/bytes.ts';
-import { ed25519InstructionData } from '../../proof.ts';
+import { viewOf } from '../../platform/bytes.ts';
 import type { Place } from '../check.ts';
 import { signedBytes } from '../connection/message.ts';
 
@@ -126,24 +126,13 @@ function readTokens(
   );
 }
 
-/** Where the one form that the program accepts keeps the key, the signature and the message. */
-const KEY_AT = 16;
-const SIGNATURE_AT = 48;
-const MESSAGE_AT = 112;
-
-/** What the ed25519 program verified; undefined for another instruction, or another form of it. */
-export function readSignedMessage(
-  instruction: Pick<Instruction, 'programId' | 'data'> | undefined,
-): { publicKey: PublicKey; message: Uint8Array; signature: Uint8Array } | undefined {
-  if (instruction?.programId !== ED25519_PROGRAM.toBase58()) return undefined;
-  const bytes = instruction.data;
-  if (bytes.length <= MESSAGE_AT) return undefined;
-  const signed = {
-    publicKey: new PublicKey(bytes.subarray(KEY_AT, SIGNATURE_AT)),
-    signature: bytes.subarray(SIGNATURE_AT, MESSAGE_AT),
-    message: bytes.subarray(MESSAGE_AT),
-  };
-  return areBytesEqual(bytes, ed25519InstructionData(signed)) ? signed : undefined;
+/** An instruction's arguments; undefined for another instruction, or bytes that the program refuses. */
+export function readArguments(name: string, data: Uint8Array): Record<string, Value> | undefined {
+  try {
+    return decodeArguments(name, data);
+  } catch {
+    return undefined;
+  }
 }
 
 /** An event with the transaction in which the program emitted it. */

@@ -1,16 +1,18 @@
+import type { PublicKey } from '@solana/web3.js';
 import { sha256 } from '#crypto';
+import type { DisputeResolveInput } from '../../generated/instructions.ts';
 import { areBytesEqual, concatBytes } from '../../platform/bytes.ts';
-import { proofMessage, receiptMessage, verifySignature } from '../../proof.ts';
+import { proofMessage, receiptMessage, type SignedMessage, verifyHashed } from '../../proof.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
-import { type PlacedEvent, readSignedMessage, workersInForce } from './evidence.ts';
+import { type PlacedEvent, readArguments, workersInForce } from './evidence.ts';
 import type { JobRecord } from './record.ts';
 import { NODE_SAYS_WHO_SIGNED, NOT_SHOWN, type Rule, rule } from './rule.ts';
 
-type SignedMessage = NonNullable<ReturnType<typeof readSignedMessage>>;
+const NO_HASH = new Uint8Array(32);
 
 /**
- * A verdict for the client rests on signatures that contradict each other. The program demanded them
- * right before its own instruction, and they are verified here again.
+ * A verdict for the client rests on signatures that contradict each other. The program verified them,
+ * and they are verified here again.
  */
 export const evidence: Rule = rule(
   'dispute.evidence',
@@ -23,85 +25,93 @@ export const evidence: Rule = rule(
         'A rejection needs no evidence.',
       );
     }
-    const signed = readEvidence(DisputeResolved, verdict === 'upheld_worker' ? 2 : 1);
-    if (signed === undefined) {
+    const given = readVerdict(DisputeResolved, record);
+    if (given === undefined) {
       return DisputeResolved.transaction.message
-        ? fails('The signed messages are not where they have to be.')
+        ? fails('No instruction of the transaction brings the evidence.')
         : notCheckable(NOT_SHOWN);
     }
-    const forged = signed.find((one) => !verifySignature(one));
-    if (forged) return fails(`A signature is not ${forged.publicKey}'s.`);
+    const signed =
+      verdict === 'upheld_worker'
+        ? proofsOf(given, JobProven, record)
+        : [receiptOf(given, JobSettled, record)];
+    if (!signed.every(verifyHashed)) return fails(`A signature is not ${given.key}'s.`);
     const hash = sha256(concatBytes(...signed.map(({ message }) => message)));
     if (!areBytesEqual(hash, evidenceHash)) return fails('The hash is not that of the messages.');
     return verdict === 'upheld_worker'
-      ? judgeProofs(signed as [SignedMessage, SignedMessage], JobProven, record)
-      : judgeReceipt(signed[0] as SignedMessage, JobSettled, record);
+      ? judgeProofs(signed, JobProven, record)
+      : judgeReceipt(given, JobSettled);
   },
 );
 
-const NO_HASH = new Uint8Array(32);
-/** The part of a proof before its output: prefix, program, job, worker and attempt. */
-const SUBJECT_BYTES = 12 + 3 * 32 + 1;
-const PROOF_BYTES = SUBJECT_BYTES + 32 + 2 * 4;
-/** The part of a receipt before its hash: prefix, program and job. */
-const RECEIPT_SUBJECT_BYTES = 15 + 2 * 32;
-const RECEIPT_BYTES = RECEIPT_SUBJECT_BYTES + 32;
+/** The arguments of the verdict's own instruction. */
+function readVerdict(
+  { data: { job }, transaction, instructionIndex }: PlacedEvent<'DisputeResolved'>,
+  { addresses }: JobRecord,
+): DisputeResolveInput | undefined {
+  const outer = transaction.instructions[instructionIndex];
+  return (outer ? [outer, ...outer.inner] : [])
+    .filter(({ programId }) => programId === addresses.programId.toBase58())
+    .filter(({ accounts }) => accounts.includes(job.toBase58()))
+    .map(({ data }) => readArguments('dispute_resolve', data))
+    .find((found) => found !== undefined) as DisputeResolveInput | undefined;
+}
 
-/** The messages that the transaction verified right before the verdict, in their order. */
-function readEvidence(
-  { transaction, instructionIndex }: PlacedEvent<'DisputeResolved'>,
-  count: number,
-): SignedMessage[] | undefined {
-  const found = Array.from({ length: count }, (_, at) =>
-    readSignedMessage(transaction.instructions[instructionIndex - count + at]),
-  );
-  return found.every((one) => one !== undefined) ? found : undefined;
+/** Both proofs, put together as the program does: the recorded one, then the other. */
+function proofsOf(
+  given: DisputeResolveInput,
+  { data }: PlacedEvent<'JobProven'>,
+  { addresses: { programId } }: JobRecord,
+): SignedMessage[] {
+  const { outputHash, promptTokens, completionTokens, requestCommitment } = given;
+  const recorded = { ...data, programId, requestCommitment: given.recordedRequestCommitment };
+  const other = { ...recorded, outputHash, promptTokens, completionTokens, requestCommitment };
+  return [
+    {
+      publicKey: given.key,
+      message: proofMessage(recorded),
+      signature: given.recordedSignature,
+    },
+    { publicKey: given.key, message: proofMessage(other), signature: given.signature },
+  ];
+}
+
+function receiptOf(
+  { key, outputHash, signature }: DisputeResolveInput,
+  { data: { job } }: PlacedEvent<'JobSettled'>,
+  { addresses: { programId } }: JobRecord,
+): SignedMessage {
+  return { publicKey: key, message: receiptMessage({ programId, job, outputHash }), signature };
 }
 
 function judgeProofs(
-  [recorded, other]: [SignedMessage, SignedMessage],
-  proven: PlacedEvent<'JobProven'>,
+  signed: readonly SignedMessage[],
+  { data: { worker, attempt }, transaction }: PlacedEvent<'JobProven'>,
   record: JobRecord,
 ): Finding {
-  const { programId } = record.addresses;
-  const message = proofMessage({ ...proven.data, programId });
-  if (!areBytesEqual(recorded.message, message)) {
-    return fails('The first message is not the recorded proof.');
+  const [recorded, other] = signed as [SignedMessage, SignedMessage];
+  if (areBytesEqual(other.message, recorded.message)) {
+    return fails('Both messages are the same proof.');
   }
-  const isOfTheSame =
-    other.message.length === PROOF_BYTES &&
-    areBytesEqual(other.message.subarray(0, SUBJECT_BYTES), message.subarray(0, SUBJECT_BYTES));
-  if (!isOfTheSame) return fails('The second message is no proof of this attempt.');
-  if (areBytesEqual(other.message, message)) return fails('Both messages are the same proof.');
-  if (!recorded.publicKey.equals(other.publicKey)) return fails('Two keys signed the two proofs.');
-  const { worker } = proven.data;
-  const keys = workersInForce(record, { worker, at: proven.transaction });
+  const keys = workersInForce(record, { worker, at: transaction });
   if (keys.length === 0) return notCheckable('The node does not show how the worker registered.');
-  return keys.some(({ data }) => data.proofKey.equals(recorded.publicKey))
-    ? holds(`${recorded.publicKey} signed two different proofs of attempt ${proven.data.attempt}.`)
-    : fails(`${recorded.publicKey} was not the worker's proof key.`);
+  const key: PublicKey = recorded.publicKey;
+  return keys.some(({ data }) => data.proofKey.equals(key))
+    ? holds(`${key} signed two different proofs of attempt ${attempt}.`)
+    : fails(`${key} was not the worker's proof key.`);
 }
 
 function judgeReceipt(
-  receipt: SignedMessage,
-  settled: PlacedEvent<'JobSettled'>,
-  record: JobRecord,
+  { key, outputHash }: DisputeResolveInput,
+  { data: settled }: PlacedEvent<'JobSettled'>,
 ): Finding {
-  const { outputHash, job, settledBy } = settled.data;
-  const proven = receiptMessage({ programId: record.addresses.programId, job, outputHash });
-  const isOfTheJob =
-    receipt.message.length === RECEIPT_BYTES &&
-    areBytesEqual(
-      receipt.message.subarray(0, RECEIPT_SUBJECT_BYTES),
-      proven.subarray(0, RECEIPT_SUBJECT_BYTES),
-    );
-  if (!isOfTheJob) return fails('The message is no delivery receipt of this job.');
-  if (areBytesEqual(receipt.message, proven)) return fails('The receipt names the proven text.');
-  return receipt.publicKey.equals(settledBy)
-    ? holds(`${settledBy}, who settled, signed that another text was delivered.`)
+  if (areBytesEqual(outputHash, settled.outputHash)) {
+    return fails('The receipt names the proven text.');
+  }
+  return key.equals(settled.settledBy)
+    ? holds(`${key}, who settled, signed that another text was delivered.`)
     : notCheckable(
-        `${receipt.publicKey} did not settle the job: whether it signed for the controller then is ` +
-          'not kept.',
+        `${key} did not settle the job: whether it signed for the controller then is not kept.`,
       );
 }
 

@@ -1,4 +1,4 @@
-import type { PublicKey } from '@solana/web3.js';
+import { PublicKey } from '#publicKey';
 import { decodeEventData, type EventName, type Events } from '../../events.ts';
 import type { JobStatus } from '../../generated/vocabulary.ts';
 import { includesBytes } from '../../platform/bytes.ts';
@@ -21,6 +21,8 @@ export type JobEvent = PlacedEvent<JobEventName>;
 export interface JobRecord extends Evidence, ClientEvidence {
   /** In the order of their sequence numbers. */
   readonly events: readonly JobEvent[];
+  /** The same, with the steps of a JobCompleted in its place. */
+  readonly steps: readonly JobEvent[];
   /**
    * Whether nothing is missing. Each change of a job adds one to its sequence, and the last sequence
    * is that of the account, or of its closing. Then what is not here did not happen, whatever a node
@@ -31,8 +33,36 @@ export interface JobRecord extends Evidence, ClientEvidence {
 
 export function createRecord(evidence: Evidence, client: ClientEvidence): JobRecord {
   const events = jobEvents(evidence.transactions, evidence.job);
-  return { ...evidence, ...client, events, isComplete: isComplete(events, evidence) };
+  const steps = stepsOf(events);
+  return { ...evidence, ...client, events, steps, isComplete: isComplete(events, evidence) };
 }
+
+/**
+ * A JobCompleted says what an acknowledgement, a proof and a settlement say, and rules judge these. Its
+ * acknowledgement is left out where the attempt was acknowledged before.
+ */
+export function stepsOf(events: readonly JobEvent[]): JobEvent[] {
+  let attempt = 0;
+  return events.flatMap((event) => {
+    const isRepeated = 'attempt' in event.data && event.data.attempt === attempt;
+    if ('attempt' in event.data) ({ attempt } = event.data);
+    if (event.name !== 'JobCompleted') return [event];
+    const { data } = event;
+    const acknowledged = { ...event, name: 'JobAcknowledged' as const, data: { ...data, ...NO_PROOF } };
+    return [
+      ...(isRepeated ? [] : [acknowledged]),
+      { ...event, name: 'JobProven' as const },
+      { ...event, name: 'JobSettled' as const },
+    ];
+  });
+}
+
+/** What an acknowledgement says when it puts no proof aside. */
+const NO_PROOF = {
+  voidedWorker: PublicKey.default,
+  voidedAttempt: 0,
+  voidedOutputHash: new Uint8Array(32),
+};
 
 /** The job's own events, in the order of their sequence numbers. */
 export function jobEvents(transactions: readonly LedgerTransaction[], job: PublicKey): JobEvent[] {
@@ -43,10 +73,10 @@ export function jobEvents(transactions: readonly LedgerTransaction[], job: Publi
 }
 
 export function eventsNamed<Name extends JobEventName>(
-  { events }: Pick<JobRecord, 'events'>,
+  { steps }: Pick<JobRecord, 'steps'>,
   name: Name,
 ): PlacedEvent<Name>[] {
-  return events.filter((event): event is PlacedEvent<Name> & JobEvent => event.name === name);
+  return steps.filter((event): event is PlacedEvent<Name> & JobEvent => event.name === name);
 }
 
 function isOfJob({ data }: PlacedEvent, job: PublicKey): boolean {
@@ -73,6 +103,7 @@ const POSSIBLE_IN: Readonly<Record<Exclude<JobEventName, 'JobLocked'>, readonly 
   JobAcknowledged: RUNNING,
   JobProven: ['processing'],
   JobSettled: ['settling'],
+  JobCompleted: ['pending', 'processing'],
   JobFailed: RUNNING,
   JobRefunded: RUNNING,
   JobDisputed: ['settled'],
@@ -102,6 +133,7 @@ export function statusAfter(event: JobEvent, status: JobStatus = 'pending'): Job
     case 'JobProven':
       return 'settling';
     case 'JobSettled':
+    case 'JobCompleted':
     case 'DisputeExpired':
       return 'settled';
     case 'JobFailed':

@@ -63,9 +63,9 @@ export function historyRule(name: string, judge: (record: JobRecord) => Finding)
   };
 }
 
-function judgeAbsence(missing: JobEventName, { events, isComplete }: JobRecord): Finding {
+function judgeAbsence(missing: JobEventName, { steps, isComplete }: JobRecord): Finding {
   const endedOtherwise =
-    ENDINGS.includes(missing) && events.some(({ name }) => ENDINGS.includes(name));
+    ENDINGS.includes(missing) && steps.some(({ name }) => ENDINGS.includes(name));
   return isComplete || endedOtherwise
     ? notApplicable(`The job has no ${missing}.`)
     : notCheckable(`The node does not show all of the job's history, and no ${missing}.`);

@@ -1,12 +1,11 @@
 import { sha256 } from '#crypto';
-import { areBytesEqual } from '../../platform/bytes.ts';
 import { lockCredits } from '../../pricing.ts';
-import { parseReceipt, proofMessage, receiptMessage, verifySignature } from '../../proof.ts';
+import { parseReceipt, proofMessage, receiptMessage, verifyHashed } from '../../proof.ts';
 import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
 import {
   type ClientEvidence,
   type PlacedEvent,
-  readSignedMessage,
+  readArguments,
   workersInForce,
 } from './evidence.ts';
 import { eventsNamed, type JobRecord } from './record.ts';
@@ -62,10 +61,10 @@ export const assignment = rule(
   ({ JobProven }, record) => {
     const { worker, attempt, jobSequence } = JobProven.data;
     // A later one may have put the proof aside.
-    const given = eventsNamed(record, 'JobAcknowledged').find(
-      ({ data }) => data.jobSequence === jobSequence - 1,
+    const given = eventsNamed(record, 'JobAcknowledged').findLast(
+      ({ data }) => data.jobSequence <= jobSequence,
     )?.data;
-    if (given === undefined) {
+    if (given === undefined || given.jobSequence < jobSequence - 1) {
       return notCheckable('The node does not show what came right before the proof.');
     }
     return compare(
@@ -75,37 +74,51 @@ export const assignment = rule(
   },
 );
 
-/** The precompile verified the worker's signature, and so does this check, of exactly this proof. */
+/** The program verified the worker's signature, and so does this check, of exactly this proof. */
 export const signature = rule('proof.signature', ['JobProven'], ({ JobProven }, record) => {
-  const signed = findSigned(JobProven, record);
-  if (!signed) {
+  const signatures = signaturesIn(JobProven, record);
+  if (signatures.length === 0) {
     return JobProven.transaction.message
-      ? fails('No ed25519 instruction of the transaction verifies this proof.')
+      ? fails('No instruction of the transaction brings the signature of this proof.')
       : notCheckable(NOT_SHOWN);
   }
-  const key = signed.publicKey.toBase58();
-  return verifySignature(signed)
-    ? holds(`${key} signed the ${signed.message.length} bytes of the proof.`)
-    : fails(`The signature is not ${key}'s.`);
+  const { proofKey: publicKey } = JobProven.data;
+  const message = proofMessage({ ...JobProven.data, programId: record.addresses.programId });
+  return signatures.some((one) => verifyHashed({ publicKey, message, signature: one }))
+    ? holds(`${publicKey} signed the sha256 of the proof's ${message.length} bytes.`)
+    : fails(`The signature is not ${publicKey}'s.`);
 });
+
+/** The signatures that the proving instruction brought for this job. */
+function signaturesIn(
+  { data: { job }, transaction, instructionIndex }: PlacedEvent<'JobProven'>,
+  { addresses }: JobRecord,
+): Uint8Array[] {
+  const outer = transaction.instructions[instructionIndex];
+  return (outer ? [outer, ...outer.inner] : [])
+    .filter(({ programId }) => programId === addresses.programId.toBase58())
+    .filter(({ accounts }) => accounts.includes(job.toBase58()))
+    .flatMap(({ data }) => {
+      const found = readArguments('job_complete', data) ?? readArguments('job_prove', data);
+      return found ? [found.signature as Uint8Array] : [];
+    });
+}
 
 /** The key is the one that the ledger recorded for the worker when it proved. */
 export const key = rule('proof.key', ['JobProven'], ({ JobProven }, record) => {
-  const signed = findSigned(JobProven, record);
-  if (!signed) return notCheckable('No ed25519 instruction of the transaction names a key.');
-  const { worker } = JobProven.data;
+  const { worker, proofKey } = JobProven.data;
   const at = JobProven.transaction;
   const recorded = workersInForce(record, { worker, at }).map(({ data }) => data.proofKey);
   if (recorded.length === 0) {
     return notCheckable('The node does not show how the worker registered.');
   }
-  if (recorded.some((one) => one.equals(signed.publicKey))) {
-    return holds(`${signed.publicKey} was the worker's proof key.`);
+  if (recorded.some((one) => one.equals(proofKey))) {
+    return holds(`${proofKey} was the worker's proof key.`);
   }
   const { hasGaps, account } = record.worker;
-  return hasGaps || account?.proofKey.equals(signed.publicKey)
+  return hasGaps || account?.proofKey.equals(proofKey)
     ? notCheckable('The node does not show every change of the worker that may have set its key.')
-    : fails(`The worker's proof key was ${recorded.join(' or ')}, not ${signed.publicKey}.`);
+    : fails(`The worker's proof key was ${recorded.join(' or ')}, not ${proofKey}.`);
 });
 
 /** What was proven is what was settled. */
@@ -122,15 +135,6 @@ export const hash = rule('proof.hash', ['JobProven', 'JobSettled'], ({ JobProven
     `sha256:${show(proven.outputHash)}`,
   );
 });
-
-/** Finds the precompile's instruction by the message that only this proof has. */
-function findSigned({ data, transaction }: PlacedEvent<'JobProven'>, record: JobRecord) {
-  const { programId } = record.addresses;
-  const message = proofMessage({ ...data, programId });
-  return transaction.instructions
-    .map(readSignedMessage)
-    .find((signed) => signed !== undefined && areBytesEqual(signed.message, message));
-}
 
 const NEWLINE = 0x0a;
 
@@ -165,7 +169,7 @@ export const receipt = whenGiven(
     const { programId } = record.addresses;
     const signer = parts.signer.toBase58();
     const isFor = (hash: Uint8Array) =>
-      verifySignature({
+      verifyHashed({
         publicKey: parts.signer,
         message: receiptMessage({ programId, job, outputHash: hash }),
         signature: parts.signature,

@@ -1,24 +1,18 @@
 //! What a verdict for the client rests on: signed messages that contradict each other. The arbiter
 //! chooses when to judge, not what is true.
-//!
-//! The messages are verified by the ed25519 program, by the instructions right before this one.
 
 use pinocchio::{AccountView, Address};
 
 use crate::{
     ID,
-    checks::{
-        controller::signs_for,
-        ed25519::{Message, Verification},
-        proof::{Attempt, Proof},
-    },
+    checks::{controller::signs_for, message::Message, proof::Attempt},
     error::{Result, require},
     limits::RECEIPT_PREFIX,
-    state::{Job, Worker},
+    state::{Job, Worker, job::Output},
     wire::sysvars::sha256,
 };
 
-/// What the settling key signs for the client, 111 bytes.
+/// What the settling key signs for the client, 111 bytes. What is signed is its sha256.
 #[repr(C)]
 struct Receipt {
     prefix: [u8; 15],
@@ -30,52 +24,68 @@ struct Receipt {
 // SAFETY: every field is an array of bytes or transparent over one.
 unsafe impl Message for Receipt {}
 
-/// The job that the evidence is about.
+/// What a proof says, with its signature.
+pub struct Signed<'a> {
+    pub output: Output<'a>,
+    pub request_commitment: &'a [u8; 32],
+    pub signature: &'a [u8; 64],
+}
+
+/// The job that the evidence is about, and the key that signed it.
 pub struct Evidence<'a> {
-    pub instructions_sysvar: &'a AccountView,
     pub job_address: &'a Address,
     pub job: &'a Job,
+    pub key: &'a Address,
 }
 
 impl Evidence<'_> {
-    /// Two proofs of the recorded attempt by one key of the worker: first the recorded one, then
-    /// one of another output. Returns the sha256 of both messages.
-    pub fn against_worker(&self, worker: &Worker) -> Result<[u8; 32]> {
-        let recorded = Verification::<Proof>::before(self.instructions_sysvar, 2)?;
-        let other = Verification::<Proof>::before(self.instructions_sysvar, 1)?;
-        require!(recorded.key == other.key, ProofWrongKey);
-        require!(worker.proves_with(&recorded.key, self.job.proven_at()), ProofWrongKey);
+    /// Two proofs of the recorded attempt by one key of the worker, which differ: the first is of
+    /// the recorded output. Returns the sha256 of both messages.
+    pub fn against_worker(
+        &self,
+        worker: &Worker,
+        recorded: &Signed,
+        other: &Signed,
+    ) -> Result<[u8; 32]> {
+        require!(worker.proves_with(self.key, self.job.proven_at()), ProofWrongKey);
+        let contradict = other.output != recorded.output
+            || other.request_commitment != recorded.request_commitment;
+        require!(contradict, ProofWrongMessage);
 
         let attempt = Attempt {
             job: self.job_address,
             worker: self.job.worker(),
             attempt: self.job.attempt(),
         };
-        let output = self.job.output();
-        let contradict = attempt.is_subject_of(&recorded.message)
-            && attempt.is_subject_of(&other.message)
-            && recorded.message.output() == output
-            && other.message.output() != output;
-        require!(contradict, ProofWrongMessage);
-        Ok(sha256(&[recorded.message_bytes(), other.message_bytes()]))
+        let messages = [recorded, other]
+            .map(|proof| attempt.proof(&proof.output, proof.request_commitment));
+        messages[0].require_signed(self.key, recorded.signature)?;
+        messages[1].require_signed(self.key, other.signature)?;
+        Ok(sha256(&[messages[0].bytes(), messages[1].bytes()]))
     }
 
     /// A delivery receipt of this job with another hash than the proven one. Its key signed the
     /// settlement, or signs for the controller now. Returns the message's sha256.
-    pub fn against_gateway(&self, gateway: Option<&AccountView>) -> Result<[u8; 32]> {
-        let delivered = Verification::<Receipt>::before(self.instructions_sysvar, 1)?;
+    pub fn against_gateway(
+        &self,
+        gateway: Option<&AccountView>,
+        output_hash: &[u8; 32],
+        signature: &[u8; 64],
+    ) -> Result<[u8; 32]> {
         require!(
-            &delivered.key == self.job.settled_by()
-                || signs_for(&delivered.key, self.job.controller(), gateway)?,
+            self.key == self.job.settled_by()
+                || signs_for(self.key, self.job.controller(), gateway)?,
             ProofWrongKey
         );
+        require!(output_hash != self.job.output_hash(), ProofWrongMessage);
 
-        let receipt = &delivered.message;
-        let contradicts = &receipt.prefix == RECEIPT_PREFIX
-            && receipt.program == ID
-            && &receipt.job == self.job_address
-            && &receipt.output_hash != self.job.output_hash();
-        require!(contradicts, ProofWrongMessage);
-        Ok(sha256(&[delivered.message_bytes()]))
+        let receipt = Receipt {
+            prefix: *RECEIPT_PREFIX,
+            program: ID,
+            job: *self.job_address,
+            output_hash: *output_hash,
+        };
+        receipt.require_signed(self.key, signature)?;
+        Ok(sha256(&[receipt.bytes()]))
     }
 }

@@ -1,9 +1,9 @@
 //! What is checked before anything is changed: roles, signers, proofs, token accounts, the loader.
 
 pub mod controller;
-pub mod ed25519;
 pub mod evidence;
 pub mod loader;
+pub mod message;
 pub mod proof;
 pub mod roles;
 pub mod token;

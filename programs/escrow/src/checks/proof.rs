@@ -1,17 +1,14 @@
 //! What a worker signs about one attempt at one job.
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
-    ID,
-    checks::ed25519::{Message, Verification},
-    error::{Result, require},
-    limits::PROOF_PREFIX,
+    ID, checks::message::Message, limits::PROOF_PREFIX,
     state::job::Output,
     wire::little_endian::U32,
 };
 
-/// The signed message, 149 bytes.
+/// The message, 181 bytes. What is signed is its sha256.
 #[repr(C)]
 pub struct Proof {
     prefix: [u8; 12],
@@ -22,22 +19,13 @@ pub struct Proof {
     output_hash: [u8; 32],
     prompt_tokens: U32,
     completion_tokens: U32,
+    request_commitment: [u8; 32],
 }
 
 // SAFETY: every field is an array of bytes or transparent over one.
 unsafe impl Message for Proof {}
 
-impl Proof {
-    pub fn output(&self) -> Output<'_> {
-        Output {
-            hash: &self.output_hash,
-            prompt_tokens: self.prompt_tokens.get(),
-            completion_tokens: self.completion_tokens.get(),
-        }
-    }
-}
-
-/// What a proof has to be about.
+/// What a proof is about.
 pub struct Attempt<'a> {
     pub job: &'a Address,
     pub worker: &'a Address,
@@ -45,28 +33,18 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Refuses unless the instruction at `index` of this transaction verified a proof of this
-    /// attempt and output by `key`.
-    pub fn require_proven(
-        &self,
-        instructions_sysvar: &AccountView,
-        index: u16,
-        key: &Address,
-        output: &Output,
-    ) -> Result {
-        let verification = Verification::<Proof>::at(instructions_sysvar, usize::from(index))?;
-        require!(&verification.key == key, ProofWrongKey);
-        let proof = &verification.message;
-        require!(self.is_subject_of(proof) && &proof.output() == output, ProofWrongMessage);
-        Ok(())
-    }
-
-    /// Whether the proof is about this attempt, whatever its output.
-    pub fn is_subject_of(&self, proof: &Proof) -> bool {
-        &proof.prefix == PROOF_PREFIX
-            && proof.program == ID
-            && &proof.job == self.job
-            && &proof.worker == self.worker
-            && proof.attempt == self.attempt
+    /// The proof of this attempt and output, to a request that was committed to so.
+    pub fn proof(&self, output: &Output, request_commitment: &[u8; 32]) -> Proof {
+        Proof {
+            prefix: *PROOF_PREFIX,
+            program: ID,
+            job: *self.job,
+            worker: *self.worker,
+            attempt: self.attempt,
+            output_hash: *output.hash,
+            prompt_tokens: output.prompt_tokens.into(),
+            completion_tokens: output.completion_tokens.into(),
+            request_commitment: *request_commitment,
+        }
     }
 }

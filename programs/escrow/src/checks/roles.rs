@@ -1,6 +1,6 @@
 //! The roles that accounts play in an instruction: what is checked before its handler sees them.
 
-use pinocchio::{AccountView, Address, sysvars::instructions::INSTRUCTIONS_ID};
+use pinocchio::{AccountView, Address};
 
 use crate::{
     ID,
@@ -94,7 +94,6 @@ fixed! {
     EscrowProgram, ID, WrongAddress;
     SystemProgram, pinocchio_system::ID, WrongAddress;
     TokenProgram, pinocchio_token::ID, WrongTokenProgram;
-    InstructionsSysvar, INSTRUCTIONS_ID, WrongAddress;
 }
 
 /// Refuses any account but the named one.

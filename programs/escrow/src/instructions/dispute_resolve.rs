@@ -3,15 +3,15 @@
 //! A rejected dispute leaves the job settled. An upheld one makes it refunded, and the treasury
 //! owes the wallet what it set aside, until `claim_pay`.
 //!
-//! `upheld_worker` needs two proofs of the recorded attempt by one key: the recorded one, then one
-//! of another output. It also takes the job's `slash_tokens` from the worker's stake, or what is
+//! `upheld_worker` needs two proofs of the recorded attempt by one key: the recorded one, and one
+//! of another output or request. It also takes the job's `slash_tokens` from the worker's stake, or what is
 //! left of it. If that is less than `slash_tokens`, the treasury owes its own share of the charge
 //! alone. A proof key that was changed counts for the jobs proven before.
 //!
 //! `upheld_gateway` needs a delivery receipt of another hash, by the key that settled the job or by
 //! a signer of its controller.
 //!
-//! The ed25519 program verifies these messages in the instructions right before this one.
+//! Arguments that a verdict does not need are not looked at.
 //!
 //! Emits `DisputeResolved`.
 //!
@@ -23,20 +23,21 @@
 //! - `VerdictTooEarly`: No more than `DISPUTE_WINDOW_SECONDS` have passed since the settlement
 //! - `ArbitrationClosed`: More than `ARBITRATION_WINDOW_SECONDS` have passed since the dispute was
 //!   opened
-//! - `ProofMissing`: An instruction before this one does not exist, or is not one of the ed25519
-//!   program
-//! - `ProofMalformed`
 //! - `ProofWrongKey`
-//! - `ProofWrongMessage`: The messages are not of this job, or do not contradict the proven output
+//! - `ProofWrongMessage`
+//! - `SignatureInvalid`: A message of this job is not signed by `key`
 
-use pinocchio::AccountView;
+use pinocchio::{AccountView, Address};
 
 use crate::{
-    checks::{evidence::Evidence, roles::accounts},
+    checks::{
+        evidence::{Evidence, Signed},
+        roles::accounts,
+    },
     error::Result,
     events::DisputeResolved,
     limits::base_units,
-    state::{Config, CreditAccount, Job, Treasury, Worker, job::DisputeOutcome},
+    state::{Config, CreditAccount, Job, Treasury, Worker, job::{DisputeOutcome, Output}},
     wire::{
         arguments::arguments,
         byte::Byte,
@@ -47,9 +48,25 @@ use crate::{
 };
 
 arguments! {
-    pub struct Arguments {
+    pub struct Arguments<'a> {
         /// rejected, upheld_gateway or upheld_worker
         verdict: Byte<DisputeOutcome>,
+        /// Signed both proofs, or the receipt
+        key: &'a Address,
+        /// Of the recorded proof; for upheld_worker, as the next
+        recorded_request_commitment: &'a [u8; 32],
+        /// Of the recorded proof
+        recorded_signature: &'a [u8; 64],
+        /// Of the other proof, or of the receipt
+        output_hash: &'a [u8; 32],
+        /// Of the other proof; for upheld_worker, as the next two
+        prompt_tokens: u32,
+        /// Of the other proof
+        completion_tokens: u32,
+        /// Of the other proof
+        request_commitment: &'a [u8; 32],
+        /// Of the other proof, or of the receipt
+        signature: &'a [u8; 64],
     }
 }
 
@@ -65,9 +82,46 @@ accounts! {
         treasury: Writable,
         /// The job's worker
         worker: Writable,
-        instructions_sysvar: InstructionsSysvar,
         event_authority: EventAuthority,
         program: EscrowProgram,
+    }
+}
+
+impl Arguments<'_> {
+    /// The sha256 of the messages that support the verdict, once they are verified.
+    fn evidence_hash(
+        &self,
+        outcome: DisputeOutcome,
+        accounts: &Accounts,
+        job: &Job,
+        worker: &Worker,
+    ) -> Result<[u8; 32]> {
+        let evidence = Evidence { job_address: accounts.job.address(), job, key: self.key };
+        match outcome {
+            DisputeOutcome::UpheldWorker => {
+                let recorded = Signed {
+                    output: job.output(),
+                    request_commitment: self.recorded_request_commitment,
+                    signature: self.recorded_signature,
+                };
+                let other = Signed {
+                    output: Output {
+                        hash: self.output_hash,
+                        prompt_tokens: self.prompt_tokens,
+                        completion_tokens: self.completion_tokens,
+                    },
+                    request_commitment: self.request_commitment,
+                    signature: self.signature,
+                };
+                evidence.against_worker(worker, &recorded, &other)
+            }
+            DisputeOutcome::UpheldGateway => evidence.against_gateway(
+                accounts.gateway.as_ref(),
+                self.output_hash,
+                self.signature,
+            ),
+            _ => Ok([0; 32]),
+        }
     }
 }
 
@@ -86,16 +140,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     job.require_resolvable(clock.unix_time)?;
-    let evidence = Evidence {
-        instructions_sysvar: &accounts.instructions_sysvar,
-        job_address: accounts.job.address(),
-        job,
-    };
-    let evidence_hash = match outcome {
-        DisputeOutcome::UpheldWorker => evidence.against_worker(worker)?,
-        DisputeOutcome::UpheldGateway => evidence.against_gateway(accounts.gateway.as_ref())?,
-        _ => [0; 32],
-    };
+    let evidence_hash = arguments.evidence_hash(outcome, &accounts, job, worker)?;
 
     let mut slashed_tokens = 0;
     if outcome == DisputeOutcome::UpheldWorker {

@@ -155,9 +155,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let credits = arguments.price(config, model, clock.unix_time)?;
 
     // The wallet's own signature is bound by nothing but its balance.
-    if accounts.signer.address() != credit_account.wallet() {
-        credit_account.spend(credits, clock.unix_time)?;
-    }
+    let is_wallet = accounts.signer.address() == credit_account.wallet();
+    let limit_day =
+        if is_wallet { 0 } else { credit_account.spend(credits, clock.unix_time)? };
     credit_account.lock(credits)?;
     credit_account.changed()?;
 
@@ -171,6 +171,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             rent_payer: accounts.payer.address(),
             token_limit: arguments.token_limit,
             credits,
+            limit_day,
             now: clock.unix_time,
         },
         config,
@@ -207,6 +208,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             locked_credits: job.locked_credits(),
             available_credits: credit_account.available_credits(),
             account_locked_credits: credit_account.locked_credits(),
+            limit_day: job.limit_day(),
             spent_day: credit_account.spent_day(),
             spent_today_credits: credit_account.spent_today_credits(),
         },

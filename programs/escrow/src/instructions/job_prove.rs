@@ -1,11 +1,9 @@
 //! Records the worker's signed proof. Anybody may submit it; the same proof again changes nothing.
 //!
-//! It moves a processing job to settling. Another instruction of the same transaction has the
-//! ed25519 program verify the worker's signature.
+//! It moves a processing job to settling.
 //!
-//! The worker signs `svc-proof-v1`, the program, the job, the worker, the attempt and the three
-//! values of the output. `ed25519Instruction` and `proofMessage` of the client write the accepted
-//! form.
+//! The worker signs the sha256 of: `svc-proof-v1`, the program, the job, the worker, the attempt,
+//! the three values of the output and the commitment. `proofMessage` of the client writes it.
 //!
 //! Emits `JobProven`, but nothing for a repetition.
 //!
@@ -14,17 +12,13 @@
 //! - `ProofAlreadyGiven`
 //! - `WrongJobStatus`: The job is not processing
 //! - `DeadlinePassed`: More than `JOB_TIMEOUT_SECONDS` have passed since the lock
-//! - `ProofMissing`: The instruction at the index does not exist, or is not one of the ed25519
-//!   program
-//! - `ProofMalformed`
-//! - `ProofWrongKey`
-//! - `ProofWrongMessage`: The signed message is not that of this program, job, worker, attempt and
-//!   output
+//! - `SignatureInvalid`: The proof is not this worker's of this program, job, attempt, output and
+//!   commitment
 
 use pinocchio::AccountView;
 
 use crate::{
-    checks::{proof::Attempt, roles::accounts},
+    checks::{message::Message, proof::Attempt, roles::accounts},
     error::Result,
     events::JobProven,
     state::{Job, Worker, job::Output},
@@ -38,14 +32,16 @@ use crate::{
 
 arguments! {
     pub struct Arguments<'a> {
-        /// Where in the transaction the worker's signature is verified, from 0
-        ed25519_instruction_index: u16,
         /// The sha256 of the worker's output
         output_hash: &'a [u8; 32],
         /// As the worker counted
         prompt_tokens: u32,
         /// As the worker counted; bounds the charge
         completion_tokens: u32,
+        /// What the worker signs about the request that it answered
+        request_commitment: &'a [u8; 32],
+        /// The proof key's signature of the proof's sha256
+        signature: &'a [u8; 64],
     }
 }
 
@@ -54,7 +50,6 @@ accounts! {
         job: Writable,
         /// The acknowledged worker
         worker: Readonly,
-        instructions_sysvar: InstructionsSysvar,
         event_authority: EventAuthority,
         program: EscrowProgram,
     }
@@ -83,12 +78,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         worker: accounts.worker.address(),
         attempt: job.attempt(),
     }
-    .require_proven(
-        &accounts.instructions_sysvar,
-        arguments.ed25519_instruction_index,
-        worker.proof_key(),
-        &output,
-    )?;
+    .proof(&output, arguments.request_commitment)
+    .require_signed(worker.proof_key(), arguments.signature)?;
 
     job.prove(&output, clock.unix_time)?;
     job.changed()?;
@@ -102,9 +93,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             job_id: job.job_id(),
             worker: job.worker(),
             attempt: job.attempt(),
+            proof_key: worker.proof_key(),
             output_hash: job.output_hash(),
             prompt_tokens: job.prompt_tokens(),
             completion_tokens: job.completion_tokens(),
+            request_commitment: arguments.request_commitment,
         },
     );
     Ok(())

@@ -41,7 +41,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let clock = Clock::get();
 
     job.refund(clock.unix_time)?;
-    credit_account.unlock(job.locked_credits(), 0)?;
+    credit_account.unlock(job, 0)?;
     job.changed()?;
     credit_account.changed()?;
 
@@ -58,6 +58,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             returned_credits: job.locked_credits(),
             available_credits: credit_account.available_credits(),
             account_locked_credits: credit_account.locked_credits(),
+            spent_today_credits: credit_account.spent_today_credits(),
         },
     );
     Ok(())

@@ -16,18 +16,13 @@
 //! - `OutputMismatch`: `delivered_hash` is not the proven one
 //! - `NothingCounted`: `counted_tokens` is zero
 
-use pinocchio::{AccountView, Address};
+use pinocchio::AccountView;
 
 use crate::{
-    checks::{
-        controller::Actor,
-        roles::{accounts, require_address},
-        token,
-    },
-    error::{OrOverflow, Result},
+    checks::{controller::Actor, roles::accounts},
+    error::Result,
     events::JobSettled,
-    limits::{base_units, share_base_units},
-    seeds::{TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
+    settlement::{Payees, Settlement},
     state::{Config, CreditAccount, Job, Treasury, Worker},
     wire::{
         arguments::arguments,
@@ -71,61 +66,6 @@ accounts! {
     }
 }
 
-/// Who gets what, and whether it can be paid now. A failed transfer cannot be caught, so everything
-/// that could make one fail is looked at first.
-struct Payment {
-    worker_base_units: u64,
-    treasury_base_units: u64,
-    pays_worker: bool,
-    pays_treasury: bool,
-}
-
-impl Accounts {
-    fn validate(&self, job: &Job, worker: &Worker) -> Result {
-        Actor { signer: &self.signer, gateway: self.gateway.as_ref() }
-            .require_controller(job.controller())?;
-        job.require_credit_account(self.credit_account.address())?;
-        job.require_worker(self.worker.address())?;
-        require_address(&self.worker_payout, worker.payout())?;
-        require_address(&self.vault, &VAULT_ADDRESS)?;
-        require_address(&self.treasury_vault, &TREASURY_VAULT_ADDRESS)
-    }
-
-    fn plan(&self, credits: u64, share_basis_points: u16, mint: &Address) -> Result<Payment> {
-        let total_base_units = base_units(credits)?;
-        let treasury_base_units = share_base_units(credits, share_basis_points)?;
-        let worker_base_units = total_base_units.checked_sub(treasury_base_units).or_overflow()?;
-        let vault_pays =
-            token::usable(&self.vault, mint).is_ok_and(|vault| vault.amount() >= total_base_units);
-        Ok(Payment {
-            worker_base_units,
-            treasury_base_units,
-            pays_worker: vault_pays && token::usable(&self.worker_payout, mint).is_ok(),
-            pays_treasury: vault_pays && token::usable(&self.treasury_vault, mint).is_ok(),
-        })
-    }
-
-    fn pay(&self, payment: &Payment) -> Result {
-        if payment.pays_worker && payment.worker_base_units > 0 {
-            token::pay(
-                &self.vault,
-                &self.worker_payout,
-                &self.vault_authority,
-                payment.worker_base_units,
-            )?;
-        }
-        if payment.pays_treasury && payment.treasury_base_units > 0 {
-            token::pay(
-                &self.vault,
-                &self.treasury_vault,
-                &self.vault_authority,
-                payment.treasury_base_units,
-            )?;
-        }
-        Ok(())
-    }
-}
-
 #[inline(never)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let arguments = Arguments::decode(data)?;
@@ -135,32 +75,31 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
-    accounts.validate(job, worker)?;
+    let payees = Payees {
+        vault: &accounts.vault,
+        vault_authority: &accounts.vault_authority,
+        worker_payout: &accounts.worker_payout,
+        treasury_vault: &accounts.treasury_vault,
+    };
+    Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() }
+        .require_controller(job.controller())?;
+    job.require_credit_account(accounts.credit_account.address())?;
+    job.require_worker(accounts.worker.address())?;
+    payees.validate(worker)?;
     let clock = Clock::get();
 
-    let charged =
-        job.settle(
-            arguments.delivered_hash,
-            arguments.counted_tokens,
-            accounts.signer.address(),
-            clock.unix_time,
-        )?;
-    credit_account.unlock(job.locked_credits(), charged)?;
-    worker.count_settled()?;
-
-    let payment =
-        accounts.plan(charged, job.treasury_share_basis_points(), config.credit_mint())?;
-    if !payment.pays_worker {
-        worker.add_claimable(payment.worker_base_units)?;
-    }
-    if !payment.pays_treasury {
-        treasury.add_unpaid(payment.treasury_base_units)?;
-        treasury.changed()?;
-    }
-    job.changed()?;
-    credit_account.changed()?;
-    worker.changed()?;
-    accounts.pay(&payment)?;
+    let mut settlement = Settlement {
+        config,
+        job,
+        credit_account,
+        worker,
+        treasury,
+        payees,
+        signer: accounts.signer.address(),
+        now: clock.unix_time,
+    };
+    let payment = settlement.settle(arguments.delivered_hash, arguments.counted_tokens)?;
+    let Settlement { job, credit_account, worker, treasury, .. } = settlement;
 
     emit(
         &accounts.event_authority,
@@ -179,8 +118,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             prompt_tokens: job.prompt_tokens(),
             completion_tokens: job.completion_tokens(),
             counted_tokens: arguments.counted_tokens,
-            charged_credits: charged,
-            returned_credits: job.locked_credits() - charged,
+            charged_credits: payment.charged_credits,
+            returned_credits: job.locked_credits() - payment.charged_credits,
             worker_base_units: payment.worker_base_units,
             worker_paid: payment.pays_worker,
             treasury_base_units: payment.treasury_base_units,
@@ -191,6 +130,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             treasury_unpaid_base_units: treasury.unpaid_base_units(),
             available_credits: credit_account.available_credits(),
             account_locked_credits: credit_account.locked_credits(),
+            spent_today_credits: credit_account.spent_today_credits(),
         },
     );
     Ok(())

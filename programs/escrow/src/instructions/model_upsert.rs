@@ -52,6 +52,8 @@ arguments! {
         credits_per_1k_tokens: u32,
         /// A completion of more tokens is a long one
         long_completion_threshold_tokens: u32,
+        /// The sha256 of the model's card, or zeros
+        card_hash: &'a [u8; 32],
     }
 }
 
@@ -109,6 +111,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         originator: arguments.originator,
         context_window_tokens: arguments.context_window_tokens,
         prices: arguments.prices(),
+        card_hash: arguments.card_hash,
     })?;
     model.invariant()?;
 
@@ -126,6 +129,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
             credits_per_request: arguments.credits_per_request,
             credits_per_1k_tokens: arguments.credits_per_1k_tokens,
             long_completion_threshold_tokens: arguments.long_completion_threshold_tokens,
+            card_hash: model.card_hash(),
             created_at: model.created_at(),
             retires_at: model.retires_at(),
         },

@@ -6,6 +6,7 @@ use crate::{
     error::{OrOverflow, Result, require},
     limits::CREDITS_MAX,
     seeds::NONE,
+    state::Job,
     wire::{
         layout::layout,
         little_endian::{I64, U32, U64},
@@ -29,12 +30,12 @@ pub struct CreditAccount {
     /// The most the spender may lock for one job; the largest number means no limit. Zero without a
     /// spender
     limit_per_job_credits: U64,
-    /// The most the spender may lock in one day of UTC; the largest number means no limit. Zero
-    /// without a spender
+    /// The most that the locks of one day of UTC may charge and hold; the largest number means no
+    /// limit. Zero without a spender
     limit_per_day_credits: U64,
     /// The day `spent_today_credits` counts, in days since 1970
     spent_day: U32,
-    /// What the spender locked on `spent_day`, whatever became of the jobs
+    /// Of what the spender locked on `spent_day`: what was charged, and what is still locked
     spent_today_credits: U64,
     /// Free to be locked or withdrawn
     available_credits: U64,
@@ -132,17 +133,18 @@ impl CreditAccount {
         self.available_credits.subtract(credits)
     }
 
-    /// Holds the spender to the wallet's limits and counts what it locks. A day's sum never goes
-    /// down again, so that a stolen key cannot spend a refund again.
-    pub fn spend(&mut self, credits: u64, now: i64) -> Result {
+    /// Holds the spender to the wallet's limits and counts what it locks. Returns the day that
+    /// counts it. Only a later day begins anew: a clock that steps back over midnight would else
+    /// allow the same day twice.
+    pub fn spend(&mut self, credits: u64, now: i64) -> Result<u32> {
         require!(credits <= self.limit_per_job_credits(), JobLimitExceeded);
         let today = (now.max(0) as u64 / SECONDS_PER_DAY) as u32;
-        let spent = if self.spent_day() == today { self.spent_today_credits() } else { 0 };
+        let spent = if today > self.spent_day() { 0 } else { self.spent_today_credits() };
         let spent = spent.checked_add(credits).or_overflow()?;
         require!(spent <= self.limit_per_day_credits(), DayLimitExceeded);
-        self.spent_day.set(today);
+        self.spent_day.set(today.max(self.spent_day()));
         self.spent_today_credits.set(spent);
-        Ok(())
+        Ok(self.spent_day())
     }
 
     pub fn lock(&mut self, credits: u64) -> Result {
@@ -151,10 +153,15 @@ impl CreditAccount {
         self.locked_credits.add(credits)
     }
 
-    /// A job ended: its lock is gone, and what was not charged is available again.
-    pub fn unlock(&mut self, locked_credits: u64, charged_credits: u64) -> Result {
-        self.locked_credits.subtract(locked_credits)?;
-        self.available_credits.add(locked_credits.checked_sub(charged_credits).or_overflow()?)
+    /// A job ended: its lock is gone, and what was not charged is available again. The limit of the
+    /// day that counted the lock has it back, too, while that day lasts.
+    pub fn unlock(&mut self, job: &Job, charged_credits: u64) -> Result {
+        let returned = job.locked_credits().checked_sub(charged_credits).or_overflow()?;
+        self.locked_credits.subtract(job.locked_credits())?;
+        if job.limit_day() != 0 && job.limit_day() == self.spent_day() {
+            self.spent_today_credits.subtract(returned)?;
+        }
+        self.available_credits.add(returned)
     }
 
     /// Refuses more open disputes than the limit. The wallet's own signature allows twice as many.

@@ -91,6 +91,8 @@ pub struct Job {
     vouched: Flag,
     /// The wallet itself opened the dispute, or amended it
     disputed_by_wallet: Flag,
+    /// The day of UTC whose limit counts the lock; zero when the wallet itself locked
+    limit_day: U32,
 }
 
 /// Transitions whose times are stored in 16 bits of seconds are possible only before the timeout,
@@ -112,6 +114,7 @@ layout! {
             job_timeout_seconds: u16,
             dispute_window_seconds: u16,
             arbitration_window_seconds: u32,
+            limit_day: u32,
         }
         bytes { attempt: u8, tier: Byte<Tier>, }
         references {
@@ -143,6 +146,7 @@ pub struct Lock<'a> {
     pub rent_payer: &'a Address,
     pub token_limit: u32,
     pub credits: u64,
+    pub limit_day: u32,
     pub now: i64,
 }
 
@@ -163,6 +167,7 @@ impl Job {
         self.credits_per_1k_tokens.set(prices.credits_per_1k_tokens);
         self.long_completion_threshold_tokens.set(prices.long_completion_threshold_tokens);
         self.token_limit.set(lock.token_limit);
+        self.limit_day.set(lock.limit_day);
         self.slash_tokens.set(config.slash_tokens());
         self.job_timeout_seconds.set(JOB_TIMEOUT_SECONDS);
         self.dispute_window_seconds.set(DISPUTE_WINDOW_SECONDS);

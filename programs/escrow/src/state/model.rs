@@ -49,7 +49,9 @@ pub struct Model {
     created_at: I64,
     /// From here on nothing is locked for the model; zero when no retirement is announced
     retires_at: I64,
-    reserved: [u8; 64],
+    /// The sha256 of the model's card; zero when nothing says which weights it is
+    card_hash: [u8; 32],
+    reserved: [u8; 32],
 }
 
 layout! {
@@ -57,7 +59,7 @@ layout! {
         sequence: u64,
         numbers { context_window_tokens: u32, created_at: i64, retires_at: i64, }
         bytes { tier: Byte<Tier>, }
-        references {}
+        references { card_hash: [u8; 32], }
     }
 }
 
@@ -68,6 +70,7 @@ pub struct Description<'a> {
     pub originator: Text<'a>,
     pub context_window_tokens: u32,
     pub prices: Prices,
+    pub card_hash: &'a [u8; 32],
 }
 
 impl Model {
@@ -91,6 +94,7 @@ impl Model {
         self.credits_per_request.set(prices.credits_per_request);
         self.credits_per_1k_tokens.set(prices.credits_per_1k_tokens);
         self.long_completion_threshold_tokens.set(prices.long_completion_threshold_tokens);
+        self.card_hash = *description.card_hash;
         Ok(())
     }
 

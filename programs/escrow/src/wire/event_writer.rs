@@ -28,7 +28,7 @@ pub const EVENT_TAG: u64 = 0x1d9a_cb51_2ea5_45e4;
 const ADDRESSES_MAX: usize = 8;
 /// Tag, discriminator, slot and unix time.
 const HEAD_BYTES: usize = 32;
-const EVENT_BYTES_MAX: usize = 512;
+const EVENT_BYTES_MAX: usize = 544;
 
 /// An event's fields. The macro `event!` implements it.
 pub trait Event {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The version of every layout.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// What every account of the program begins with.
 #[repr(C)]

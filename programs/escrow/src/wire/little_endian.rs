@@ -20,6 +20,13 @@ macro_rules! little_endian {
                 self.0 = value.to_le_bytes();
             }
         }
+
+        impl From<$native> for $name {
+            #[inline(always)]
+            fn from(value: $native) -> Self {
+                Self(value.to_le_bytes())
+            }
+        }
     )+};
 }
 

@@ -60,6 +60,11 @@ impl Job {
         voided
     }
 
+    /// Whether a proof is recorded, and not yet settled.
+    pub fn is_settling(&self) -> bool {
+        self.status.is(JobStatus::Settling)
+    }
+
     /// Whether this proof is already recorded, so that repeating it changes nothing.
     pub fn is_proven(&self, output: &Output) -> bool {
         self.status.is(JobStatus::Settling) && self.output() == *output

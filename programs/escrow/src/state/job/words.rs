@@ -46,6 +46,10 @@ enumeration! {
         LockLate,
         /// The messages do not fit the model's context window
         ContextLengthExceeded,
+        /// Who answered the request lost the right to finish it
+        LeaseLost,
+        /// Nobody answers the request any more
+        Orphaned,
     }
 }
 
