@@ -45,11 +45,15 @@ pub fn is_signed(message: &[u8; 32], key: &Address, signature: &[u8; 64]) -> boo
     if !is_usable(r) || !is_usable(key.as_array()) {
         return false;
     }
-    let k = Scalar::reduce(&sha512(&[r, key.as_array(), message]));
+    let mut hashed = [0; 96];
+    hashed[..32].copy_from_slice(r);
+    hashed[32..64].copy_from_slice(key.as_array());
+    hashed[64..].copy_from_slice(message);
+    let k = Scalar::reduce(&sha512(&hashed));
 
     // R = S·B - k·A, compared as bytes: whatever R does not have this very encoding is refused. No
     // cofactor is multiplied in, so a part of small order in R or A does not vanish.
-    let scalars = [s.bytes(), k.bytes()];
+    let scalars = [s, k];
     let points = [BASE, negative(key.as_array())];
     let mut sum = [0; 32];
     // SAFETY: two scalars and two points are given, and 32 bytes are written.
@@ -73,11 +77,14 @@ fn halves(signature: &[u8; 64]) -> [&[u8; 32]; 2] {
 /// Whether the encoding is the one that its point has, should there be one, and the point is not of
 /// small order.
 fn is_usable(point: &[u8; 32]) -> bool {
-    let (parts, _) = point.as_chunks();
-    let mut y: [u64; 4] = core::array::from_fn(|at| u64::from_le_bytes(parts[at]));
+    // SAFETY: 32 bytes are there, and any are valid.
+    let mut y = unsafe { point.as_ptr().cast::<[u64; 4]>().read_unaligned() }.map(u64::from_le);
     y[3] &= u64::MAX >> 1;
     let is_canonical = y[3] < P[3] || y[2] < P[2] || y[1] < P[1] || y[0] < P[0];
-    is_canonical && !SMALL_ORDER.contains(&y)
+    let is_y = |other: &[u64; 4]| {
+        y[0] == other[0] && y[1] == other[1] && y[2] == other[2] && y[3] == other[3]
+    };
+    is_canonical && !SMALL_ORDER.iter().any(is_y)
 }
 
 /// The encoding of the point's negative: x has the other sign.
