@@ -57,8 +57,6 @@ const chatRequest = z.object({
   ...z.object(passedFields).partial().shape,
 });
 
-const SALT_DIGITS = 64;
-
 /** Body of `POST /jobs`. */
 export const jobBody = z.object({
   job_id: z.string().max(JOB_ID_CHARACTERS_MAX),
@@ -68,8 +66,8 @@ export const jobBody = z.object({
   attempt,
   token_limit: z.number().int().min(1).max(TOKENS_MAX),
   request_salt: z
-    .hex()
-    .length(SALT_DIGITS)
+    .string()
+    .regex(/^[0-9a-f]{64}$/i)
     .transform((digits) => Buffer.from(digits, 'hex')),
   chat: chatRequest,
 });
