@@ -1,7 +1,7 @@
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
-import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
+import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { insufficientCredits, type JobDraft, type LockedJob, type Quote } from '../ledger/job.ts';
@@ -10,6 +10,7 @@ import type { Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import { priceOf } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
+import type { WorkerChat } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
 
@@ -96,6 +97,11 @@ export async function quote(
   return { model, tokenLimit, lockCredits: lockCredits(price, tokenLimit) };
 }
 
+/** The most tokens the client wants, or undefined when it left that to the service. */
+export function wantedTokens(request: ChatCompletionRequest): number | undefined {
+  return request.max_tokens ?? request.max_completion_tokens;
+}
+
 /** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
 function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
   const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
@@ -161,7 +167,7 @@ async function lockRequoted(
 }
 
 /** What an engine needs of the request; limits and streaming are the protocol's. */
-export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
+export function chatForWorker(request: ChatCompletionRequest): WorkerChat {
   const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
   return {
     model: request.model,

@@ -23,6 +23,8 @@ export interface JobDraft {
   bytes: Uint8Array;
   address: PublicKey;
   creditAccount: PublicKey;
+  /** See `LockedJob`. */
+  requestSalt: Uint8Array;
 }
 
 /**
@@ -47,6 +49,11 @@ export interface LockedJob {
   id: string;
   address: PublicKey;
   creditAccount: PublicKey;
+  /**
+   * 32 random bytes. Whoever has them can guess a short question from its proof: they go to the job's
+   * workers, and into no log, table or URL.
+   */
+  requestSalt: Uint8Array;
   wallet: string;
   model: ModelRow;
   tokenLimit: number;

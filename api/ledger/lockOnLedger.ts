@@ -121,12 +121,13 @@ function lockedJob(
   { payer, quoted, draft, lockedAtEarliest }: LockTry,
   escrowTx: string,
 ): LockedJob {
-  const { id, address, creditAccount } = draft;
+  const { id, address, creditAccount, requestSalt } = draft;
   const lockedAtLatest = clock.nowSeconds() + 1n;
   return {
     id,
     address,
     creditAccount,
+    requestSalt,
     wallet: payer.wallet,
     ...quoted,
     escrowTx,
