@@ -103,7 +103,7 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     const drawer = page.getByRole('dialog', { name: job });
-    await drawer.getByText('Proven', { exact: true }).waitFor();
+    await drawer.getByText(/^(Acknowledged, p|P)roven/).waitFor();
     await press(page, 'Verify');
 
     await drawer.getByText('The job holds').waitFor();
