@@ -8,6 +8,7 @@ import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
 import { createChunks } from '../../worker/jobs/chunks.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { costMetrics } from '../costMetrics.ts';
@@ -33,7 +34,7 @@ const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);
 const OTHERS = events([...OTHER_WORDS, chunk({}, 'stop')]);
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
 
-const UNPAID = { job: worker, attempt: 1 };
+const UNPAID = { job: worker, attempt: 1, requestCommitment: outputHash };
 const USAGE = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };
 const message = { role: 'assistant', content: WORDS.join('') };
 const choices = [{ index: 0, message, finish_reason: 'stop' }];
@@ -53,12 +54,20 @@ const server = createServer(async (request, response) => {
     const { stream } = (await json(request)) as { stream?: boolean };
     return answerUnpaid(response, stream ?? false);
   }
-  const { job_address, attempt } = (await json(request)) as {
+  const { job_address, attempt, chat, token_limit, request_salt } = (await json(request)) as {
     job_address: string;
     attempt: number;
+    chat: Record<string, Json>;
+    token_limit: number;
+    request_salt: string;
   };
   beginStream(response);
-  const proof = await generate({ job: new PublicKey(job_address), attempt });
+  const salt = Buffer.from(request_salt, 'hex');
+  const proof = await generate({
+    job: new PublicKey(job_address),
+    attempt,
+    requestCommitment: requestCommitment(salt, { ...chat, token_limit }),
+  });
   response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
 });
 
@@ -75,7 +84,7 @@ function beginStream(response: ServerResponse): void {
 }
 
 /** Waits until the other words are due, and signs their proof in that time. */
-async function generate(job: { job: PublicKey; attempt: number }) {
+async function generate(job: { job: PublicKey; attempt: number; requestCommitment: Uint8Array }) {
   const others = delay(GENERATION_MS);
   // Written data is sent at the end of this turn, and must not wait for the signature.
   await setImmediate();
