@@ -4,7 +4,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
-import { verdictInstructions } from '../../programs/client/instructions.ts';
+import { verdictInstruction } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
@@ -95,14 +95,14 @@ async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): P
   if (!job) throw new Error('the job is not on the ledger');
   const evidence = verdict === 'rejected' ? [] : [otherReceipt(service, addressOf(jobId))];
   await advanceToVerdict(service.ledger.connection, job);
-  const instructions = verdictInstructions(evidence, {
+  const instruction = verdictInstruction(evidence, {
     arbiter: service.arbiter.publicKey,
     job: addressOf(jobId),
     creditAccount: addresses.creditAccount(wallet.address),
     worker: job.worker,
     verdict,
   });
-  await submit(service.operator, instructions, [service.arbiter]);
+  await submit(service.operator, [instruction], [service.arbiter]);
 }
 
 /** Of the next day by UTC, so that the test does not run over midnight. */

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import {
-  Ed25519Program,
   Keypair,
   LAMPORTS_PER_SOL,
   type PublicKey,
@@ -241,20 +240,18 @@ function loseAcknowledgements(): ReadonlySet<string> {
   const named = new Set<string>();
   service.ledgerGate.intercept(async (request, forward) => {
     const instructions = sentInstructions(request);
-    const acknowledged = instructions.filter(isAcknowledgement);
-    const isProving = instructions.some(({ programId }) =>
-      programId.equals(Ed25519Program.programId),
-    );
-    if (acknowledged.length === 0 || isProving) return forward(request);
+    const acknowledged = instructions.filter(isOf('job_acknowledge'));
+    if (acknowledged.length === 0 || instructions.some(isOf('job_prove'))) return forward(request);
     for (const { pubkey } of acknowledged.flatMap(({ keys }) => keys)) named.add(pubkey.toBase58());
     return accepted(request);
   });
   return named;
 }
 
-function isAcknowledgement({ programId, data }: TransactionInstruction): boolean {
-  return programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_acknowledge';
-}
+const isOf =
+  (name: string) =>
+  ({ programId, data }: TransactionInstruction): boolean =>
+    programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === name;
 
 /** The node takes transactions and forgets them until it was asked for a job that it is behind with. */
 function becomeUnreliable(): { refusals: () => number } {
