@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import { proofMessage, verifyHashed } from '../../programs/client/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
@@ -38,7 +38,7 @@ export function checkProof(
 ): ProvenAnswer | undefined {
   const { reservation, attempt, proof } = answer;
   const { signature, ...proven } = proof;
-  const isSigned = verifySignature({
+  const isSigned = verifyHashed({
     publicKey: publicKeyOf(reservation.worker.proof_key),
     signature,
     message: proofMessage({
