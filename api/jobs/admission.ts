@@ -4,9 +4,9 @@ import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import { insufficientCredits, type JobDraft, type LockedJob, type Quote } from '../ledger/job.ts';
+import { type JobDraft, type LockedJob, lockObstacle, type Quote } from '../ledger/job.ts';
 import { PriceChangedError } from '../ledger/results.ts';
-import type { Payer } from '../sql/accounts.ts';
+import type { Funds, Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import { priceOf } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
@@ -53,7 +53,7 @@ export async function admit(
   const { directory } = services;
   const { payer, request, draft, clientGone } = options;
   const quoted = await quote(findModel(services, request.model), request, services.tokens);
-  assertAffordable(quoted, payer.available_credits ?? 0n);
+  assertAffordable(quoted, payer, services.nowSeconds());
   const reservation = await directory.reserve({
     modelAddress: quoted.model.address,
     except: new Set(),
@@ -128,12 +128,13 @@ async function roomForAnswer(
 
 /**
  * The early, friendly check. Concurrent requests of one wallet pass it together, and the lock on the
- * ledger then refuses those for which no credits are left.
+ * ledger then refuses those for which too little is left.
  *
- * @throws ApiError `insufficient_credits`
+ * @throws ApiError `insufficient_credits`, else `spending_limit_exceeded`
  */
-export function assertAffordable(quoted: Quote, availableCredits: bigint): void {
-  if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
+export function assertAffordable(quoted: Quote, funds: Funds, nowSeconds: bigint): void {
+  const obstacle = lockObstacle(quoted, funds, nowSeconds);
+  if (obstacle) throw obstacle;
 }
 
 function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
