@@ -136,8 +136,6 @@ export interface WorkerProof {
   outputHash: Uint8Array;
   promptTokens: number;
   completionTokens: number;
-  /** What the worker signed about the request that it answered. */
-  requestCommitment: Uint8Array;
   signature: Uint8Array;
 }
 
@@ -153,8 +151,7 @@ export type WorkerEvent =
   /** The worker works, and has neither yet. */
   | { type: 'alive' }
   | { type: 'finish'; reason: string }
-  /** Whoever asked knows the request, so the event says nothing of it. */
-  | { type: 'proof'; proof: Omit<WorkerProof, 'requestCommitment'> };
+  | { type: 'proof'; proof: WorkerProof };
 
 /** Far above an event with the longest text that any engine sends at once. */
 const EVENT_CHARACTERS_MAX = 1_048_576;
