@@ -208,7 +208,7 @@ async function retireWorker({ send, service, wait }: Scene): Promise<void> {
   );
 }
 
-/** Jobs that are proven and settled at once: whose worker was not acknowledged, was, and had changed. */
+/** Jobs that end in one step: never acknowledged before, acknowledged, and so for an earlier attempt. */
 async function completeJobs(scene: Scene): Promise<void> {
   const [fresh, acknowledged, movedOn] = await scene.lock(3);
   if (!fresh || !acknowledged || !movedOn) throw new Error('three jobs were locked');
