@@ -52,6 +52,7 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
   const authority = ledger.payer.publicKey;
   const wallet = service.wallet.publicKey;
   const { id } = service.model;
+  const cardHash = new Uint8Array(32).fill(7);
   await send(
     [
       configUpdate({
@@ -73,7 +74,7 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
       gatewayVouch({ authority, gateway: service.gateway, vouched: true }),
       modelRetire({ authority, modelId: id, retiresAt: 2n ** 33n }),
       modelRetire({ authority, modelId: id, retiresAt: 0n }),
-      modelUpsert({ ...service.model, tier: 'standard', label: '8.2B', authority }),
+      modelUpsert({ ...service.model, tier: 'standard', label: '8.2B', cardHash, authority }),
     ],
     [],
   );
