@@ -140,6 +140,15 @@ export const environmentSchema = z.object({
   SVC_SUBMISSIONS_MAX: countSetting(64).describe(
     "transactions given to the ledger's node at a time",
   ),
+  SVC_SETTLEMENT_LINGER_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100)
+    .default(0)
+    .describe(
+      'so long a settlement waits for others although none is in flight; while one is, they share the next transaction anyway',
+    ),
   SVC_ACKNOWLEDGEMENT_LINGER_MS: z.coerce
     .number()
     .int()
@@ -147,7 +156,7 @@ export const environmentSchema = z.object({
     .max(1_000)
     .default(250)
     .describe(
-      "so long an acknowledgement waits for others, or for its job's end, which carries it for one transaction less",
+      "so long an acknowledgement waits for others, or for its job's end, which contains it for one transaction less",
     ),
   ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z

@@ -43,6 +43,7 @@ export interface LedgerContext {
   sender: Sender;
   locks: Batcher;
   acknowledgements: Batcher;
+  settlements: Batcher;
   /** Failures, refunds and disputes: numbers only, so several share a transaction. */
   exits: Batcher;
   /** Locks that came too late for their requests, until each job is failed. */
@@ -114,17 +115,6 @@ export function actor(context: LedgerContext) {
   };
 }
 
-/**
- * What our transactions may use: the measured figures of `programs/escrow/compute-units.json` with
- * room for what varies (addresses that take more than one try, other token programs).
- */
-const LOCK_COMPUTE_UNITS_MAX = 15_000;
-const ACKNOWLEDGE_COMPUTE_UNITS_MAX = 8_000;
-/** Fails, refunds and disputes. */
-const EXIT_COMPUTE_UNITS_MAX = 10_000;
-/** Acknowledgement, proof and settlement with both payments. */
-export const SETTLEMENT_COMPUTE_UNITS_MAX = 60_000;
-
 /** Between two log lines about a node that does not answer. */
 const WARNING_INTERVAL_MS = 5_000;
 
@@ -161,8 +151,7 @@ export async function reachLedger(context: LedgerContext): Promise<DeploymentFau
   }
 }
 
-/** How many fit one transaction. */
-const LOCKS_MAX = 6;
+/** More would hold up the others of a failed one for nothing: they cost little each. */
 const ACKNOWLEDGEMENTS_MAX = 12;
 const EXITS_MAX = 12;
 /**
@@ -170,6 +159,8 @@ const EXITS_MAX = 12;
  * lock is in flight for a slot and more: waiting for its end would cost two.
  */
 const LOCK_LINGER_MS = 20;
+/** The same of settlements, for which nobody's first token waits: each shared one saves a fee. */
+const SETTLEMENT_LINGER_MS = 100;
 /** Only an error message waits for an exit. */
 const EXIT_LINGER_MS = 500;
 
@@ -185,6 +176,7 @@ interface LedgerSettings {
   SVC_GATEWAY: PublicKey;
   SVC_SUBMISSIONS_MAX: number;
   SVC_ACKNOWLEDGEMENT_LINGER_MS: number;
+  SVC_SETTLEMENT_LINGER_MS: number;
   SOLANA_WS_URL?: string | undefined;
   HELIUS_API_KEY?: string | undefined;
 }
@@ -232,15 +224,14 @@ export function openLedger(options: {
     time,
     logger,
     lateLocks: createBackground(),
-    ...createBatchers(sender, config.SVC_ACKNOWLEDGEMENT_LINGER_MS),
+    ...createBatchers(sender, config),
   };
   return {
     context,
     close() {
       clock.close();
-      for (const batcher of [context.locks, context.acknowledgements, context.exits]) {
-        batcher.close();
-      }
+      const { locks, acknowledgements, settlements, exits } = context;
+      for (const batcher of [locks, acknowledgements, settlements, exits]) batcher.close();
       sender.close();
     },
   };
@@ -248,30 +239,29 @@ export function openLedger(options: {
 
 function createBatchers(
   sender: Sender,
-  acknowledgementLingerMs: number,
-): Pick<LedgerContext, 'locks' | 'acknowledgements' | 'exits'> {
+  config: LedgerSettings,
+): Pick<LedgerContext, 'locks' | 'acknowledgements' | 'settlements' | 'exits'> {
+  const { SVC_ACKNOWLEDGEMENT_LINGER_MS: acknowledgementMs } = config;
   return {
-    locks: createBatcher({
-      sender,
-      lane: 'locks',
-      maxInstructions: LOCKS_MAX,
-      lingerMs: LOCK_LINGER_MS,
-      computeUnitLimitEach: LOCK_COMPUTE_UNITS_MAX,
-    }),
+    locks: createBatcher({ sender, lane: 'locks', lingerMs: LOCK_LINGER_MS }),
     acknowledgements: createBatcher({
       sender,
       lane: 'acknowledgements',
-      maxInstructions: ACKNOWLEDGEMENTS_MAX,
-      lingerMs: acknowledgementLingerMs,
-      sendsWhenIdle: false,
-      computeUnitLimitEach: ACKNOWLEDGE_COMPUTE_UNITS_MAX,
+      itemsMax: ACKNOWLEDGEMENTS_MAX,
+      lingerMs: acknowledgementMs,
+      idleLingerMs: acknowledgementMs,
+    }),
+    settlements: createBatcher({
+      sender,
+      lane: 'settlements',
+      lingerMs: SETTLEMENT_LINGER_MS,
+      idleLingerMs: config.SVC_SETTLEMENT_LINGER_MS,
     }),
     exits: createBatcher({
       sender,
       lane: 'exits',
-      maxInstructions: EXITS_MAX,
+      itemsMax: EXITS_MAX,
       lingerMs: EXIT_LINGER_MS,
-      computeUnitLimitEach: EXIT_COMPUTE_UNITS_MAX,
     }),
   };
 }

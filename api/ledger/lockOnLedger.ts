@@ -6,6 +6,7 @@ import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.t
 import type { CreditAccount } from '../../programs/client/generated/types.ts';
 import { jobLock } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import { COSTS } from '../../programs/client/sender/costs.ts';
 import {
   LedgerUnavailableError,
   type SendResult,
@@ -65,11 +66,11 @@ export async function lockOnLedger(
       throw serviceUnavailable('Too many requests are waiting for the ledger. Retry later.');
     }
     const tried = { ...request, lockedAtEarliest: clock.nowSeconds() };
-    const givenUp = new AbortController();
-    const sent = locks.add({ ...lockItem(context, tried), signal: givenUp.signal });
+    let isGivenUp = false;
+    const sent = locks.add({ ...lockItem(context, tried), isWanted: () => !isGivenUp });
     const result = await within(Math.max(0, dueMs - time.nowMs()), sent, time);
     if (!result) {
-      givenUp.abort();
+      isGivenUp = true;
       throw new LockUndecidedError(undoLate(context, tried, sent));
     }
     try {
@@ -94,7 +95,8 @@ function lockItem(context: LedgerContext, { payer, quoted, draft }: LockRequest)
       maxCredits: quoted.lockCredits,
     }),
   ];
-  return { instructions: lockBy, signers: [context.signer], key: payer.wallet };
+  const sending = { instructions: lockBy, signers: [context.signer], costs: [COSTS.job_lock] };
+  return { ...sending, key: payer.wallet };
 }
 
 /** @throws as `Escrow.lock` says, and AccountChangingError where another try may succeed */

@@ -2,8 +2,9 @@ import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
+import { createRoom } from '../../programs/client/sender/transaction.ts';
 
-/** Position of the job among the accounts of `job_settle`, which comes last in its transaction. */
+/** Position of the job among the accounts of `job_complete`. */
 const SETTLED_JOB_INDEX = 3;
 /** The length of a signature in base58. */
 const SIGNATURE_CHARACTERS = 88;
@@ -12,7 +13,7 @@ const SIGNATURE = base58.encode(new Uint8Array(64).fill(1));
 
 /**
  * Confirms every transaction at once. A settlement's signature begins with the job's address, so that
- * the stubbed indexer knows the job.
+ * the stubbed indexer knows the job; one of several jobs is announced for each of them.
  *
  * @param announce announces a settlement to the stubbed indexer
  */
@@ -21,14 +22,12 @@ export function createStubbedSender(announce: (signature: string) => void): Send
   return {
     async send({ instructions, lane }) {
       const sent = typeof instructions === 'function' ? instructions(feePayer) : instructions;
-      const job = sent.at(-1)?.keys[SETTLED_JOB_INDEX]?.pubkey;
-      if (lane !== 'settlements' || !job) {
-        return { status: 'landed', signature: SIGNATURE, slot: 1 };
-      }
-      const signature = signatureOf(toBase58(job));
-      announce(signature);
-      return { status: 'landed', signature, slot: 1 };
+      const jobs = sent.flatMap(({ keys }) => keys[SETTLED_JOB_INDEX]?.pubkey ?? []);
+      const settled = lane === 'settlements' ? jobs.map((job) => signatureOf(toBase58(job))) : [];
+      settled.forEach(announce);
+      return { status: 'landed', signature: settled[0] ?? SIGNATURE, slot: 1 };
     },
+    room: () => createRoom('legacy', feePayer),
     waitedMs: () => 0,
     close: () => undefined,
   };
