@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { draftJob } from '../../api/ledger/escrow.ts';
@@ -81,8 +82,8 @@ describe('settlements that wait together', () => {
     expect(scene.sent() - before.sent).toBe(1);
   });
 
-  it('go together while another one is in flight', async () => {
-    const [first, ...others] = (await scene.lockJobs(4)) as [LockedJob, ...LockedJob[]];
+  it('go together once the one in flight has ended', async () => {
+    const [first, ...others] = (await scene.lockJobs(3)) as [LockedJob, ...LockedJob[]];
     const entered = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     scene.intercept(async (request, forward) => {
@@ -92,13 +93,31 @@ describe('settlements that wait together', () => {
     });
     const settling = scene.settleJob(first);
     await entered.promise;
-    const [one, other, third] = others as [LockedJob, LockedJob, LockedJob];
-    const waiting = [scene.settleJob(one), scene.settleJob(other)];
+    const waiting = settleAll(others);
+    await turn();
     released.resolve();
-    await settling;
-    const ends = await Promise.all([...waiting, scene.settleJob(third)]);
+    const ends = [await settling, ...(await waiting)];
     expect(ends).toMatchObject(Array(3).fill({ status: 'settled' }));
     expect(scene.sent() - before.sent).toBe(2);
+    await expectCharged(3);
+  });
+
+  it('go at once when they fill a transaction', async () => {
+    const [first, ...others] = (await scene.lockJobs(4)) as [LockedJob, ...LockedJob[]];
+    const entered = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    scene.intercept(async (request, forward) => {
+      scene.intercept();
+      entered.resolve();
+      await released.promise;
+      return forward(request);
+    });
+    const settling = scene.settleJob(first);
+    await entered.promise;
+    const ends = await settleAll(others);
+    expect(scene.sent() - before.sent).toBe(2);
+    released.resolve();
+    expect([await settling, ...ends]).toMatchObject(Array(4).fill({ status: 'settled' }));
     await expectCharged(4);
   });
 

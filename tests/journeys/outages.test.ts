@@ -248,9 +248,10 @@ function loseAcknowledgements(): ReadonlySet<string> {
   return named;
 }
 
-function isAcknowledgement({ programId, data }: TransactionInstruction): boolean {
-  return programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_acknowledge';
-}
+const isOf =
+  (name: string) =>
+  ({ programId, data }: TransactionInstruction): boolean =>
+    programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === name;
 
 /** The node takes transactions and forgets them until it was asked for a job that it is behind with. */
 function becomeUnreliable(): { refusals: () => number } {
