@@ -207,7 +207,7 @@ describe('the batcher', () => {
     const stranger = () => itemOfNewcomer('stranger');
     const outcomes = await Promise.all([
       batch.add(item('first')),
-      ...Array.from({ length: 12 }, () => batch.add(stranger())),
+      ...Array.from({ length: 20 }, () => batch.add(stranger())),
       batch.add(item('second')),
     ]);
     expect(outcomes.at(-1)?.signature).toBe(outcomes[0]?.signature);
