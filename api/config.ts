@@ -132,11 +132,13 @@ export const environmentSchema = z.object({
   SVC_COMMITMENT: commitmentSetting,
   SVC_GATEWAY: addressSetting.describe('address of the Gateway account'),
   SVC_SIGNER_KEY: signerSetting.describe(
-    'hot signer listed in it; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',
+    'hot signer listed in it, which pays fees and rent; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',
   ),
-  SVC_FEE_PAYER_KEYS: signerListSetting.describe(
-    'keys that pay fees and rent, separated by commas',
-  ),
+  SVC_FEE_PAYER_KEYS: signerListSetting
+    .default([])
+    .describe(
+      'keys that pay fees and rent where the hot signer cannot, separated by commas; default: none',
+    ),
   SVC_SUBMISSIONS_MAX: countSetting(64).describe(
     "transactions given to the ledger's node at a time",
   ),

@@ -53,16 +53,23 @@ export async function lockOnLedger(
   context: LedgerContext,
   request: LockRequest,
 ): Promise<LockedJob> {
-  const { time, locks, clock } = context;
+  const { time, locks, clock, float } = context;
   const dueMs = time.nowMs() + CONFIRMATION_WAIT_MS;
   for (let tries = 1; ; tries += 1) {
     if (locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
       // After the Retry-After, all locks that wait now are sent or withdrawn.
       throw serviceUnavailable('Too many requests are waiting for the ledger. Retry later.');
     }
+    if (!(await float.allowsLock())) {
+      throw serviceUnavailable(
+        'The service has too little SOL for new jobs. Retry later.',
+        new Error('SVC_SIGNER_KEY has less than 0.05 SOL'),
+      );
+    }
     const tried = { ...request, lockedAtEarliest: clock.nowSeconds() };
     let isGivenUp = false;
-    const sent = locks.add({ ...lockItem(context, tried), isWanted: () => !isGivenUp });
+    const item = { ...lockItem(context, tried), isWanted: () => !isGivenUp };
+    const sent = float.count(locks.add(item));
     const result = await within(Math.max(0, dueMs - time.nowMs()), sent, time);
     if (!result) {
       isGivenUp = true;

@@ -61,7 +61,7 @@ function createScene(
 ) {
   const ends = [sent].flat();
   /** What a test may change: the ledger's time, and how long the first lock has waited. */
-  const state = { nowSeconds: NOW_SECONDS, waitedMs: 0 };
+  const state = { nowSeconds: NOW_SECONDS, waitedMs: 0, hasFloat: true };
   const lateLocks = createBackground();
   const added: Parameters<LedgerContext['locks']['add']>[0][] = [];
   /** What a node reports of any account. */
@@ -92,6 +92,10 @@ function createScene(
     },
     connection: node,
     time: systemTime,
+    float: {
+      allowsLock: async () => state.hasFloat,
+      count: (lock: Promise<SendResult>) => lock,
+    },
   } as unknown as LedgerContext;
   const quoted = {
     ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },
@@ -284,6 +288,20 @@ describe('a lock behind more than the ledger takes', () => {
     expect(added).toEqual([]);
     state.waitedMs = 4_999;
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
+});
+
+describe('a lock that would leave the hot signer too little for settlements', () => {
+  it('is refused unsent', async () => {
+    const { lock, added, state } = createScene(refusedFor('never sent'));
+    state.hasFloat = false;
+    const error = await errorOf(lock());
+    expect(error).toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringMatching('too little SOL'),
+    });
+    expect(String(error?.cause)).toMatch(/SVC_SIGNER_KEY has less than 0.05 SOL/);
+    expect(added).toEqual([]);
   });
 });
 

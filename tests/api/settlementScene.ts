@@ -85,7 +85,7 @@ export async function openSettlementScene({
   const open = () =>
     openLedger({
       config: {
-        SVC_FEE_PAYER_KEYS: [hotSigner],
+        SVC_FEE_PAYER_KEYS: [],
         SVC_SIGNER_KEY: hotSigner,
         SVC_GATEWAY: gateway,
         SVC_SUBMISSIONS_MAX: 64,

@@ -97,11 +97,11 @@ export function createLaneQueue(options: {
   };
 }
 
-/** The keys that pay for transactions, in turn. */
+/** The keys that pay for transactions, in order. */
 interface FeePayers {
   /**
-   * The next in turn that has not been tried; those that could not pay lately come last.
-   * Undefined when all were tried.
+   * The first that has not been tried; those that could not pay lately come last. Undefined when all
+   * were tried.
    */
   next(tried: ReadonlySet<Signer>): Signer | undefined;
   /** It could not pay. @returns whether to log that: once a minute at most */
@@ -119,7 +119,6 @@ export function createFeePayers(options: {
   const { keys, nowMs } = options;
   const passedOverMs = new Map<Signer, number>();
   const warnedMs = new Map<Signer, number>();
-  let turn = 0;
 
   function isLongAgo(times: Map<Signer, number>, payer: Signer): boolean {
     return nowMs() - (times.get(payer) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
@@ -128,9 +127,7 @@ export function createFeePayers(options: {
   return {
     next(tried) {
       const left = keys.filter((key) => !tried.has(key));
-      const able = left.filter((key) => isLongAgo(passedOverMs, key));
-      const choice = able.length > 0 ? able : left;
-      return choice[turn++ % choice.length];
+      return left.find((key) => isLongAgo(passedOverMs, key)) ?? left[0];
     },
     passOver(payer) {
       passedOverMs.set(payer, nowMs());
@@ -214,8 +211,7 @@ export interface SenderLog {
 
 /**
  * @param options.rpc the ledger's node, as `connectRpc` gives it
- * @param options.feePayers take turns, so that no single account's write lock bounds throughput. One
- *   that cannot pay is passed over while others can
+ * @param options.feePayers the first pays, and another one while it cannot
  * @param options.wsUrl where the ledger notifies; without it confirmations are polled for
  * @param options.priorityFee micro-lamports per compute unit, asked for each transaction. If it
  *   fails, so does the send
