@@ -6,7 +6,6 @@ import {
   createAddresses,
   createJobId,
   decodeEvents,
-  ed25519Instruction,
   fetchAllJobs,
   fetchCreditAccount,
   fetchJob,
@@ -20,10 +19,11 @@ import {
   modelText,
   PROGRAM_ID,
   proofMessage,
-  sign,
+  signHashed,
   workerModels,
 } from '../../programs/client/index.ts';
 import {
+  COSTS,
   createBatcher,
   createLedgerClock,
   createSender,
@@ -31,6 +31,7 @@ import {
   type Sender,
   type SendResult,
 } from '../../programs/client/sender/index.ts';
+import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import {
   advanceSeconds,
   LONG_BLOCKHASH_MS,
@@ -98,31 +99,13 @@ function acknowledge({ address: job }: TestJob): TransactionInstruction {
   return jobAcknowledge({ signer: hotSigner.publicKey, gateway, job, worker, attempt: 1 });
 }
 
-function prove({ address: job }: TestJob, ed25519InstructionIndex: number): TransactionInstruction {
-  return jobProve({
-    job,
-    worker: service.worker,
-    ed25519InstructionIndex,
-    outputHash: OUTPUT_HASH,
-    promptTokens: 10,
-    completionTokens: 600,
-  });
-}
-
-/** The worker's proof of `job`, verified. */
-function verification({ address: job }: TestJob): TransactionInstruction {
-  const message = proofMessage({
-    programId: PROGRAM_ID,
-    job,
-    worker: service.worker,
-    attempt: 1,
-    outputHash: OUTPUT_HASH,
-    promptTokens: 10,
-    completionTokens: 600,
-  });
-  const { proofKey } = service;
-  const signature = sign(message, proofKey);
-  return ed25519Instruction({ publicKey: proofKey.publicKey, message, signature });
+/** The worker's proof of `job`. */
+function prove({ address: job }: TestJob): TransactionInstruction {
+  const { worker, proofKey } = service;
+  const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 };
+  const proof = { job, worker, attempt: 1, ...output, requestCommitment: REQUEST };
+  const signature = signHashed(proofMessage({ programId: PROGRAM_ID, ...proof }), proofKey);
+  return jobProve({ ...proof, signature });
 }
 
 function send(instructions: TransactionInstruction[]): Promise<SendResult> {
@@ -179,8 +162,7 @@ describe('a job on the ledger', () => {
     const worker = await fetchWorker(ledger.connection, service.worker);
     const outcome = await send([
       acknowledge(job),
-      verification(job),
-      prove(job, 1),
+      prove(job),
       jobSettle({
         signer: service.hotSigner.publicKey,
         gateway: service.gateway,
@@ -196,8 +178,8 @@ describe('a job on the ledger', () => {
     const events = await eventsOf(outcome);
     expect(events.map(({ name, instructionIndex }) => [name, instructionIndex])).toEqual([
       ['JobAcknowledged', 0],
-      ['JobProven', 2],
-      ['JobSettled', 3],
+      ['JobProven', 1],
+      ['JobSettled', 2],
     ]);
     expect(await statusOf(job)).toBe('settled');
   });
@@ -216,14 +198,15 @@ describe('a job on the ledger', () => {
     const { hotSigner } = service;
     const batcher = createBatcher({
       sender,
-      maxInstructions: 6,
       lingerMs: 1_000,
-      computeUnitLimitEach: COMPUTE_UNITS,
     });
     const jobs = [newJob(), newJob({ maxCredits: 1n }), newJob()];
     const outcomes = await Promise.all(
       jobs.map(({ lock }, index) =>
-        batcher.add({ instructions: [lock], signers: [hotSigner], key: `wallet ${index}` }),
+        batcher.add({
+          ...{ instructions: [lock], costs: [COSTS.job_lock] },
+          ...{ signers: [hotSigner], key: `wallet ${index}` },
+        }),
       ),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'failed', 'landed']);
