@@ -10,6 +10,7 @@ import {
   jobComplete,
   jobLock,
   jobProve,
+  jobRefund,
   jobSettle,
   PROGRAM_ID,
   proofMessage,
@@ -24,6 +25,8 @@ import {
   tokenMintTo,
 } from '../../programs/client/token/instructions.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
+import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
+import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import {
   callThrough,
   deployHostileProgram,
@@ -199,6 +202,22 @@ describe('a job with program addresses as parties', () => {
       findingsOf(await gather(of)).detail('settlement.charge');
     expect(await detail(first)).toContain('(600 proven, 400 counted)');
     expect(await detail(second)).toContain('(600 proven, 300 counted)');
+  });
+
+  it('is found by the transaction of a batch where it is its wallet’s only one', async () => {
+    const { connection } = scene.ledger;
+    const [another] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+    const own = await lock();
+    await scene.wait(REFUNDABLE_SECONDS);
+    const theirs = { job: another?.address as PublicKey, ...scene.service };
+    await scene.send([jobRefund({ job: own, creditAccount }), jobRefund(theirs)], []);
+    const [refund] = await connection.getSignaturesForAddress(own, { limit: 1 }, 'confirmed');
+    const locate = (owner?: PublicKey) =>
+      locateJob({ connection, addresses, named: refund?.signature ?? '', wallet: owner });
+    expect(await locate(wallet)).toEqual(own);
+    expect(await locate(scene.service.wallet.publicKey)).toEqual(theirs.job);
+    await expect(locate()).rejects.toThrow('several jobs');
+    await expect(locate(Keypair.generate().publicKey)).rejects.toThrow('several jobs');
   });
 
   it('is judged by the call of its own, of several in one', async () => {
