@@ -14,7 +14,7 @@ const SALT_BYTES = 32;
 
 /**
  * What a worker signs about the request that it answered (32 bytes): sha256 over the salt and the
- * sha256 of the canonical request. Without the salt nobody can guess a short question.
+ * sha256 of the canonical request. Without the salt a short question cannot be guessed.
  *
  * @param salt 32 random bytes, new for each job
  * @param request as `canonicalJson` takes it

@@ -67,9 +67,10 @@ export async function createForgedScene(
   await scene.fail(jobs.failed);
   // Before the verdict: a worker that was slashed is given no job.
   for (const name of ['expired', 'claimable'] as const) await scene.acknowledge(jobs[name]);
-  for (const name of ['upheld', 'repaid'] as const) await scene.dispute(jobs[name]);
-  await scene.resolve(jobs.repaid, 'upheld_gateway');
+  await scene.dispute(jobs.repaid);
+  await scene.dispute(jobs.upheld);
   await scene.resolve(jobs.upheld, 'upheld_worker');
+  await scene.resolve(jobs.repaid, 'upheld_gateway');
   await scene.settle(jobs.expired);
   await scene.dispute(jobs.expired);
   await scene.disputeAsWallet(jobs.expired);
