@@ -35,7 +35,7 @@ export interface ReadOptions {
 }
 
 /** The layout that this client knows. */
-export const ACCOUNT_VERSION = 2;
+export const ACCOUNT_VERSION = 3;
 const VERSION_OFFSET = 8;
 
 /**

@@ -57,8 +57,8 @@ impl Evidence<'_> {
             worker: self.job.worker(),
             attempt: self.job.attempt(),
         };
-        let messages = [recorded, other]
-            .map(|proof| attempt.proof(&proof.output, proof.request_commitment));
+        let messages =
+            [recorded, other].map(|proof| attempt.proof(&proof.output, proof.request_commitment));
         messages[0].require_signed(self.key, recorded.signature)?;
         messages[1].require_signed(self.key, other.signature)?;
         Ok(sha256(&[messages[0].bytes(), messages[1].bytes()]))

@@ -3,8 +3,7 @@
 use pinocchio::Address;
 
 use crate::{
-    ID, checks::message::Message, limits::PROOF_PREFIX,
-    state::job::Output,
+    ID, checks::message::Message, limits::PROOF_PREFIX, state::job::Output,
     wire::little_endian::U32,
 };
 

@@ -117,9 +117,7 @@ fn subtract(number: &Narrow, other: &Narrow) -> Option<Narrow> {
     let mut difference = [0; 8];
     let mut borrow = 0_i64;
     for (at, part) in difference.iter_mut().enumerate() {
-        borrow = borrow
-            .wrapping_add(i64::from(number[at]))
-            .wrapping_sub(i64::from(other[at]));
+        borrow = borrow.wrapping_add(i64::from(number[at])).wrapping_sub(i64::from(other[at]));
         *part = borrow as u32;
         borrow >>= 32;
     }
