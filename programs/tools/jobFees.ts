@@ -1,10 +1,5 @@
-import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import {
-  createAddresses,
-  jobClose,
-  jobComplete,
-  jobLock,
-} from '../client/index.ts';
+import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { createAddresses, jobClose, jobComplete, jobLock } from '../client/index.ts';
 import { computeBudget } from '../client/sender/transaction.ts';
 import {
   compileMessage,
@@ -142,7 +137,11 @@ function feesOf(steps: ReturnType<typeof stepsFor>, form: Form, most = CALLS_MAX
     const instructions = Array.from({ length: countOf(step) }, step.compose);
     return Math.ceil(feeLamports(instructions, form) / instructions.length);
   };
-  const fees = { lock: feeOf(steps.lock), complete: feeOf(steps.complete), close: feeOf(steps.close) };
+  const fees = {
+    lock: feeOf(steps.lock),
+    complete: feeOf(steps.complete),
+    close: feeOf(steps.close),
+  };
   return {
     locks_per_transaction: countOf(steps.lock),
     completions_per_transaction: countOf(steps.complete),

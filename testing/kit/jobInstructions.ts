@@ -109,11 +109,7 @@ export interface Proven {
 }
 
 /** What a worker proves, and its signature. */
-function proofOf(
-  parties: Pick<JobParties, 'worker' | 'proofKey'>,
-  job: PublicKey,
-  proven: Proven,
-) {
+function proofOf(parties: Pick<JobParties, 'worker' | 'proofKey'>, job: PublicKey, proven: Proven) {
   const worker = proven.worker ?? parties.worker;
   const attempt = proven.attempt ?? 1;
   const output = {

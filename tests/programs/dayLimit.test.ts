@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { claimPay, isEnded, limitSet, lockCredits, spenderSet } from '../../programs/client/index.ts';
+import {
+  claimPay,
+  isEnded,
+  limitSet,
+  lockCredits,
+  spenderSet,
+} from '../../programs/client/index.ts';
 import { createRandom } from '../../testing/random.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -49,11 +55,7 @@ const midnight = async () => ((await world.chain.now()) / DAY + 1n) * DAY;
 /** Each way a lock ends, and what it charges of 12 credits. */
 const ends: [string, bigint, (job: PublicKey) => Promise<unknown>][] = [
   ['completed', 8n, (job) => send(complete(world, job))],
-  [
-    'settled',
-    8n,
-    (job) => send(acknowledge(world, job), prove(world, job), settle(world, job)),
-  ],
+  ['settled', 8n, (job) => send(acknowledge(world, job), prove(world, job), settle(world, job))],
   ['failed', 0n, (job) => send(fail(world, job))],
   [
     'refunded',

@@ -176,7 +176,12 @@ describe('a verdict against the worker', () => {
   it('is not given on receipts, nor the other one on proofs', async () => {
     for (const signer of [world.proofKey, world.hotSigner]) {
       const { outputHash, signature } = evidenceArguments([receiptWith({}, signer)]);
-      const receipts = { key: signer.publicKey, recordedSignature: signature, signature, outputHash };
+      const receipts = {
+        key: signer.publicKey,
+        recordedSignature: signature,
+        signature,
+        outputHash,
+      };
       const isWorkers = signer === world.proofKey;
       const refusal = isWorkers ? 'SignatureInvalid' : 'ProofWrongKey';
       await expectUnproven(refusal, UPHELD_WORKER, [], receipts);

@@ -76,7 +76,9 @@ describe('every exit through other programs', () => {
   it('is refused by the runtime with 4 above it, and nothing changes', async () => {
     const { world, jobs, exits } = await takeThrough(4);
     expect(Object.values(exits)).not.toContain('works');
-    expect([exits.settle, exits.complete]).toEqual(Array(2).fill(expect.stringMatching('CallDepth')));
+    expect([exits.settle, exits.complete]).toEqual(
+      Array(2).fill(expect.stringMatching('CallDepth')),
+    );
     const statuses: Record<string, JobStatus> = { undecided: 'disputed', given: 'processing' };
     for (const [name, job] of Object.entries(jobs)) {
       expect((await readJob(world, job)).status).toBe(statuses[name] ?? name);

@@ -260,12 +260,7 @@ describe('job_complete', () => {
     const twin = await addTwin();
     await refuses('WrongAddress', job, { creditAccount });
     const elsewhere = world.token(creditMint, stranger.publicKey);
-    for (const workerPayout of [
-      elsewhere,
-      twin.payout,
-      addresses.vault,
-      addresses.treasuryVault,
-    ]) {
+    for (const workerPayout of [elsewhere, twin.payout, addresses.vault, addresses.treasuryVault]) {
       await refuses('WrongAddress', job, { workerPayout });
     }
     for (const vault of ['vault', 'treasury_vault']) {

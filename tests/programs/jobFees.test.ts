@@ -6,7 +6,15 @@ import { gatewayUpdate } from '../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { feeLamports, jobFees, largestBatch } from '../../programs/tools/jobFees.ts';
 import { createJobScene } from '../../testing/ledger/jobScene.ts';
-import { acknowledge, complete, composeLock, lockJob, prove, refund, settle } from './support/jobs.ts';
+import {
+  acknowledge,
+  complete,
+  composeLock,
+  lockJob,
+  prove,
+  refund,
+  settle,
+} from './support/jobs.ts';
 import { createWorld } from './support/world.ts';
 
 const UNITS_MAX = 1_400_000;

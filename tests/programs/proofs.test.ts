@@ -85,7 +85,8 @@ describe.each(takers)('a proof that $name takes, by both builds,', ({ compose, f
   const expectOnlyItsOwn = async (signaturesOf: (job: PublicKey) => Uint8Array[]) => {
     const job = await jobIn(world, from);
     const before = await readJob(world, job);
-    for (const signature of signaturesOf(job)) await expectRefused(compose(world, job, { signature }));
+    for (const signature of signaturesOf(job))
+      await expectRefused(compose(world, job, { signature }));
     expect(await readJob(world, job)).toEqual(before);
     await take(compose(world, job, { signature: signHashed(messageOf(job), world.proofKey) }));
     // A Job does not keep the commitment: the event has it.

@@ -84,10 +84,7 @@ export async function takeExits(
   };
   await pass(world, 61n);
   const afterWindow = {
-    resolve: await attempt(
-      await composeVerdict(world, jobs.disputed, 'upheld_worker'),
-      arbiter,
-    ),
+    resolve: await attempt(await composeVerdict(world, jobs.disputed, 'upheld_worker'), arbiter),
     withdraw: await attempt(creditWithdraw(withdrawal), wallet),
     unlock: await attempt(stakeUnlock({ authority, tokens: 100n }), workerAuthority),
     claim: await attempt(claimPay({ claimant: creditAccount })),
