@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { gatewayUpdate, jobClose } from '../../programs/client/index.ts';
 import { computeBudget, LOADED_BYTES_USUAL } from '../../programs/client/sender/transaction.ts';
+import { jobFees } from '../../programs/tools/jobFees.ts';
 import { pass } from '../programs/support/expectations.ts';
 import { complete, composeLock } from '../programs/support/jobs.ts';
 import { createWorld, type World } from '../programs/support/world.ts';
@@ -120,6 +121,27 @@ describe('what the ledger allows, in docs/scaling.md', () => {
       `At about ${hundreds(vault * 0.8)} settlements a second, four fifths of a vault's ${shown(vault)}.`,
     );
     expect(page).toContain(`a block's limit, ${shown(block)} jobs a second`);
+  });
+});
+
+describe('what the ledger takes, in docs/scaling.md', () => {
+  it('is the fee of a job in each shape', () => {
+    const { alone, legacy, legacy_one_pair, version_1, version_1_one_pair } = jobFees().one_key;
+    const rows = [
+      ['one job', alone],
+      ['jobs of any wallets and workers', legacy],
+      ['jobs of one wallet and worker', legacy_one_pair],
+      ['any, in version 1', version_1],
+      ['one pair, in version 1', version_1_one_pair],
+    ] as const;
+    for (const [name, fees] of rows) {
+      const jobs = [
+        fees.locks_per_transaction,
+        fees.completions_per_transaction,
+        fees.closings_per_transaction,
+      ];
+      expect(page).toContain(`\n| ${name} | ${jobs.join(', ')} | ${shown(fees.total)} |\n`);
+    }
   });
 });
 
