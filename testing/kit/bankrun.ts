@@ -84,8 +84,8 @@ export const localAuthority = async (): Promise<Keypair> =>
   );
 
 /**
- * Starts a chain in solana-bankrun, inside this process. It runs every rule of the program, and
- * returns no events.
+ * Starts a chain in solana-bankrun, inside this process. It runs every rule of the program, and returns
+ * no events.
  *
  * @param options.upgradeAuthority deploys the program with the upgradeable loader, as on clusters;
  *   without it the old loader is used, and `localAuthority` initializes the program

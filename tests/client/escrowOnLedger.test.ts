@@ -24,6 +24,7 @@ import {
   workerModels,
 } from '../../programs/client/index.ts';
 import {
+  COSTS,
   createBatcher,
   createLedgerClock,
   createSender,
@@ -229,16 +230,14 @@ describe('a job on the ledger', () => {
 
   it('does not fail other locks of its batch', async () => {
     const { hotSigner } = service;
-    const batcher = createBatcher({
-      sender,
-      maxInstructions: 6,
-      lingerMs: 1_000,
-      computeUnitLimitEach: COMPUTE_UNITS,
-    });
+    const batcher = createBatcher({ sender, lingerMs: 1_000 });
     const jobs = [newJob(), newJob({ maxCredits: 1n }), newJob()];
     const outcomes = await Promise.all(
       jobs.map(({ lock }, index) =>
-        batcher.add({ instructions: [lock], signers: [hotSigner], key: `wallet ${index}` }),
+        batcher.add({
+          ...{ instructions: [lock], costs: [COSTS.job_lock] },
+          ...{ signers: [hotSigner], key: `wallet ${index}` },
+        }),
       ),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'failed', 'landed']);
