@@ -6,6 +6,7 @@ const MEASURES: Readonly<Record<string, string>> = {
   bodies: './bodies/main.ts',
   'compute-units': '../programs/tools/computeUnits.ts',
   console: './console/main.ts',
+  cost: './cost/main.ts',
   growth: './growth/main.ts',
   listing: './listing/main.ts',
   mirror: './mirror/main.ts',

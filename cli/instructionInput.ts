@@ -8,11 +8,9 @@ import {
 } from '@solana/web3.js';
 import { z } from 'zod';
 import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
-import type { SignedMessage } from '../programs/client/instructions.ts';
 import * as builders from '../programs/client/instructions.ts';
 import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
-
-import { verifySignature } from '../programs/client/proof.ts';
+import { type SignedMessage, verifyHashed } from '../programs/client/proof.ts';
 import { asCommandError } from './terminal/asCommandError.ts';
 import { CommandError } from './terminal/output.ts';
 
@@ -89,6 +87,7 @@ const ADDRESS_FIELDS: Readonly<Record<string, Readonly<Record<string, 'pubkey' |
  *
  * @param words `name=value`; a list is separated by commas, 32 bytes are hex
  * @param signer the default for every account that must sign
+ * @param evidence what a verdict rests on, as `evidenceArguments` takes it
  * @throws CommandError with the name of the invalid or missing field
  */
 export function buildInstruction(input: {
@@ -96,8 +95,9 @@ export function buildInstruction(input: {
   words: readonly string[];
   signer: PublicKey | undefined;
   programId: PublicKey;
+  evidence?: readonly SignedMessage[] | undefined;
 }): TransactionInstruction {
-  const { name, words, signer, programId } = input;
+  const { name, words, signer, programId, evidence = [] } = input;
   const item = IDL.instructions.find((candidate) => candidate.name === name);
   const build = (builders as unknown as Record<string, Build | undefined>)[camelCase(name)];
   if (!item || !build) {
@@ -106,15 +106,14 @@ export function buildInstruction(input: {
   }
   const types = fieldTypes(item);
   const named = parseWords(words, types, name);
-  const fields: Record<string, unknown> = { programId };
+  const explain = (error: Error) => describeFault(error, name, [...types.keys()]);
+  const given = asCommandError(() => evidenceFields(name, evidence), explain);
+  const fields: Record<string, unknown> = { programId, ...given };
   for (const account of item.accounts) {
     if (account.signer && signer) fields[camelCase(account.name)] = signer;
   }
   for (const [field, value] of named) fields[camelCase(field)] = value;
-  const instruction = asCommandError(
-    () => buildWhole(name, build, fields),
-    (error) => describeFault(error, name, [...types.keys()]),
-  );
+  const instruction = asCommandError(() => buildWhole(item, build, fields), explain);
   item.accounts.forEach((account, index) => {
     const { pubkey } = instruction.keys[index] as AccountMeta;
     const value = named.get(account.name);
@@ -125,6 +124,13 @@ export function buildInstruction(input: {
     }
   });
   return instruction;
+}
+
+/** The arguments that signed messages fill in. @throws Error for an instruction that takes none */
+function evidenceFields(name: string, evidence: readonly SignedMessage[]): object {
+  if (name === 'dispute_resolve') return builders.evidenceArguments(evidence);
+  if (evidence.length === 0) return {};
+  throw new Error(`${name} takes no --signed-message: dispute_resolve does`);
 }
 
 /** Every field that an instruction has, by its name in the reference. */
@@ -154,7 +160,7 @@ function parseWords(
 
 /** Builds the instruction. The error names the field that an address lacks. */
 function buildWhole(
-  name: string,
+  { name, args }: InstructionInterface,
   build: Build,
   fields: Record<string, unknown>,
 ): TransactionInstruction {
@@ -168,6 +174,8 @@ function buildWhole(
   try {
     return build(observed);
   } catch (error) {
+    // A builder that copies its input reads no field that is missing.
+    absent ??= args.map((argument) => camelCase(argument.name)).find((field) => !(field in fields));
     if ((error as Error).name !== 'TypeError' || absent === undefined) throw error;
     throw new Error(`${name} needs ${absent}`, { cause: error });
   }
@@ -207,7 +215,8 @@ const signedMessageFile = z.strictObject({
 });
 
 /**
- * Reads a file with one signed message: `{"public_key": base58, "message": hex, "signature": base58}`.
+ * Reads a file with one proof or receipt, signed over its sha256:
+ * `{"public_key": base58, "message": hex, "signature": base58}`.
  *
  * @throws CommandError when it has another form, or the signature is not the key's
  */
@@ -218,7 +227,7 @@ export function readSignedMessage(path: string): SignedMessage {
     message: new Uint8Array(Buffer.from(message, 'hex')),
     signature: readPart(path, 'signature', () => base58.decode(signature)),
   };
-  if (verifySignature(signed)) return signed;
+  if (verifyHashed(signed)) return signed;
   throw new CommandError(`${path}: the signature is not ${public_key}'s over this message.`);
 }
 

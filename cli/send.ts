@@ -8,7 +8,7 @@ import {
 import { Command } from 'commander';
 import { describePayerShortage } from '../common/payerShortage.ts';
 import { PROGRAM_ID, TOKEN_PROGRAM } from '../programs/client/addresses.ts';
-import { ed25519Instruction, type SignedMessage } from '../programs/client/instructions.ts';
+import type { SignedMessage } from '../programs/client/proof.ts';
 import {
   getBlockHeight,
   getLatestBlockhash,
@@ -29,14 +29,12 @@ import { addLedgerOptions, type LedgerOptions, withLedgerNode } from './terminal
 import { CommandError } from './terminal/output.ts';
 import { sendTransaction } from './terminal/sendTransaction.ts';
 
-/** An instruction that was sent after the signatures that it needs. */
+/** An instruction that was sent. */
 interface SentInstruction {
   /** As in the program's reference. */
   readonly name: string;
   readonly instruction: TransactionInstruction;
   readonly payer: PublicKey;
-  /** What the ed25519 program verifies before it. */
-  readonly signed: readonly SignedMessage[];
 }
 
 /** The programs that the escrow calls, and their errors that may occur. */
@@ -70,11 +68,8 @@ export async function describeRefusal(
   const word = number === undefined ? name : `error ${number}`;
   if (instructionIndex === null) return `The ledger refused it: ${name}.`;
   if (code !== null) return `The escrow program refused ${sent.name}: ${name}.`;
-  if (instructionIndex < sent.signed.length) {
-    return `The ed25519 program refused the signed message ${instructionIndex + 1}: ${word}.`;
-  }
   // The sender appends instructions of the compute budget program.
-  if (instructionIndex > sent.signed.length) {
+  if (instructionIndex > 0) {
     return `The compute budget program refused the limits of ${sent.name}: ${word}.`;
   }
   const program = await failingProgram(refusal, sent, rpc);
@@ -99,12 +94,12 @@ export async function describeRefusal(
  */
 async function failingProgram(
   refusal: Refusal,
-  { instruction, payer, signed }: SentInstruction,
+  { instruction, payer }: SentInstruction,
   rpc: Rpc,
 ): Promise<string | undefined> {
-  const instructions = [...signed.map(ed25519Instruction), instruction];
+  const draft = { payer, instructions: [instruction], watched: [] };
   // A failed simulation must not hide the refusal.
-  const asked = simulate(rpc, { payer, instructions, watched: [], commitment: 'confirmed' });
+  const asked = simulate(rpc, { ...draft, commitment: 'confirmed' });
   const answer = await asked.catch(() => undefined);
   if (!answer?.err || refusalOf(answer.err).name !== refusal.name) return undefined;
   // The innermost program fails first.
@@ -137,20 +132,18 @@ export function createSendCommand(): Command {
     )
     .option(
       '--signed-message <file>',
-      'a message that the ed25519 program verifies before the instruction; repeat for more',
+      'a proof or receipt that a verdict rests on; repeat for a second',
       (path: string, read: readonly SignedMessage[] = []) => [...read, readSignedMessage(path)],
     )
     .option('--print', 'print the message in base58 instead of signing and sending it')
     .action(async (name: string, words: string[], options: Options) => {
       const { signer: signers = [], program: programId = PROGRAM_ID } = options;
-      const { signedMessage: signed = [] } = options;
       const signer = signers[0]?.publicKey;
-      const instruction = buildInstruction({ name, words, signer, programId });
+      const { signedMessage: evidence } = options;
+      const instruction = buildInstruction({ name, words, signer, programId, evidence });
       console.error(describeAccounts(name, instruction));
       const answer = await withLedgerNode(options, ({ rpc }) =>
-        options.print
-          ? print([...signed.map(ed25519Instruction), instruction], rpc)
-          : send({ name, instruction, signed }, rpc, signers),
+        options.print ? print(instruction, rpc) : send({ name, instruction }, rpc, signers),
       );
       console.log(answer);
     });
@@ -158,7 +151,7 @@ export function createSendCommand(): Command {
 
 /** @returns the transaction's signature, once it is confirmed */
 async function send(
-  { name, instruction, signed }: Omit<SentInstruction, 'payer'>,
+  { name, instruction }: Omit<SentInstruction, 'payer'>,
   rpc: Rpc,
   signers: readonly Keypair[],
 ): Promise<string> {
@@ -167,13 +160,13 @@ async function send(
   if (!payer || missing.length > 0) {
     throw new CommandError(`Needs --signer for ${missing.join(' and ') || 'the fee'}.`);
   }
-  const sent = { name, instruction, signed, payer: payer.publicKey };
+  const sent = { name, instruction, payer: payer.publicKey };
   return sendTransaction(
     rpc,
     {
       payer,
       signers: others,
-      instructions: [...signed.map(ed25519Instruction), instruction],
+      instructions: [instruction],
       computeUnitLimit: COMPUTE_UNITS_MAX,
     },
     async (refusal) =>
@@ -183,16 +176,14 @@ async function send(
 }
 
 /** The multisig replaces the message's blockhash; the first signing account pays. */
-async function print(instructions: TransactionInstruction[], rpc: Rpc): Promise<string> {
-  const feePayer = instructions.at(-1)?.keys.find(({ isSigner }) => isSigner)?.pubkey;
+async function print(instruction: TransactionInstruction, rpc: Rpc): Promise<string> {
+  const feePayer = instruction.keys.find(({ isSigner }) => isSigner)?.pubkey;
   if (!feePayer) throw new CommandError('This instruction needs no signer: send it from any key.');
   const { value } = await getLatestBlockhash(rpc, { commitment: 'confirmed' });
   console.error(await describeLife(value.lastValidBlockHeight, rpc));
   const blockhash = base58.decode(value.blockhash);
-  const version = 'legacy';
-  return base58.encode(
-    encodeMessage(compileMessage({ version, instructions, feePayer, blockhash })),
-  );
+  const content = { instructions: [instruction], feePayer, blockhash };
+  return base58.encode(encodeMessage(compileMessage({ version: 'legacy', ...content })));
 }
 
 /** For how long the printed message may be signed as it is, by the ledger's own pace. */

@@ -10,7 +10,8 @@ import { claimRequests, storeAnswers } from '../../api/sql/requests.ts';
 import { createPool } from '../../common/postgres.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { sign, verifySignature } from '../../programs/client/proof.ts';
+import { sign, signHashed, verifyHashed } from '../../programs/client/proof.ts';
+import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // The minimum for a paid and proven answer, without the ledger. It creates a job id, reads key and
@@ -20,19 +21,20 @@ import { costMetrics } from '../costMetrics.ts';
 const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
 const { BENCH_WORKER_ADDRESS: workerAddress, BENCH_PROGRAM: programId } = process.env;
 const LIFETIME_SECONDS = 600;
-const SIGNED_BYTES = 149;
+const SIGNED_BYTES = 181;
+const TOKEN_LIMIT = 2_000;
 
 const database = createPool({ databaseUrl, applicationName: 'svc-bench', plansOnce: true });
 const signer = Keypair.generate();
 const creditAccount = Keypair.generate().publicKey;
 const message = randomBytes(SIGNED_BYTES);
-const signature = sign(message, signer);
+const signature = signHashed(message, signer);
 const dispatcher = new Agent();
 
 const server = createServer(async (incoming, response) => {
   if (incoming.url === '/metrics') return void response.end(costMetrics());
   const key = String(incoming.headers.authorization).slice('Bearer '.length);
-  const { model, messages, stream } = (await json(incoming)) as Record<string, unknown>;
+  const { model, messages, stream } = (await json(incoming)) as Record<string, Json>;
   const requestKey = createHash('sha256').update(JSON.stringify(messages)).digest();
   const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
   const jobId = formatJobId(bytes);
@@ -40,6 +42,7 @@ const server = createServer(async (incoming, response) => {
   const [payer] = await selectKeysAndAccounts(database, [hashKey(key)]);
   const wallet = payer?.wallet ?? '';
   await claimRequests(database, [{ ...request, wallet, bodyHmac: requestKey }]);
+  const salt = randomBytes(32);
   const asked = await sendRequest(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
@@ -50,7 +53,8 @@ const server = createServer(async (incoming, response) => {
       program_id: programId,
       worker_address: workerAddress,
       attempt: 1,
-      token_limit: 2_000,
+      token_limit: TOKEN_LIMIT,
+      request_salt: salt.toString('hex'),
       chat: { model, messages },
     }),
   });
@@ -59,8 +63,9 @@ const server = createServer(async (incoming, response) => {
     answer += chunk;
     if (stream) response.write(chunk);
   }
-  const isProven = verifySignature({ publicKey: signer.publicKey, message, signature });
-  const receipt = Buffer.from(sign(message, signer)).toString('hex');
+  requestCommitment(salt, { model, messages, token_limit: TOKEN_LIMIT });
+  const isProven = verifyHashed({ publicKey: signer.publicKey, message, signature });
+  const receipt = Buffer.from(signHashed(message, signer)).toString('hex');
   const kept = { ...request, wallet, sealed: Buffer.from(answer) };
   const store = storeAnswers(database, [kept]);
   if (!stream) await store;

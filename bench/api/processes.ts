@@ -5,6 +5,8 @@ import { createPool } from '../../common/postgres.ts';
 
 /** The application name of the stubbed indexer's connections. */
 export const MIRRORING = 'bench-mirror';
+/** Where the stubbed ledger announces settled jobs to it. */
+export const SETTLED = 'bench_settled';
 /** Linux counts in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 

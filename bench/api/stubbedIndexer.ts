@@ -1,10 +1,9 @@
 import pg from 'pg';
 import { batched } from '../../common/database/batched.ts';
 import { endWithParent } from '../../common/shutdown.ts';
-import { MIRRORING } from './processes.ts';
-import { settledJob } from './stubbedSender.ts';
+import { MIRRORING, SETTLED } from './processes.ts';
 
-// Writes settled jobs to the mirror as soon as their transactions are announced, as the indexer does.
+// Writes settled jobs to the mirror as soon as the stubbed ledger announces them, as the indexer does.
 // It writes the columns that the API reads, and notifies.
 
 const connection = { connectionString: process.env.DATABASE_URL, application_name: MIRRORING };
@@ -41,7 +40,7 @@ const mirror = batched<string, void>({
   },
 });
 
-hints.on('notification', ({ payload = '' }) => void mirror(settledJob(payload)));
-await hints.query('listen ledger_hint');
+hints.on('notification', ({ payload = '' }) => void mirror(payload));
+await hints.query(`listen ${SETTLED}`);
 endWithParent();
 process.stdout.write(`${JSON.stringify({ ready: true, url: '' })}\n`);

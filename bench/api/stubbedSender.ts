@@ -3,42 +3,29 @@ import { Keypair } from '@solana/web3.js';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
 
-/** Position of the job among the accounts of `job_settle`, which comes last in its transaction. */
-const SETTLED_JOB_INDEX = 3;
-/** The length of a signature in base58. */
-const SIGNATURE_CHARACTERS = 88;
-/** The signature of every transaction without a settlement. */
+/** Position of the job among the accounts of `job_complete`. */
+const JOB_INDEX = 3;
+/** Of every transaction. */
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(1));
 
 /**
- * Confirms every transaction at once. A settlement's signature begins with the job's address, so that
- * the stubbed indexer knows the job.
+ * Confirms every transaction at once.
  *
- * @param announce announces a settlement to the stubbed indexer
+ * @param announce announces a settled job to the stubbed indexer
  */
-export function createStubbedSender(announce: (signature: string) => void): Sender {
+export function createStubbedSender(announce: (job: string) => void): Sender {
   const feePayer = Keypair.generate().publicKey;
   return {
     async send({ instructions, lane }) {
       const sent = typeof instructions === 'function' ? instructions(feePayer) : instructions;
-      const job = sent.at(-1)?.keys[SETTLED_JOB_INDEX]?.pubkey;
-      if (lane !== 'settlements' || !job) {
-        return { status: 'landed', signature: SIGNATURE, slot: 1 };
+      const settled = lane === 'settlements' ? sent : [];
+      for (const { keys } of settled) {
+        const job = keys[JOB_INDEX]?.pubkey;
+        if (job) announce(toBase58(job));
       }
-      const signature = signatureOf(toBase58(job));
-      announce(signature);
-      return { status: 'landed', signature, slot: 1 };
+      return { status: 'landed', signature: SIGNATURE, slot: 1 };
     },
     waitedMs: () => 0,
     close: () => undefined,
   };
-}
-
-function signatureOf(job: string): string {
-  return `${job}.`.padEnd(SIGNATURE_CHARACTERS, '1');
-}
-
-/** The job that a transaction with this signature settled. */
-export function settledJob(signature: string): string {
-  return signature.slice(0, signature.indexOf('.'));
 }

@@ -1,19 +1,13 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Connection } from '@solana/web3.js';
-import { createLogger } from '../../common/logger.ts';
-import { createShutdown } from '../../common/shutdown.ts';
+import type { Connection } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
-import { startChild } from '../../stack/child.ts';
-import { loadConfig } from '../../stack/config.ts';
-import { startStack } from '../../stack/start.ts';
 import { putUnderLoad, type Target } from '../load.ts';
 import { buyCredits } from './buyCredits.ts';
 import { closeJobs } from './closeJobs.ts';
 import { cpuBetween, readParts } from './parts.ts';
 import { costTable, idleLine, latencyTable, memoryLine, p50Of, partsTable } from './report.ts';
+import { CREDITS_PER_JOB, createBenchShutdown, type Path, startPath } from './startPath.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
 // Measures what the path through escrow, routing, proof and settlement adds to an upstream that
@@ -21,8 +15,6 @@ import { newestSignature, readCosts } from './transactions.ts';
 
 /** Requests until V8 has compiled the hot code. */
 const WARM_UP_REQUESTS = 3_000;
-/** A job costs 2 credits and locks no more. */
-const CREDITS_PER_JOB = 2;
 const REQUESTS_MIN = 300;
 /** A request takes thirty times as long where slots do. */
 const REQUESTS_MIN_MAINNET = 60;
@@ -47,13 +39,7 @@ const rounds = values.clients.split(',').map(Number);
 const [first = 1] = rounds;
 const isMainnet = values.profile === 'mainnet';
 
-const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
-// The database's own user must have access.
-await chmod(folder, 0o755);
-const logger = createLogger({ name: 'bench', level: 'error' });
-const shutdown = createShutdown({ logger, timeoutMs: 60_000 });
-shutdown.add('folder', () => rm(folder, { recursive: true }));
-shutdown.onSignals();
+const shutdown = createBenchShutdown();
 
 try {
   await run();
@@ -61,79 +47,23 @@ try {
   await shutdown.run();
 }
 
-/** The bare upstream, the service before it, and the service's ledger. */
-interface Measured {
-  bare: Target;
-  service: Target;
-  connection: Connection;
-}
-
 async function run(): Promise<void> {
-  const upstreamUrl = await startUpstream();
-  const startedMs = performance.now();
-  const stack = await openStack(upstreamUrl);
-  const { apiKey, model } = stack;
-  const measured: Measured = {
-    bare: { url: upstreamUrl, apiKey, model },
-    service: { url: `${stack.baseUrl}/v1`, apiKey, model },
-    connection: new Connection(stack.rpcUrl, { wsEndpoint: stack.wsUrl }),
-  };
+  const path = await startPath(shutdown, { LOCALNET_PROFILE: values.profile });
   const machine = `${availableParallelism()} processors, ${process.platform}`;
   console.log(`Node ${process.version}, ${machine}, the ledger as in ${values.profile}`);
-  await putUnderLoad(measured.service, { clients: 1, requests: 1, stream: false });
-  const toFirstAnswer = (performance.now() - startedMs) / 1_000;
+  await putUnderLoad(path.service, { clients: 1, requests: 1, stream: false });
+  const toFirstAnswer = (performance.now() - path.startedMs) / 1_000;
   console.log(`From the start to the first paid answer: ${toFirstAnswer.toFixed(1)} s.`);
   const jobsMax = 100_000 + 10 * Number(values.jobs);
-  await buyCredits(stack.rpcUrl, {
-    wallet: stack.wallet,
+  await buyCredits(path.rpcUrl, {
+    wallet: path.wallet,
     credits: BigInt(CREDITS_PER_JOB * jobsMax),
   });
   const warmUp = { clients: isMainnet ? MANY_CLIENTS : 16, requests: WARM_UP_REQUESTS };
-  await putUnderLoad(measured.service, { ...warmUp, stream: false });
+  await putUnderLoad(path.service, { ...warmUp, stream: false });
   await measureIdle();
-  await compareLater(await measureRounds(measured), measured);
-  await measureClosing(measured.connection);
-}
-
-function endWith(error: Error): void {
-  console.error(error.message);
-  process.exitCode = 1;
-  void shutdown.run().then(() => process.exit());
-}
-
-async function startUpstream(): Promise<string> {
-  const upstream = startChild({
-    name: 'upstream',
-    script: 'bench/upstream.ts',
-    logFolder: folder,
-    environment: process.env,
-  });
-  shutdown.add('upstream', upstream.stop);
-  const url = await upstream.ready;
-  void upstream.exited.then(({ how }) => endWith(new Error(`The upstream ${how}.`)));
-  return url;
-}
-
-async function openStack(upstreamUrl: string) {
-  const environment = {
-    ...process.env,
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    LOCALNET_PROFILE: values.profile,
-    WORKER_UPSTREAM_URL: upstreamUrl,
-    SVC_DATA_DIR: join(folder, 'data'),
-  };
-  const { stack } = await startStack({
-    config: loadConfig(environment),
-    environment,
-    folder,
-    shutdown,
-    onExit: endWith,
-    onRestart: console.error,
-    ending: new AbortController().signal,
-    report: () => undefined,
-  });
-  return stack;
+  await compareLater(await measureRounds(path), path);
+  await measureClosing(path.connection);
 }
 
 async function measureIdle(): Promise<void> {
@@ -143,17 +73,17 @@ async function measureIdle(): Promise<void> {
 }
 
 /** @returns the median of the first round's plain answers */
-async function measureRounds(measured: Measured): Promise<number> {
+async function measureRounds(path: Path): Promise<number> {
   let fresh = Number.NaN;
   for (const clients of rounds) {
-    const round = await measureRound(clients, measured);
+    const round = await measureRound(clients, path);
     if (Number.isNaN(fresh)) fresh = p50Of(round.plain);
     console.log(`\n${latencyTable(round)}\n\n${partsTable(round)}\n\n${costTable(round.costs)}`);
   }
   return fresh;
 }
 
-async function measureRound(clients: number, { bare, service, connection }: Measured) {
+async function measureRound(clients: number, { bare, service, connection }: Path) {
   const requests = Math.max(
     isMainnet ? REQUESTS_MIN_MAINNET : REQUESTS_MIN,
     clients * REQUESTS_PER_CLIENT,
@@ -177,10 +107,10 @@ async function measureRound(clients: number, { bare, service, connection }: Meas
 }
 
 /** Compares a single client after more jobs, and after a rest, with the first round. */
-async function compareLater(fresh: number, measured: Measured): Promise<void> {
+async function compareLater(fresh: number, path: Path): Promise<void> {
   const memory = readParts();
   const compare = async (what: string): Promise<void> => {
-    const again = p50Of((await measureRound(first, measured)).plain);
+    const again = p50Of((await measureRound(first, path)).plain);
     console.log(
       `\nAfter ${what}: p50 ${again.toFixed(1)} ms, ${(again / fresh).toFixed(2)} × the first.\n` +
         memoryLine(memory, readParts()),
@@ -188,7 +118,7 @@ async function compareLater(fresh: number, measured: Measured): Promise<void> {
   };
   const jobs = Number(values.jobs);
   if (jobs > 0) {
-    const load = await putUnderLoad(measured.service, {
+    const load = await putUnderLoad(path.service, {
       clients: MANY_CLIENTS,
       requests: jobs,
       stream: false,

@@ -1,9 +1,13 @@
 import { base58 } from '@scure/base';
 import type { Connection } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { IDL } from '../../programs/client/codec.ts';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import { getTransaction } from '../../programs/client/rpc/methods.ts';
-import { VERSION_MAX } from '../../programs/client/wire/index.ts';
+import {
+  type CompiledInstruction,
+  decodeTransaction,
+  VERSION_MAX,
+} from '../../programs/client/wire/index.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 
 /** All transactions with the same instructions of the program, and their total cost. */
@@ -15,16 +19,13 @@ export interface TransactionCosts {
   jobs: number;
   computeUnits: number;
   feeLamports: number;
+  /** As the network carries them. */
+  bytes: number;
 }
 
-/** A transaction of any version, as far as it is read here. */
-interface TransactionJson {
-  readonly transaction: {
-    readonly message: {
-      readonly accountKeys: readonly string[];
-      readonly instructions: readonly { readonly programIdIndex: number; readonly data: string }[];
-    };
-  };
+/** A transaction of any version, as its node has it. */
+interface Landed {
+  readonly transaction: readonly [base64: string, encoding: 'base64'];
   readonly meta: { readonly computeUnitsConsumed: number; readonly fee: number } | null;
 }
 
@@ -38,7 +39,7 @@ export async function newestSignature(connection: Connection): Promise<string | 
 }
 
 /**
- * Reads the costs of the program's transactions from the ledger: all after `until`, up to a page.
+ * Reads the costs of the program's transactions from the ledger: all that succeeded after `until`.
  *
  * @param until a signature; it and older ones are excluded
  */
@@ -46,49 +47,69 @@ export async function readCosts(
   connection: Connection,
   until: string | undefined,
 ): Promise<TransactionCosts[]> {
-  const found = await connection.getSignaturesForAddress(
-    PROGRAM_ID,
-    { limit: PAGE, ...(until && { until }) },
-    'confirmed',
-  );
-  const signatures = found.filter(({ err }) => err === null).map(({ signature }) => signature);
+  const signatures = await readSignatures(connection, until);
   const byInstructions = new Map<string, TransactionCosts>();
   const rpc = connectRpc({ url: connection.rpcEndpoint });
+  const config = { encoding: 'base64', commitment: 'confirmed' };
   while (signatures.length > 0) {
-    const read = signatures.splice(0, AT_ONCE).map((signature) =>
-      getTransaction(rpc, signature, {
-        commitment: 'confirmed',
-        maxSupportedTransactionVersion: VERSION_MAX,
-      }),
-    );
-    for (const transaction of await Promise.all(read)) {
-      if (transaction) add(byInstructions, transaction as TransactionJson);
-    }
+    const read = signatures
+      .splice(0, AT_ONCE)
+      .map((signature) =>
+        rpc.ask(
+          'getTransaction',
+          [signature, { ...config, maxSupportedTransactionVersion: VERSION_MAX }],
+          (found) => found as Landed | null,
+        ),
+      );
+    for (const landed of await Promise.all(read)) if (landed) add(byInstructions, landed);
   }
   return [...byInstructions.values()];
 }
 
-function add(
-  byInstructions: Map<string, TransactionCosts>,
-  { transaction: { message }, meta }: TransactionJson,
-): void {
-  const programId = PROGRAM_ID.toBase58();
-  const names = message.instructions
-    .filter(({ programIdIndex }) => message.accountKeys[programIdIndex] === programId)
-    .map(
-      ({ data }) => coder.instruction.decode(Buffer.from(base58.decode(data)))?.name ?? 'unknown',
-    );
-  const instructions = [...new Set(names)].join(' + ');
+async function readSignatures(
+  connection: Connection,
+  until: string | undefined,
+): Promise<string[]> {
+  const signatures: string[] = [];
+  let before: string | undefined;
+  for (;;) {
+    const place = { limit: PAGE, ...(until && { until }), ...(before && { before }) };
+    const page = await connection.getSignaturesForAddress(PROGRAM_ID, place, 'confirmed');
+    signatures.push(...page.flatMap(({ err, signature }) => (err === null ? [signature] : [])));
+    if (page.length < PAGE) return signatures;
+    before = page.at(-1)?.signature;
+  }
+}
+
+function add(byInstructions: Map<string, TransactionCosts>, { transaction, meta }: Landed): void {
+  const wire = Buffer.from(transaction[0], 'base64');
+  const { keys: keyBytes, instructions: all } = decodeTransaction(wire);
+  const keys = keyBytes.map((key) => base58.encode(key));
+  const own = all.filter(({ programIdIndex }) => keys[programIdIndex] === PROGRAM_ID.toBase58());
+  const named = own.map((instruction) => ({ ...instruction, name: nameOf(instruction) }));
+  const instructions = [...new Set(named.map(({ name }) => name))].join(' + ');
+  const jobs = new Set(named.map(({ name, accounts }) => keys[accounts[jobIndexOf(name)] ?? -1]));
   const costs = byInstructions.get(instructions) ?? {
     instructions,
     transactions: 0,
     jobs: 0,
     computeUnits: 0,
     feeLamports: 0,
+    bytes: 0,
   };
   costs.transactions += 1;
-  costs.jobs += names.filter((name) => name === names[0]).length;
+  costs.jobs += jobs.size;
   costs.computeUnits += meta?.computeUnitsConsumed ?? 0;
   costs.feeLamports += meta?.fee ?? 0;
+  costs.bytes += wire.length;
   byInstructions.set(instructions, costs);
 }
+
+const nameOf = ({ data }: CompiledInstruction): string =>
+  coder.instruction.decode(Buffer.from(data))?.name ?? 'unknown';
+
+/** The place of the job among an instruction's accounts; -1 where it has none. */
+const jobIndexOf = (name: string): number =>
+  IDL.instructions
+    .find((instruction) => instruction.name === name)
+    ?.accounts.findIndex((account) => account.name === 'job') ?? -1;

@@ -5,7 +5,6 @@ import {
   createJobId,
   creditBuy,
   creditOpen,
-  ed25519Instruction,
   jobAcknowledge,
   jobClose,
   jobLock,
@@ -13,7 +12,7 @@ import {
   jobSettle,
   PROGRAM_ID,
   proofMessage,
-  sign,
+  signHashed,
   stakeDeposit,
   workerHost,
   workerRegister,
@@ -24,6 +23,7 @@ import {
   tokenMintTo,
 } from '../../programs/client/token/instructions.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
+import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import {
   callThrough,
   deployHostileProgram,
@@ -98,13 +98,13 @@ beforeAll(async () => {
     ],
     [],
   );
-  const proven = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 };
+  const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 };
+  const proven = { ...output, requestCommitment: REQUEST };
   const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt: 1, ...proven });
-  const { publicKey } = proofKey;
+  const signature = signHashed(message, proofKey);
   await scene.send(
     [
-      ed25519Instruction({ publicKey, message, signature: sign(message, proofKey) }),
-      jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
+      jobProve({ job, worker, ...proven, signature }),
       callThrough(
         jobSettle({
           signer: wallet,

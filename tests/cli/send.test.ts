@@ -141,7 +141,7 @@ describe('svc send with a refused instruction', () => {
     const wallet = Keypair.generate().publicKey;
     const { publicKey: spender } = SPENDER;
     const instruction = creditOpen({ payer, wallet, spender, ...UNLIMITED });
-    let sent = { name: 'credit_open', instruction, payer, signed: [] };
+    let sent = { name: 'credit_open', instruction, payer };
     const describe = (instructionIndex: number | null, name: string, rpc: Rpc) =>
       describeRefusal({ name, code: null, instructionIndex }, sent, rpc);
     const { rpc } = ledger;

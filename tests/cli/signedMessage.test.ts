@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { readSignedMessage } from '../../cli/instructionInput.ts';
-import { fetchJob, type SignedMessage } from '../../programs/client/index.ts';
+import { fetchJob, type SignedMessage, sign, signHashed } from '../../programs/client/index.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
@@ -65,10 +65,37 @@ async function decide(signed: readonly SignedMessage[]) {
 }
 
 describe('svc send with signed messages', () => {
-  it('is refused by the program where evidence is missing', async () => {
-    expect(await decide([])).toEqual({
+  it('is refused by the program where evidence is missing or of another key', async () => {
+    const refused = (by: string) => ({
       code: 1,
-      last: 'The escrow program refused dispute_resolve: ProofMissing. Nothing was changed.',
+      last: `The escrow program refused dispute_resolve: ${by}. Nothing was changed.`,
+    });
+    expect(await decide([])).toEqual(refused('ProofWrongKey'));
+    const { message } = proofs[1];
+    const hotSigner = scene.service.hotSigner;
+    const strange = { publicKey: hotSigner.publicKey, message };
+    const signed = { ...strange, signature: signHashed(message, hotSigner) };
+    expect(await decide([signed, signed])).toEqual(refused('ProofWrongKey'));
+    // Both messages are verified with the first one's key.
+    expect(await decide([proofs[0], signed])).toEqual(refused('SignatureInvalid'));
+  });
+
+  it('is refused before it is sent where the messages have another form', async () => {
+    const see = 'See docs/instructions/dispute_resolve.md for its fields.';
+    const alone = await decide([proofs[0]]);
+    expect(alone).toEqual({ code: 1, last: `The evidence is no delivery receipt. ${see}` });
+    const thrice = await decide([...proofs, proofs[0]]);
+    expect(thrice).toEqual({ code: 1, last: `The evidence is not two proofs. ${see}` });
+  });
+
+  it('is refused by the name of an instruction that takes no evidence', async () => {
+    const { error, code } = await runCli([
+      ...['send', 'slash_burn', '--rpc', scene.ledger.rpcUrl, '--signed-message', write(proofs[0])],
+      `stake_mint=${scene.service.mints.stake}`,
+    ]);
+    expect({ code, error }).toEqual({
+      code: 1,
+      error: expect.stringContaining('slash_burn takes no --signed-message: dispute_resolve does.'),
     });
   });
 
@@ -105,6 +132,11 @@ describe('a file with a signed message', () => {
     [
       'has a signature of another key',
       () => write({ ...proofs[0], publicKey: Keypair.generate().publicKey }),
+      /the signature is not \w+'s over this message/,
+    ],
+    [
+      'is signed over the message itself',
+      () => write({ ...proofs[0], signature: sign(proofs[0].message, scene.service.proofKey) }),
       /the signature is not \w+'s over this message/,
     ],
   ])('is refused by name where it %s', (_, path, error) => {

@@ -5,7 +5,7 @@ import { auditWallet, isOpen, type JobAccount, type LedgerState, readLedger } fr
 import { createEpisode, type Episode } from './episodes.ts';
 import type { Scene } from './scene.ts';
 import { drawWeighted, type Tally } from './tally.ts';
-import { convictInnocent, lockForOneself, replayRequests } from './thieves.ts';
+import { chargeUnproven, convictInnocent, lockForOneself, replayRequests } from './thieves.ts';
 import { WORLD_FAULTS, WORLD_WEIGHTS } from './worldFaults.ts';
 
 const POLL_MS = 50;
@@ -59,8 +59,12 @@ export async function playRound(scene: Scene, random: Random, tally: Tally): Pro
 
   const stolen: string[] = [];
   async function steal(): Promise<void> {
+    const { thief } = scene;
     if (random.below(2) === 0) {
-      stolen.push(...(await lockForOneself(scene, { random, tally, thief: scene.thief })));
+      stolen.push(...(await lockForOneself(scene, { random, tally, thief })));
+    }
+    if (random.below(4) === 0) {
+      stolen.push(...(await chargeUnproven(scene, { random, tally, thief })));
     }
   }
   const watch = { scene, look, advanceSeconds };

@@ -1,12 +1,14 @@
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import {
-  ed25519Instruction,
-  jobProve,
-  type SignedMessage,
-} from '../../programs/client/instructions.ts';
+import { jobProve } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage, sign } from '../../programs/client/proof.ts';
+import {
+  type ProvenOutput,
+  proofMessage,
+  type SignedMessage,
+  signHashed,
+} from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
+import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import type { RunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
@@ -29,27 +31,21 @@ export async function proveGarbage(service: RunningService, thief: TestWorker): 
       outputHash: new Uint8Array(32).fill(7),
       promptTokens: 1,
       completionTokens: 2_000,
+      requestCommitment: REQUEST,
     };
     const { address: job, data } = found;
-    const proof = signedProof(thief, { job: job.toBase58(), attempt: data.attempt, ...output });
+    const proof = { job: job.toBase58(), attempt: data.attempt, ...output };
+    const { signature } = signedProof(thief, proof);
+    const prove = jobProve({ job, worker, ...output, signature });
     // The job may have gone on to another worker by now.
-    await submit(service.operator, [
-      ed25519Instruction(proof),
-      jobProve({ job, worker, ed25519InstructionIndex: 0, ...output }),
-    ]).catch(() => undefined);
+    await submit(service.operator, [prove]).catch(() => undefined);
   }
   thief.drop();
 }
 
 export function signedProof(
   worker: TestWorker,
-  proof: {
-    job: string;
-    attempt: number;
-    outputHash: Uint8Array;
-    promptTokens: number;
-    completionTokens: number;
-  },
+  proof: ProvenOutput & { job: string; attempt: number },
 ): SignedMessage {
   const message = proofMessage({
     ...proof,
@@ -61,6 +57,6 @@ export function signedProof(
   return {
     publicKey: proofKeypair.publicKey,
     message,
-    signature: sign(message, proofKeypair),
+    signature: signHashed(message, proofKeypair),
   };
 }

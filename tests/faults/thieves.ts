@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import {
+  jobComplete,
   jobFail,
   jobLock,
-  type SignedMessage,
-  verdictInstructions,
+  verdictInstruction,
 } from '../../programs/client/instructions.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { sign, workerRequestMessage } from '../../programs/client/proof.ts';
+import {
+  type SignedMessage,
+  sign,
+  signHashed,
+  workerRequestMessage,
+} from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
+import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import type { Random } from '../../testing/random.ts';
 import type { CapturedRequest } from '../../testing/workers/misbehavingWorker.ts';
@@ -129,6 +136,66 @@ export async function replayRequests(
   return violations;
 }
 
+/**
+ * Whoever has the gateway's hot signer locks a job for a wallet, and charges it by proofs that no
+ * worker signed. Whoever has a worker's key alone charges it by a true proof.
+ *
+ * @returns each charge that the program took
+ */
+export async function chargeUnproven(
+  { service, honest }: Scene,
+  { random, tally, thief }: { random: Random; tally: Tally; thief: Wallet },
+): Promise<string[]> {
+  const { operator, hotSigner, gatewayOperator, ledger, model } = service;
+  const victim = honest[random.below(honest.length)] as TestWorker;
+  const other = service.workers.find((one) => one !== victim) as TestWorker;
+  const wallet = thief.keypair.publicKey;
+  const creditAccount = addresses.creditAccount(wallet);
+  const lockedAt = Number(await readClockSeconds(ledger.connection));
+  const { bytes: jobId, address: job } = createJobId({ nowMs: lockedAt * 1_000, creditAccount });
+  const signer = hotSigner.publicKey;
+  const gateway = addresses.gateway(gatewayOperator.publicKey);
+  const payer = operator.authority.publicKey;
+  const terms = { modelId: model.id, jobId, tokenLimit: TOKEN_LIMIT, maxCredits: MAX_CREDITS };
+  await submit(operator, [jobLock({ payer, signer, gateway, wallet, ...terms })], [hotSigner]);
+
+  const output = {
+    ...{ outputHash: OTHER_HASH, promptTokens: 1, completionTokens: TOKEN_LIMIT },
+    requestCommitment: REQUEST,
+  };
+  const proof = { job: job.toBase58(), attempt: 1, ...output };
+  const proven = signedProof(victim, proof);
+  const parties = { job, creditAccount, worker: publicKeyOf(victim.address) };
+  const complete = (signature: Uint8Array, by: Keypair) => {
+    const own = { signer: by.publicKey, ...(by === hotSigner && { gateway }) };
+    const completed = { ...parties, ...output, ...own, workerPayout: victim.payout, attempt: 1 };
+    const instruction = jobComplete({ ...completed, countedTokens: TOKEN_LIMIT, signature });
+    return isTaken(submit(operator, [instruction], [by]));
+  };
+  const unlike = (changes: Partial<typeof proof>) =>
+    signedProof(victim, { ...proof, ...changes }).signature;
+  const attempts: [string, Uint8Array, by?: Keypair][] = [
+    ['no signature', new Uint8Array(64)],
+    ['its own signature', signHashed(proven.message, hotSigner)],
+    ["another worker's signature", signHashed(proven.message, other.proofKeypair)],
+    ['a proof of fewer tokens', unlike({ completionTokens: 1 })],
+    ['a proof of another attempt', unlike({ attempt: 2 })],
+    ['a proof of another request', unlike({ requestCommitment: OTHER_HASH })],
+    ['a signature of the message itself', sign(proven.message, victim.proofKeypair)],
+    ["a proof and the worker's keys alone", proven.signature, victim.authority],
+  ];
+  const violations: string[] = [];
+  for (const [what, signature, by = hotSigner] of attempts) {
+    tally.note(`thief charges by ${what}`);
+    if (await complete(signature, by)) violations.push(`a job was charged by ${what}`);
+  }
+  // What was refused before was refused for its signature or its signer.
+  const isCharged = await complete(proven.signature, hotSigner);
+  const ageSeconds = Number(await readClockSeconds(ledger.connection)) - lockedAt;
+  if (!isCharged && ageSeconds <= JOB_TIMEOUT_SECONDS) violations.push('a true proof was refused');
+  return violations;
+}
+
 /** What the worker signed for a job, or would have signed with another hash or attempt. */
 const proofOf = (
   worker: TestWorker,
@@ -138,7 +205,7 @@ const proofOf = (
   const { address, attempt, promptTokens, completionTokens } = job;
   const outputHash = Buffer.from(job.outputHash, 'hex');
   const output = { job: address, attempt, outputHash, promptTokens, completionTokens };
-  return signedProof(worker, { ...output, ...changes });
+  return signedProof(worker, { ...output, requestCommitment: REQUEST, ...changes });
 };
 
 const OTHER_HASH = new Uint8Array(32).fill(9);
@@ -162,9 +229,10 @@ export async function convictInnocent(
     ...proofOf(worker, job, { outputHash: OTHER_HASH }),
     signature: proof.signature,
   };
+  const { message } = forged;
+  const unhashed = { ...forged, signature: sign(message, worker.proofKeypair) };
   const attempts: [string, readonly SignedMessage[]][] = [
     ['no proof', []],
-    ['one proof', [proof]],
     ['one proof twice', [proof, proof]],
     ['a proof by another key', [proof, proofOf(stranger, job, { outputHash: OTHER_HASH })]],
     [
@@ -172,6 +240,7 @@ export async function convictInnocent(
       [proof, proofOf(worker, job, { attempt: 200, outputHash: OTHER_HASH })],
     ],
     ['a forged signature', [proof, forged]],
+    ['a signature of the message itself', [proof, unhashed]],
   ];
   const violations: string[] = [];
   for (const [what, evidence] of attempts) {
@@ -216,15 +285,18 @@ async function decide(
   evidence: readonly SignedMessage[],
 ): Promise<boolean> {
   const { arbiter, operator } = service;
-  const instructions = verdictInstructions(evidence, {
+  const instruction = verdictInstruction(evidence, {
     arbiter: arbiter.publicKey,
     job: publicKeyOf(job.address),
     creditAccount: publicKeyOf(job.creditAccount),
     worker: publicKeyOf(job.worker),
     verdict,
   });
-  return submit(operator, instructions, [arbiter]).then(
+  return isTaken(submit(operator, [instruction], [arbiter]));
+}
+
+const isTaken = (sent: Promise<unknown>): Promise<boolean> =>
+  sent.then(
     () => true,
     () => false,
   );
-}

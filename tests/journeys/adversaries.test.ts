@@ -5,7 +5,6 @@ import { reinstateWallet } from '../../api/account/suspensions.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import {
   creditWithdraw,
-  ed25519Instruction,
   jobFail,
   jobLock,
   jobProve,
@@ -13,9 +12,10 @@ import {
 } from '../../programs/client/instructions.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage, sign } from '../../programs/client/proof.ts';
+import { proofMessage, signHashed } from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
+import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import { openTokens, readTokenAccount } from '../../testing/ledger/tokens.ts';
 import {
   ofWallet,
@@ -355,6 +355,7 @@ describe('a worker that proves garbage on the ledger and leaves', () => {
       outputHash: new Uint8Array(32).fill(7),
       promptTokens: 1,
       completionTokens: 2_000,
+      requestCommitment: REQUEST,
     };
     const message = proofMessage({
       programId: PROGRAM_ID,
@@ -363,11 +364,8 @@ describe('a worker that proves garbage on the ledger and leaves', () => {
       attempt: data.attempt,
       ...output,
     });
-    const key = thief.proofKeypair;
-    await submit(service.operator, [
-      ed25519Instruction({ publicKey: key.publicKey, message, signature: sign(message, key) }),
-      jobProve({ job, worker, ed25519InstructionIndex: 0, ...output }),
-    ]);
+    const signature = signHashed(message, thief.proofKeypair);
+    await submit(service.operator, [jobProve({ job, worker, ...output, signature })]);
     thief.drop();
   }
 

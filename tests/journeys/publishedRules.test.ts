@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Ed25519Program, type PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
+import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { decodeArguments } from '../../programs/client/codec.ts';
 import { type DecodedEvent, decodeEvents } from '../../programs/client/events.ts';
 import { creditWithdraw, modelUpsert } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
@@ -10,7 +11,7 @@ import {
   parseReceipt,
   proofMessage,
   receiptMessage,
-  verifySignature,
+  verifyHashed,
 } from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
 import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
@@ -137,8 +138,7 @@ describe('a settled job, verified with only an RPC address and its text,', () =>
 
     const transactions = await readTransactions(address);
     const locked = eventOf(transactions, 'JobLocked');
-    const proven = eventOf(transactions, 'JobProven');
-    const settled = eventOf(transactions, 'JobSettled');
+    const settled = eventOf(transactions, 'JobCompleted');
     expect(locked.transaction.slot).toBeLessThan(settled.transaction.slot);
 
     // The lock by the published rule: 4,000 tokens at 4 credits per 1,000.
@@ -171,19 +171,20 @@ describe('a settled job, verified with only an RPC address and its text,', () =>
 
     // The text is the proven one, and the worker signed for it.
     const outputHash = createHash('sha256').update(text, 'utf8').digest();
-    expect(Buffer.from(proven.data.outputHash)).toEqual(outputHash);
+    expect(Buffer.from(settled.data.outputHash)).toEqual(outputHash);
     expect(Buffer.from(job.outputHash)).toEqual(outputHash);
     const message = proofMessage({
       programId: PROGRAM_ID,
       job: address,
-      worker: proven.data.worker,
-      attempt: proven.data.attempt,
+      worker: settled.data.worker,
+      attempt: settled.data.attempt,
       outputHash,
-      promptTokens: proven.data.promptTokens,
-      completionTokens: proven.data.completionTokens,
+      promptTokens: settled.data.promptTokens,
+      completionTokens: settled.data.completionTokens,
+      requestCommitment: settled.data.requestCommitment,
     });
-    const signature = ed25519Signature(proven.transaction);
-    expect(verifySignature({ publicKey: worker.proofKey, message, signature })).toBe(true);
+    const signature = proofSignature(settled.transaction);
+    expect(verifyHashed({ publicKey: worker.proofKey, message, signature })).toBe(true);
 
     // The receipt for the client is signed by the key that signed the settlement.
     const parsed = parseReceipt(receipt);
@@ -191,7 +192,7 @@ describe('a settled job, verified with only an RPC address and its text,', () =>
     expect(parsed.signer.equals(settled.data.settledBy)).toBe(true);
     const receiptText = receiptMessage({ programId: PROGRAM_ID, job: address, outputHash });
     expect(
-      verifySignature({
+      verifyHashed({
         publicKey: parsed.signer,
         message: receiptText,
         signature: parsed.signature,
@@ -347,14 +348,11 @@ describe('an API key', () => {
   });
 });
 
-/** The signature that the precompile verified in this transaction. */
-function ed25519Signature(transaction: VersionedTransactionResponse): Uint8Array {
-  const { message } = transaction.transaction;
-  const instruction = message.compiledInstructions.find(({ programIdIndex }) =>
-    message.staticAccountKeys[programIdIndex]?.equals(Ed25519Program.programId),
-  );
-  if (!instruction) throw new Error('no signature was verified in this transaction');
-  const view = Buffer.from(instruction.data);
-  const offset = view.readUInt16LE(2);
-  return view.subarray(offset, offset + 64);
+/** The worker's signature that the program verified in this transaction. */
+function proofSignature({ transaction }: VersionedTransactionResponse): Uint8Array {
+  for (const { data } of transaction.message.compiledInstructions) {
+    const completed = decodeArguments('job_complete', data);
+    if (completed) return completed.signature as Uint8Array;
+  }
+  throw new Error('no proof was verified in this transaction');
 }

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   ComputeBudgetInstruction,
   ComputeBudgetProgram,
-  Ed25519Program,
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { PROOF_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
+import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
@@ -43,8 +44,8 @@ async function beginStream(apiKey: string) {
   return { answer: readAnswer(response), end };
 }
 
-const isProving = ({ programId }: TransactionInstruction) =>
-  programId.equals(Ed25519Program.programId);
+const isCompleting = ({ programId, data }: TransactionInstruction) =>
+  programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_complete';
 
 /** What an instruction says that its transaction pays for a compute unit, if that is what it is for. */
 function pricesOf(instruction: TransactionInstruction): bigint[] {
@@ -60,7 +61,7 @@ function holdLedger() {
   const kinds: ('settlement' | 'other')[] = [];
   service.ledgerGate.intercept(async (request, forward) => {
     if (request.method === 'sendTransaction') {
-      kinds.push(sentInstructions(request).some(isProving) ? 'settlement' : 'other');
+      kinds.push(sentInstructions(request).some(isCompleting) ? 'settlement' : 'other');
       await going.promise;
     }
     return forward(request);
@@ -97,7 +98,7 @@ describe('a settlement', () => {
         return { jsonrpc: '2.0', id: request.id, result };
       }
       const instructions = sentInstructions(request);
-      const prices = instructions.some(isProving) ? instructions.flatMap(pricesOf) : [];
+      const prices = instructions.some(isCompleting) ? instructions.flatMap(pricesOf) : [];
       for (const price of prices) paid.add(price);
       return forward(request);
     });

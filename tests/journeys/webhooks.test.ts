@@ -5,7 +5,7 @@ import { APIError } from 'openai';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
-import { creditBuy, verdictInstructions } from '../../programs/client/instructions.ts';
+import { creditBuy, verdictInstruction } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
@@ -122,11 +122,11 @@ async function convictWorker(jobId: string): Promise<void> {
   if (!job) throw new Error('the job is not on the ledger');
   await advanceToVerdict(connection, job);
   const proofs = conflictingProofs({ proofKey: worker().proofKeypair }, address, job);
-  const instructions = verdictInstructions(proofs, {
+  const instruction = verdictInstruction(proofs, {
     ...{ arbiter: service.arbiter.publicKey, job: address, creditAccount, worker: job.worker },
     verdict: 'upheld_worker',
   });
-  await submit(service.operator, instructions, [service.arbiter]);
+  await submit(service.operator, [instruction], [service.arbiter]);
 }
 
 const INTEGER = expect.any(Number);

@@ -2,10 +2,12 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import {
   PublicKey,
+  parseProof,
   parseReceipt,
+  proofMessage,
   receiptMessage,
   type SignedMessage,
-  verifySignature,
+  verifyHashed,
 } from '@svc-inference/client/wallet';
 import type { DisputeList } from '../../../api/console/contracts/index.ts';
 
@@ -38,7 +40,7 @@ export function judgeReceipt(text: string, dispute: OpenDispute, programId: stri
     outputHash: hexToBytes(clientHash),
   });
   const signed = { publicKey: signer, message, signature };
-  if (!verifySignature(signed)) {
+  if (!verifyHashed(signed)) {
     return refuse("The receipt was not signed for this job and the client's text.");
   }
   return {
@@ -48,25 +50,22 @@ export function judgeReceipt(text: string, dispute: OpenDispute, programId: stri
   };
 }
 
-const PREFIX = 'svc-proof-v1';
-const KEY_BYTES = 32;
-const JOB_AT = PREFIX.length + KEY_BYTES;
-const WORKER_AT = JOB_AT + KEY_BYTES;
-const ATTEMPT_AT = WORKER_AT + KEY_BYTES;
-const HASH_AT = ATTEMPT_AT + 1;
-const PROOF_BYTES = HASH_AT + KEY_BYTES + 8;
-
 /** Against the worker: the recorded proof, and another one of the same attempt. */
-export function judgeProofs(texts: readonly [string, string], dispute: OpenDispute): Judged {
+export function judgeProofs(
+  texts: readonly [string, string],
+  dispute: OpenDispute,
+  programId: string,
+): Judged {
   const recorded = parseSigned(texts[0]);
   const other = parseSigned(texts[1]);
   if (recorded === undefined) return refuse('The recorded proof is not a signed message.');
   if (other === undefined) return refuse('The other proof is not a signed message.');
   for (const proof of [recorded, other]) {
-    const fault = faultOf(proof, dispute);
+    const fault = faultOf(proof, dispute, programId);
     if (fault !== undefined) return refuse(fault);
   }
-  if (hashIn(recorded) !== hashOf(dispute.proof_hash)) {
+  const outputHash = parseProof(recorded.message)?.outputHash ?? new Uint8Array();
+  if (bytesToHex(outputHash) !== hashOf(dispute.proof_hash)) {
     return refuse('The first proof is not the recorded one: its text is another.');
   }
   if (bytesToHex(recorded.message) === bytesToHex(other.message)) {
@@ -83,21 +82,25 @@ export function judgeProofs(texts: readonly [string, string], dispute: OpenDispu
 }
 
 /** Why a message is no proof about this job; undefined where it is one. */
-function faultOf(proof: SignedMessage, dispute: OpenDispute): string | undefined {
-  const { message } = proof;
-  const isProof =
-    message.length === PROOF_BYTES &&
-    new TextDecoder().decode(message.subarray(0, PREFIX.length)) === PREFIX;
-  if (!isProof) return "A message is not a worker's proof.";
-  const keyAt = (at: number) => base58.encode(message.subarray(at, at + KEY_BYTES));
-  if (keyAt(JOB_AT) !== dispute.job_address) return 'A proof is of another job.';
-  if (keyAt(WORKER_AT) !== dispute.worker_address) return 'A proof is of another worker.';
-  if (message[ATTEMPT_AT] !== dispute.attempt) return 'A proof is of another attempt.';
-  return verifySignature(proof) ? undefined : 'A signature does not fit its message.';
+function faultOf(
+  signed: SignedMessage,
+  dispute: OpenDispute,
+  programId: string,
+): string | undefined {
+  const proof = parseProof(signed.message);
+  if (proof === undefined) return "A message is not a worker's proof.";
+  const ofThisJob = proofMessage({
+    ...proof,
+    programId: new PublicKey(programId),
+    job: new PublicKey(dispute.job_address),
+    worker: new PublicKey(dispute.worker_address ?? ''),
+    attempt: dispute.attempt,
+  });
+  if (bytesToHex(ofThisJob) !== bytesToHex(signed.message)) {
+    return 'A proof is of another job, worker or attempt.';
+  }
+  return verifyHashed(signed) ? undefined : 'A signature does not fit its message.';
 }
-
-const hashIn = ({ message }: SignedMessage) =>
-  bytesToHex(message.subarray(HASH_AT, HASH_AT + KEY_BYTES));
 
 /** The JSON that `svc send --signed-message` reads, too. */
 function parseSigned(text: string): SignedMessage | undefined {

@@ -2,7 +2,7 @@ import {
   createAddresses,
   PublicKey,
   type SignedMessage,
-  verdictInstructions,
+  verdictInstruction,
 } from '@svc-inference/client/wallet';
 import { useState } from 'react';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
@@ -97,7 +97,8 @@ function judge(
     return receipt === '' ? undefined : judgeReceipt(receipt, dispute, programId);
   }
   if (verdict === 'upheld_worker') {
-    return recorded === '' || other === '' ? undefined : judgeProofs([recorded, other], dispute);
+    const isWhole = recorded !== '' && other !== '';
+    return isWhole ? judgeProofs([recorded, other], dispute, programId) : undefined;
   }
   return { convicts: true, evidence: [], finding: 'Without evidence the charge stands.' };
 }
@@ -190,16 +191,18 @@ function verdictPlan(decision: {
   return {
     title: `Decide ${dispute.job_id}`,
     signer: arbiter,
-    instructions: verdictInstructions(evidence, {
-      programId,
-      arbiter: new PublicKey(arbiter),
-      // A signer of the gateway other than the one that settled counts by the gateway's list.
-      ...(isByOther && { gateway: new PublicKey(dispute.controller) }),
-      job: new PublicKey(dispute.job_address),
-      creditAccount: createAddresses(programId).creditAccount(new PublicKey(dispute.wallet)),
-      worker: new PublicKey(dispute.worker_address ?? ''),
-      verdict,
-    }),
+    instructions: [
+      verdictInstruction(evidence, {
+        programId,
+        arbiter: new PublicKey(arbiter),
+        // A signer of the gateway other than the one that settled counts by the gateway's list.
+        ...(isByOther && { gateway: new PublicKey(dispute.controller) }),
+        job: new PublicKey(dispute.job_address),
+        creditAccount: createAddresses(programId).creditAccount(new PublicKey(dispute.wallet)),
+        worker: new PublicKey(dispute.worker_address ?? ''),
+        verdict,
+      }),
+    ],
     describe: () =>
       verdict === 'rejected'
         ? [`The charge of ${dispute.credits_charged} credits stands.`]

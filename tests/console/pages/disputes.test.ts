@@ -11,7 +11,7 @@ import {
   workerRegister,
 } from '../../../programs/client/instructions.ts';
 import { parseJobId } from '../../../programs/client/jobId.ts';
-import { formatReceipt, receiptMessage, sign } from '../../../programs/client/proof.ts';
+import { formatReceipt, receiptMessage, signHashed } from '../../../programs/client/proof.ts';
 import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
 import { advanceSeconds, stopClock } from '../../../testing/ledger/ledger.ts';
 import { createStory } from '../../../testing/story.ts';
@@ -281,7 +281,7 @@ function receiptFor(job: string, { stack }: PageScene, signer: Keypair): string 
     job: addresses.job(account, parseJobId(job) ?? new Uint8Array()),
     outputHash: createHash('sha256').update(CLIENT_TEXT).digest(),
   });
-  return formatReceipt(signer.publicKey, sign(message, signer));
+  return formatReceipt(signer.publicKey, signHashed(message, signer));
 }
 
 /** Has the gateway's operator name one more hot signer, whose receipts then bind the gateway. */

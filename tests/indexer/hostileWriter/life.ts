@@ -18,7 +18,7 @@ import {
   stakeDeposit,
   stakeUnlock,
   stakeWithdraw,
-  verdictInstructions,
+  verdictInstruction,
   workerDeregister,
   workerHost,
   workerRegister,
@@ -62,6 +62,7 @@ export async function writeExtremes(stranger: Stranger, place: number): Promise<
   await openAccounts(stranger);
   await enlist(stranger, place);
   const failed = await failJobs(stranger);
+  await completeJobs(stranger);
   const [upheld, expiring] = await disputeJobs(stranger);
   return { failed, upheld, expiring };
 }
@@ -113,6 +114,13 @@ async function failJobs(stranger: Stranger): Promise<PublicKey> {
   return proven;
 }
 
+async function completeJobs({ lock, acknowledge, complete }: Stranger): Promise<void> {
+  await complete(await lock(flat), 1, LEAST);
+  const acknowledged = await lock(cheapest);
+  await acknowledge(acknowledged, 1);
+  await complete(acknowledged, ATTEMPT_MAX, MOST);
+}
+
 async function disputeJobs(stranger: Stranger): Promise<[PublicKey, PublicKey]> {
   const { key, creditAccount, lock, acknowledge, prove, settle, send } = stranger;
   const run = async (output: Output, clientHash: Uint8Array) => {
@@ -138,7 +146,7 @@ export async function leaveOpen(
 ): Promise<PublicKey> {
   const named = { arbiter: arbiter.publicKey, job, creditAccount, worker };
   const evidence = await contradict(job);
-  await send(verdictInstructions(evidence, { ...named, verdict: UPHELD_WORKER }), [arbiter]);
+  await send([verdictInstruction(evidence, { ...named, verdict: UPHELD_WORKER })], [arbiter]);
   await send([slashBurn({ stakeMint: mints.stake })]);
   await send([claimPay({ claimant: creditAccount })]);
   await send([stakeUnlock({ authority: key, tokens: 1n })]);

@@ -2,9 +2,9 @@ import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/we
 import type { FailureReason } from '../../../programs/client/generated/vocabulary.ts';
 import {
   createJobId,
-  ed25519Instruction,
   fetchJob,
   jobAcknowledge,
+  jobComplete,
   jobFail,
   jobLock,
   jobProve,
@@ -12,7 +12,7 @@ import {
   PROGRAM_ID,
   proofMessage,
   type SignedMessage,
-  sign,
+  signHashed,
 } from '../../../programs/client/index.ts';
 import {
   associatedTokenAddress,
@@ -20,12 +20,12 @@ import {
   tokenMintTo,
 } from '../../../programs/client/token/instructions.ts';
 import { addresses, type Scene } from '../../../testing/indexer/scene.ts';
-import { conflictingProofs } from '../../../testing/kit/jobInstructions.ts';
+import { conflictingProofs, REQUEST } from '../../../testing/kit/jobInstructions.ts';
 import { HOSTILE_SIGNER } from '../../../testing/ledger/hostileCaller.ts';
 import { readClockSeconds } from '../../../testing/ledger/ledger.ts';
 import type { HostileModel } from './catalog.ts';
 import type { EntryPath } from './entryPaths.ts';
-import { U64_MAX } from './extremes.ts';
+import { U32_MAX, U64_MAX } from './extremes.ts';
 
 const LAMPORTS = 10e9;
 /** More than the program lets anybody bring in. */
@@ -56,6 +56,8 @@ export interface Stranger {
   acknowledge(job: PublicKey, attempt: number): Promise<void>;
   prove(job: PublicKey, attempt: number, output: Output): Promise<void>;
   settle(job: PublicKey, output: Output): Promise<void>;
+  /** The three at once. */
+  complete(job: PublicKey, attempt: number, output: Output): Promise<void>;
   fail(job: PublicKey, reason: FailureReason, delivered: Output): Promise<void>;
   /** Signs what convicts its worker. */
   contradict(job: PublicKey): Promise<SignedMessage[]>;
@@ -98,6 +100,12 @@ export async function createStranger(
     signatures.push(...transaction.signatures.slice(0, 1));
   };
   const actor = { signer: key };
+  const proofOf = (job: PublicKey, attempt: number, { hash, tokens }: Output) => {
+    const counts = { promptTokens: tokens, completionTokens: tokens };
+    const proven = { outputHash: hash, ...counts, requestCommitment: REQUEST };
+    const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
+    return { job, worker, ...proven, signature: signHashed(message, proofKeypair) };
+  };
   return {
     ...{ entryPath, key, creditAccount, worker, signatures, send },
     proofKey: proofKeypair.publicKey,
@@ -112,20 +120,19 @@ export async function createStranger(
       return address;
     },
     acknowledge: (job, attempt) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
-    prove(job, attempt, { hash, tokens }) {
-      const proven = { outputHash: hash, promptTokens: tokens, completionTokens: tokens };
-      const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
-      const signature = sign(message, proofKeypair);
-      return send([
-        ed25519Instruction({ publicKey: proofKeypair.publicKey, message, signature }),
-        jobProve({ job, worker, ed25519InstructionIndex: 0, ...proven }),
-      ]);
-    },
+    prove: (job, attempt, output) => send([jobProve(proofOf(job, attempt, output))]),
     settle: (job, { hash, tokens }) =>
       send([
         jobSettle({
           ...{ ...actor, job, creditAccount, worker, workerPayout: credits.account },
           ...{ deliveredHash: hash, countedTokens: tokens },
+        }),
+      ]),
+    complete: (job, attempt, output) =>
+      send([
+        jobComplete({
+          ...{ ...actor, ...proofOf(job, attempt, output), attempt, creditAccount },
+          ...{ workerPayout: credits.account, countedTokens: U32_MAX },
         }),
       ]),
     fail: (job, reason, { hash, tokens }) =>

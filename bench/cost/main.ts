@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util';
+import { putUnderLoad } from '../load.ts';
+import { buyCredits } from '../path/buyCredits.ts';
+import { closeJobs } from '../path/closeJobs.ts';
+import { CREDITS_PER_JOB, createBenchShutdown, type Path, startPath } from '../path/startPath.ts';
+import { newestSignature, readCosts, type TransactionCosts } from '../path/transactions.ts';
+import { costTable, type JobCost } from './report.ts';
+
+// Measures what the ledger takes for a job, from its lock to its closing. The parts are those of
+// `npm start`, and every figure is the sum over real transactions of the run, read from the ledger.
+
+const VERSIONS = ['legacy', '1'] as const;
+const REQUESTS_MIN = 300;
+const REQUESTS_PER_CLIENT = 30;
+const WARM_UP_REQUESTS = 300;
+
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '1,16,64' },
+    'sol-usd': { type: 'string', default: '150' },
+  },
+});
+const rounds = values.clients.split(',').map(Number);
+const shutdown = createBenchShutdown();
+
+try {
+  const costs: JobCost[] = [];
+  for (const version of VERSIONS) {
+    const path = await startPath(shutdown, { SVC_TRANSACTION_VERSION: version });
+    costs.push(...(await measure(path, version)));
+  }
+  console.log(costTable(costs, Number(values['sol-usd'])));
+} finally {
+  await shutdown.run();
+}
+
+async function measure(path: Path, version: JobCost['version']): Promise<JobCost[]> {
+  const { connection, service, wallet } = path;
+  const requestsOf = (clients: number) => Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
+  const requests = rounds.map(requestsOf).reduce((sum, each) => sum + each, WARM_UP_REQUESTS);
+  await buyCredits(path.rpcUrl, { wallet, credits: BigInt(CREDITS_PER_JOB * requests) });
+  await putUnderLoad(service, { clients: 16, requests: WARM_UP_REQUESTS, stream: false });
+  const measured: { clients: number; working: Sums }[] = [];
+  for (const clients of rounds) {
+    const before = await newestSignature(connection);
+    const load = { clients, requests: requestsOf(clients), stream: false };
+    const { samples } = await putUnderLoad(service, load);
+    const settled = samples.filter(({ isSettled }) => isSettled).length;
+    const costs = (await readCosts(connection, before)).filter((one) => !isClosing(one));
+    measured.push({ clients, working: perJob(costs, settled) });
+  }
+  const before = await newestSignature(connection);
+  await closeJobs(connection);
+  const closings = (await readCosts(connection, before)).filter(isClosing);
+  const closed = closings.reduce((sum, { jobs }) => sum + jobs, 0);
+  const closing = perJob(closings, closed);
+  return measured.map(({ clients, working }) => ({
+    version,
+    clients,
+    lamports: working.lamports + closing.lamports,
+    computeUnits: working.computeUnits + closing.computeUnits,
+    bytes: working.bytes + closing.bytes,
+    transactions: working.transactions + closing.transactions,
+  }));
+}
+
+const isClosing = ({ instructions }: TransactionCosts): boolean => instructions === 'job_close';
+
+type Sums = Omit<JobCost, 'version' | 'clients'>;
+
+function perJob(costs: readonly TransactionCosts[], jobs: number): Sums {
+  const mean = (of: (costs: TransactionCosts) => number): number =>
+    costs.reduce((sum, one) => sum + of(one), 0) / jobs;
+  return {
+    lamports: mean(({ feeLamports }) => feeLamports),
+    computeUnits: mean(({ computeUnits }) => computeUnits),
+    bytes: mean(({ bytes }) => bytes),
+    transactions: mean(({ transactions }) => transactions),
+  };
+}

@@ -1,0 +1,86 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@solana/web3.js';
+import { createLogger } from '../../common/logger.ts';
+import { createShutdown, type Shutdown } from '../../common/shutdown.ts';
+import { startChild } from '../../stack/child.ts';
+import { loadConfig } from '../../stack/config.ts';
+import { startStack } from '../../stack/start.ts';
+import type { Target } from '../load.ts';
+
+/** A job of the stack's model costs so many credits and locks no more. */
+export const CREDITS_PER_JOB = 2;
+
+/** The parts of `npm start` on a local ledger, before an upstream that answers at once. */
+export interface Path {
+  bare: Target;
+  service: Target;
+  connection: Connection;
+  rpcUrl: string;
+  wallet: string;
+  /** When the parts were started, in milliseconds of `performance.now()`. */
+  startedMs: number;
+}
+
+export function createBenchShutdown(): Shutdown {
+  const shutdown = createShutdown({
+    logger: createLogger({ name: 'bench', level: 'error' }),
+    timeoutMs: 60_000,
+  });
+  shutdown.onSignals();
+  return shutdown;
+}
+
+/** @param settings those of the parts, beside this process's own */
+export async function startPath(
+  shutdown: Shutdown,
+  settings: Readonly<Record<string, string>>,
+): Promise<Path> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
+  shutdown.add('folder', () => rm(folder, { recursive: true }));
+  // The database's own user must have access.
+  await chmod(folder, 0o755);
+  const onExit = (error: Error): void => {
+    console.error(error.message);
+    process.exitCode = 1;
+    void shutdown.run().then(() => process.exit());
+  };
+  const upstream = startChild({
+    name: 'upstream',
+    script: 'bench/upstream.ts',
+    logFolder: folder,
+    environment: process.env,
+  });
+  shutdown.add('upstream', upstream.stop);
+  void upstream.exited.then(({ how }) => onExit(new Error(`The upstream ${how}.`)));
+  const upstreamUrl = await upstream.ready;
+  const environment = {
+    ...process.env,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    WORKER_UPSTREAM_URL: upstreamUrl,
+    SVC_DATA_DIR: join(folder, 'data'),
+    ...settings,
+  };
+  const startedMs = performance.now();
+  const { stack } = await startStack({
+    config: loadConfig(environment),
+    environment,
+    folder,
+    shutdown,
+    onExit,
+    onRestart: console.error,
+    ending: new AbortController().signal,
+    report: () => undefined,
+  });
+  const { apiKey, model, rpcUrl, wallet } = stack;
+  return {
+    bare: { url: upstreamUrl, apiKey, model },
+    service: { url: `${stack.baseUrl}/v1`, apiKey, model },
+    connection: new Connection(rpcUrl, { wsEndpoint: stack.wsUrl }),
+    rpcUrl,
+    wallet,
+    startedMs,
+  };
+}
