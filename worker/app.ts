@@ -19,12 +19,12 @@ import { createLedgerStart, createWorkerLedger } from './ledger/ledger.ts';
 import type { Terms } from './ledger/terms.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { createAuthentication } from './protocol/authentication.ts';
-import { jobRequest, stopPath, stopRequest } from './protocol/contracts.ts';
+import { commitToRequest, jobBody, stopPath, stopRequest } from './protocol/contracts.ts';
 import {
   asWorkerError,
   createErrorRenderer,
   parse,
-  parseJson,
+  readJson,
   routeNotFound,
   WorkerError,
 } from './protocol/errors.ts';
@@ -160,17 +160,18 @@ function createApp(parts: {
   app.use(express.raw({ type: () => true, inflate: false, limit: BODY_BYTES_MAX }));
 
   app.post('/jobs', async ({ headers, body: bytes }, response) => {
-    const body = parseJson(jobRequest, bytes);
+    const raw = readJson(bytes);
+    const body = parse(jobBody, raw);
     const signed = { headers, body: bytes, job: body.job_address, attempt: body.attempt };
     const signer = authenticate({ kind: 'job', ...signed });
     if (!body.program_id.equals(programId) || !body.worker_address.equals(address)) {
       throw new WorkerError('job_mismatch', 'The job is for another worker or another program');
     }
-    await jobs.run(body, signer, response);
+    await jobs.run(commitToRequest(body, raw), signer, response);
   });
 
   app.post('/jobs/:job_address/stop', async ({ headers, body, params }, response) => {
-    const { attempt } = parseJson(stopRequest, body);
+    const { attempt } = parse(stopRequest, readJson(body));
     const job = parse(stopPath, params).job_address;
     const signer = authenticate({ kind: 'stop', headers, body, job, attempt });
     await jobs.stop(job, attempt, signer);

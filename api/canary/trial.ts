@@ -11,6 +11,7 @@ import type { ModelRow, WorkerRow } from '../sql/workers.ts';
 import { priceOf } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import { newWorker } from '../workers/choice.ts';
+import type { WorkerChat } from '../workers/client.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
 export interface CanaryServices
@@ -84,21 +85,22 @@ async function attempt(
   options: {
     job: LockedJob;
     worker: WorkerRow;
-    chat: Record<string, unknown>;
+    chat: WorkerChat;
     firstSilenceMs: number;
     interrupted: AbortSignal;
   },
 ): Promise<{ result: AttemptResult; firstTokenMs: number | undefined }> {
   const { job, worker, chat, firstSilenceMs, interrupted } = options;
   const { endpoint, address: workerAddress } = worker;
-  const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
+  const { id: jobId, address: jobAddress, tokenLimit, requestSalt, deadlines } = job;
+  const asked = { tokenLimit, requestSalt, chat };
   let firstTokenMs: number | undefined;
   const reservation = reservationAt(worker, (observedMs) => {
     firstTokenMs = observedMs;
   });
   const events = runAttempt({
     reservation,
-    task: { endpoint, workerAddress, jobId, jobAddress, attempt: 1, tokenLimit, chat },
+    task: { endpoint, workerAddress, jobId, jobAddress, attempt: 1, ...asked },
     workers,
     clock,
     time,

@@ -13,14 +13,14 @@ export const accountObject = z.object({
   usdc_value: usdc.describe('The same in stablecoin units.'),
   last_topup_at: time.nullable().describe('Null before the first purchase.'),
   api_key_created_at: time,
-  locked_credits: credits.describe('Our choice: locked for running jobs.'),
+  charged_today_credits: credits.describe(
+    'Our choice: what was charged of the locks since midnight UTC. `limits.per_day_credits` bounds ' +
+      'it with what is locked of them. What a dispute repays stays in it.',
+  ),
+  locked_now_credits: credits.describe('Our choice: what running jobs hold.'),
   limits: z
     .object({ per_job_credits: limit, per_day_credits: limit })
     .describe('Our choice: what the wallet lets this service lock.'),
-  spent_today_credits: credits.describe(
-    'Our choice: all that this service locked since midnight UTC, whole. What a job did not cost ' +
-      'counts too, also where it failed. `limits.per_day_credits` bounds it.',
-  ),
 });
 
 export type AccountObject = z.infer<typeof accountObject>;

@@ -6,7 +6,14 @@ import {
   STOP_SEQUENCES_MAX,
 } from '../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
-import { parseRequest, textOfLength, unixSeconds, usage, wellFormedText } from './values.ts';
+import {
+  canonical,
+  parseRequest,
+  textOfLength,
+  unixSeconds,
+  usage,
+  wellFormedText,
+} from './values.ts';
 
 export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 
@@ -108,11 +115,9 @@ const CONTENT_FORMS = 'must be a string or an array of text parts';
  */
 const content = z
   .union([wellFormedText, z.array(part)], { error: CONTENT_FORMS })
-  .transform((value) => (typeof value === 'string' ? value : joinParts(value)));
-
-function joinParts(parts: { text: string }[]): string {
-  return parts.map((part) => part.text).join('');
-}
+  .transform((value) =>
+    typeof value === 'string' ? value : value.map((part) => part.text).join(''),
+  );
 
 const TOOLS_PLANNED = 'is not supported yet: tools are planned';
 
@@ -180,9 +185,10 @@ function planned(...off: z.ZodType[]) {
 
 /** A field that is passed to the model server. Null and empty values count as absent. */
 function passed<Schema extends z.ZodType>(schema: Schema, error: string) {
-  return absentOr(error, [schema]).transform((value) =>
+  const given = absentOr(error, [schema]).transform((value) =>
     isEmpty(value) ? undefined : (value as z.output<Schema> | undefined),
   );
+  return canonical(given);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -219,7 +225,6 @@ const tokenCount = z
   .max(TOKENS_MAX);
 
 const stopSequence = textOfLength(1, STOP_SEQUENCE_CHARACTERS_MAX);
-
 const stop = z
   .union([stopSequence, z.array(stopSequence).max(STOP_SEQUENCES_MAX)], {
     error: `must be a string of 1 to ${STOP_SEQUENCE_CHARACTERS_MAX} characters, or up to ${STOP_SEQUENCES_MAX} of them`,
@@ -281,7 +286,10 @@ export const chatCompletionRequest = z
       response_format: passed(
         responseFormat,
         'must be of type text, json_object, or json_schema with a name',
-      ).describe('The form of the answer: `text`, `json_object`, or `json_schema` with a schema.'),
+      ).describe(
+        'The form of the answer: `text`, `json_object`, or `json_schema` with a schema. Our choice: ' +
+          'refused with an integer beyond 2^53 - 1 in it.',
+      ),
       top_k: passed(z.int().min(-1).max(TOKENS_MAX), 'must be an integer from -1').describe(
         'Our choice: sampling from the most probable tokens; -1 or 0 for all.',
       ),
@@ -295,7 +303,8 @@ export const chatCompletionRequest = z
         'How long a reasoning model thinks.',
       ),
       chat_template_kwargs: passed(z.record(z.string(), z.unknown()), 'must be an object').describe(
-        "Our choice: arguments of the model's chat template, such as `enable_thinking`.",
+        "Our choice: arguments of the model's chat template, such as `enable_thinking`; refused with " +
+          'an integer beyond 2^53 - 1 in them.',
       ),
       logit_bias: passed(logitBias, 'must map token ids to numbers from -100 to 100').describe(
         'From token ids to numbers from -100 to 100.',
@@ -388,9 +397,4 @@ function countParts(body: unknown): number {
     const { content } = (message ?? {}) as { content?: unknown };
     return sum + (Array.isArray(content) ? content.length : 0);
   }, 0);
-}
-
-/** The most tokens the client wants, or undefined when it left that to the service. */
-export function wantedTokens(request: ChatCompletionRequest): number | undefined {
-  return request.max_tokens ?? request.max_completion_tokens;
 }

@@ -83,7 +83,11 @@ export const errorTable = {
     status: 403,
     type: 'permission_error',
     meaning:
-      'The wallet limits what this service may lock per job or per day, and this is above it.',
+      'The wallet limits what this service may lock per job and per day, and this is above it: ' +
+      '`credits_required` against the `limit`. For a day, `left` is what it still allows until ' +
+      '`resets_at`, the next midnight UTC. A day counts what its locks were charged and what of ' +
+      'them is locked now.',
+    details: ['limit', 'left', 'resets_at', 'credits_required'],
   },
   spender_not_set: {
     status: 403,

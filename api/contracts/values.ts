@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { tokens } from '../../common/contracts/values.ts';
+import { canonicalJson, type Json } from '../../programs/client/requestCommitment.ts';
 import { ApiError } from './errors.ts';
 
 export {
@@ -44,6 +45,23 @@ function isOfLength(text: string, min: number, max: number): boolean {
   if (text.length > 2 * max) return false;
   const characters = [...text].length;
   return characters >= min && characters <= max;
+}
+
+/** Any JSON that has a canonical form, in which a worker commits to it; undefined counts as absent. */
+export function canonical<Schema extends z.ZodType>(schema: Schema) {
+  return schema.refine((value) => value === undefined || hasCanonicalForm(value as Json), {
+    error: 'must not contain lone surrogates or integers beyond 2^53 - 1',
+  });
+}
+
+function hasCanonicalForm(value: Json): boolean {
+  try {
+    canonicalJson(value);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 /** The response headers of the API beyond HTTP's own, by what they say; an OpenAPI document, CORS and the tests read it. */

@@ -128,9 +128,9 @@ export const examples = {
     usdc_value: 99.92,
     last_topup_at: '2026-11-20T12:00:00.000Z',
     api_key_created_at: '2026-11-20T12:05:00.000Z',
-    locked_credits: 8,
-    limits: { per_job_credits: 100, per_day_credits: null },
-    spent_today_credits: 8,
+    charged_today_credits: 8,
+    locked_now_credits: 0,
+    limits: { per_job_credits: 400, per_day_credits: 10_000 },
   } satisfies AccountObject,
   WebhookRequest: { url: webhook.url, events: webhook.events },
   CreatedWebhook: {

@@ -1,15 +1,16 @@
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
-import { type ChatCompletionRequest, wantedTokens } from '../contracts/chatCompletion.ts';
+import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import { insufficientCredits, type JobDraft, type LockedJob, type Quote } from '../ledger/job.ts';
+import { type JobDraft, type LockedJob, lockObstacle, type Quote } from '../ledger/job.ts';
 import { PriceChangedError } from '../ledger/results.ts';
-import type { Payer } from '../sql/accounts.ts';
+import type { Funds, Payer } from '../sql/accounts.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import { priceOf } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
+import type { WorkerChat } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { type Catalog, isRetired } from './catalog.ts';
 
@@ -52,7 +53,7 @@ export async function admit(
   const { directory } = services;
   const { payer, request, draft, clientGone } = options;
   const quoted = await quote(findModel(services, request.model), request, services.tokens);
-  assertAffordable(quoted, payer.available_credits ?? 0n);
+  assertAffordable(quoted, payer, services.nowSeconds());
   const reservation = await directory.reserve({
     modelAddress: quoted.model.address,
     except: new Set(),
@@ -96,6 +97,11 @@ export async function quote(
   return { model, tokenLimit, lockCredits: lockCredits(price, tokenLimit) };
 }
 
+/** The most tokens the client wants, or undefined when it left that to the service. */
+export function wantedTokens(request: ChatCompletionRequest): number | undefined {
+  return request.max_tokens ?? request.max_completion_tokens;
+}
+
 /** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
 function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
   const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
@@ -122,12 +128,13 @@ async function roomForAnswer(
 
 /**
  * The early, friendly check. Concurrent requests of one wallet pass it together, and the lock on the
- * ledger then refuses those for which no credits are left.
+ * ledger then refuses those for which too little is left.
  *
- * @throws ApiError `insufficient_credits`
+ * @throws ApiError `insufficient_credits`, else `spending_limit_exceeded`
  */
-export function assertAffordable(quoted: Quote, availableCredits: bigint): void {
-  if (availableCredits < quoted.lockCredits) throw insufficientCredits(quoted, availableCredits);
+export function assertAffordable(quoted: Quote, funds: Funds, nowSeconds: bigint): void {
+  const obstacle = lockObstacle(quoted, funds, nowSeconds);
+  if (obstacle) throw obstacle;
 }
 
 function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
@@ -161,7 +168,7 @@ async function lockRequoted(
 }
 
 /** What an engine needs of the request; limits and streaming are the protocol's. */
-export function chatForWorker(request: ChatCompletionRequest): Record<string, unknown> {
+export function chatForWorker(request: ChatCompletionRequest): WorkerChat {
   const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
   return {
     model: request.model,

@@ -13,7 +13,7 @@ import type { JobDeadlines } from '../ledger/job.ts';
 import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import type { WorkerClient, WorkerTask } from '../workers/client.ts';
+import { commitmentTo, type WorkerClient, type WorkerTask } from '../workers/client.ts';
 import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
 
 /** How one attempt, or a job, ended without a whole answer. */
@@ -225,7 +225,10 @@ export async function* runAttempt(
     const of = { reservation, attempt, engine: worker.engine };
     return {
       kind: 'whole',
-      answer: { ...of, text, reasoning, finishReason: reason, isTruncated, proof },
+      answer: {
+        ...{ ...of, text, reasoning, finishReason: reason, isTruncated },
+        proof: { ...proof, requestCommitment: commitmentTo(task) },
+      },
     };
   }
 

@@ -4,7 +4,7 @@ import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import type { WorkerClient } from '../workers/client.ts';
+import type { WorkerChat, WorkerClient } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { PROBE_INTERVAL_MS } from '../workers/health.ts';
 import {
@@ -29,8 +29,7 @@ export interface DispatchServices {
 export interface Dispatchable {
   job: LockedJob;
   reservation: Reservation;
-  /** The chat-completions fields that matter to an engine. */
-  chat: Record<string, unknown>;
+  chat: WorkerChat;
   /** How long a worker may be silent before its first text or reasoning. */
   firstSilenceMs: number;
   clientGone: AbortSignal;
@@ -108,13 +107,14 @@ async function* attemptAt(
 ): AsyncGenerator<StartedEvent | TextEvent, AttemptResult> {
   const { workers, clock, time, logger } = services;
   const { job, chat, firstSilenceMs, clientGone, isStream } = dispatchable;
-  const { id: jobId, address: jobAddress, tokenLimit, deadlines } = job;
+  const { id: jobId, address: jobAddress, tokenLimit, requestSalt, deadlines } = job;
   const { endpoint, address: workerAddress } = reservation.worker;
   const attempt = tries.add(reservation);
+  const asked = { tokenLimit, requestSalt, chat };
   try {
     const result = yield* runAttempt({
       reservation,
-      task: { endpoint, workerAddress, jobId, jobAddress, attempt, tokenLimit, chat },
+      task: { endpoint, workerAddress, jobId, jobAddress, attempt, ...asked },
       workers,
       clock,
       ...(time && { time }),

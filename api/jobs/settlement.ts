@@ -7,7 +7,7 @@ import {
   formatReceipt,
   type KeyHolder,
   receiptMessage,
-  signBy,
+  signHashedBy,
 } from '../../programs/client/proof.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
@@ -125,7 +125,7 @@ export function createReceiptSigner({
 }) {
   return async (job: LockedJob, outputHash: Uint8Array): Promise<string> => {
     const message = receiptMessage({ programId, job: job.address, outputHash });
-    return formatReceipt(signer.publicKey, await signBy(message, signer));
+    return formatReceipt(signer.publicKey, await signHashedBy(message, signer));
   };
 }
 

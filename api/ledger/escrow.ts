@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { FailureReason } from '../../programs/client/generated/vocabulary.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
@@ -105,8 +106,10 @@ export function createEscrow(context: LedgerContext): Escrow {
   };
 }
 
+const SALT_BYTES = 32;
+
 /**
- * Draws the id of a job to come.
+ * Draws the id of a job to come, and the salt of its request.
  *
  * @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown
  */
@@ -122,7 +125,8 @@ export function draftJob(
   const { bytes, address } = createJobId({ nowMs: clock.nowMs(), creditAccount, programId });
   // Its worker and the mirror need the text. Encoded here, it delays neither of them.
   toBase58(address);
-  return { id: formatJobId(bytes), bytes, address, creditAccount };
+  const requestSalt = randomBytes(SALT_BYTES);
+  return { id: formatJobId(bytes), bytes, address, creditAccount, requestSalt };
 }
 
 /** Counts jobs from their lock to their end, each once, however many instructions that takes. */

@@ -78,7 +78,7 @@ export function createOrphanEnd(context: LedgerContext) {
       timeoutSeconds: BigInt(job.jobTimeoutSeconds),
     });
     const endable = { id, ...place, wallet, deadlines };
-    const { status, isClosed } = await failOnLedger(context, endable, 'lock_late');
+    const { status, isClosed } = await failOnLedger(context, endable, 'orphaned');
     return isClosed ? 'closed' : status;
   };
 }
@@ -106,7 +106,8 @@ export async function readSettlement(
   for (const { signature: settlement_tx } of listed.filter(({ err }) => err === null)) {
     const events = await retryRead(context, () => readEvents(context, settlement_tx));
     for (const { name, data } of events) {
-      if (name !== 'JobSettled' || !data.job.equals(job)) continue;
+      const isSettled = name === 'JobSettled' || name === 'JobCompleted';
+      if (!isSettled || !data.job.equals(job)) continue;
       return { settlement_tx, available_credits: data.availableCredits };
     }
   }

@@ -12,15 +12,10 @@ import {
   WithdrawnError,
 } from '../../programs/client/sender/sendResult.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
+import type { Funds } from '../sql/accounts.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 import type { JobDeadlines } from './job.ts';
-import {
-  insufficientCredits,
-  type JobDraft,
-  type LockedJob,
-  type LockPayer,
-  type Quote,
-} from './job.ts';
+import { type JobDraft, type LockedJob, type LockPayer, lockObstacle, type Quote } from './job.ts';
 import { failOnLedger } from './refundOnLedger.ts';
 import { LockUndecidedError, PriceChangedError } from './results.ts';
 
@@ -121,12 +116,13 @@ function lockedJob(
   { payer, quoted, draft, lockedAtEarliest }: LockTry,
   escrowTx: string,
 ): LockedJob {
-  const { id, address, creditAccount } = draft;
+  const { id, address, creditAccount, requestSalt } = draft;
   const lockedAtLatest = clock.nowSeconds() + 1n;
   return {
     id,
     address,
     creditAccount,
+    requestSalt,
     wallet: payer.wallet,
     ...quoted,
     escrowTx,
@@ -135,9 +131,6 @@ function lockedJob(
   };
 }
 
-const CHANGE_LIMITS =
-  'The wallet changes that on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
-
 /** What the client reads of the program's refusal. */
 async function lockRefusal(
   context: LedgerContext,
@@ -145,21 +138,11 @@ async function lockRefusal(
   { quoted, payer }: LockRequest,
 ): Promise<Error> {
   switch (error?.name) {
-    case 'InsufficientCredits': {
-      const account = await accountOf(context, payer, slot);
-      const available = account?.availableCredits ?? 0n;
-      return available < quoted.lockCredits
-        ? insufficientCredits(quoted, available)
-        : new AccountChangingError();
-    }
+    case 'InsufficientCredits':
+    case 'JobLimitExceeded':
     case 'DayLimitExceeded': {
-      const account = await accountOf(context, payer, slot);
-      return account && leftToday(account, context.clock.nowSeconds()) >= quoted.lockCredits
-        ? new AccountChangingError()
-        : new ApiError(
-            'spending_limit_exceeded',
-            `This request is above what is left of the wallet's limit for today. ${CHANGE_LIMITS}`,
-          );
+      const funds = fundsOf(await accountOf(context, payer, slot));
+      return lockObstacle(quoted, funds, context.clock.nowSeconds()) ?? new AccountChangingError();
     }
     case 'SpenderNotSet': {
       const account = await accountOf(context, payer, slot);
@@ -167,14 +150,10 @@ async function lockRefusal(
         ? new AccountChangingError()
         : new ApiError(
             'spender_not_set',
-            `The wallet does not let this service spend its credits. ${CHANGE_LIMITS}`,
+            'The wallet does not let this service spend its credits. It changes that on the Credits ' +
+              'page of the web app, or with `svc credits limits` (/packages/ has svc).',
           );
     }
-    case 'JobLimitExceeded':
-      return new ApiError(
-        'spending_limit_exceeded',
-        `This request is above the wallet's limit for one job. ${CHANGE_LIMITS}`,
-      );
     case 'PriceChanged':
     case 'TokenLimitTooLarge':
       return new PriceChangedError();
@@ -231,12 +210,15 @@ async function accountOf(
   });
 }
 
-const SECONDS_PER_DAY = 86_400n;
-
-/** Of the wallet's limit for a day of UTC, as the program counts it. */
-function leftToday(account: CreditAccount, nowSeconds: bigint): bigint {
-  const isSpentToday = account.spentDay === Number(nowSeconds / SECONDS_PER_DAY);
-  return account.limitPerDayCredits - (isSpentToday ? account.spentTodayCredits : 0n);
+/** As the mirror has them. */
+function fundsOf(account: CreditAccount | null): Funds {
+  return {
+    available_credits: account?.availableCredits ?? null,
+    limit_per_job_credits: account?.limitPerJobCredits ?? null,
+    limit_per_day_credits: account?.limitPerDayCredits ?? null,
+    spent_day: account ? BigInt(account.spentDay) : null,
+    spent_today_credits: account?.spentTodayCredits ?? null,
+  };
 }
 
 /** Fails the job at once if its lock lands after all, since its request has ended without it. */

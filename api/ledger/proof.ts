@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
+import { type ProvenOutput, proofMessage, verifyHashed } from '../../programs/client/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
@@ -18,7 +18,8 @@ export interface WholeAnswer {
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;
-  proof: WorkerProof;
+  /** What the worker sent, and what it has to have signed about its request. */
+  proof: WorkerProof & ProvenOutput;
 }
 
 declare const signatureChecked: unique symbol;
@@ -38,7 +39,7 @@ export function checkProof(
 ): ProvenAnswer | undefined {
   const { reservation, attempt, proof } = answer;
   const { signature, ...proven } = proof;
-  const isSigned = verifySignature({
+  const isSigned = verifyHashed({
     publicKey: publicKeyOf(reservation.worker.proof_key),
     signature,
     message: proofMessage({

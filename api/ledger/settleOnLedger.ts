@@ -1,15 +1,9 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { delay, type Time } from '../../common/wait.ts';
 import { fetchWorker, isEnded } from '../../programs/client/accounts.ts';
-import type { EscrowErrorName } from '../../programs/client/generated/types.ts';
-import {
-  ed25519Instruction,
-  jobAcknowledge,
-  jobProve,
-  jobSettle,
-} from '../../programs/client/instructions.ts';
+import type { EscrowErrorName, Job } from '../../programs/client/generated/types.ts';
+import { jobAcknowledge, jobComplete, jobSettle } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage } from '../../programs/client/proof.ts';
 import {
   mayPass,
   type SendResult,
@@ -26,17 +20,19 @@ import {
 import type { LockedJob } from './job.ts';
 import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
-import type { JobResult, SettleResult } from './results.ts';
+import type { SettleResult } from './results.ts';
 
 /** Announces on the ledger which worker was asked. No request waits for it. */
 export interface Acknowledgements {
   announce(job: LockedJob, workerAddress: string, attempt: number): void;
+  /** Takes back one that was not sent yet: a settlement contains it. */
+  withdraw(job: LockedJob): void;
   /**
-   * The acknowledgement that a job's end has to carry; undefined when the ledger has confirmed it.
-   * One that was not sent yet is withdrawn, so that it is paid for once.
+   * The acknowledgement that a job's failure has to carry, taken back as by `withdraw`. Undefined
+   * when the ledger has confirmed it.
    */
   collect(job: LockedJob): TransactionInstruction | undefined;
-  /** Forgets the job. */
+  /** Withdraws it, and forgets the job. */
   forget(job: LockedJob): void;
 }
 
@@ -69,10 +65,13 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
           mine.isConfirmed = result.status === 'landed';
         },
         (error: unknown) => {
-          // The settlement carries it instead.
+          // The job's end contains it.
           logger.warn({ msg: 'Failed to send an acknowledgement', job_id: job.id, err: error });
         },
       );
+    },
+    withdraw(job) {
+      acknowledgements.take(job.id);
     },
     collect(job) {
       acknowledgements.take(job.id);
@@ -94,16 +93,18 @@ const PAUSE_MS_MAX = 5_000;
 const LEFT: ReadonlySet<string> = new Set<EscrowErrorName>([
   'WorkerNotEligible',
   'WorkerDoesNotHostModel',
-  'ProofWrongKey',
+  'SignatureInvalid',
 ]);
 
 /**
- * Proves and settles in one transaction, which carries the acknowledgement too when that is not
- * confirmed yet. It is sent again while there is time, in these cases:
+ * Settles by one `job_complete`, which names the worker, proves the answer and charges for it. It is
+ * sent again while there is time, in these cases:
  *
  * - it expired, or its fate is unknown
  * - no fee payer could pay for it, or blocks are full
  * - the worker's payout account has changed
+ * - somebody has recorded a proof alone: `job_settle` charges for this one, and a new
+ *   acknowledgement puts that of an earlier attempt aside
  *
  * After any other refusal the Job decides: a repeat that took this process for dead may have failed
  * the job before.
@@ -123,38 +124,49 @@ export async function settleOnLedger(
   const { job, answer, countedTokens } = options;
   // From the mirror, which may be behind.
   let payout = publicKeyOf(answer.reservation.worker.payout);
+  /** The Job, where a proof alone was in the way. */
+  let proven: Job | undefined;
 
   const isInTime = () => clock.nowSeconds() < job.deadlines.proofDueAt;
   const pause = createPause(context.time);
+  acknowledgements.withdraw(job);
   while (isInTime()) {
     // Built while the answer is being stored.
-    const instructions = settlementInstructions(context, acknowledgements, { ...options, payout });
+    const instructions = settlementInstructions(context, { ...options, payout, proven });
     await options.kept;
     const result = await send(context, instructions, isInTime);
     if (result === 'withdrawn') continue;
+    if (result?.status === 'landed') return { status: 'settled', signature: result.signature };
     // If an earlier one has landed after all, the ledger refuses this one, and the Job is settled.
-    const found = result && (await readResult(context, job, result));
-    if (!found) {
+    const found = result && (await readJob(context, job.address, result).catch(ignoreUnavailable));
+    if (found === undefined) {
       logger.warn({ msg: 'The ledger was away from a settlement', job_id: job.id });
       await pause();
       continue;
     }
-    if (isEnded(found.status)) return found;
-    if (result.status !== 'failed') continue;
+    if (!found || isEnded(found.status)) {
+      return { status: found ? found.status : 'settled', signature: null };
+    }
+    if (result?.status !== 'failed') continue;
     if (!isInTime()) break;
-    if (result.error.name === 'WrongAddress') {
+    const { error } = result;
+    if (error.name === 'ProofAlreadyGiven') {
+      proven = found.status === 'settling' ? found : undefined;
+      continue;
+    }
+    if (error.name === 'WrongAddress') {
       const present = await readPayout(context, answer, result).catch(ignoreUnavailable);
       const hasChanged = !present?.equals(payout);
       payout = present ?? payout;
       if (hasChanged) continue;
     }
-    logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: result.error });
-    if (mayPass(result.error)) {
+    logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: error });
+    if (mayPass(error)) {
       await pause();
       continue;
     }
     const delivered = { hash: answer.proof.outputHash, countedTokens };
-    if (LEFT.has(result.error.name)) {
+    if (LEFT.has(error.name)) {
       const end = await failOnLedger(context, job, 'worker_error', { delivered });
       return end.status === 'failed' ? { ...end, hasWorkerLeft: true } : end;
     }
@@ -190,19 +202,6 @@ async function send(
   }
 }
 
-/** The job's status after a settlement was sent; undefined while the ledger is out of reach. */
-async function readResult(
-  context: LedgerContext,
-  job: LockedJob,
-  result: SendResult,
-): Promise<JobResult | undefined> {
-  const { status, signature } = result;
-  if (status === 'landed') return { status: 'settled', signature };
-  const found = await readJob(context, job.address, result).catch(ignoreUnavailable);
-  if (found === undefined) return undefined;
-  return { status: found ? found.status : 'settled', signature: null };
-}
-
 /** Where the worker is paid now. @throws LedgerUnavailableError */
 async function readPayout(
   context: LedgerContext,
@@ -216,41 +215,31 @@ async function readPayout(
   return found?.payout ?? publicKeyOf(worker.payout);
 }
 
+/** @param options.proven the Job with a proof that somebody has recorded alone */
 function settlementInstructions(
   context: LedgerContext,
-  acknowledgements: Acknowledgements,
-  options: { job: LockedJob; answer: ProvenAnswer; countedTokens: number; payout: PublicKey },
-) {
-  const { job, answer, countedTokens, payout } = options;
-  const { proof, reservation, attempt } = answer;
-  const { programId } = context.addresses;
-  const worker = publicKeyOf(reservation.worker.address);
-  const acknowledgement = acknowledgements.collect(job);
-  const before = acknowledgement ? [acknowledgement] : [];
-  return [
-    ...before,
-    ed25519Instruction({
-      publicKey: publicKeyOf(reservation.worker.proof_key),
-      signature: proof.signature,
-      message: proofMessage({ programId, job: job.address, worker, attempt, ...proof }),
-    }),
-    jobProve({
-      programId,
-      job: job.address,
-      worker,
-      ed25519InstructionIndex: before.length,
-      outputHash: proof.outputHash,
-      promptTokens: proof.promptTokens,
-      completionTokens: proof.completionTokens,
-    }),
-    jobSettle({
-      ...actor(context),
-      job: job.address,
-      creditAccount: job.creditAccount,
-      worker,
-      workerPayout: payout,
-      deliveredHash: proof.outputHash,
-      countedTokens,
-    }),
-  ];
+  options: {
+    job: LockedJob;
+    answer: ProvenAnswer;
+    countedTokens: number;
+    payout: PublicKey;
+    proven: Job | undefined;
+  },
+): TransactionInstruction[] {
+  const { job, answer, countedTokens, payout, proven } = options;
+  const { proof, attempt } = answer;
+  const worker = publicKeyOf(answer.reservation.worker.address);
+  const parties = {
+    ...actor(context),
+    job: job.address,
+    creditAccount: job.creditAccount,
+    worker,
+    workerPayout: payout,
+    countedTokens,
+  };
+  if (proven?.attempt === attempt && proven.worker.equals(worker)) {
+    return [jobSettle({ ...parties, deliveredHash: proof.outputHash })];
+  }
+  const complete = jobComplete({ ...parties, ...proof, attempt });
+  return proven ? [jobAcknowledge({ ...parties, attempt }), complete] : [complete];
 }

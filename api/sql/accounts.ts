@@ -4,11 +4,21 @@ import type { EventKind } from '../../webhooks/events.ts';
 
 export type KeyStatus = 'active' | 'suspended' | 'revoked';
 
+/** What of a wallet's account bounds a lock. All are null until the wallet has one. */
+export interface Funds {
+  available_credits: bigint | null;
+  limit_per_job_credits: bigint | null;
+  limit_per_day_credits: bigint | null;
+  /** The day of UTC, counted from 1970, that `spent_today_credits` is of. */
+  spent_day: bigint | null;
+  /** Of what the spender locked on that day: what was charged, and what is still locked. */
+  spent_today_credits: bigint | null;
+}
+
 /** A wallet and what it may spend. The account's fields are null until the wallet has one. */
-export interface Payer {
+export interface Payer extends Funds {
   wallet: string;
   spender: string | null;
-  available_credits: bigint | null;
   /** Of the account's change up to which this is known. */
   sequence: bigint | null;
 }
@@ -19,7 +29,6 @@ export interface KeyAndAccount extends Payer {
   created_at: Date;
   /** Of its wallet, which may be suspended. */
   suspension_reason: string | null;
-  last_topup_at: bigint | null;
 }
 
 /**
@@ -52,7 +61,8 @@ export async function selectKeysAndAccounts(
                   else 'active' end as status,
              suspension.reason as suspension_reason,
              account.spender, account.available_credits, account.sequence,
-             account.last_topup_at
+             account.limit_per_job_credits, account.limit_per_day_credits, account.spent_day,
+             account.spent_today_credits
       from unnest($1::text[]) as given (hash)
       cross join lateral (
         select * from service.api_keys where key_sha256 = given.hash offset 0
@@ -78,28 +88,40 @@ export async function selectCreditMint(database: Database): Promise<string | nul
   return rows[0]?.credit_mint ?? null;
 }
 
-/** What a wallet's account holds back, and allows its spender. */
-interface SpendingRow {
+/**
+ * What was charged of the locks of the day in which the ledger's second `$2` is: what the day's limit
+ * counts, less what running jobs still hold of it. What the wallet itself locked counts for no day.
+ */
+export const CHARGED_TODAY = `
+  case when account.spent_day < $2::bigint / 86400 then 0
+    else account.spent_today_credits - coalesce((
+      select sum(locked_credits) from mirror.jobs job
+      where job.credit_account = account.address and job.controller <> account.wallet
+        and job.locked_at >= account.spent_day * 86400
+        and job.status in ('pending', 'processing', 'settling')), 0) end`;
+
+/** What a wallet has, and allows its spender. One statement reads it, so that it adds up. */
+interface BalanceRow {
+  available_credits: bigint;
   locked_credits: bigint;
+  charged_today_credits: bigint;
   limit_per_job_credits: bigint;
   limit_per_day_credits: bigint;
-  /** The day of UTC, counted from 1970, that `spent_today_credits` is of. */
-  spent_day: bigint;
-  spent_today_credits: bigint;
+  last_topup_at: bigint | null;
 }
 
 /** @returns undefined before the account is opened */
-export async function selectSpending(
+export async function selectBalance(
   database: Database,
-  wallet: string,
-): Promise<SpendingRow | undefined> {
-  const { rows } = await database.query<SpendingRow>({
-    name: 'select_spending',
+  { wallet, nowSeconds }: { wallet: string; nowSeconds: bigint },
+): Promise<BalanceRow | undefined> {
+  const { rows } = await database.query<BalanceRow>({
+    name: 'select_balance',
     text: `
-      select locked_credits, limit_per_job_credits, limit_per_day_credits, spent_day,
-             spent_today_credits
-      from mirror.credit_accounts where wallet = $1`,
-    values: [wallet],
+      select available_credits, locked_credits, ${CHARGED_TODAY} as charged_today_credits,
+             limit_per_job_credits, limit_per_day_credits, last_topup_at
+      from mirror.credit_accounts account where wallet = $1`,
+    values: [wallet, nowSeconds],
   });
   return rows[0];
 }

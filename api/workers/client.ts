@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import { type KeyHolder, signBy, workerRequestMessage } from '../../programs/client/proof.ts';
+import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
 import {
   headerOf,
   readEvents,
@@ -21,8 +22,17 @@ export interface WorkerTask {
   jobAddress: PublicKey;
   attempt: number;
   tokenLimit: number;
-  /** The chat-completions fields that matter to an engine. */
-  chat: Record<string, unknown>;
+  /** The job's, for each of its attempts. */
+  requestSalt: Uint8Array;
+  chat: WorkerChat;
+}
+
+/** The chat-completions fields that matter to an engine, all with a canonical form. */
+export type WorkerChat = Readonly<Record<string, Json | undefined>>;
+
+/** What a proof has to say of the request that `submit` sends for this task. */
+export function commitmentTo({ requestSalt, chat, tokenLimit }: WorkerTask): Uint8Array {
+  return requestCommitment(requestSalt, { ...chat, token_limit: tokenLimit });
 }
 
 export interface WorkerClient {
@@ -91,6 +101,7 @@ function postJob(
     worker_address: task.workerAddress,
     attempt: task.attempt,
     token_limit: task.tokenLimit,
+    request_salt: Buffer.from(task.requestSalt).toString('hex'),
     chat: task.chat,
   };
   return post(options, task, { kind: 'job', path: '/jobs', content, signal });

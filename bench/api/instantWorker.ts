@@ -34,7 +34,7 @@ const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);
 const OTHERS = events([...OTHER_WORDS, chunk({}, 'stop')]);
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
 
-const UNPAID = { job: worker, attempt: 1, requestCommitment: outputHash };
+const NO_SALT = Buffer.alloc(32);
 const USAGE = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };
 const message = { role: 'assistant', content: WORDS.join('') };
 const choices = [{ index: 0, message, finish_reason: 'stop' }];
@@ -42,6 +42,15 @@ const PLAIN = JSON.stringify({ ...chunk({}), object: 'chat.completion', choices,
 const LAST = `${events([{ ...chunk({}), choices: [], usage: USAGE }])}data: [DONE]\n\n`;
 
 const signProof = createProofSigner({ programId: PROGRAM_ID, worker, proofKey: keypair });
+
+/** What this worker reads of a job. */
+interface JobBody {
+  job_address: string;
+  attempt: number;
+  request_salt: string;
+  token_limit: number;
+  chat: Record<string, Json>;
+}
 
 const server = createServer(async (request, response) => {
   if (request.url === '/metrics') return void response.end(costMetrics());
@@ -51,29 +60,25 @@ const server = createServer(async (request, response) => {
     return;
   }
   if (request.url === '/v1/chat/completions') {
-    const { stream } = (await json(request)) as { stream?: boolean };
-    return answerUnpaid(response, stream ?? false);
+    return answerUnpaid(response, (await json(request)) as Record<string, Json>);
   }
-  const { job_address, attempt, chat, token_limit, request_salt } = (await json(request)) as {
-    job_address: string;
-    attempt: number;
-    chat: Record<string, Json>;
-    token_limit: number;
-    request_salt: string;
-  };
+  const { job_address, attempt, request_salt, token_limit, chat } = (await json(
+    request,
+  )) as JobBody;
   beginStream(response);
   const salt = Buffer.from(request_salt, 'hex');
-  const proof = await generate({
-    job: new PublicKey(job_address),
-    attempt,
-    requestCommitment: requestCommitment(salt, { ...chat, token_limit }),
-  });
+  const asked = { salt, request: { ...chat, token_limit } };
+  const proof = await generate({ job: new PublicKey(job_address), attempt }, asked);
   response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
 });
 
-async function answerUnpaid(response: ServerResponse, stream: boolean): Promise<void> {
+async function answerUnpaid(
+  response: ServerResponse,
+  request: Record<string, Json>,
+): Promise<void> {
+  const { stream } = request;
   if (stream) beginStream(response);
-  await generate(UNPAID);
+  await generate({ job: worker, attempt: 1 }, { salt: NO_SALT, request });
   if (!stream) response.setHeader('content-type', 'application/json');
   response.end(stream ? `${OTHERS}${LAST}` : PLAIN);
 }
@@ -84,12 +89,16 @@ function beginStream(response: ServerResponse): void {
 }
 
 /** Waits until the other words are due, and signs their proof in that time. */
-async function generate(job: { job: PublicKey; attempt: number; requestCommitment: Uint8Array }) {
+async function generate(
+  job: { job: PublicKey; attempt: number },
+  { salt, request }: { salt: Uint8Array; request: Json },
+) {
   const others = delay(GENERATION_MS);
   // Written data is sent at the end of this turn, and must not wait for the signature.
   await setImmediate();
   const counts = { promptTokens: 8, completionTokens: WORDS.length };
-  const proof = signProof({ ...job, outputHash, ...counts });
+  const commitment = requestCommitment(salt, request);
+  const proof = signProof({ ...job, outputHash, ...counts, requestCommitment: commitment });
   await others;
   return proof;
 }

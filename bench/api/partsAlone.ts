@@ -10,26 +10,24 @@ import { claimRequests, storeAnswers } from '../../api/sql/requests.ts';
 import { createPool } from '../../common/postgres.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { signHashed, verifyHashed } from '../../programs/client/proof.ts';
+import { sign, signHashed, verifyHashed } from '../../programs/client/proof.ts';
 import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // The minimum for a paid and proven answer, without the ledger. It creates a job id, reads key and
-// balance, and claims the request. It calls the worker with a signature, commits to the request,
-// checks the proof, signs a receipt and stores the answer. It has no validation, no choice of workers,
-// no limits and no events.
+// balance, and claims the request. It calls the worker with a signature, checks its proof, signs a
+// receipt and stores the answer. It has no validation, no choice of workers, no limits and no events.
 
 const { DATABASE_URL: databaseUrl = '', BENCH_WORKER_URL = '' } = process.env;
 const { BENCH_WORKER_ADDRESS: workerAddress, BENCH_PROGRAM: programId } = process.env;
 const LIFETIME_SECONDS = 600;
+const SIGNED_BYTES = 181;
 const TOKEN_LIMIT = 2_000;
-const SALT_BYTES = 32;
-const PROOF_BYTES = 181;
 
 const database = createPool({ databaseUrl, applicationName: 'svc-bench', plansOnce: true });
 const signer = Keypair.generate();
 const creditAccount = Keypair.generate().publicKey;
-const message = randomBytes(PROOF_BYTES);
+const message = randomBytes(SIGNED_BYTES);
 const signature = signHashed(message, signer);
 const dispatcher = new Agent();
 
@@ -41,14 +39,14 @@ const server = createServer(async (incoming, response) => {
   const { bytes, address } = createJobId({ nowMs: Date.now(), creditAccount });
   const jobId = formatJobId(bytes);
   const request = { requestKey, jobId, lifetimeSeconds: LIFETIME_SECONDS };
-  const salt = randomBytes(SALT_BYTES);
   const [payer] = await selectKeysAndAccounts(database, [hashKey(key)]);
   const wallet = payer?.wallet ?? '';
   await claimRequests(database, [{ ...request, wallet, bodyHmac: requestKey }]);
+  const salt = randomBytes(32);
   const asked = await sendRequest(`${BENCH_WORKER_URL}/jobs`, {
     method: 'POST',
     dispatcher,
-    headers: { 'svc-signature': Buffer.from(signHashed(message, signer)).toString('base64') },
+    headers: { 'svc-signature': Buffer.from(sign(message, signer)).toString('base64') },
     body: JSON.stringify({
       job_id: jobId,
       job_address: address.toBase58(),
@@ -65,9 +63,9 @@ const server = createServer(async (incoming, response) => {
     answer += chunk;
     if (stream) response.write(chunk);
   }
-  const commitment = requestCommitment(salt, { model, messages, token_limit: TOKEN_LIMIT });
+  requestCommitment(salt, { model, messages, token_limit: TOKEN_LIMIT });
   const isProven = verifyHashed({ publicKey: signer.publicKey, message, signature });
-  const receipt = Buffer.from([...signHashed(message, signer), ...commitment]).toString('hex');
+  const receipt = Buffer.from(signHashed(message, signer)).toString('hex');
   const kept = { ...request, wallet, sealed: Buffer.from(answer) };
   const store = storeAnswers(database, [kept]);
   if (!stream) await store;

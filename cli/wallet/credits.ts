@@ -9,12 +9,14 @@ import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   buyPlan,
   type CreditState,
+  DAY_COUNTS,
   formatCredits,
   formatLimit,
   formatStablecoin,
   type Limits,
   limitsPlan,
   PlanError,
+  proposedLimits,
   type Spender,
   spenderOf,
   stopPlan,
@@ -54,14 +56,15 @@ export function createCreditsCommand(): Command {
     command
       .option('--gateway <address>', 'who may spend them, instead of the service', parseAddress)
       .option('--per-job <credits>', 'what it may lock for a job; or: none', parseLimit)
-      .option('--per-day <credits>', 'what it may lock in a day of UTC; or: none', parseLimit);
+      .option('--per-day <credits>', 'what a day of UTC may cost and hold; or: none', parseLimit);
 
   addLimits(add('buy', 'buy credits for the stablecoin that limits names, one for 0.01'))
     .argument('<credits>', 'how many', parseCredits)
     .action((amount: bigint, options: Options) =>
       signPlan(options, (state, service) => {
         const isFirst = state.account === null && service !== undefined;
-        const limits = isFirst || hasLimits(options) ? requireLimits(options) : undefined;
+        const proposed = isFirst ? proposedLimits(amount) : undefined;
+        const limits = isFirst || hasLimits(options) ? limitsOf(options, proposed) : undefined;
         return buyPlan(state, { credits: amount, service, limits });
       }),
     );
@@ -80,10 +83,12 @@ export function createCreditsCommand(): Command {
 
 const hasLimits = ({ perJob, perDay }: Options) => perJob !== undefined || perDay !== undefined;
 
-/** @throws CommandError unless both are given */
-function requireLimits({ perJob, perDay }: Options): Limits {
-  if (perJob !== undefined && perDay !== undefined) {
-    return { perJobCredits: perJob, perDayCredits: perDay };
+/** @throws CommandError where one is neither given nor proposed */
+function limitsOf({ perJob, perDay }: Options, proposed?: Limits): Limits {
+  const perJobCredits = perJob ?? proposed?.perJobCredits;
+  const perDayCredits = perDay ?? proposed?.perDayCredits;
+  if (perJobCredits !== undefined && perDayCredits !== undefined) {
+    return { perJobCredits, perDayCredits };
   }
   throw new CommandError(
     'Say both --per-job and --per-day: what may be locked, in credits, or none for no limit.',
@@ -95,7 +100,7 @@ async function showOrChangeLimits(options: Options): Promise<void> {
   if (!hasLimits(options)) {
     return withWallet(options, async (state) => console.log(describeWallet(state)));
   }
-  const limits = requireLimits(options);
+  const limits = limitsOf(options);
   return signPlan(options, (state, service) => limitsPlan(state, { service, limits }));
 }
 
@@ -163,12 +168,11 @@ function describeAccount({ account, wallet }: WalletState): string {
   if (!account) return `${wallet} has no credit account: its first purchase opens one.`;
   const { availableCredits, lockedCredits, limitPerJobCredits, limitPerDayCredits } = account;
   const spender = spenderOf(account);
-  const balance = `${formatCredits(availableCredits)} available, ${formatCredits(lockedCredits)} locked.`;
+  const balance = `${formatCredits(availableCredits)} available, ${formatCredits(lockedCredits)} locked now.`;
   if (!spender) return `${balance}\nNo spender is named.`;
   const perJob = formatLimit(limitPerJobCredits);
   const perDay = formatLimit(limitPerDayCredits);
-  const counted = 'A day of UTC counts whole locks, with what jobs did not cost.';
-  return `${balance}\n${spender} may lock ${perJob} a job and ${perDay} a day. ${counted}`;
+  return `${balance}\n${spender} may lock ${perJob} a job and ${perDay} a day. ${DAY_COUNTS}`;
 }
 
 function parseCredits(text: string): bigint {

@@ -64,6 +64,8 @@ interface Exception<Account> {
   readonly convert?: (cell: Cell) => Cell;
   /** Events that overwrite it by another value than their field of its name. */
   readonly events?: { readonly [Name in EventName]?: After<Name> };
+  /** An event that leaves this other column as it was leaves this one, too. */
+  readonly changesWith?: string;
 }
 
 interface Column extends Exception<never> {
@@ -76,6 +78,8 @@ interface MirrorTable {
   readonly address: string | null;
   readonly sequence: string;
   readonly columns: ReadonlyMap<string, Column>;
+  /** The columns that change only with another one, and that one. */
+  readonly paired: readonly (readonly [column: string, other: string])[];
 }
 
 const SQL_TYPES: Readonly<Record<string, string>> = {
@@ -94,8 +98,16 @@ const SQL_TYPES: Readonly<Record<string, string>> = {
 const WITHOUT_COLUMN =
   /^(version|bump|vault_authority_bump|sequence|reserved|models)$|_len$|_after_seconds$/;
 
+/** Events that say what several others say, in this order. Each column follows the last that names it. */
+export const STEPS: { readonly [Name in EventName]?: readonly EventName[] } = {
+  JobCompleted: ['JobAcknowledged', 'JobProven', 'JobSettled'],
+};
+
 /** Accounts and events write "none" and "never" as one of these. */
-const NOTHING: ReadonlySet<Cell> = new Set([0, 0n, '0', 'none', PublicKey.default.toBase58()]);
+const NOTHING: ReadonlySet<Cell> = new Set([
+  ...[0, 0n, '0', 'none', PublicKey.default.toBase58()],
+  '0'.repeat(64),
+]);
 const nullIfNone = {
   isNullable: true,
   convert: (cell: Cell): Cell => (NOTHING.has(cell) ? null : cell),
@@ -119,7 +131,7 @@ const isSettled = (job: Job): boolean => job.countedTokens > 0;
 const isDisputed = (job: Job): boolean => job.status === 'disputed' || job.outcome !== 'none';
 
 /** A column of the worker's proof, which a later attempt voids. */
-const ofProof = (read: (job: Job) => Value) => ({
+const ofProof = (read: (job: Job) => Value | undefined) => ({
   isNullable: true,
   account(job: Job) {
     if (job.status === 'pending' || job.status === 'processing') return null;
@@ -130,6 +142,8 @@ const ofProof = (read: (job: Job) => Value) => ({
   },
   events: { JobAcknowledged: to(null) },
 });
+/** A part of the proof that the account does not keep. */
+const UNKEPT = { ...TEXT, ...ofProof(() => undefined) };
 const PROVEN_AT = ofProof((job) => job.lockedAt + BigInt(job.provenAfterSeconds));
 
 export const MIRROR_TABLES = {
@@ -166,6 +180,7 @@ export const MIRROR_TABLES = {
     label: { account: (model) => modelText(model).label },
     originator: { account: (model) => modelText(model).originator },
     retires_at: nullIfNone,
+    card_hash: nullIfNone,
   }),
   workers: table('Worker', ['worker', 'workerSequence'], {
     endpoint: { account: workerEndpoint },
@@ -211,6 +226,8 @@ export const MIRROR_TABLES = {
     worker: nullIfNone,
     settled_by: nullIfNone,
     output_hash: ofProof((job) => job.outputHash),
+    request_commitment: UNKEPT,
+    proof_key: UNKEPT,
     prompt_tokens: ofProof((job) => job.promptTokens),
     completion_tokens: ofProof((job) => job.completionTokens),
     counted_tokens: nullIfNone,
@@ -222,6 +239,8 @@ export const MIRROR_TABLES = {
         (job) => job.acknowledgedAfterSeconds,
       ),
       events: { JobAcknowledged: 'unixTime' },
+      // A JobCompleted repeats an attempt that was acknowledged apart, and had its time then.
+      changesWith: 'attempt',
     },
     proven_at: {
       ...SECONDS,
@@ -296,7 +315,10 @@ function table<Name extends AccountName>(
   for (const [name, exception] of Object.entries(exceptions)) {
     columns.set(name, { type: 'unknown', ...columns.get(name), ...exception });
   }
-  return { account, address, sequence, columns };
+  const paired = [...columns].flatMap(([name, { changesWith }]) =>
+    changesWith === undefined ? [] : [[name, changesWith] as const],
+  );
+  return { account, address, sequence, columns, paired };
 }
 
 /** The fields of an account or event, as the IDL names them. */

@@ -1,4 +1,4 @@
-import type { Cell, TableName } from '../../common/database/mirrorTables.ts';
+import { type Cell, MIRROR_TABLES, type TableName } from '../../common/database/mirrorTables.ts';
 import type { EventName } from '../../programs/client/events.ts';
 import type { LedgerEvent } from './event.ts';
 
@@ -46,7 +46,7 @@ class GapError extends Error {
 export function mergeChanges(changes: readonly Change[]): MergedChange[] {
   const merged = new Map<string, ReturnType<typeof beginMerge>>();
   for (const change of changes) {
-    const { address, sequence, values, hosting } = change;
+    const { address, sequence, hosting } = change;
     let account = merged.get(address);
     if (!account) {
       account = beginMerge(change);
@@ -54,10 +54,21 @@ export function mergeChanges(changes: readonly Change[]): MergedChange[] {
     }
     if (sequence !== account.sequence + 1n) throw new GapError(address, sequence);
     account.sequence = sequence;
-    Object.assign(account.values, values);
+    overwrite(account.values, change);
     if (hosting) account.hosting.set(hosting.model, hosting.hosts);
   }
   return [...merged.values()];
+}
+
+/** Overwrites a row's values by those of a change, but what does not change with it. */
+export function overwrite(
+  row: Record<string, unknown>,
+  { table, values }: Pick<Change, 'table' | 'values'>,
+): void {
+  const kept = MIRROR_TABLES[table].paired
+    .filter(([column, other]) => row[column] !== undefined && row[other] === values[other])
+    .map(([column]) => [column, row[column]]);
+  Object.assign(row, values, Object.fromEntries(kept));
 }
 
 function beginMerge({ table, address, sequence }: Change) {

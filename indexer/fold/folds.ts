@@ -5,6 +5,7 @@ import {
   type Journaled,
   type JournaledEvent,
   MIRROR_TABLES,
+  STEPS,
   TABLE_NAMES,
   type TableName,
 } from '../../common/database/mirrorTables.ts';
@@ -49,12 +50,16 @@ function accountsOf(event: LedgerEvent, addresses: Addresses): ChangedAccount[] 
   return changed;
 }
 
+/** A share that was paid went to a token account and left the treasury's books alone. */
+const treasuryIfPaid = (data: { treasuryPaid: boolean }): TableName | undefined =>
+  data.treasuryPaid ? 'treasury' : undefined;
+
 /** Where an event carries the sequence of an account that it may have left alone. */
 const UNTOUCHED: {
   readonly [Name in EventName]?: (data: Journaled<Events[Name]>) => TableName | undefined;
 } = {
-  // A share that was paid went to a token account and left the treasury's books alone.
-  JobSettled: ({ treasuryPaid }) => (treasuryPaid ? 'treasury' : undefined),
+  JobSettled: treasuryIfPaid,
+  JobCompleted: treasuryIfPaid,
   DisputeResolved: ({ slashedTokens }) => (slashedTokens === '0' ? 'workers' : undefined),
   // A worker's claim is paid out of the vault, and only the others change the treasury's books.
   ClaimPaid: ({ claimantKind }) => (claimantKind === 'worker' ? 'treasury' : undefined),
@@ -99,11 +104,15 @@ const plans = new Map<EventName, Plan>();
 function planOf(name: EventName): Plan {
   const known = plans.get(name);
   if (known) return known;
-  const fields = new Map(fieldsOf(name).map((field) => [field.name, camelCase(field.name)]));
-  const carried = new Set(fields.values());
+  const carried = new Set(fieldsOf(name).map((field) => camelCase(field.name)));
+  const steps = (STEPS[name] ?? [name]).map((step) => ({
+    step,
+    fields: new Map(fieldsOf(step).map((field) => [field.name, camelCase(field.name)])),
+  }));
   const columnsOf = (table: TableName): ColumnAfter[] =>
     [...MIRROR_TABLES[table].columns].flatMap(([column, { events, convert }]) => {
-      const rule = events?.[name] ?? fields.get(column);
+      const rules = steps.map(({ step, fields }) => events?.[step] ?? fields.get(column));
+      const rule = rules.findLast((one) => one !== undefined);
       return rule === undefined ? [] : [{ column, rule, convert }];
     });
   const plan = {

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { TABLE_NAMES, type TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { Change } from '../fold/change.ts';
+import { type Change, overwrite } from '../fold/change.ts';
 import { changesOf } from '../fold/folds.ts';
 import { RetryableError } from '../source/errors.ts';
 import { type FoldedEvent, selectFoldedEvents, selectUnexplained } from '../sql/journal.ts';
@@ -83,7 +83,8 @@ async function* walk(database: Database): AsyncGenerator<FoldedEvent> {
 
 function changed(account: FoldedAccount, change: Change): FoldedAccount {
   const { address } = account;
-  const values = { ...account.values, ...change.values };
+  const values = { ...account.values };
+  overwrite(values, change);
   if (change.table === 'workers') values.models = hostedAfter(account, change);
   return { address, sequence: change.sequence, values };
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
-import type { TableName } from '../../common/database/mirrorTables.ts';
+import { MIRROR_TABLES, type TableName } from '../../common/database/mirrorTables.ts';
 import type { Database } from '../../common/postgres.ts';
 import { type Change, type MergedChange, mergeChanges } from '../fold/change.ts';
 import { FatalError } from '../source/errors.ts';
@@ -107,7 +107,14 @@ function insertion({ table, values }: MergedChange, alike: readonly MergedChange
 
 function overwriting({ table, values }: MergedChange, alike: readonly MergedChange[]): QueryConfig {
   const names = ['sequence', ...Object.keys(values)];
-  const settings = names.map((name) => `${name} = change.${name}`);
+  const paired = new Map(MIRROR_TABLES[table].paired);
+  const settings = names.map((name) => {
+    const other = paired.get(name);
+    return other === undefined
+      ? `${name} = change.${name}`
+      : `${name} = case when account.${other} = change.${other}
+           then account.${name} else change.${name} end`;
+  });
   return {
     // The server compares only the first 63 characters of names.
     name: `update_${table}_${hash('md5', names.join())}`,

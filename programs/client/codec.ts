@@ -219,9 +219,30 @@ export const PROGRAM_EVENTS: readonly Kind[] = idl.events.map(kindOf);
 const INSTRUCTIONS = new Map(
   idl.instructions.map((item) => [
     item.name,
-    { ...kindOf(item), struct: createStruct(item.args as readonly Field[]) },
+    {
+      ...kindOf(item),
+      accounts: item.accounts.map((account) => account.name),
+      struct: createStruct(item.args as readonly Field[]),
+    },
   ]),
 );
+
+function instructionOf(name: string) {
+  const found = INSTRUCTIONS.get(name);
+  if (found === undefined) throw new Error(`The program has no instruction ${name}`);
+  return found;
+}
+
+/**
+ * The position of an account in an instruction's list.
+ *
+ * @param name as the IDL names the instruction, and `account` its account
+ */
+export function accountPosition(name: string, account: string): number {
+  const position = instructionOf(name).accounts.indexOf(account);
+  if (position < 0) throw new Error(`${name} takes no account ${account}`);
+  return position;
+}
 
 /**
  * Reads the arguments of an instruction of the program.
@@ -234,8 +255,7 @@ export function decodeArguments(
   name: string,
   data: Uint8Array,
 ): Record<string, Value> | undefined {
-  const item = INSTRUCTIONS.get(name);
-  if (item === undefined) throw new Error(`The program has no instruction ${name}`);
-  if (!startsWithBytes(data, item.discriminator)) return undefined;
-  return decodeWhole(name, item.struct, data.subarray(DISCRIMINATOR_BYTES));
+  const { discriminator, struct } = instructionOf(name);
+  if (!startsWithBytes(data, discriminator)) return undefined;
+  return decodeWhole(name, struct, data.subarray(DISCRIMINATOR_BYTES));
 }

@@ -72,7 +72,8 @@ export function modelUpsert(
   return generated.modelUpsert({ cardHash: NO_HASH, ...input });
 }
 
-type EvidenceArguments = Pick<
+/** The arguments of a verdict that are its evidence. */
+export type EvidenceArguments = Pick<
   generated.DisputeResolveInput,
   | 'key'
   | 'recordedRequestCommitment'

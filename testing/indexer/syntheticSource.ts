@@ -16,7 +16,8 @@ interface SyntheticSource extends LedgerSource {
   readonly questions: number;
 }
 
-export const EVENTS_PER_TRANSACTION = 5;
+/** On average. */
+export const EVENTS_PER_TRANSACTION = 4;
 /** Several transactions share a slot, as on a busy ledger. */
 const TRANSACTIONS_PER_SLOT = 4;
 const NO_KEY = '11111111111111111111111111111111';
@@ -35,8 +36,9 @@ interface Shape {
 }
 
 /**
- * A wallet buys credits and a worker registers. Each further transaction locks, proves, settles and
- * closes one job. Everything is final.
+ * A wallet buys credits and a worker registers. Each further transaction is the life of one job. It
+ * locks, acknowledges, proves, settles and closes it, or for every other one locks, completes and
+ * closes it. Everything is final.
  *
  * @param transactions the number of transactions, including the first
  */
@@ -180,20 +182,29 @@ const NOTHING_VOIDED = {
   voidedOutputHash: '0'.repeat(64),
 };
 
-/**
- * @param of.number counts the jobs from 0
- * @param of.turn counts those of the account
- */
-function life(
-  of: { number: number; turn: number; account: Account; job: string },
-  slot: bigint,
-): LedgerEventData[] {
+interface Life {
+  /** Counts the jobs from 0. */
+  readonly number: number;
+  /** Counts those of the account. */
+  readonly turn: number;
+  readonly account: Account;
+  readonly job: string;
+}
+
+/** What every event of a job begins with. */
+interface JobPlace {
+  readonly slot: string;
+  readonly unixTime: string;
+  readonly job: string;
+  readonly jobId: string;
+}
+
+function life(of: Life, slot: bigint): LedgerEventData[] {
   const { number, turn, account } = of;
   const time = { slot: `${slot}`, unixTime: `${slot}` };
   const jobId = number.toString(16).padStart(32, '0');
   const job = { ...time, job: of.job, jobId };
-  const before = BOUGHT_CREDITS - BigInt(turn) * CHARGED_CREDITS;
-  const answer = { outputHash: jobId.repeat(2), promptTokens: 10, completionTokens: 600 };
+  const ending = number % 2 === 0 ? stepByStep(of, job) : atOnce(of, job);
   return [
     {
       name: 'JobLocked',
@@ -218,49 +229,73 @@ function life(
         rentPayer: account.wallet,
         vouched: true,
         lockedCredits: `${LOCKED_CREDITS}`,
-        availableCredits: `${before - LOCKED_CREDITS}`,
+        availableCredits: `${creditsBefore(turn) - LOCKED_CREDITS}`,
         accountLockedCredits: `${LOCKED_CREDITS}`,
-        spentDay: 0,
-        spentTodayCredits: '0',
+        ...{ limitDay: 0, spentDay: 0, spentTodayCredits: '0' },
       },
     },
-    {
-      name: 'JobAcknowledged',
-      data: { ...job, ...NOTHING_VOIDED, jobSequence: 2, worker: WORKER, attempt: 1 },
-    },
-    {
-      name: 'JobProven',
-      data: { ...job, ...answer, jobSequence: 3, worker: WORKER, attempt: 1 },
-    },
-    {
-      name: 'JobSettled',
-      data: {
-        ...job,
-        ...account,
-        ...answer,
-        jobSequence: 4,
-        creditSequence: `${2 * turn + 4}`,
-        worker: WORKER,
-        workerSequence: `${number + 2}`,
-        settledBy: account.wallet,
-        countedTokens: 600,
-        chargedCredits: `${CHARGED_CREDITS}`,
-        returnedCredits: `${LOCKED_CREDITS - CHARGED_CREDITS}`,
-        workerBaseUnits: '25500',
-        workerPaid: true,
-        workerClaimableBaseUnits: '0',
-        treasuryBaseUnits: '4500',
-        treasuryPaid: true,
-        treasuryUnpaidBaseUnits: '0',
-        treasurySequence: '1',
-        jobsSettled: `${number + 1}`,
-        availableCredits: `${before - CHARGED_CREDITS}`,
-        accountLockedCredits: '0',
-      },
-    },
+    ...ending,
     {
       name: 'JobClosed',
-      data: { ...job, jobSequence: 5, rentPayer: account.wallet, rentLamports: '1' },
+      data: {
+        ...{ ...job, jobSequence: ending.length + 2 },
+        ...{ rentPayer: account.wallet, rentLamports: '1' },
+      },
     },
   ];
+}
+
+function creditsBefore(turn: number): bigint {
+  return BOUGHT_CREDITS - BigInt(turn) * CHARGED_CREDITS;
+}
+
+const ATTEMPT = { worker: WORKER, attempt: 1 };
+
+function stepByStep(of: Life, job: JobPlace): LedgerEventData[] {
+  return [
+    {
+      name: 'JobAcknowledged',
+      data: { ...job, ...NOTHING_VOIDED, ...ATTEMPT, jobSequence: 2 },
+    },
+    { name: 'JobProven', data: { ...job, ...ATTEMPT, ...proofOf(job), jobSequence: 3 } },
+    { name: 'JobSettled', data: { ...job, ...settlementOf(of, job), jobSequence: 4 } },
+  ];
+}
+
+function atOnce(of: Life, job: JobPlace): LedgerEventData[] {
+  const data = { ...job, ...ATTEMPT, ...proofOf(job), ...settlementOf(of, job), jobSequence: 2 };
+  return [{ name: 'JobCompleted', data }];
+}
+
+function answerOf({ jobId }: JobPlace) {
+  return { outputHash: jobId.repeat(2), promptTokens: 10, completionTokens: 600 };
+}
+
+function proofOf(job: JobPlace) {
+  return { ...answerOf(job), proofKey: SOMEBODY, requestCommitment: job.jobId.repeat(2) };
+}
+
+function settlementOf({ number, turn, account }: Life, job: JobPlace) {
+  return {
+    ...account,
+    ...answerOf(job),
+    creditSequence: `${2 * turn + 4}`,
+    worker: WORKER,
+    workerSequence: `${number + 2}`,
+    settledBy: account.wallet,
+    countedTokens: 600,
+    chargedCredits: `${CHARGED_CREDITS}`,
+    returnedCredits: `${LOCKED_CREDITS - CHARGED_CREDITS}`,
+    workerBaseUnits: '25500',
+    workerPaid: true,
+    workerClaimableBaseUnits: '0',
+    treasuryBaseUnits: '4500',
+    treasuryPaid: true,
+    treasuryUnpaidBaseUnits: '0',
+    treasurySequence: '1',
+    jobsSettled: `${number + 1}`,
+    availableCredits: `${creditsBefore(turn) - CHARGED_CREDITS}`,
+    accountLockedCredits: '0',
+    spentTodayCredits: '0',
+  };
 }

@@ -6,7 +6,14 @@
 export { type Cast, hashOf, type OneOrMore, type TestWallet, type TestWorker } from './cast.ts';
 export { type Chain, Refusal, type TokenHolding } from './chain.ts';
 export type { CreditVerbs } from './credits.ts';
-export type { JobVerbs, LockOptions, ProveOptions, TestJob, Verdict } from './jobs.ts';
+export type {
+  CompleteOptions,
+  JobVerbs,
+  LockOptions,
+  ProveOptions,
+  TestJob,
+  Verdict,
+} from './jobs.ts';
 export type { EscrowOptions } from './options.ts';
 export { DEFAULT_SETTINGS, type ModelOffer, STANDARD_MODEL } from './setUp.ts';
 export { type Escrow, startEscrow } from './startEscrow.ts';

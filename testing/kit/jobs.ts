@@ -40,6 +40,13 @@ export interface ProveOptions {
   readonly completionTokens?: number;
 }
 
+export interface CompleteOptions extends ProveOptions {
+  /** By default the assigned worker, and the first for a job that has none. */
+  readonly worker?: TestWorker;
+  /** By default what the worker counted. */
+  readonly countedTokens?: number;
+}
+
 /**
  * A function for every step of a job. Each sends one transaction with the required signatures and
  * returns the Job as it is then on the ledger. It throws a Refusal with the program's name of the
@@ -54,6 +61,11 @@ export interface JobVerbs {
   prove(job: TestJob, options?: ProveOptions): Promise<Job>;
   /** The Gateway confirms the delivered answer, by default the proven one. */
   settle(job: TestJob, delivered?: { text?: string; countedTokens?: number }): Promise<Job>;
+  /**
+   * The Gateway settles the worker's proven answer in one step, of the assigned attempt. It assigns
+   * the next one to a worker that has none.
+   */
+  complete(job: TestJob, options?: CompleteOptions): Promise<Job>;
   /** The Gateway fails the job. */
   fail(job: TestJob, reason?: FailureReason): Promise<Job>;
   /** Refunds a job after its deadline. Any key may call it. */
@@ -136,6 +148,25 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
             countedTokens: countedTokens ?? completionTokens,
           }),
         ],
+        [hotSigner],
+      ),
+
+    complete: (job, { worker, text, countedTokens, ...counts } = {}) =>
+      step(
+        job,
+        (account, assigned) => {
+          const parties = worker ? partiesOf(job.wallet, worker) : assigned;
+          const isAssigned = account.attempt > 0 && parties.worker.equals(account.worker);
+          const counted = countedTokens ?? counts.completionTokens;
+          return [
+            jobs.complete(parties, job.address, {
+              ...counts,
+              ...(counted !== undefined && { countedTokens: counted }),
+              outputHash: text === undefined ? jobs.ANSWER : hashOf(text),
+              attempt: isAssigned ? account.attempt : account.attempt + 1,
+            }),
+          ];
+        },
         [hotSigner],
       ),
 

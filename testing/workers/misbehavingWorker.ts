@@ -24,6 +24,8 @@ export type WorkerMode =
   | 'dies_midstream'
   /** Signs, correctly, another text than the one it sent. */
   | 'wrong_hash'
+  /** Signs, correctly, another request than the one it got. */
+  | 'another_request'
   /** Sends a proof whose signature does not verify. */
   | 'forged_signature'
   /** Sends a finish chunk and a valid proof of no text at all. */
@@ -183,6 +185,8 @@ function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
     switch (mode) {
       case 'wrong_hash':
         return signProof({ ...outcome, outputHash: sha256('another text') });
+      case 'another_request':
+        return signProof({ ...outcome, requestCommitment: sha256('another request') });
       case 'empty_output':
         return signProof({ ...outcome, outputHash: sha256(''), completionTokens: 0 });
       case 'inflates_count':

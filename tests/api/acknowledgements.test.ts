@@ -63,7 +63,7 @@ async function linger(): Promise<void> {
 }
 
 describe('the acknowledgement of a worker', () => {
-  it('is on the ledger half a second later, without a second one at settlement', async () => {
+  it('is on the ledger half a second later, without a second one at its failure', async () => {
     const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     await linger();
@@ -71,7 +71,15 @@ describe('the acknowledgement of a worker', () => {
     expect(collect(job)).toBeUndefined();
   });
 
-  it('travels with a settlement that comes sooner, and is paid for once', async () => {
+  it('is not sent where a settlement, which contains it, comes sooner', async () => {
+    const { announce, withdraw, sent } = createScene(async () => LANDED);
+    announce(job, worker, 1);
+    withdraw(job);
+    await linger();
+    expect(sent).toEqual([]);
+  });
+
+  it('travels with a failure that comes sooner, and is paid for once', async () => {
     const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     expect(collect(job)).toEqual(acknowledging(worker, 1));
@@ -87,7 +95,7 @@ describe('the acknowledgement of a worker', () => {
         throw new LedgerUnavailableError('away', { signature: null });
       },
     ],
-  ] as const)('travels with the settlement too while it %s', async (_state, answer) => {
+  ] as const)('travels with the failure too while it %s', async (_state, answer) => {
     const { announce, collect, sent, acknowledging } = createScene(answer);
     announce(job, worker, 1);
     await linger();

@@ -8,7 +8,8 @@ import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
-import { proofMessage, sign } from '../../programs/client/proof.ts';
+import { proofMessage, signHashed } from '../../programs/client/proof.ts';
+import { requestCommitment } from '../../programs/client/requestCommitment.ts';
 
 // What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
 
@@ -26,14 +27,18 @@ const model = {
 const job = {
   ...{ id: 'job_1', address: key(), model, tokenLimit: 10, lockCredits: 8n, escrowTx: 'a lock' },
   deadlines: { stopAt: 100n, proofDueAt: 110n },
+  requestSalt: new Uint8Array(32),
 };
+const messages = [{ role: 'user', content: 'Hello.' }];
+const asked = { model: model.id, messages, token_limit: job.tokenLimit };
 const proven = {
   outputHash: createHash('sha256').update('a text').digest(),
   ...{ promptTokens: 1, completionTokens: 2 },
+  requestCommitment: requestCommitment(job.requestSalt, asked),
 };
 const proofOf = (attempt: number) => ({
   ...proven,
-  signature: sign(
+  signature: signHashed(
     proofMessage({ programId, job: job.address, worker, attempt, ...proven }),
     proofKey,
   ),
@@ -121,11 +126,7 @@ async function deliver(options: {
     publicUrl: 'https://api.example.com',
   } as unknown as CompletionServices);
   const { response, received } = createResponse(onStep);
-  const request = {
-    model: model.id,
-    messages: [{ role: 'user', content: 'Hello.' }],
-    stream: isStream,
-  };
+  const request = { model: model.id, messages, stream: isStream };
   void completions.complete({
     payer: { wallet: 'a wallet', available_credits: 100n },
     identity: {},

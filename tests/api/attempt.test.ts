@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type AttemptOptions, runAttempt } from '../../api/jobs/attempt.ts';
 import { checkProof } from '../../api/ledger/proof.ts';
 import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
-import { proofMessage, sign } from '../../programs/client/proof.ts';
+import { proofMessage, signHashed } from '../../programs/client/proof.ts';
+import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
 
 const TEXT = 'Hello.';
 const TOKEN_LIMIT = 10;
@@ -13,16 +14,22 @@ const programId = key();
 const job = key();
 const worker = key();
 const proofKey = Keypair.generate();
+const requestSalt = randomBytes(32);
+const chat = { model: 'm', messages: [{ role: 'user', content: 'Say hello.' }], stop: undefined };
+const COMMITMENT = requestCommitment(requestSalt, { ...chat, token_limit: TOKEN_LIMIT });
 
 /** What the worker of the reservation proves of a text, and signs with this key. */
-function proofOf(text: string, signer = proofKey) {
+function proofOf(text: string, signer = proofKey, commitment = COMMITMENT) {
   const proven = {
     outputHash: createHash('sha256').update(text).digest(),
     promptTokens: 1,
     completionTokens: 2,
   };
-  const message = proofMessage({ programId, job, worker, attempt: 1, ...proven });
-  return { ...proven, signature: sign(message, signer) };
+  const message = proofMessage({
+    ...{ programId, job, worker, attempt: 1 },
+    ...{ ...proven, requestCommitment: commitment },
+  });
+  return { ...proven, signature: signHashed(message, signer) };
 }
 
 /** How an attempt ends whose worker sends this text with that proof, and whether it is proven. */
@@ -35,7 +42,7 @@ async function attempt(proof: ReturnType<typeof proofOf>, text = TEXT) {
       worker: { address: worker.toBase58(), proof_key: proofKey.publicKey.toBase58() },
       observeFirstToken: () => undefined,
     },
-    task: { jobAddress: job, attempt: 1, tokenLimit: TOKEN_LIMIT },
+    task: { jobAddress: job, attempt: 1, tokenLimit: TOKEN_LIMIT, chat, requestSalt },
     workers: { submit: ask },
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     deadlines: { stopAt: 1n, proofDueAt: 1n },
@@ -55,11 +62,27 @@ describe('a complete answer', () => {
     const proof = proofOf(TEXT);
     const { end, proven } = await attempt(proof);
     expect(end).toMatchObject({ kind: 'whole', answer: { ...answer, proof } });
-    expect(proven).toMatchObject({ ...answer, proof });
+    expect(proven).toMatchObject({
+      ...answer,
+      proof: { ...proof, requestCommitment: COMMITMENT },
+    });
   });
 
   it('is not proven when another key has signed its proof', async () => {
     const { end, proven } = await attempt(proofOf(TEXT, Keypair.generate()));
+    expect(end.kind).toBe('whole');
+    expect(proven).toBeUndefined();
+  });
+
+  it.each<[string, Uint8Array, Record<string, Json>]>([
+    ['text', requestSalt, { messages: [{ role: 'user', content: 'Say hello!' }] }],
+    ['field', requestSalt, { temperature: 0 }],
+    ['token limit', requestSalt, { token_limit: TOKEN_LIMIT + 1 }],
+    ['salt', randomBytes(32), {}],
+  ])('is not proven when its proof is of a request with another %s', async (_what, salt, other) => {
+    const asked = { ...chat, token_limit: TOKEN_LIMIT, ...other };
+    const proof = proofOf(TEXT, proofKey, requestCommitment(salt, asked));
+    const { end, proven } = await attempt(proof);
     expect(end.kind).toBe('whole');
     expect(proven).toBeUndefined();
   });

@@ -9,6 +9,7 @@ import { createKeyAdmission } from '../../api/http/middleware/authentication.ts'
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
+import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
 import { until } from '../../testing/until.ts';
 import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
@@ -69,7 +70,7 @@ afterAll(async () => {
 beforeEach(async () => {
   const { pool } = database;
   await pool.query('truncate service.idempotent_requests, service.api_keys cascade');
-  await pool.query('delete from mirror.credit_accounts');
+  await pool.query('truncate mirror.credit_accounts, mirror.jobs');
   wallet = `wallet ${randomBytes(4).toString('hex')}`;
   apiKey = await createKey(pool, wallet);
   await insertAccount(pool, { wallet, spender: GATEWAY, availableCredits: 5n });
@@ -181,21 +182,39 @@ describe('a request under a cached key', () => {
 });
 
 describe('GET /v1/account', () => {
+  /** A job of 2 credits. */
+  const lockedAt = (second: bigint, status: string) => ({
+    ...{ wallet, id: `${status} at ${second}`, model: 'small' },
+    ...{ lockedAt: Number(DAY * 86_400n + second), status },
+  });
+
   it.each([
-    ['today', DAY, 3],
+    ['today', DAY, 5],
+    ['on a day that the clock has left backwards', DAY + 1n, 9],
     ['on an earlier day', DAY - 1n, 0],
-  ])('shows what is locked, the limits, and what was spent %s', async (_when, day, spent) => {
-    await database.pool.query(
-      `update mirror.credit_accounts set locked_credits = 2, limit_per_job_credits = 9,
-         limit_per_day_credits = 18446744073709551615, spent_day = $1, spent_today_credits = 3`,
+  ])('shows limits, what is locked now, and what was charged %s', async (_when, day, charged) => {
+    const { pool } = database;
+    await pool.query(
+      `update mirror.credit_accounts set locked_credits = 8, limit_per_job_credits = 9,
+         limit_per_day_credits = 18446744073709551615, spent_day = $1, spent_today_credits = 9`,
       [day],
     );
+    const ended = ['settled', 'failed', 'refunded', 'disputed'].map((end) => lockedAt(1n, end));
+    await insertMirroredJobs(pool, [
+      ...ended,
+      ...[lockedAt(0n, 'pending'), lockedAt(1n, 'processing'), lockedAt(-1n, 'settling')],
+      lockedAt(2n, 'processing'),
+    ]);
+    // The wallet's own lock, which no limit counts.
+    await pool.query(`update mirror.jobs set controller = wallet where job_id = $1`, [
+      lockedAt(2n, 'processing').id,
+    ]);
     const headers = { authorization: `Bearer ${apiKey}` };
     expect(await (await fetch(`${app.url}/v1/account`, { headers })).json()).toMatchObject({
       credits_remaining: 5,
-      locked_credits: 2,
+      charged_today_credits: charged,
+      locked_now_credits: 8,
       limits: { per_job_credits: 9, per_day_credits: null },
-      spent_today_credits: spent,
     });
   });
 });

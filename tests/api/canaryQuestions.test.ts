@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { drawQuestions, isRight } from '../../api/canary/questions.ts';
-import { wantedTokens } from '../../api/contracts/chatCompletion.ts';
+import { wantedTokens } from '../../api/jobs/admission.ts';
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
 const draw = (seed: number, count = 5) => drawQuestions({ seed, count, modelId: 'model' });

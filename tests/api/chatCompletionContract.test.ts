@@ -1,16 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  type ChatCompletionRequest,
   chatCompletionRequest,
   parseChatCompletion,
   SUPPORTED_PARAMETERS,
 } from '../../api/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/contracts/errors.ts';
 import { parseRequest } from '../../api/contracts/values.ts';
+import { buildDocument } from '../../api/docs/document.ts';
+import type { Schema } from '../../api/docs/openApi.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
+import { commitmentTo, type WorkerTask } from '../../api/workers/client.ts';
 import { MESSAGES_MAX } from '../../common/workerProtocol.ts';
-import { jobRequest } from '../../worker/protocol/contracts.ts';
+import { createRandom } from '../../testing/random.ts';
+import { commitToRequest, jobBody } from '../../worker/protocol/contracts.ts';
 import { readDocuments } from '../docs/documents.ts';
 import { isProduct, listFiles, readSource } from '../tidy/sourceTree.ts';
+import { createFuzzValues } from './fuzzValues.ts';
+
+type JobBody = Parameters<typeof commitToRequest>[0];
+
+const random = createRandom();
 
 const valid = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
 
@@ -29,6 +39,11 @@ function refusalOf(change: Record<string, unknown>): ApiError | undefined {
     throw error;
   }
   return undefined;
+}
+
+/** A format with this JSON Schema. */
+function schemaWith(schema: Record<string, unknown>) {
+  return { type: 'json_schema', json_schema: { name: 'answer', schema } };
 }
 
 const paramOf = (change: Record<string, unknown>) => refusalOf(change)?.options.param;
@@ -50,6 +65,8 @@ describe('the body of a chat completion', () => {
     [{ a_field_from_the_future: { deep: [1] } }],
     [{ user: 'somebody', metadata: { trace: '7' } }],
     [{ response_format: { type: 'json_object' }, logit_bias: { 5: -100 }, top_k: -1, min_p: 0 }],
+    [{ response_format: schemaWith({ maximum: 2 ** 53 - 1, multipleOf: 1e-300 }) }],
+    [{ chat_template_kwargs: { numbers: [-(2 ** 53 - 1), 0.1 + 0.2, -0] }, seed: 2 ** 53 - 1 }],
     [{ messages: [{ role: 'assistant', content: null }] }],
     [{ messages: [{ role: 'assistant', content: null, tool_calls: [] }] }],
     // An id of no model is `model_not_found`, which the catalog says.
@@ -109,6 +126,11 @@ describe('the body of a chat completion', () => {
     ['top_logprobs', { top_logprobs: 2 }],
     ['response_format', { response_format: { type: 'xml' } }],
     ['response_format', { response_format: { type: 'json_schema' } }],
+    ['response_format', { response_format: schemaWith({ maximum: 2 ** 63 }) }],
+    ['response_format', { response_format: schemaWith({ minimum: Number('-1e999') }) }],
+    ['response_format', { response_format: schemaWith({ const: '\udc00' }) }],
+    ['chat_template_kwargs', { chat_template_kwargs: { deep: [{ n: -(2 ** 53) }] } }],
+    ['chat_template_kwargs', { chat_template_kwargs: { '\ud800': 1 } }],
   ])(
     'refuses a bad value and names %s [completions.required-fields] [completions.field-ranges] [completions.roles] [completions.unsupported] [completions.body-limits]',
     (param, change) => {
@@ -137,6 +159,7 @@ describe('the body of a chat completion', () => {
       [{ role: 'user', content: [{ type: 'text', text: '\ud800' }] }],
       surrogates,
     ],
+    ['chat_template_kwargs', { n: 1e20 }, `${surrogates} or integers beyond 2^53 - 1`],
     ['n', 2, 'only one choice is supported'],
     ['tools', [{}], 'is not supported yet: tools are planned'],
     ['messages[0].role', [{ role: 'tool' }], 'is not supported yet: tools are planned'],
@@ -254,8 +277,44 @@ describe('a request that is built to be expensive', () => {
   );
 });
 
+describe(`a request of any form that is taken (seed ${random.seed})`, () => {
+  it('is committed to alike by gateway and worker', () => {
+    const { components, paths } = buildDocument('https://api.example.com');
+    const { requestBody } = paths['/v1/chat/completions']?.post ?? {};
+    const { like } = createFuzzValues({
+      random,
+      known: { model: ['m'], messages: [valid.messages] },
+      resolve: (ref) => components.schemas[ref.split('/').at(-1) ?? ''] as Schema,
+    });
+    const asked = { requestSalt: random.bytes(32), tokenLimit: 7 };
+    let taken = 0;
+    for (let count = 0; count < 3_000; count += 1) {
+      const body = like(requestBody?.content['application/json']?.schema ?? {});
+      const request = tryParse(JSON.stringify(body));
+      if (!request) continue;
+      taken += 1;
+      const task = { ...asked, chat: chatForWorker(request) } as WorkerTask;
+      const raw = JSON.parse(JSON.stringify({ chat: task.chat }));
+      const chat = jobBody.shape.chat.parse(raw.chat);
+      const job = { request_salt: asked.requestSalt, token_limit: 7, chat };
+      const { requestCommitment } = commitToRequest(job as JobBody, raw);
+      expect(requestCommitment).toEqual(commitmentTo(task));
+    }
+    expect(taken).toBeGreaterThan(100);
+  });
+});
+
+function tryParse(body: string): ChatCompletionRequest | undefined {
+  try {
+    return parseChatCompletion(JSON.parse(body));
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
 describe('the task that a worker receives', () => {
-  const { chat } = jobRequest.shape;
+  const { chat } = jobBody.shape;
   const asked = (body: object): unknown =>
     chat.parse(JSON.parse(JSON.stringify(chatForWorker(parseChatCompletion(body)))));
 

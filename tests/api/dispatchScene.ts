@@ -90,6 +90,7 @@ export async function answer(
       id: 'a job',
       model: { id: 'm', address: 'm' },
       tokenLimit,
+      requestSalt: new Uint8Array(32),
       deadlines: { stopAt: STOP_AT, proofDueAt: STOP_AT + 10n },
     },
     firstSilenceMs,
@@ -118,6 +119,7 @@ export async function answer(
     started,
     noted,
     attempts: asked.map(({ attempt }) => attempt),
+    salts: asked.map(({ requestSalt }) => requestSalt),
   };
 }
 

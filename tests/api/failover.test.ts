@@ -14,6 +14,12 @@ describe('a job with failing workers', () => {
     expect(attempts).toEqual([1, 2, 3]);
   });
 
+  it('has one salt for all of its attempts', async () => {
+    const { salts } = await answer([[], [], []]);
+    expect(salts).toHaveLength(3);
+    expect(new Set(salts).size).toBe(1);
+  });
+
   it('restarts at another worker after the first text of a plain request', async () => {
     const { discarded, delivered, attempts } = await answer([['Hel'], ['Good morning']], {
       isStream: false,

@@ -22,6 +22,12 @@ describe('a job draft', () => {
     expect(address).toEqual(addresses.job(creditAccount, bytes));
   });
 
+  it('has 32 random bytes of its own for the salt of its request', () => {
+    const [one, other] = [draw({ isRead: true }), draw({ isRead: true })];
+    expect(one.requestSalt).toHaveLength(32);
+    expect(one.requestSalt).not.toEqual(other.requestSalt);
+  });
+
   it("is not made while the ledger's time is unknown", () => {
     expect(() => draw({ isRead: false })).toThrow(LedgerUnavailableError);
   });

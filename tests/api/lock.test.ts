@@ -10,6 +10,7 @@ import { createLogger } from '../../common/logger.ts';
 import { createBackground, systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
+import { NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import {
   LedgerUnavailableError,
   type SendResult,
@@ -32,6 +33,10 @@ const addresses = createAddresses();
 
 /** Fields of the account as the ledger names them. */
 type Limits = Record<string, bigint | number | PublicKey>;
+const UNLIMITED: Limits = {
+  ...{ limit_per_job_credits: NO_LIMIT, limit_per_day_credits: NO_LIMIT },
+  ...{ spent_day: TODAY, spent_today_credits: 0n },
+};
 
 /** As a node reports it. */
 async function accountOf(availableCredits: bigint, limits: Limits) {
@@ -62,7 +67,11 @@ function createScene(
   /** What a node reports of any account. */
   const node = {
     getAccountInfo: (): Promise<unknown> =>
-      accountOf(availableCredits, { sequence: SEEN_SEQUENCE, ...limits, ...readings.shift() }),
+      accountOf(availableCredits, {
+        ...{ sequence: SEEN_SEQUENCE, ...UNLIMITED },
+        ...limits,
+        ...readings.shift(),
+      }),
   };
   const context = {
     addresses,
@@ -209,24 +218,59 @@ describe('a lock that the ledger refuses for the daily limit', () => {
   const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
   const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(landed)];
   const spent = { limit_per_day_credits: 10n, spent_day: TODAY, spent_today_credits: 3n };
+  const dayLimit = { limit: 10, credits_required: 8 };
+  /** The next midnight UTC. */
+  const resets_at = new Date((TODAY + 1) * 86_400_000).toISOString();
 
   it("is refused when too little of the day's limit is left", async () => {
-    const { lock } = createScene(sent(), 0n, spent);
-    expect(await errorOf(lock())).toMatchObject({ code: 'spending_limit_exceeded' });
+    const { lock } = createScene(sent(), LOCK_CREDITS, spent);
+    expect(await errorOf(lock())).toMatchObject({
+      code: 'spending_limit_exceeded',
+      message: expect.stringContaining(
+        `lock 8 credits. Of the wallet's limit of 10 credits a day, 7 are left until ${resets_at}.`,
+      ),
+      options: { details: { ...dayLimit, left: 7, resets_at } },
+    });
   });
 
-  it.each([0n, 86_399n])('is refused %d s into the day on which it was spent', async (second) => {
-    const { lock, state } = createScene(sent(), 0n, spent);
+  it.each([
+    ['at its start', 0n],
+    ['at its end', 86_399n],
+    ['after the clock has stepped back out of it', -1n],
+  ])('is refused on the day on which it was spent: %s', async (_when, second) => {
+    const { lock, state } = createScene(sent(), LOCK_CREDITS, spent);
     state.nowSeconds = BigInt(TODAY) * 86_400n + second;
-    expect(await errorOf(lock())).toMatchObject({ code: 'spending_limit_exceeded' });
+    expect(await errorOf(lock())).toMatchObject({ options: { details: { left: 7, resets_at } } });
+  });
+
+  it('has nothing left of a limit that was lowered below what is spent', async () => {
+    const { lock } = createScene(sent(), LOCK_CREDITS, { ...spent, limit_per_day_credits: 2n });
+    expect(await errorOf(lock())).toMatchObject({ options: { details: { limit: 2, left: 0 } } });
+  });
+
+  it('lacks credits first: no higher limit would help', async () => {
+    const { lock } = createScene(sent(), LOCK_CREDITS - 1n, spent);
+    expect(await errorOf(lock())).toMatchObject({ code: 'insufficient_credits' });
   });
 
   it.each([
     ['enough of the day is left', { spent_today_credits: 2n }],
     ['it was spent on another day', { spent_day: TODAY - 1 }],
   ])('is sent again alone when %s: others took it in the same transaction', async (_why, other) => {
-    const { lock } = createScene(sent(), 0n, { ...spent, ...other });
+    const { lock } = createScene(sent(), LOCK_CREDITS, { ...spent, ...other });
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
+  });
+});
+
+describe('a lock that the ledger refuses for the limit per job', () => {
+  it('is refused with the limit and its own price', async () => {
+    const limits = { limit_per_job_credits: LOCK_CREDITS - 1n };
+    const { lock } = createScene(refusedFor('JobLimitExceeded'), LOCK_CREDITS, limits);
+    expect(await errorOf(lock())).toMatchObject({
+      code: 'spending_limit_exceeded',
+      message: expect.stringContaining("lock 8 credits, and the wallet's limit for one job is 7."),
+      options: { details: { limit: 7, credits_required: 8 } },
+    });
   });
 });
 

@@ -3,8 +3,10 @@ import type { ChatCompletionRequest } from '../../api/contracts/chatCompletion.t
 import { ApiError } from '../../api/contracts/errors.ts';
 import { assertAffordable, quote } from '../../api/jobs/admission.ts';
 import type { Quote } from '../../api/ledger/job.ts';
+import type { Funds } from '../../api/sql/accounts.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
 import { countWith, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { NO_LIMIT } from '../../programs/client/generated/constants.ts';
 
 const standard: ModelRow = {
   address: 'unused',
@@ -36,6 +38,14 @@ function quoteOf(
 ): Promise<Quote> {
   return quote(standard, request(change), tokens);
 }
+
+const TODAY = 20_000n;
+const NOW_SECONDS = TODAY * 86_400n;
+/** Of a wallet that sets no limits, and has spent 3 credits today. */
+const fundsOf = (available_credits: bigint): Funds => ({
+  ...{ available_credits, limit_per_job_credits: NO_LIMIT, limit_per_day_credits: NO_LIMIT },
+  ...{ spent_day: TODAY, spent_today_credits: 3n },
+});
 
 const prompt = (bytes: number) => [{ role: 'user' as const, content: 'x'.repeat(bytes) }];
 
@@ -93,7 +103,7 @@ describe('a quote', () => {
 
   it('shows a wallet with too little what it could afford [errors.insufficient-credits]', async () => {
     const quoted = await quoteOf({ max_tokens: 10_000 });
-    const act = () => assertAffordable(quoted, 20n);
+    const act = () => assertAffordable(quoted, fundsOf(20n), NOW_SECONDS);
     expect(act).toThrow(ApiError);
     expect(act).toThrow(
       expect.objectContaining({
@@ -111,7 +121,20 @@ describe('a quote', () => {
 
   it('allows a wallet to spend its last credit', async () => {
     const quoted = await quoteOf();
-    expect(() => assertAffordable(quoted, 8n)).not.toThrow();
-    expect(() => assertAffordable(quoted, 7n)).toThrow(ApiError);
+    const act = (credits: bigint) => () => assertAffordable(quoted, fundsOf(credits), NOW_SECONDS);
+    expect(act(8n)).not.toThrow();
+    expect(act(7n)).toThrow(ApiError);
+  });
+
+  it('allows what the limits leave to the credit, and refuses what is above one', async () => {
+    const quoted = await quoteOf();
+    const limitedTo = (limits: Partial<Funds>) => () =>
+      assertAffordable(quoted, { ...fundsOf(100n), ...limits }, NOW_SECONDS);
+    const above = expect.objectContaining({ code: 'spending_limit_exceeded' });
+    expect(limitedTo({ limit_per_job_credits: 8n })).not.toThrow();
+    expect(limitedTo({ limit_per_job_credits: 7n })).toThrow(above);
+    expect(limitedTo({ limit_per_day_credits: 11n })).not.toThrow();
+    expect(limitedTo({ limit_per_day_credits: 10n })).toThrow(above);
+    expect(limitedTo({ limit_per_day_credits: 8n, spent_day: TODAY - 1n })).not.toThrow();
   });
 });

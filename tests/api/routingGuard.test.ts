@@ -73,7 +73,7 @@ function asking(
   });
   const task: WorkerTask = {
     ...{ endpoint, workerAddress: worker, jobId: 'job_1', attempt: 1, tokenLimit: 10, chat: {} },
-    jobAddress: Keypair.generate().publicKey,
+    ...{ jobAddress: Keypair.generate().publicKey, requestSalt: new Uint8Array(32) },
   };
   return {
     health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', models: [] }),

@@ -31,7 +31,7 @@ const answer = {
   attempt: 1,
   proof: {
     ...{ outputHash: new Uint8Array(32), signature: new Uint8Array(64) },
-    ...{ promptTokens: 1, completionTokens: 2 },
+    ...{ promptTokens: 1, completionTokens: 2, requestCommitment: new Uint8Array(32) },
   },
 } as unknown as ProvenAnswer;
 
@@ -65,7 +65,7 @@ function createScene({
     },
     time: systemTime,
   } as unknown as LedgerContext;
-  const acknowledgements = { collect: () => undefined } as unknown as Acknowledgements;
+  const acknowledgements = { withdraw: () => undefined } as unknown as Acknowledgements;
   const keeping = Promise.withResolvers<void>();
   const settling = { job, answer, countedTokens: 2, kept: kept ?? keeping.promise };
   const end = settleOnLedger(context, acknowledgements, settling);

@@ -13,12 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.ledger.close());
 
-describe('the event of a settlement', () => {
-  it("is found behind a stranger's transaction of a later version", async () => {
+describe('the event', () => {
+  it.each([
+    ['of a settlement', 'settle', 9_997n],
+    ['of all three steps', 'complete', 9_994n],
+  ] as const)('%s is found behind a transaction of a later version', async (_what, end, left) => {
     const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
     if (!locked) throw new Error('one was locked');
-    await scene.acknowledge(locked.address);
-    await scene.settle(locked.address);
+    if (end === 'settle') await scene.acknowledge(locked.address);
+    await scene[end](locked.address);
     await mention(scene, locked.address);
     const { rpcUrl, connection } = scene.ledger;
     const rpc = connectPooledRpc({ url: rpcUrl });
@@ -30,7 +33,7 @@ describe('the event of a settlement', () => {
     const [, settlement] = await connection.getSignaturesForAddress(locked.address);
     expect(await readSettlement(context as unknown as LedgerContext, job, null)).toEqual({
       settlement_tx: settlement?.signature,
-      available_credits: 9_997n,
+      available_credits: left,
     });
   });
 });

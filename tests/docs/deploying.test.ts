@@ -176,7 +176,7 @@ describe('the commands of docs/deploying.md and docs/operating.md', () => {
     expect(account).toMatchObject({
       availableCredits: 10_000n,
       limitPerJobCredits: 400n,
-      limitPerDayCredits: 8_000n,
+      limitPerDayCredits: 20_000n,
     });
     const worker = await fetchWorker(connection, addresses.worker(workerAuthority.publicKey));
     expect(worker?.stakeTokens).toBe(1_000n);

@@ -45,6 +45,7 @@ export async function liveThrough(scene: Scene): Promise<void> {
   await endDisputes(scene);
   await payClaim(scene);
   await retireWorker(scene);
+  await completeJobs(scene);
 }
 
 async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
@@ -151,8 +152,8 @@ async function payClaim(scene: Scene): Promise<void> {
   const payer = ledger.payer.publicKey;
   const elsewhere = associatedTokenAddress(mint, payer);
   const { amount } = await readTokenAccount(ledger.connection, payout);
-  const [job] = await scene.lock();
-  if (!job) throw new Error('a job was locked');
+  const [job, completed] = await scene.lock(2);
+  if (!job || !completed) throw new Error('two jobs were locked');
   await scene.acknowledge(job);
   await send(
     [
@@ -162,6 +163,7 @@ async function payClaim(scene: Scene): Promise<void> {
     [service.workerAuthority],
   );
   await scene.settle(job);
+  await scene.complete(completed);
   await send(
     [tokenAccountCreate({ payer, owner, mint }), claimPay({ claimant: service.worker, payout })],
     [],
@@ -204,4 +206,18 @@ async function retireWorker({ send, service, wait }: Scene): Promise<void> {
     ],
     [authority],
   );
+}
+
+/** Jobs that are proven and settled at once: whose worker was not acknowledged, was, and had changed. */
+async function completeJobs(scene: Scene): Promise<void> {
+  const [fresh, acknowledged, movedOn] = await scene.lock(3);
+  if (!fresh || !acknowledged || !movedOn) throw new Error('three jobs were locked');
+  await scene.complete(fresh);
+  await scene.acknowledge(acknowledged);
+  await scene.acknowledge(movedOn);
+  await scene.wait(3);
+  await scene.complete(acknowledged);
+  await scene.complete(movedOn, { attempt: 2 });
+  await scene.wait(121);
+  await scene.close(fresh);
 }

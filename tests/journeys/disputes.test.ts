@@ -16,7 +16,8 @@ import { until } from '../../testing/until.ts';
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
 const WINDOW_SECONDS = 60;
-const ARBITRATION_SECONDS = 24 * 3_600;
+const DAY_SECONDS = 24 * 3_600;
+const ARBITRATION_SECONDS = DAY_SECONDS;
 /** The ledger's cap on a wallet's open disputes, as the test's set-up configures it. */
 const OPEN_DISPUTES_MAX = 5;
 
@@ -104,6 +105,14 @@ async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): P
   await submit(service.operator, [instruction], [service.arbiter]);
 }
 
+/** Of the next day by UTC, so that the test does not run over midnight. */
+async function advanceToNoon(): Promise<void> {
+  const { connection } = service.ledger;
+  const now = (await connection.getBlockTime(await connection.getSlot())) ?? 0;
+  const noon = (Math.floor(now / DAY_SECONDS) + 1.5) * DAY_SECONDS;
+  await service.advanceSeconds(noon - now);
+}
+
 /** What an upheld dispute is repaid from; this job's share alone would not do. */
 async function fillTreasury(): Promise<void> {
   const { connection } = service.ledger;
@@ -163,12 +172,16 @@ describe('a dispute', () => {
   });
 
   it('returns the charge when a receipt of another text upholds it [disputes.decided] [disputes.evidence]', async () => {
+    await advanceToNoon();
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await fillTreasury();
     await resolve(jobId, 'upheld_gateway');
     // The keeper pays what is owed.
-    await until(async () => (await service.account(wallet.address)).availableCredits === CREDITS);
+    const account = () => service.get('/v1/account', wallet.apiKey);
+    await until(async () => (await account()).credits_remaining === Number(CREDITS));
+    // The day's limit has nothing back: a repayment is no reason to spend more today.
+    expect(await account()).toMatchObject({ charged_today_credits: Number(CHARGE_CREDITS) });
     await service.untilMirrored();
     expect(await service.get(`/v1/jobs/${jobId}`, wallet.apiKey)).toMatchObject({
       status: 'refunded',

@@ -176,6 +176,7 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
     ['dies_midstream', 'worker_error'],
     ['wrong_hash', 'output_mismatch'],
     ['forged_signature', 'proof_invalid'],
+    ['another_request', 'proof_invalid'],
     ['no_proof', 'proof_missing'],
     ['empty_output', 'empty_output'],
   ] as const)(

@@ -361,7 +361,7 @@ describe('a completion over HTTP', () => {
     expect([job.credits_charged, job.usdc_value]).toEqual([Number(charged), Number(charged) / 100]);
     expect(headers['x-svc-credits-remaining']).toBe(String(CREDITS - charged));
     expect(await service.get('/v1/account', wallet.apiKey)).toMatchObject({
-      ...{ credits_remaining: Number(CREDITS - charged), locked_credits: 0 },
+      ...{ credits_remaining: Number(CREDITS - charged), locked_now_credits: 0 },
     });
   });
 });

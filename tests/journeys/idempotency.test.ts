@@ -351,6 +351,8 @@ describe('a completion of another process', () => {
     expect(response.status).toBe(200);
     expect(read(body).text).not.toBe('');
     expect(await statuses()).toEqual(['failed', 'settled']);
+    const [abandoned] = (await readBooks(service, wallet.address)).jobs;
+    expect(abandoned).toMatchObject({ reason: 'orphaned' });
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
   });
 });

@@ -32,6 +32,26 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     expect(await escrow.tokens(escrow.workers[0].payout)).toBe(68_000n);
   });
 
+  it('completes a job in one step, whether or not a worker has it', async () => {
+    const escrow = await startEscrow({ ledger, workers: [{}, {}] });
+    const [first, second] = escrow.workers as [TestWorker, TestWorker];
+    const fresh = await escrow.complete(await escrow.lock(), { text: 'Hello.' });
+    expect(fresh).toMatchObject({ status: 'settled', attempt: 1, worker: first.address });
+    expect(fresh).toMatchObject({ completionTokens: 300, countedTokens: 300, chargedCredits: 8n });
+    const job = await escrow.lock();
+    await escrow.acknowledge(job, second);
+    const counts = { completionTokens: 900, countedTokens: 700 };
+    const assigned = await escrow.complete(job, counts);
+    expect(assigned).toMatchObject({ attempt: 1, worker: second.address, ...counts });
+    const moved = await escrow.lock();
+    await escrow.acknowledge(moved, second);
+    const taken = await escrow.complete(moved, { worker: first });
+    expect(taken).toMatchObject({ status: 'settled', attempt: 2, worker: first.address });
+    expect(escrow.lastEvents()).toMatchObject([{ name: 'JobCompleted', data: { attempt: 2 } }]);
+    const proven = await escrow.jobIn('settling');
+    await expect(escrow.complete(proven)).rejects.toThrow(/^ProofAlreadyGiven$/);
+  });
+
   it('creates the requested wallets, models, workers and settings', async () => {
     const escrow = await startEscrow({
       ledger,

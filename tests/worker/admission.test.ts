@@ -10,10 +10,11 @@ import { createJobLookup } from '../../worker/ledger/jobLookup.ts';
 import { createWorkerLedger } from '../../worker/ledger/ledger.ts';
 import { interceptedRpc } from '../client/interceptedRpc.ts';
 import {
+  CHAT,
+  COMMITMENT,
   codeOf,
   freshAddress,
   type JobFields,
-  MODEL_ID,
   openScene,
   type Scene,
   TOKEN_LIMIT,
@@ -156,7 +157,7 @@ describe('a job runs when the ledger', () => {
     const { id, address } = await scene.lock({ lockedSecondsAgo: 80 });
     const request = {
       ...{ job_id: id, job_address: address, worker_address: worker, program_id: PROGRAM_ID },
-      ...{ attempt: 1, token_limit: TOKEN_LIMIT, chat: { model: MODEL_ID, messages: [] } },
+      ...{ attempt: 1, token_limit: TOKEN_LIMIT, chat: CHAT, requestCommitment: COMMITMENT },
     };
     const admitted = await admit(request, keys.hotSigner.publicKey, false);
     const { deadlineSeconds, unixSeconds, proofDueMs } = admitted;

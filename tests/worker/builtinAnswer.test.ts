@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { readAnswer } from './events.ts';
-import { openScene, type Scene } from './scene.ts';
+import { openScene, SALT, type Scene } from './scene.ts';
+
+const sha256 = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
 let scene: Scene;
 beforeAll(async () => {
@@ -25,11 +27,14 @@ describe('a job answered by the built-in engine', () => {
   it('ends with a proof that another ed25519 implementation verifies', async () => {
     const job = await scene.lock();
     const { text, proof } = await readAnswer(await scene.ask(job));
-    const hash = createHash('sha256').update(text, 'utf8').digest();
+    const hash = sha256(text);
     expect(proof).toMatchObject({ output_hash: `sha256:${hash.toString('hex')}` });
     const counts = Buffer.alloc(8);
     counts.writeUInt32LE(Number(proof?.prompt_tokens), 0);
     counts.writeUInt32LE(Number(proof?.completion_tokens), 4);
+    const asked =
+      '{"messages":[{"content":"Say hello to the harbour.","role":"user"}],"model":"test-8b",' +
+      '"token_limit":200}';
     const message = Buffer.concat([
       Buffer.from('svc-proof-v1'),
       PROGRAM_ID.toBytes(),
@@ -38,11 +43,12 @@ describe('a job answered by the built-in engine', () => {
       Buffer.from([1]),
       hash,
       counts,
+      sha256(Buffer.concat([SALT, sha256(asked)])),
     ]);
-    expect(message.length).toBe(149);
+    expect(message.length).toBe(181);
     const signature = Buffer.from(String(proof?.signature), 'base64');
     const key = scene.keys.proof.publicKey.toBytes();
-    expect(ed25519.verify(signature, message, key)).toBe(true);
+    expect(ed25519.verify(signature, sha256(message), key)).toBe(true);
   });
 
   it('never exceeds the token limit and reports the cut [completions.max-tokens]', async () => {

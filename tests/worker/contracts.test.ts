@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { jobRequest } from '../../worker/protocol/contracts.ts';
+import { jobBody } from '../../worker/protocol/contracts.ts';
 import { codeOf, openScene, type RequestChanges, type Scene } from './scene.ts';
 
 /** Of base58, so that only its length is wrong; a header may be as long. */
@@ -89,7 +89,7 @@ describe('a conversation', () => {
     ['messages', { messages: Array(100_000).fill({}) }],
     ['stop sequences', { messages: [MESSAGE], stop: Array(100_000).fill(0) }],
   ])('gets a single error for too many %s', (_name, chat) => {
-    const { error } = jobRequest.shape.chat.safeParse({ model: 'test-8b', ...chat });
+    const { error } = jobBody.shape.chat.safeParse({ model: 'test-8b', ...chat });
     expect(error?.issues).toHaveLength(1);
     expect(JSON.stringify(error?.issues).length).toBeLessThan(1_000);
   });

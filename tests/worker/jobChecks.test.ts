@@ -12,7 +12,7 @@ import { createAttempts } from '../../worker/jobs/attempts.ts';
 import { createJobs } from '../../worker/jobs/jobs.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
-import { freshAddress, MODEL_ID } from './scene.ts';
+import { CHAT, COMMITMENT, freshAddress } from './scene.ts';
 
 const CAPACITY = 32;
 const ADMITTED: Admitted = {
@@ -50,8 +50,7 @@ function openBench() {
     const ledger = check;
     const request = {
       ...{ job_id: 'job_1', job_address: job, worker_address: worker, program_id: PROGRAM_ID },
-      ...{ attempt: 1, token_limit: 100 },
-      chat: { model: MODEL_ID, messages: [{ role: 'user' as const, content: 'Go on.' }] },
+      ...{ attempt: 1, token_limit: 100, chat: CHAT, requestCommitment: COMMITMENT },
     };
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     response.assignSocket(new PassThrough() as unknown as Socket);

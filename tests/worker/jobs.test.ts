@@ -15,7 +15,7 @@ import { createJobs, type Jobs } from '../../worker/jobs/jobs.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { readAnswer } from './events.ts';
-import { freshAddress, MODEL_ID } from './scene.ts';
+import { CHAT, COMMITMENT, freshAddress } from './scene.ts';
 
 const TOKEN_LIMIT = 1_000_000;
 const PROOF_DUE_MS = 60_000;
@@ -62,7 +62,7 @@ async function serveJobs(
   const request = {
     ...{ job_id: 'job_1', job_address: freshAddress(), worker_address: worker },
     ...{ program_id: PROGRAM_ID, attempt: 1, token_limit: TOKEN_LIMIT },
-    chat: { model: MODEL_ID, messages: [{ role: 'user' as const, content: 'Go on.' }] },
+    ...{ chat: CHAT, requestCommitment: COMMITMENT },
   };
   const signer = freshAddress();
   const server = createServer((_request, response) => {

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { proofMessage, verifySignature } from '../../programs/client/proof.ts';
 import { startClock } from '../../testing/ledger/ledger.ts';
 import {
   type MisbehavingWorker,
   startMisbehavingWorker,
 } from '../../testing/workers/misbehavingWorker.ts';
 import { readAnswer } from './events.ts';
-import { type LockedJob, openScene, type Scene } from './scene.ts';
+import { openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 let worker: MisbehavingWorker;
@@ -29,20 +27,6 @@ afterAll(async () => {
   await scene.close();
 });
 
-function isSigned(job: LockedJob, proof: Record<string, unknown> | undefined): boolean {
-  const message = proofMessage({
-    programId: PROGRAM_ID,
-    job: job.address,
-    worker: worker.address,
-    attempt: 1,
-    outputHash: Buffer.from(String(proof?.output_hash).slice('sha256:'.length), 'hex'),
-    promptTokens: Number(proof?.prompt_tokens),
-    completionTokens: Number(proof?.completion_tokens),
-  });
-  const signature = Buffer.from(String(proof?.signature), 'base64');
-  return verifySignature({ publicKey: scene.keys.proof.publicKey, message, signature });
-}
-
 function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
 }
@@ -60,7 +44,7 @@ describe('a misbehaving worker for tests', () => {
     const { job, response } = await ask('honest');
     const { text, proof } = await readAnswer(response);
     expect(proof?.output_hash).toBe(hashOf(text));
-    expect(isSigned(job, proof)).toBe(true);
+    expect(scene.isSigned(job, proof)).toBe(true);
     expect(worker.requests.at(-1)?.path).toBe('/jobs');
   });
 
@@ -78,14 +62,23 @@ describe('a misbehaving worker for tests', () => {
     const { job, response } = await ask('wrong_hash');
     const { text, proof } = await readAnswer(response);
     expect(proof?.output_hash).not.toBe(hashOf(text));
-    expect(isSigned(job, proof)).toBe(true);
+    expect(scene.isSigned(job, proof)).toBe(true);
+  });
+
+  it('signs another request than it got', async () => {
+    const { job, response } = await ask('another_request');
+    const { text, proof } = await readAnswer(response);
+    expect(proof?.output_hash).toBe(hashOf(text));
+    expect(scene.isSigned(job, proof)).toBe(false);
+    const other = createHash('sha256').update('another request').digest();
+    expect(scene.isSigned(job, proof, other)).toBe(true);
   });
 
   it('forges its signature', async () => {
     const { job, response } = await ask('forged_signature');
     const { text, proof } = await readAnswer(response);
     expect(proof?.output_hash).toBe(hashOf(text));
-    expect(isSigned(job, proof)).toBe(false);
+    expect(scene.isSigned(job, proof)).toBe(false);
   });
 
   it('proves an empty output', async () => {
@@ -93,7 +86,7 @@ describe('a misbehaving worker for tests', () => {
     const { text, finishReason, proof } = await readAnswer(response);
     expect({ text, finishReason }).toEqual({ text: '', finishReason: 'stop' });
     expect(proof?.output_hash).toBe(hashOf(''));
-    expect(isSigned(job, proof)).toBe(true);
+    expect(scene.isSigned(job, proof)).toBe(true);
   });
 
   it('sends no proof', async () => {
@@ -115,7 +108,7 @@ describe('a misbehaving worker for tests', () => {
     const { job, response } = await ask('inflates_count');
     const { text, proof } = await readAnswer(response);
     expect(proof?.completion_tokens).toBe(text.split(' ').length * 10);
-    expect(isSigned(job, proof)).toBe(true);
+    expect(scene.isSigned(job, proof)).toBe(true);
   });
 
   it('refuses every job', async () => {
@@ -127,6 +120,6 @@ describe('a misbehaving worker for tests', () => {
     await scene.stop(job, { url: worker.url });
     const { finishReason, proof } = await readAnswer(response);
     expect(finishReason).toBe('length');
-    expect(isSigned(job, proof)).toBe(true);
+    expect(scene.isSigned(job, proof)).toBe(true);
   });
 });

@@ -12,6 +12,8 @@ import {
   JOB_TIMEOUT_SECONDS,
 } from '../../programs/client/generated/constants.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { proofMessage, verifyHashed } from '../../programs/client/proof.ts';
+import { requestCommitment } from '../../programs/client/requestCommitment.ts';
 import {
   callLedger,
   readClockSeconds,
@@ -28,6 +30,13 @@ import { paddedKeys, paddedText, startWritableLedger } from './writableLedger.ts
 
 export const MODEL_ID = 'test-8b';
 export const TOKEN_LIMIT = 200;
+export const SALT = randomBytes(32);
+/** What is asked by default, and what a worker signs about it. */
+export const CHAT = {
+  model: MODEL_ID,
+  messages: [{ role: 'user' as const, content: 'Say hello to the harbour.' }],
+};
+export const COMMITMENT = requestCommitment(SALT, { ...CHAT, token_limit: TOKEN_LIMIT });
 /** The ledger's time since the worker began: longer than a job lives. */
 const WORKER_AGE_SECONDS = 200n;
 
@@ -251,17 +260,33 @@ export async function openScene({
         worker_address: worker.toBase58(),
         attempt: 1,
         token_limit: TOKEN_LIMIT,
-        chat: {
-          model: MODEL_ID,
-          messages: [{ role: 'user', content: 'Say hello to the harbour.' }],
-          ...changes.chat,
-        },
+        request_salt: SALT.toString('hex'),
+        chat: { ...CHAT, ...changes.chat },
         ...changes.body,
       };
       return post('job', job, content, changes);
     },
     stop(job: LockedJob, changes: RequestChanges = {}): Promise<Response> {
       return post('stop', job, { attempt: 1, ...changes.body }, changes);
+    },
+    /** Whether the worker signed this about its first attempt at the job. */
+    isSigned(
+      job: LockedJob,
+      proof: Record<string, unknown> | undefined,
+      commitment: Uint8Array = COMMITMENT,
+    ): boolean {
+      const message = proofMessage({
+        programId: PROGRAM_ID,
+        job: job.address,
+        worker,
+        attempt: 1,
+        outputHash: Buffer.from(String(proof?.output_hash).slice('sha256:'.length), 'hex'),
+        promptTokens: Number(proof?.prompt_tokens),
+        completionTokens: Number(proof?.completion_tokens),
+        requestCommitment: commitment,
+      });
+      const signature = Buffer.from(String(proof?.signature), 'base64');
+      return verifyHashed({ publicKey: keys.proof.publicKey, message, signature });
     },
   };
 }

@@ -55,6 +55,7 @@ export async function answer(work: Work): Promise<Proof> {
     outputHash: transcript.outputHash(),
     promptTokens: Math.min(promptTokens, TOKENS_MAX),
     completionTokens: Math.min(completionTokens, request.token_limit),
+    requestCommitment: request.requestCommitment,
   };
   return signProof(proven, cancel);
 }

@@ -1,15 +1,16 @@
 import type { PublicKey } from '@solana/web3.js';
 import { unlessAborted } from '../../common/wait.ts';
-import { type KeyHolder, proofMessage, signBy } from '../../programs/client/proof.ts';
+import {
+  type KeyHolder,
+  type ProvenOutput,
+  proofMessage,
+  signHashedBy,
+} from '../../programs/client/proof.ts';
 
 /** The answer of one attempt, as its proof states it. */
-interface ProvenAnswer {
+interface ProvenAnswer extends ProvenOutput {
   job: PublicKey;
   attempt: number;
-  /** sha256 of the text that was sent. */
-  outputHash: Uint8Array;
-  promptTokens: number;
-  completionTokens: number;
 }
 
 /** Data of the `proof` event. */
@@ -39,7 +40,7 @@ export function createProofSigner(signer: {
   return async (answer, cancel = NEVER) => {
     const { programId, worker, proofKey } = signer;
     const message = proofMessage({ ...answer, programId, worker });
-    const signature = await unlessAborted(cancel, signBy(message, proofKey));
+    const signature = await unlessAborted(cancel, signHashedBy(message, proofKey));
     return {
       output_hash: `sha256:${Buffer.from(answer.outputHash).toString('hex')}`,
       prompt_tokens: answer.promptTokens,

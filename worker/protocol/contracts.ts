@@ -1,6 +1,8 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { MESSAGES_MAX, passedFields, TOKENS_MAX } from '../../common/workerProtocol.ts';
+import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import { WorkerError } from './errors.ts';
 
 /** The longest base58 text of 32 bytes. */
 const BASE58_CHARACTERS_MAX = 44;
@@ -56,13 +58,17 @@ const chatRequest = z.object({
 });
 
 /** Body of `POST /jobs`. */
-export const jobRequest = z.object({
+export const jobBody = z.object({
   job_id: z.string().max(JOB_ID_CHARACTERS_MAX),
   job_address: publicKey,
   program_id: publicKey,
   worker_address: publicKey,
   attempt,
   token_limit: z.number().int().min(1).max(TOKENS_MAX),
+  request_salt: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i)
+    .transform((digits) => Buffer.from(digits, 'hex')),
   chat: chatRequest,
 });
 
@@ -73,4 +79,28 @@ export const stopRequest = z.object({ attempt });
 export const stopPath = z.object({ job_address: publicKey });
 
 export type ChatRequest = z.infer<typeof chatRequest>;
-export type JobRequest = z.infer<typeof jobRequest>;
+type JobBody = z.infer<typeof jobBody>;
+
+/** A job as it was asked for. */
+export interface JobRequest extends Omit<JobBody, 'request_salt'> {
+  /** What its proof says of the request. */
+  requestCommitment: Uint8Array;
+}
+
+/**
+ * Commits to a request as it came: the fields of `chat` that this worker drops were asked, too.
+ *
+ * @param raw the body that gave `job`
+ * @throws WorkerError `invalid_request` for a chat without a canonical form
+ */
+export function commitToRequest(job: JobBody, raw: unknown): JobRequest {
+  const { request_salt, ...request } = job;
+  const { chat } = raw as { chat: Record<string, Json> };
+  try {
+    const asked = { ...chat, token_limit: request.token_limit };
+    return { ...request, requestCommitment: requestCommitment(request_salt, asked) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new WorkerError('invalid_request', `chat has no canonical form: ${error.message}`);
+  }
+}

@@ -94,20 +94,15 @@ const LIMITS = {
 /** Enough to find the faults; a hostile body may have thousands. */
 const PATHS_MAX = 5;
 
-/** @throws WorkerError `invalid_request` */
-export function parseJson<Schema extends z.ZodType>(
-  schema: Schema,
-  body: unknown,
-): z.infer<Schema> {
+/** The JSON of a body, as it came. @throws WorkerError `invalid_request` */
+export function readJson(body: unknown): unknown {
   const { fault } = scanJson(Buffer.isBuffer(body) ? body : Buffer.from(String(body)), LIMITS);
   if (fault) throw new WorkerError('invalid_request', fault.message);
-  let value: unknown;
   try {
-    value = JSON.parse(String(body));
+    return JSON.parse(String(body));
   } catch {
     throw new WorkerError('invalid_request', 'The body is not JSON');
   }
-  return parse(schema, value);
 }
 
 /** @throws WorkerError `invalid_request` with the names of the first faulty fields, not their values */

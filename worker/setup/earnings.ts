@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import type { JobSettled } from '../../programs/client/generated/types.ts';
+import type { JobCompleted, JobSettled } from '../../programs/client/generated/types.ts';
 import { areKeysEqual } from '../../programs/client/keys.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import {
@@ -54,11 +54,15 @@ export async function readEarnings(
 }
 
 /** Newest first. */
-async function* settlementsOf(reader: LedgerReader, worker: PublicKey): AsyncGenerator<JobSettled> {
+async function* settlementsOf(
+  reader: LedgerReader,
+  worker: PublicKey,
+): AsyncGenerator<JobSettled | JobCompleted> {
   for await (const found of readHistory(reader, worker)) {
     if (!('transaction' in found)) continue;
     for (const event of found.transaction.events) {
-      if (event.name === 'JobSettled' && areKeysEqual(event.data.worker, worker)) yield event.data;
+      if (event.name !== 'JobSettled' && event.name !== 'JobCompleted') continue;
+      if (areKeysEqual(event.data.worker, worker)) yield event.data;
     }
   }
 }

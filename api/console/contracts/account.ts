@@ -19,6 +19,9 @@ const consoleAccount = z.object({
   is_open: z.boolean().describe('Whether the account is on the ledger.'),
   available_credits: credits,
   locked_credits: credits.describe('In running jobs.'),
+  charged_today_credits: credits.describe(
+    'Of what the spender locked since midnight UTC. The limit per day counts it with what is locked of that.',
+  ),
   owed_credits: credits.describe('Of upheld disputes, not repaid yet.'),
   usdc_value: usdc.describe('Of the available credits.'),
   spender: z
@@ -27,9 +30,6 @@ const consoleAccount = z.object({
       is_service: z.boolean().describe('Whether it is the gateway of this service.'),
       limit_per_job_credits: limit,
       limit_per_day_credits: limit,
-      spent_today_credits: credits.describe(
-        'All that the spender locked in this day of UTC, with what its jobs did not cost.',
-      ),
     })
     .nullable(),
   open_disputes: z.int().min(0),

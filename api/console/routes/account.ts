@@ -29,10 +29,11 @@ export function accountHandlers(services: AccountServices): Handlers<typeof acco
   return {
     async getAccount({ session: { wallet } }) {
       const [account, rules] = await Promise.all([
-        selectAccount(database, wallet),
+        selectAccount(database, { wallet, nowSeconds: services.nowSeconds() }),
         requireRules(database),
       ]);
-      return accountView({ wallet, address: addressOf(wallet), account, rules, services });
+      const { gateway } = services;
+      return accountView({ wallet, address: addressOf(wallet), account, rules, gateway });
     },
     async getHistory({ session, query: { before, limit } }) {
       const address = addressOf(session.wallet);
@@ -61,7 +62,6 @@ export async function requireRules(database: Database): Promise<RulesRow> {
 }
 
 const LOOK_BACK = 20;
-const DAY_SECONDS = 86_400n;
 
 /** @param of.account undefined before it is opened */
 function accountView(of: {
@@ -69,9 +69,9 @@ function accountView(of: {
   address: string;
   account: AccountRow | undefined;
   rules: RulesRow;
-  services: Pick<AccountServices, 'gateway' | 'nowSeconds'>;
+  gateway: string;
 }): ConsoleAccount {
-  const { wallet, address, account, rules, services } = of;
+  const { wallet, address, account, rules, gateway } = of;
   const available = account?.available_credits ?? 0n;
   return {
     wallet,
@@ -79,9 +79,10 @@ function accountView(of: {
     is_open: account !== undefined,
     available_credits: creditsNumber(available),
     locked_credits: creditsNumber(account?.locked_credits ?? 0n),
+    charged_today_credits: creditsNumber(account?.charged_today_credits ?? 0n),
     owed_credits: creditsNumber(account?.owed_credits ?? 0n),
     usdc_value: usdcValue(available),
-    spender: account ? spenderView(account, services) : null,
+    spender: account ? spenderView(account, gateway) : null,
     open_disputes: account?.open_disputes ?? 0,
     opened_at: account ? isoTime(account.opened_at) : null,
     last_topup_at:
@@ -100,18 +101,13 @@ function accountView(of: {
   };
 }
 
-function spenderView(
-  account: AccountRow,
-  { gateway, nowSeconds }: Pick<AccountServices, 'gateway' | 'nowSeconds'>,
-): ConsoleAccount['spender'] {
+function spenderView(account: AccountRow, gateway: string): ConsoleAccount['spender'] {
   if (account.spender === null) return null;
-  const isToday = account.spent_day === nowSeconds() / DAY_SECONDS;
   return {
     address: account.spender,
     is_service: account.spender === gateway,
     limit_per_job_credits: limitText(account.limit_per_job_credits),
     limit_per_day_credits: limitText(account.limit_per_day_credits),
-    spent_today_credits: creditsNumber(isToday ? account.spent_today_credits : 0n),
   };
 }
 

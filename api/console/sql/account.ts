@@ -1,13 +1,13 @@
 import type { Database } from '../../../common/postgres.ts';
+import { CHARGED_TODAY } from '../../sql/accounts.ts';
 
 export interface AccountRow {
   spender: string | null;
   limit_per_job_credits: bigint;
   limit_per_day_credits: bigint;
-  spent_day: bigint;
-  spent_today_credits: bigint;
   available_credits: bigint;
   locked_credits: bigint;
+  charged_today_credits: bigint;
   owed_credits: bigint;
   open_disputes: number;
   opened_at: bigint;
@@ -18,14 +18,14 @@ export interface AccountRow {
 /** @returns undefined before the account is opened */
 export async function selectAccount(
   database: Database,
-  wallet: string,
+  { wallet, nowSeconds }: { wallet: string; nowSeconds: bigint },
 ): Promise<AccountRow | undefined> {
   const { rows } = await database.query<AccountRow>(
-    `select spender, limit_per_job_credits, limit_per_day_credits, spent_day, spent_today_credits,
-       available_credits, locked_credits, owed_credits, open_disputes, opened_at, last_topup_at,
-       sequence
-     from mirror.credit_accounts where wallet = $1`,
-    [wallet],
+    `select spender, limit_per_job_credits, limit_per_day_credits, available_credits,
+       locked_credits, ${CHARGED_TODAY} as charged_today_credits, owed_credits, open_disputes,
+       opened_at, last_topup_at, sequence
+     from mirror.credit_accounts account where wallet = $1`,
+    [wallet, nowSeconds],
   );
   return rows[0];
 }

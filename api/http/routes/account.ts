@@ -11,10 +11,8 @@ import {
   webhookView,
 } from '../../contracts/account.ts';
 import { parseRequest } from '../../contracts/values.ts';
-import { selectSpending } from '../../sql/accounts.ts';
+import { selectBalance } from '../../sql/accounts.ts';
 import { authenticated } from '../middleware/authentication.ts';
-
-const DAY_SECONDS = 86_400n;
 
 /** GET /v1/account: the balance that the key spends from; credits are those available, not locked. */
 export function getAccount(options: {
@@ -23,22 +21,22 @@ export function getAccount(options: {
 }): RequestHandler {
   const { database, nowSeconds } = options;
   return async (_request, response) => {
-    const { wallet, created_at, available_credits, last_topup_at } = authenticated(response);
-    const spending = await selectSpending(database, wallet);
-    const isToday = spending?.spent_day === nowSeconds() / DAY_SECONDS;
-    const credits = available_credits ?? 0n;
+    const { wallet, created_at } = authenticated(response);
+    const account = await selectBalance(database, { wallet, nowSeconds: nowSeconds() });
+    const credits = account?.available_credits ?? 0n;
+    const toppedUpAt = account?.last_topup_at ?? null;
     response.json({
       wallet,
       credits_remaining: creditsNumber(credits),
       usdc_value: usdcValue(credits),
-      last_topup_at: last_topup_at === null ? null : isoTime(last_topup_at),
+      last_topup_at: toppedUpAt === null ? null : isoTime(toppedUpAt),
       api_key_created_at: created_at.toISOString(),
-      locked_credits: creditsNumber(spending?.locked_credits ?? 0n),
+      charged_today_credits: creditsNumber(account?.charged_today_credits ?? 0n),
+      locked_now_credits: creditsNumber(account?.locked_credits ?? 0n),
       limits: {
-        per_job_credits: limitView(spending?.limit_per_job_credits),
-        per_day_credits: limitView(spending?.limit_per_day_credits),
+        per_job_credits: limitView(account?.limit_per_job_credits),
+        per_day_credits: limitView(account?.limit_per_day_credits),
       },
-      spent_today_credits: creditsNumber(isToday ? spending.spent_today_credits : 0n),
     } satisfies AccountObject);
   };
 }

@@ -5,6 +5,7 @@ import {
   buyPlan,
   type CreditState,
   limitsPlan,
+  proposedLimits,
   type Spender,
   stopPlan,
   withdrawPlan,
@@ -17,7 +18,7 @@ import { formatCount } from '../../design/formats.ts';
 import { Notice } from '../../design/notice.tsx';
 import { PlanDialog } from '../../ledger/planDialog.tsx';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
-import { SUGGESTED_LIMITS, useLimits } from './limitFields.tsx';
+import { useLimits } from './limitFields.tsx';
 
 const FORMS = { buy: BuyDialog, withdraw: WithdrawDialog, limits: LimitsDialog };
 
@@ -67,15 +68,17 @@ function creditStateOf(account: ConsoleAccount, programId: string): CreditState 
   };
 }
 
+const FIRST_PURCHASE_CREDITS = 1_000n;
+
 /** How many credits, and the first time with which limits; one signature for both. */
 function BuyDialog({ account, state, service, ...dialog }: FormProps) {
-  const [text, setText] = useState('1,000');
+  const [text, setText] = useState(() => formatCount(FIRST_PURCHASE_CREDITS));
   const needsSpender = account.spender?.is_service !== true;
-  const { fields, limits } = useLimits(SUGGESTED_LIMITS);
   const { rules } = account;
   const held = BigInt(account.available_credits) + BigInt(account.locked_credits);
   const room = BigInt(rules.account_credits_max) - held;
   const { credits, wrong } = readCredits(text, { name: 'Credits', most: room });
+  const { fields, limits } = useLimits(proposedLimits(credits ?? FIRST_PURCHASE_CREDITS));
   const isWhole = credits !== undefined && (!needsSpender || limits !== undefined);
   const purchase = { service, limits: needsSpender ? limits : undefined };
   return (
@@ -150,11 +153,14 @@ function WithdrawDialog({ account, state, service: _, ...dialog }: FormProps) {
   );
 }
 
-function LimitsDialog({ account: { spender }, state, service, ...dialog }: FormProps) {
+function LimitsDialog({ account, state, service, ...dialog }: FormProps) {
+  const { spender, available_credits, locked_credits } = account;
+  const held = BigInt(available_credits) + BigInt(locked_credits);
   const { fields, limits } = useLimits(
+    proposedLimits(held || FIRST_PURCHASE_CREDITS),
     spender
       ? { perJob: spender.limit_per_job_credits, perDay: spender.limit_per_day_credits }
-      : SUGGESTED_LIMITS,
+      : undefined,
   );
   return (
     <PlanDialog

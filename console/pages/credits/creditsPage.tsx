@@ -81,18 +81,16 @@ export default function CreditsPage() {
 }
 
 function Balances({ account }: { readonly account: ConsoleAccount }) {
-  const { available_credits, locked_credits, owed_credits, last_topup_at } = account;
+  const { available_credits, locked_credits, charged_today_credits, owed_credits } = account;
+  const { last_topup_at } = account;
   return (
     <Section title="Balance">
       <Credits credits={available_credits} size="large" />
       <Numbers
         entries={[
-          ['Locked in jobs', formatCount(locked_credits)],
+          ['Charged today', formatCount(charged_today_credits)],
+          ['Locked now', formatCount(locked_credits)],
           ['Owed after disputes', formatCount(owed_credits)],
-          [
-            'Locked since midnight UTC, with what came back',
-            formatCount(account.spender?.spent_today_credits ?? 0),
-          ],
           ['Last purchase', last_topup_at ? <Ago time={last_topup_at} /> : 'none yet'],
         ]}
       />
@@ -157,7 +155,7 @@ function Spender({ account: { spender } }: { readonly account: ConsoleAccount })
           ),
         ],
         ['At most per job', limit(spender.limit_per_job_credits, 'job')],
-        ['At most per day', limit(spender.limit_per_day_credits, 'day')],
+        ['At most per day, charged and locked', limit(spender.limit_per_day_credits, 'day')],
       ]}
     />
   );

@@ -1,16 +1,14 @@
 import { CREDITS_MAX, NO_LIMIT } from '@svc-inference/client/wallet';
 import { useState } from 'react';
-import type { Limits } from '../../../programs/client/wallet/creditPlans.ts';
+import { DAY_COUNTS, type Limits } from '../../../programs/client/wallet/creditPlans.ts';
 import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
+import { formatCount } from '../../design/formats.ts';
 
 interface LimitField {
   readonly text: string;
   readonly isUnlimited: boolean;
 }
-
-/** What a wallet that has named no limits yet is offered. docs/deploying.md suggests the same. */
-export const SUGGESTED_LIMITS = { perJob: '400', perDay: '4,000' } as const;
 
 interface LimitsGiven {
   /** Credits as they are written; null where the wallet has stated that it sets no limit. */
@@ -18,18 +16,22 @@ interface LimitsGiven {
   readonly perDay: string | null;
 }
 
-/** What was entered as limits; undefined where it is not whole yet. */
-export function useLimits(first: LimitsGiven) {
-  const begin = (given: string | null, suggested: string): LimitField => ({
-    text: given ?? suggested,
-    isUnlimited: given === null,
-  });
-  const [perJob, setPerJob] = useState(() => begin(first.perJob, SUGGESTED_LIMITS.perJob));
-  const [perDay, setPerDay] = useState(() => begin(first.perDay, SUGGESTED_LIMITS.perDay));
+/**
+ * What was entered as limits; undefined where it is not whole yet.
+ *
+ * @param proposed what a field shows, and follows, until it is changed
+ * @param given what the wallet has stated, which comes before
+ */
+export function useLimits(proposed: Limits, given?: LimitsGiven) {
+  const [enteredPerJob, setPerJob] = useState<LimitField>();
+  const [enteredPerDay, setPerDay] = useState<LimitField>();
+  const perJob = enteredPerJob ?? fieldOf(proposed.perJobCredits, given?.perJob);
+  const perDay = enteredPerDay ?? fieldOf(proposed.perDayCredits, given?.perDay);
   const fields = (
     <>
       <LimitInput of="job" field={perJob} onChange={setPerJob} />
       <LimitInput of="day" field={perDay} onChange={setPerDay} />
+      <p className="soft">{DAY_COUNTS}</p>
     </>
   );
   const [perJobCredits, perDayCredits] = [creditsOf(perJob), creditsOf(perDay)];
@@ -39,6 +41,11 @@ export function useLimits(first: LimitsGiven) {
       : undefined;
   return { fields, limits };
 }
+
+const fieldOf = (proposed: bigint, given: string | null | undefined): LimitField => ({
+  text: given ?? formatCount(proposed),
+  isUnlimited: given === null,
+});
 
 const read = (text: string, period = '') =>
   readCredits(text, { name: `At most per ${period}`, most: CREDITS_MAX });

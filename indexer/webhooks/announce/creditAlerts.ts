@@ -41,6 +41,7 @@ async function balanceAfter(
 ): Promise<Balance | null> {
   switch (name) {
     case 'JobSettled':
+    case 'JobCompleted':
       return balance(data.wallet, data.availableCredits, data.accountLockedCredits, true);
     case 'CreditWithdrawn':
       return balance(data.wallet, data.availableCredits, data.lockedCredits, true);

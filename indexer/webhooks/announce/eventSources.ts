@@ -6,7 +6,7 @@ import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
 import { FatalError } from '../../source/errors.ts';
 import { lowCredits } from './creditAlerts.ts';
-import type { EventContext, Message, OutgoingEvent } from './outgoingEvent.ts';
+import { attemptOf, type EventContext, type Message, type OutgoingEvent } from './outgoingEvent.ts';
 
 /** What a kind says of a ledger event; undefined: nothing. */
 type MessageOf<Kind extends EventKind, Name extends EventName> = (
@@ -34,43 +34,11 @@ const EVENT_SOURCES: {
     }),
   },
   'job.processing': {
-    JobAcknowledged({ data, signature, slot }, context) {
-      const { wallet, model_id } = jobOf(data, context);
-      return {
-        wallet,
-        data: {
-          job_id: jobIdOf(data),
-          model: model_id,
-          worker_address: data.worker,
-          tx: signature,
-          chain_slot: Number(slot),
-        },
-      };
-    },
+    JobAcknowledged: processing,
+    JobCompleted: (event, context) =>
+      context.acknowledged.has(attemptOf(event.data)) ? undefined : processing(event, context),
   },
-  'job.completed': {
-    JobSettled({ data, signature, slot }, context) {
-      const { model_id, tier } = jobOf(data, context);
-      const charged = BigInt(data.chargedCredits);
-      return {
-        wallet: data.wallet,
-        data: {
-          job_id: jobIdOf(data),
-          model: model_id,
-          tier,
-          credits_charged: creditsNumber(charged),
-          usdc_value: usdcValue(charged),
-          worker_address: data.worker,
-          settlement_tx: signature,
-          chain_slot: Number(slot),
-          prompt_tokens: data.promptTokens,
-          // What was charged, as in the job's usage.
-          completion_tokens: Math.min(data.completionTokens, data.countedTokens),
-          credits_remaining: creditsNumber(BigInt(data.availableCredits)),
-        },
-      };
-    },
-  },
+  'job.completed': { JobSettled: completed, JobCompleted: completed },
   'job.failed': {
     JobFailed: (event, context) => ({
       wallet: event.data.wallet,
@@ -121,6 +89,7 @@ const EVENT_SOURCES: {
   },
   'credit.low': {
     JobSettled: lowCredits,
+    JobCompleted: lowCredits,
     CreditWithdrawn: lowCredits,
     CreditBought: lowCredits,
     ClaimPaid: lowCredits,
@@ -183,6 +152,48 @@ export async function outgoingEventsOf(
     if (message) outgoing.push({ ...message, kind, event } as OutgoingEvent);
   }
   return outgoing;
+}
+
+function processing(
+  { data, signature, slot }: EventOf<'JobAcknowledged' | 'JobCompleted'>,
+  context: EventContext,
+): Message<'job.processing'> {
+  const { wallet, model_id } = jobOf(data, context);
+  return {
+    wallet,
+    data: {
+      job_id: jobIdOf(data),
+      model: model_id,
+      worker_address: data.worker,
+      tx: signature,
+      chain_slot: Number(slot),
+    },
+  };
+}
+
+function completed(
+  { data, signature, slot }: EventOf<'JobSettled' | 'JobCompleted'>,
+  context: EventContext,
+): Message<'job.completed'> {
+  const { model_id, tier } = jobOf(data, context);
+  const charged = BigInt(data.chargedCredits);
+  return {
+    wallet: data.wallet,
+    data: {
+      job_id: jobIdOf(data),
+      model: model_id,
+      tier,
+      credits_charged: creditsNumber(charged),
+      usdc_value: usdcValue(charged),
+      worker_address: data.worker,
+      settlement_tx: signature,
+      chain_slot: Number(slot),
+      prompt_tokens: data.promptTokens,
+      // What was charged, as in the job's usage.
+      completion_tokens: Math.min(data.completionTokens, data.countedTokens),
+      credits_remaining: creditsNumber(BigInt(data.availableCredits)),
+    },
+  };
 }
 
 type GivenReason = Exclude<FailureReason, 'none'>;

@@ -29,6 +29,8 @@ export interface EventContext {
   readonly jobs: ReadonlyMap<string, JobTerms>;
   /** Model ids by address. */
   readonly modelIds: ReadonlyMap<string, string>;
+  /** The attempts of completed jobs that were acknowledged before, as `attemptOf` names them. */
+  readonly acknowledged: ReadonlySet<string>;
   /** All events that are announced together. */
   readonly events: readonly LedgerEvent[];
 }
@@ -38,7 +40,7 @@ export async function readContext(
   database: Database,
   events: readonly LedgerEvent[],
 ): Promise<EventContext> {
-  const [jobs, modelIds] = await Promise.all([
+  const [jobs, modelIds, acknowledged] = await Promise.all([
     selectJobs(
       database,
       events.flatMap(({ data }) => ('job' in data ? data.job : [])),
@@ -47,8 +49,41 @@ export async function readContext(
       database,
       events.flatMap((event) => (event.name === 'WorkerHosted' ? event.data.model : [])),
     ),
+    selectAcknowledged(
+      database,
+      events.flatMap((event) =>
+        event.name === 'JobCompleted' && event.data.jobSequence > SEQUENCE_AFTER_LOCK
+          ? event.data.job
+          : [],
+      ),
+    ),
   ]);
-  return { database, events, jobs, modelIds };
+  return { database, events, jobs, modelIds, acknowledged };
+}
+
+/** Of a job that was completed right after its lock: nothing acknowledged it before. */
+const SEQUENCE_AFTER_LOCK = 2;
+
+/** Names an attempt at a job. */
+export function attemptOf({ job, attempt }: { job: string; attempt: number }): string {
+  return `${job} ${attempt}`;
+}
+
+async function selectAcknowledged(
+  database: Database,
+  jobs: string[],
+): Promise<EventContext['acknowledged']> {
+  if (jobs.length === 0) return new Set();
+  const { rows } = await database.query<{ job: string; attempt: number }>({
+    name: 'select_acknowledged',
+    text: `
+      select change.address as job, (data ->> 'attempt')::integer as attempt
+      from account_changes change
+      join journal using (signature, instruction_index, inner_index)
+      where change.address = any($1) and folded and event_name = 'JobAcknowledged'`,
+    values: [jobs],
+  });
+  return new Set(rows.map(attemptOf));
 }
 
 async function selectJobs(database: Database, addresses: string[]): Promise<EventContext['jobs']> {

@@ -34,6 +34,18 @@ export interface Limits {
   readonly perDayCredits: bigint;
 }
 
+/** The most that a new spender is offered for one job. */
+const PROPOSED_PER_JOB_CREDITS = 400n;
+
+/** What a spender that is named with a purchase is offered: all that was bought, on any one day. */
+export function proposedLimits(bought: bigint): Limits {
+  const perJobCredits = bought < PROPOSED_PER_JOB_CREDITS ? bought : PROPOSED_PER_JOB_CREDITS;
+  return { perJobCredits, perDayCredits: bought };
+}
+
+/** What the limit per day bounds. */
+export const DAY_COUNTS = 'A day of UTC counts what was charged today and what is locked now.';
+
 /** A plan cannot be made; the message says what its owner lacks. */
 export class PlanError extends Error {
   override name = 'PlanError';
@@ -129,6 +141,7 @@ export function limitsPlan(
     describe: () => [
       ...(isNamed ? [] : [`${name} becomes the spender of your credits.`]),
       `${name} may lock ${formatLimit(perJobCredits)} a job and ${formatLimit(perDayCredits)} a day.`,
+      ...(perDayCredits === NO_LIMIT ? [] : [DAY_COUNTS]),
     ],
   };
 }

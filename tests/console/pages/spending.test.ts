@@ -47,11 +47,21 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
   it('buys the first credits with limits, in one signature', async () => {
     await press(page, 'Buy the first credits');
     await focused(page, 'Credits');
+    const proposals = () =>
+      Promise.all(
+        ['job', 'day'].map((period) =>
+          page.getByLabel(`At most per ${period}, in credits`).inputValue(),
+        ),
+      );
+    await write(page, 'Credits', '300');
+    expect(await proposals()).toEqual(['300', '300']);
     await write(page, 'Credits', String(CREDITS));
+    expect(await proposals()).toEqual(['400', '1,000']);
+    await page.getByText('A day of UTC counts what was charged today').waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('You then have 1,000 credits available.').waitFor();
     await page
-      .getByText('This service may lock 400 credits a job and 4,000 credits a day.')
+      .getByText('This service may lock 400 credits a job and 1,000 credits a day.')
       .waitFor();
     await signAndSend(page);
 
@@ -103,7 +113,7 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     const drawer = page.getByRole('dialog', { name: job });
-    await drawer.getByText('Proven', { exact: true }).waitFor();
+    await drawer.getByText(/^(Acknowledged, p|P)roven/).waitFor();
     await press(page, 'Verify');
 
     await drawer.getByText('The job holds').waitFor();

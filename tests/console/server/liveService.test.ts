@@ -256,11 +256,8 @@ describe('the account', () => {
       is_open: true,
       available_credits: Number(account.availableCredits),
       locked_credits: 0,
-      spender: {
-        is_service: true,
-        limit_per_job_credits: null,
-        spent_today_credits: Number(account.spentTodayCredits),
-      },
+      charged_today_credits: Number(account.spentTodayCredits),
+      spender: { is_service: true, limit_per_job_credits: null },
       rules: { deposits_paused: false, locks_paused: false },
     });
   });

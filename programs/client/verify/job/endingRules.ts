@@ -49,13 +49,14 @@ function judgeReturn(
 }
 
 function judgeUnlock(
-  { data: { lockedCredits } }: PlacedEvent<'JobLocked'>,
+  { data: { lockedCredits, limitDay } }: PlacedEvent<'JobLocked'>,
   end: Return,
   record: JobRecord,
 ): Finding {
   return judgeBalances(record, end, {
     availableCredits: lockedCredits,
     lockedCredits: -lockedCredits,
+    limitDay,
   });
 }
 

@@ -2,7 +2,7 @@ import { base58 } from '@scure/base';
 import type { VersionedTransactionResponse } from '@solana/web3.js';
 import type { PublicKey } from '#publicKey';
 import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
-import { decodeArguments, type Value } from '../../codec.ts';
+import { accountPosition, decodeArguments, type Value } from '../../codec.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
 import type { Job, Worker } from '../../generated/types.ts';
 import { publicKeyOf } from '../../keys.ts';
@@ -126,15 +126,6 @@ function readTokens(
   );
 }
 
-/** An instruction's arguments; undefined for another instruction, or bytes that the program refuses. */
-export function readArguments(name: string, data: Uint8Array): Record<string, Value> | undefined {
-  try {
-    return decodeArguments(name, data);
-  } catch {
-    return undefined;
-  }
-}
-
 /** An event with the transaction in which the program emitted it. */
 export type PlacedEvent<Name extends EventName = EventName> = {
   [One in Name]: {
@@ -227,6 +218,48 @@ export function workersInForce(
 function isBefore(one: Pick<LedgerTransaction, 'slot' | 'index'>, other: typeof one): boolean {
   if (one.slot !== other.slot) return one.slot < other.slot;
   return one.index !== undefined && other.index !== undefined && one.index < other.index;
+}
+
+/** The instructions whose arguments rules look at. Each names its job. */
+type CallName = 'job_prove' | 'job_settle' | 'job_complete' | 'dispute_resolve';
+
+/**
+ * The arguments of the call that emitted an event: the last one about its job before it, at the top
+ * level or below. A transaction may have such calls about many jobs, by other programs too.
+ *
+ * @param names of the instructions that emit such an event
+ * @returns undefined where no such call is shown
+ */
+export function argumentsOf(
+  { data: { job }, transaction, instructionIndex, innerIndex }: PlacedEvent & { data: About },
+  names: readonly CallName[],
+  programId: PublicKey,
+): Record<string, Value> | undefined {
+  const outer = transaction.instructions[instructionIndex];
+  const calls = outer ? [outer, ...outer.inner.slice(0, innerIndex)] : [];
+  for (const call of calls.toReversed()) {
+    if (call.programId !== programId.toBase58()) continue;
+    for (const name of names) {
+      if (call.accounts[accountPosition(name, 'job')] !== job.toBase58()) continue;
+      const found = readArguments(name, call.data);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+/** What says of which job it is. */
+interface About {
+  readonly job: PublicKey;
+}
+
+/** Undefined for another instruction's data, and for bytes that the program refuses. */
+function readArguments(name: CallName, data: Uint8Array): Record<string, Value> | undefined {
+  try {
+    return decodeArguments(name, data);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tokens that the SPL Token program moved. */

@@ -1,14 +1,18 @@
 import type { PublicKey } from '@solana/web3.js';
 import { sha256 } from '#crypto';
 import type { DisputeResolveInput } from '../../generated/instructions.ts';
+import type { EvidenceArguments } from '../../instructions.ts';
 import { areBytesEqual, concatBytes } from '../../platform/bytes.ts';
 import { proofMessage, receiptMessage, type SignedMessage, verifyHashed } from '../../proof.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
-import { type PlacedEvent, readArguments, workersInForce } from './evidence.ts';
+import { argumentsOf, type PlacedEvent, workersInForce } from './evidence.ts';
 import type { JobRecord } from './record.ts';
 import { NODE_SAYS_WHO_SIGNED, NOT_SHOWN, type Rule, rule } from './rule.ts';
 
 const NO_HASH = new Uint8Array(32);
+
+/** What the arbiter asked the program for. */
+type Given = EvidenceArguments & Pick<DisputeResolveInput, 'verdict'>;
 
 /**
  * A verdict for the client rests on signatures that contradict each other. The program verified them,
@@ -19,17 +23,19 @@ export const evidence: Rule = rule(
   ['JobProven', 'JobSettled', 'DisputeResolved'],
   ({ JobProven, JobSettled, DisputeResolved }, record) => {
     const { verdict, evidenceHash } = DisputeResolved.data;
+    const { programId } = record.addresses;
+    const given = argumentsOf(DisputeResolved, ['dispute_resolve'], programId) as Given | undefined;
+    if (given === undefined) {
+      return DisputeResolved.transaction.message
+        ? fails('No instruction of the transaction gives the verdict.')
+        : notCheckable(NOT_SHOWN);
+    }
+    if (given.verdict !== verdict) return fails(`The verdict that was given is ${given.verdict}.`);
     if (verdict === 'rejected') {
       return compare(
         { 'the hash of no evidence': [evidenceHash, NO_HASH] },
         'A rejection needs no evidence.',
       );
-    }
-    const given = readVerdict(DisputeResolved, record);
-    if (given === undefined) {
-      return DisputeResolved.transaction.message
-        ? fails('No instruction of the transaction brings the evidence.')
-        : notCheckable(NOT_SHOWN);
     }
     const signed =
       verdict === 'upheld_worker'
@@ -44,22 +50,9 @@ export const evidence: Rule = rule(
   },
 );
 
-/** The arguments of the verdict's own instruction. */
-function readVerdict(
-  { data: { job }, transaction, instructionIndex }: PlacedEvent<'DisputeResolved'>,
-  { addresses }: JobRecord,
-): DisputeResolveInput | undefined {
-  const outer = transaction.instructions[instructionIndex];
-  return (outer ? [outer, ...outer.inner] : [])
-    .filter(({ programId }) => programId === addresses.programId.toBase58())
-    .filter(({ accounts }) => accounts.includes(job.toBase58()))
-    .map(({ data }) => readArguments('dispute_resolve', data))
-    .find((found) => found !== undefined) as DisputeResolveInput | undefined;
-}
-
 /** Both proofs, put together as the program does: the recorded one, then the other. */
 function proofsOf(
-  given: DisputeResolveInput,
+  given: Given,
   { data }: PlacedEvent<'JobProven'>,
   { addresses: { programId } }: JobRecord,
 ): SignedMessage[] {
@@ -77,7 +70,7 @@ function proofsOf(
 }
 
 function receiptOf(
-  { key, outputHash, signature }: DisputeResolveInput,
+  { key, outputHash, signature }: Given,
   { data: { job } }: PlacedEvent<'JobSettled'>,
   { addresses: { programId } }: JobRecord,
 ): SignedMessage {
@@ -86,23 +79,26 @@ function receiptOf(
 
 function judgeProofs(
   signed: readonly SignedMessage[],
-  { data: { worker, attempt }, transaction }: PlacedEvent<'JobProven'>,
+  { data: { worker, attempt, proofKey }, transaction }: PlacedEvent<'JobProven'>,
   record: JobRecord,
 ): Finding {
   const [recorded, other] = signed as [SignedMessage, SignedMessage];
   if (areBytesEqual(other.message, recorded.message)) {
     return fails('Both messages are the same proof.');
   }
-  const keys = workersInForce(record, { worker, at: transaction });
-  if (keys.length === 0) return notCheckable('The node does not show how the worker registered.');
   const key: PublicKey = recorded.publicKey;
-  return keys.some(({ data }) => data.proofKey.equals(key))
-    ? holds(`${key} signed two different proofs of attempt ${attempt}.`)
+  const keys = workersInForce(record, { worker, at: transaction }).map(({ data }) => data.proofKey);
+  // `proof.key` judges whether the proof was by the worker's key.
+  if ([proofKey, ...keys].some((one) => one.equals(key))) {
+    return holds(`${key} signed two different proofs of attempt ${attempt}.`);
+  }
+  return keys.length === 0 || record.worker.hasGaps
+    ? notCheckable('The node does not show every change of the worker that may have set its key.')
     : fails(`${key} was not the worker's proof key.`);
 }
 
 function judgeReceipt(
-  { key, outputHash }: DisputeResolveInput,
+  { key, outputHash }: Given,
   { data: settled }: PlacedEvent<'JobSettled'>,
 ): Finding {
   if (areBytesEqual(outputHash, settled.outputHash)) {

@@ -23,8 +23,10 @@ import {
   balancesBefore,
   creditSequence,
   findLookalikes,
+  isOfJob,
   type JobEvent,
   jobEvents,
+  stepsOf,
 } from './record.ts';
 
 /** A worker's authority signs little else, and mostly a credit account's very next change suffices. */
@@ -177,9 +179,8 @@ async function gatherWorkerRecords(options: {
   historyMax: number;
 }): Promise<WorkerEvidence> {
   const { connection, addresses, reader, job, events, historyMax } = options;
-  const proofs = events.filter(
-    (event): event is PlacedEvent<'JobProven' | 'JobSettled'> =>
-      (event.name === 'JobProven' || event.name === 'JobSettled') && event.data.job.equals(job),
+  const proofs = stepsOf(events.filter((event) => isOfJob(event, job))).filter(
+    (step) => step.name === 'JobProven' || step.name === 'JobSettled',
   );
   const [proof] = proofs;
   const nothing = { records: [], hasGaps: false, account: undefined };

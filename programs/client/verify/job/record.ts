@@ -42,15 +42,14 @@ export function createRecord(evidence: Evidence, client: ClientEvidence): JobRec
  * acknowledgement is left out where the attempt was acknowledged before.
  */
 export function stepsOf(events: readonly JobEvent[]): JobEvent[] {
-  let attempt = 0;
+  let acknowledged: number | undefined;
   return events.flatMap((event) => {
-    const isRepeated = 'attempt' in event.data && event.data.attempt === attempt;
-    if ('attempt' in event.data) ({ attempt } = event.data);
+    if (event.name === 'JobAcknowledged') acknowledged = event.data.attempt;
     if (event.name !== 'JobCompleted') return [event];
-    const { data } = event;
-    const acknowledged = { ...event, name: 'JobAcknowledged' as const, data: { ...data, ...NO_PROOF } };
+    const data = { ...event.data, ...NO_PROOF };
+    const isKnown = data.attempt === acknowledged;
     return [
-      ...(isRepeated ? [] : [acknowledged]),
+      ...(isKnown ? [] : [{ ...event, name: 'JobAcknowledged' as const, data }]),
       { ...event, name: 'JobProven' as const },
       { ...event, name: 'JobSettled' as const },
     ];
@@ -68,7 +67,7 @@ const NO_PROOF = {
 export function jobEvents(transactions: readonly LedgerTransaction[], job: PublicKey): JobEvent[] {
   return transactions
     .flatMap(placeEvents)
-    .filter((event): event is JobEvent => isOfJob(event, job))
+    .filter((event) => isOfJob(event, job))
     .sort((one, other) => one.data.jobSequence - other.data.jobSequence);
 }
 
@@ -79,8 +78,8 @@ export function eventsNamed<Name extends JobEventName>(
   return steps.filter((event): event is PlacedEvent<Name> & JobEvent => event.name === name);
 }
 
-function isOfJob({ data }: PlacedEvent, job: PublicKey): boolean {
-  return 'job' in data && data.job.equals(job);
+export function isOfJob(event: PlacedEvent, job: PublicKey): event is JobEvent {
+  return 'job' in event.data && event.data.job.equals(job);
 }
 
 function isComplete(events: readonly JobEvent[], { account }: Evidence): boolean {
@@ -161,6 +160,8 @@ export function statusOf(events: readonly JobEvent[]): JobStatus {
 export interface Balances {
   readonly availableCredits: bigint;
   readonly lockedCredits: bigint;
+  /** The day's sum; undefined where the events that were read do not say it. */
+  readonly spentTodayCredits?: bigint | undefined;
 }
 
 /** The credit account's sequence after an event; undefined when the event is not about it. */
@@ -195,19 +196,22 @@ export function balancesBefore(
     const event = bySequence.get(at);
     if (event === undefined) return undefined;
     known = { ...statedBalances(event), ...known };
-    const { availableCredits, lockedCredits } = known;
+    const { availableCredits, lockedCredits, spentTodayCredits } = known;
     if (availableCredits !== undefined && lockedCredits !== undefined) {
-      return { availableCredits, lockedCredits };
+      return { availableCredits, lockedCredits, spentTodayCredits };
     }
   }
   return undefined;
 }
 
 function statedBalances({ name, data }: PlacedEvent): Partial<Balances> {
-  if (name === 'CreditOpened') return { availableCredits: 0n, lockedCredits: 0n };
+  if (name === 'CreditOpened') {
+    return { availableCredits: 0n, lockedCredits: 0n, spentTodayCredits: 0n };
+  }
   if (name === 'ClaimPaid') return { availableCredits: data.availableCredits };
   if ('accountLockedCredits' in data) {
-    return { availableCredits: data.availableCredits, lockedCredits: data.accountLockedCredits };
+    const { availableCredits, accountLockedCredits: lockedCredits, spentTodayCredits } = data;
+    return { availableCredits, lockedCredits, spentTodayCredits };
   }
   if ('availableCredits' in data) {
     return { availableCredits: data.availableCredits, lockedCredits: data.lockedCredits };

@@ -76,23 +76,47 @@ function places(transactions: readonly Place[]): Place[] {
   return [...bySignature.values()].map(({ signature, slot }) => ({ signature, slot }));
 }
 
-/** Compares a credit account after an event with what it held before, to which `change` is added. */
+/**
+ * Compares a credit account after an event with what it held before, to which `change` is added.
+ *
+ * @param change.limitDay the day whose limit counts the job's lock; zero when none does
+ */
 export function judgeBalances(
   { creditEvents }: JobRecord,
   { data }: PlacedEvent<'JobLocked' | 'JobSettled' | 'JobFailed' | 'JobRefunded'>,
-  change: Balances,
+  change: Balances & { readonly limitDay: number },
 ): Finding {
   const before = balancesBefore(creditEvents, data.creditAccount, data.creditSequence);
   if (before === undefined) {
     return notCheckable('The node does not show what the credit account held before.');
   }
-  const { availableCredits, accountLockedCredits } = data;
+  const { availableCredits, accountLockedCredits, spentTodayCredits } = data;
+  const sums = daySums(before.spentTodayCredits, change);
   return compare(
     {
       'what is available': [availableCredits, before.availableCredits + change.availableCredits],
       'what is locked': [accountLockedCredits, before.lockedCredits + change.lockedCredits],
+      ...(sums.length > 0 &&
+        !sums.includes(spentTodayCredits) && {
+          "the day's sum": [spentTodayCredits, sums.join(' or ')] as const,
+        }),
     },
     `Available ${before.availableCredits} → ${availableCredits}, ` +
       `locked ${before.lockedCredits} → ${accountLockedCredits} credits.`,
   );
+}
+
+/**
+ * What the day's sum may be after a change. A lock counts in full, and what comes back counts no
+ * more. The first lock of a day begins a sum of its own, and a later day gets nothing back.
+ *
+ * @returns nothing where the sum before is not known
+ */
+function daySums(
+  before: bigint | undefined,
+  { availableCredits, limitDay }: Parameters<typeof judgeBalances>[2],
+): bigint[] {
+  if (before === undefined) return [];
+  if (limitDay === 0) return [before];
+  return [before - availableCredits, availableCredits < 0n ? -availableCredits : before];
 }

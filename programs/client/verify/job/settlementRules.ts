@@ -1,9 +1,12 @@
+import type { PublicKey } from '@solana/web3.js';
+import type { Value } from '../../codec.ts';
 import { BASE_UNITS_PER_CREDIT, BASIS_POINTS } from '../../generated/constants.ts';
 import { isOnCurve } from '../../platform/curve.ts';
 import { chargeCredits } from '../../pricing.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import {
   allTransfers,
+  argumentsOf,
   type PlacedEvent,
   type Transfer,
   transfersOf,
@@ -13,25 +16,49 @@ import type { JobRecord } from './record.ts';
 import { judgeBalances, NODE_SAYS_WHO_SIGNED, rule } from './rule.ts';
 
 /**
- * The key that the settlement names, and that delivery receipts bear, did sign it. No key signs for
- * a program's address, such as a multisig's vault: its program does, in a call of its own.
+ * The key that the settlement names, and that delivery receipts bear, did sign it, and nothing else
+ * than what the settlement says.
  */
 export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled }, { addresses }) => {
-  const { data, transaction, instructionIndex } = JobSettled;
-  const { settledBy } = data;
-  if (!transaction.message) return notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
-  if (transaction.signers.some((one) => one.equals(settledBy))) {
-    return holds(`Settled by ${settledBy.toBase58()}.`);
-  }
+  const { programId } = addresses;
+  if (!JobSettled.transaction.message) return notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
+  const way = wayOfSigning(JobSettled, programId);
+  if (way === undefined) return fails(`${JobSettled.data.settledBy} did not sign the settlement.`);
+  const asked = argumentsOf(JobSettled, ['job_settle', 'job_complete'], programId);
+  if (asked === undefined) return fails('No instruction of the transaction settles the job.');
+  const { deliveredHash, signature: _, ...others } = asked;
+  const signed = deliveredHash ? { ...others, outputHash: deliveredHash } : others;
+  const data: object = JobSettled.data;
+  const settled = new Map<string, Value>(Object.entries(data));
+  return compare(
+    Object.fromEntries(
+      Object.entries(signed).map(([field, value]) => [
+        `the settlement's ${field}`,
+        [settled.get(field) as Value, value],
+      ]),
+    ),
+    `Settled by ${JobSettled.data.settledBy}${way}.`,
+  );
+});
+
+/**
+ * How a settlement was signed, in words. No key signs for a program's address, such as a multisig's
+ * vault: its program does, in a call of its own.
+ *
+ * @returns undefined where it was not
+ */
+function wayOfSigning(
+  { data: { settledBy }, transaction, instructionIndex }: PlacedEvent<'JobSettled'>,
+  programId: PublicKey,
+): string | undefined {
+  if (transaction.signers.some((one) => one.equals(settledBy))) return '';
   const outer = transaction.instructions[instructionIndex];
   const isOfProgram =
     !isOnCurve(settledBy.toBytes()) &&
-    outer?.programId !== addresses.programId.toBase58() &&
+    outer?.programId !== programId.toBase58() &&
     outer?.accounts.includes(settledBy.toBase58());
-  return isOfProgram
-    ? holds(`Settled by ${settledBy.toBase58()}, a program's address, through ${outer?.programId}.`)
-    : fails(`${settledBy.toBase58()} did not sign the settlement.`);
-});
+  return isOfProgram ? `, a program's address, through ${outer?.programId}` : undefined;
+}
 
 /** The published rule, applied to the lower of two counts, and never more than was locked. */
 export const charge = rule(
@@ -77,10 +104,11 @@ export const balances = rule(
   'settlement.balances',
   ['JobLocked', 'JobSettled'],
   ({ JobLocked, JobSettled }, record) => {
-    const { lockedCredits } = JobLocked.data;
+    const { lockedCredits, limitDay } = JobLocked.data;
     return judgeBalances(record, JobSettled, {
       availableCredits: lockedCredits - JobSettled.data.chargedCredits,
       lockedCredits: -lockedCredits,
+      limitDay,
     });
   },
 );

@@ -2,13 +2,8 @@ import { sha256 } from '#crypto';
 import { lockCredits } from '../../pricing.ts';
 import { parseReceipt, proofMessage, receiptMessage, verifyHashed } from '../../proof.ts';
 import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
-import {
-  type ClientEvidence,
-  type PlacedEvent,
-  readArguments,
-  workersInForce,
-} from './evidence.ts';
-import { eventsNamed, type JobRecord } from './record.ts';
+import { argumentsOf, type ClientEvidence, workersInForce } from './evidence.ts';
+import { eventsNamed } from './record.ts';
 import { judgeBalances, NOT_SHOWN, type Rule, rule } from './rule.ts';
 
 /** The job is where only this wallet's job of this id can be. */
@@ -37,12 +32,13 @@ export const price = rule('lock.price', ['JobLocked'], ({ JobLocked }) => {
   );
 });
 
-/** The wallet's credits moved from available to locked. */
+/** The wallet's credits moved from available to locked, and its day's sum grew by them. */
 export const balances = rule('lock.balances', ['JobLocked'], ({ JobLocked }, record) => {
-  const { lockedCredits } = JobLocked.data;
+  const { lockedCredits, limitDay } = JobLocked.data;
   return judgeBalances(record, JobLocked, {
     availableCredits: -lockedCredits,
     lockedCredits,
+    limitDay,
   });
 });
 
@@ -76,33 +72,19 @@ export const assignment = rule(
 
 /** The program verified the worker's signature, and so does this check, of exactly this proof. */
 export const signature = rule('proof.signature', ['JobProven'], ({ JobProven }, record) => {
-  const signatures = signaturesIn(JobProven, record);
-  if (signatures.length === 0) {
+  const { programId } = record.addresses;
+  const given = argumentsOf(JobProven, ['job_prove', 'job_complete'], programId);
+  if (given === undefined) {
     return JobProven.transaction.message
       ? fails('No instruction of the transaction brings the signature of this proof.')
       : notCheckable(NOT_SHOWN);
   }
   const { proofKey: publicKey } = JobProven.data;
-  const message = proofMessage({ ...JobProven.data, programId: record.addresses.programId });
-  return signatures.some((one) => verifyHashed({ publicKey, message, signature: one }))
+  const message = proofMessage({ ...JobProven.data, programId });
+  return verifyHashed({ publicKey, message, signature: given.signature as Uint8Array })
     ? holds(`${publicKey} signed the sha256 of the proof's ${message.length} bytes.`)
-    : fails(`The signature is not ${publicKey}'s.`);
+    : fails(`The signature is not ${publicKey}'s of this proof.`);
 });
-
-/** The signatures that the proving instruction brought for this job. */
-function signaturesIn(
-  { data: { job }, transaction, instructionIndex }: PlacedEvent<'JobProven'>,
-  { addresses }: JobRecord,
-): Uint8Array[] {
-  const outer = transaction.instructions[instructionIndex];
-  return (outer ? [outer, ...outer.inner] : [])
-    .filter(({ programId }) => programId === addresses.programId.toBase58())
-    .filter(({ accounts }) => accounts.includes(job.toBase58()))
-    .flatMap(({ data }) => {
-      const found = readArguments('job_complete', data) ?? readArguments('job_prove', data);
-      return found ? [found.signature as Uint8Array] : [];
-    });
-}
 
 /** The key is the one that the ledger recorded for the worker when it proved. */
 export const key = rule('proof.key', ['JobProven'], ({ JobProven }, record) => {

@@ -40,7 +40,7 @@ function hexHash(bytes: Uint8Array): string {
 const RULES: readonly ProgramRule[] = [
   ...[accounts.readable, accounts.addresses, config],
   ...[vaults.custody, vaults.vault, vaults.stakeVault, treasury],
-  ...[jobs.locks, jobs.disputes, jobs.prices, jobs.deadlines],
+  ...[jobs.locks, jobs.days, jobs.disputes, jobs.prices, jobs.deadlines],
 ];
 
 /** Judges the whole program without any read: the same evidence gives the same checks. */

@@ -58,6 +58,30 @@ export const disputes = programRule('credits.disputes', (state) => {
   );
 });
 
+/**
+ * A wallet's sum of the day covers what its jobs of that day hold and were charged. Of closed jobs
+ * nothing is known, so that it may be more.
+ */
+export const days = programRule('credits.day', (state) => {
+  const accounts = new Map(
+    accountsNamed(state, 'CreditAccount').map(({ address, data }) => [address.toBase58(), data]),
+  );
+  const counted = accountsNamed(state, 'Job').filter(
+    ({ data: { creditAccount, limitDay } }) =>
+      limitDay !== 0 && limitDay === accounts.get(creditAccount.toBase58())?.spentDay,
+  );
+  const sums = sumByAccount(counted, ({ data }) =>
+    isEnded(statusOf(data)) ? data.chargedCredits : data.lockedCredits,
+  );
+  return judgeProblems(
+    [...sums].flatMap(([address, due]) => {
+      const found = accounts.get(address)?.spentTodayCredits ?? 0n;
+      return found < due ? [`${address} counts ${found} credits, its jobs of the day ${due}`] : [];
+    }),
+    `Jobs that a day's limit counts: ${counted.length}.`,
+  );
+});
+
 function statusOf({ status }: Job) {
   return status;
 }

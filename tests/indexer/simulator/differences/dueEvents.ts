@@ -10,6 +10,7 @@ const KINDS: { readonly [Name in LedgerEventData['name']]?: EventKind } = {
   JobLocked: 'job.submitted',
   JobAcknowledged: 'job.processing',
   JobSettled: 'job.completed',
+  JobCompleted: 'job.completed',
   JobFailed: 'job.failed',
   JobRefunded: 'job.timeout',
   JobDisputed: 'job.disputed',
@@ -33,11 +34,13 @@ export function compareDueEvents(
   const expected = new Map<string, number>();
   const low = new Set<string>();
   const locked = new Map<string, bigint>();
+  const acknowledged = new Set<string>();
   for (const { slot, signature, events } of ledger.transactions) {
     for (const event of events) {
       noteLocked(event, locked);
+      if (event.name === 'JobAcknowledged') acknowledged.add(attemptOf(event.data));
       if (slot <= floorSlot) continue;
-      for (const [wallet, kind] of noticesOf(event, ledger, { low, locked })) {
+      for (const [wallet, kind] of noticesOf(event, ledger, { low, locked, acknowledged })) {
         count(expected, `${kind} of ${signature} for ${wallet}`);
       }
     }
@@ -52,12 +55,17 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-interface Balances {
-  /** The wallets that got it since they were last above the threshold. */
+/** What earlier events have said. */
+interface Before {
+  /** The wallets that got `credit.low` since they were last above the threshold. */
   readonly low: Set<string>;
   /** What each wallet has in locks. */
   readonly locked: ReadonlyMap<string, bigint>;
+  /** The attempts that were acknowledged apart. */
+  readonly acknowledged: ReadonlySet<string>;
 }
+
+const attemptOf = ({ job, attempt }: { job: string; attempt: number }) => `${job} ${attempt}`;
 
 function noteLocked({ data }: LedgerEventData, locked: Map<string, bigint>): void {
   if (!('wallet' in data)) return;
@@ -68,7 +76,7 @@ function noteLocked({ data }: LedgerEventData, locked: Map<string, bigint>): voi
 function noticesOf(
   event: LedgerEventData,
   { state }: SimulatedLedger,
-  balances: Balances,
+  before: Before,
 ): (readonly [wallet: string, kind: EventKind])[] {
   const { name, data } = event;
   if (name === 'WorkerRegistered') return WALLETS.map((wallet) => [wallet, 'worker.registered']);
@@ -80,24 +88,27 @@ function noticesOf(
   const wallet = 'wallet' in data ? data.wallet : (job ?? claimant)?.wallet;
   if (wallet === undefined) return [];
   const notices: [string, EventKind][] = [];
+  if (name === 'JobCompleted' && !before.acknowledged.has(attemptOf(data))) {
+    notices.push([wallet, 'job.processing']);
+  }
   const kind = KINDS[name];
   if (kind) notices.push([wallet, kind]);
   if (name === 'DisputeResolved' && data.slashedTokens !== '0') {
     for (const everybody of WALLETS) notices.push([everybody, 'worker.slashed']);
   }
-  if (isAlert(event, wallet, balances)) notices.push([wallet, 'credit.low']);
+  if (isAlert(event, wallet, before)) notices.push([wallet, 'credit.low']);
   return notices;
 }
 
 /** What takes credits away for good, and what only brings some. */
-const SPENDING: readonly string[] = ['JobSettled', 'CreditWithdrawn'];
+const SPENDING: readonly string[] = ['JobSettled', 'JobCompleted', 'CreditWithdrawn'];
 const BRINGING: readonly string[] = ['CreditBought', 'ClaimPaid'];
 
 /** Whether credits that left for good took the wallet below the threshold. */
 function isAlert(
   { name, data }: LedgerEventData,
   wallet: string,
-  { low, locked }: Balances,
+  { low, locked }: Before,
 ): boolean {
   const isSpending = SPENDING.includes(name);
   if (!isSpending && !BRINGING.includes(name)) return false;

@@ -2,7 +2,7 @@ import type { Chance } from '../chance.ts';
 import { buy, openWallet, withdraw } from './instructions/credit.ts';
 import { dispute, expire, resolve } from './instructions/dispute.ts';
 import { acknowledge, lock, prove } from './instructions/job.ts';
-import { close, giveBack, settle } from './instructions/jobEnd.ts';
+import { close, complete, giveBack, settle } from './instructions/jobEnd.ts';
 import { pause, payClaim, withdrawTreasury } from './instructions/treasury.ts';
 import { depositStake, registerWorker, setHosting, updateWorker } from './instructions/worker.ts';
 import type { Instruction, JobAccount, ProgramState } from './programState.ts';
@@ -58,17 +58,24 @@ function nextInstructions(
   chance: Chance,
 ): readonly (readonly Instruction[])[] {
   const { jobId: id } = job;
-  const settlement = settle(id, { worker: chance.happens(800), treasury: chance.happens(900) });
+  const paid = { worker: chance.happens(800), treasury: chance.happens(900) };
+  const settlement = settle(id, paid);
+  // By the id, so that the draws of the notable seeds stay as they are.
+  const isAtOnce = Number.parseInt(id.slice(-1), 16) % 2 === 0;
   switch (job.status) {
     case 'pending':
       return [
         [acknowledge(id, worker)],
-        [acknowledge(id, worker), prove(id), settlement],
+        isAtOnce ? [complete(id, worker, paid)] : [acknowledge(id, worker), prove(id), settlement],
         [giveBack(id, 'JobFailed')],
         [giveBack(id, 'JobRefunded')],
       ];
     case 'processing':
-      return [[prove(id), settlement], [prove(id), settlement], [acknowledge(id, worker)]];
+      return [
+        [prove(id), settlement],
+        isAtOnce ? [complete(id, worker, paid)] : [prove(id), settlement],
+        [acknowledge(id, worker)],
+      ];
     case 'settled':
       return job.isDecided ? [[close(id)]] : [[close(id)], [dispute(id)]];
     case 'disputed':

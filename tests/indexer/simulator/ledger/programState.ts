@@ -111,7 +111,7 @@ export const opening: readonly Instruction[] = [
     data: {
       ...{ ...now, ...PRICE, model: MODEL.address, modelSequence: '1', id: MODEL.id },
       ...{ tier: MODEL.tier, label: '8B', originator: 'somebody', contextWindowTokens: 32_768 },
-      ...{ createdAt: now.unixTime, retiresAt: '0' },
+      ...{ cardHash: 'ca'.repeat(32), createdAt: now.unixTime, retiresAt: '0' },
     },
   }),
 ];

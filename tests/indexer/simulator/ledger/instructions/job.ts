@@ -15,8 +15,17 @@ import {
 } from '../programState.ts';
 import { accountOf } from './credit.ts';
 
-/** What the worker's proof says of its answer. */
-export const COUNTS = { promptTokens: 10, completionTokens: 600 };
+/** What a worker proves of its answer. */
+export function answerOf({ jobId }: JobAccount) {
+  return { outputHash: jobId.repeat(2), promptTokens: 10, completionTokens: 600 };
+}
+
+/** The proof, of whose attempt it is. */
+export function proofOf(job: JobAccount) {
+  const { worker, attempt, jobId } = job;
+  const requestCommitment = `${'ab'.repeat(16)}${jobId}`;
+  return { ...answerOf(job), worker, attempt, proofKey: worker, requestCommitment };
+}
 
 /** Which job an event is about, at its sequence. */
 export function jobOf({ job, jobId, sequence }: JobAccount) {
@@ -28,15 +37,22 @@ export function balancesOf({ availableCredits, lockedCredits }: CreditAccount) {
   return {
     availableCredits: `${availableCredits}`,
     accountLockedCredits: `${lockedCredits}`,
+    spentTodayCredits: '0',
   };
 }
 
-/** A job in one of these statuses, moved on by one, with its wallet's account. */
+/** A job, with its wallet's account. */
+export interface Moved {
+  readonly job: JobAccount;
+  readonly account: CreditAccount;
+}
+
+/** A job in one of these statuses, moved on by one. */
 export function move(
   { jobs, wallets }: ProgramState,
   id: string,
   from: readonly JobAccount['status'][],
-): { job: JobAccount; account: CreditAccount } | null {
+): Moved | null {
   const job = jobs.get(id);
   const account = job && wallets.get(job.wallet);
   if (!account || !from.includes(job.status) || job.isClosed) return null;
@@ -69,7 +85,7 @@ export const lock =
         rentPayer: AUTHORITY,
         vouched: true,
         lockedCredits: `${LOCKED_CREDITS}`,
-        ...{ spentDay: 0, spentTodayCredits: '0' },
+        ...{ limitDay: 0, spentDay: 0 },
       },
     };
   };
@@ -103,9 +119,5 @@ export const prove =
     if (!moved) return null;
     const { job } = moved;
     job.status = 'settling';
-    const { worker, attempt } = job;
-    return {
-      name: 'JobProven',
-      data: { ...now, ...jobOf(job), ...COUNTS, worker, attempt, outputHash: jobId.repeat(2) },
-    };
+    return { name: 'JobProven', data: { ...now, ...jobOf(job), ...proofOf(job) } };
   };
