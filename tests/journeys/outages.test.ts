@@ -240,7 +240,7 @@ function loseAcknowledgements(): ReadonlySet<string> {
   const named = new Set<string>();
   service.ledgerGate.intercept(async (request, forward) => {
     const instructions = sentInstructions(request);
-    const acknowledged = instructions.filter(isAcknowledgement);
+    const acknowledged = instructions.filter(isOf('job_acknowledge'));
     if (acknowledged.length === 0) return forward(request);
     for (const { pubkey } of acknowledged.flatMap(({ keys }) => keys)) named.add(pubkey.toBase58());
     return accepted(request);
