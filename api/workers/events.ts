@@ -136,8 +136,6 @@ export interface WorkerProof {
   outputHash: Uint8Array;
   promptTokens: number;
   completionTokens: number;
-  /** What the worker signed about the request that it answered. */
-  requestCommitment: Uint8Array;
   signature: Uint8Array;
 }
 

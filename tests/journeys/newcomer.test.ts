@@ -44,7 +44,8 @@ async function arrive(): Promise<string> {
 it('gets a newcomer all answers that 1,000 credits buy, as proposed', async () => {
   const apiKey = await arrive();
   const account = () => service.get('/v1/account', apiKey);
-  const ask = (body: object) => requestCompletion(service, { form: 'plain', apiKey, body });
+  const ask = (body: Record<string, unknown>) =>
+    requestCompletion(service, { form: 'plain', apiKey, body });
   await until(async () => (await account()).credits_remaining === Number(BOUGHT));
 
   const first = await ask({ max_tokens: GENEROUS_TOKENS, seed: 7 });
