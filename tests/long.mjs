@@ -17,6 +17,12 @@ const FILES = {
     option: 'runs',
     variable: 'SIMULATOR_RUNS',
   },
+  signatures: {
+    file: 'tests/programs/signatures.test.ts',
+    option: 'count',
+    variable: 'SIGNATURES',
+    fallback: '100000',
+  },
   walk: { file: 'tests/programs/randomWalk.test.ts', option: 'steps', variable: 'WALK_STEPS' },
   faults: {
     file: 'tests/faults/faults.test.ts',
@@ -45,7 +51,7 @@ if (COMMANDS[name] !== undefined) {
 } else if (FILES[name] !== undefined) {
   await runFile(FILES[name]);
 } else {
-  fail('Name a long test: npm run test:long -- simulate|fuzz|walk|clients');
+  fail('Name a long test: npm run test:long -- simulate|fuzz|walk|signatures|clients');
 }
 
 async function runFile({ file, option, variable, fallback, missing }) {

@@ -21,37 +21,43 @@ import { requireUsableProgramId } from './programId.ts';
  * Builds the programs with the locked toolchain.
  *
  * Without arguments it writes all committed artifacts and records their hashes, and those of their
- * sources. With `--program-id <base58> --out <folder>` it only builds the escrow for another address
- * into that folder, since each cluster can have its own.
+ * sources. With `--out <folder>` it only builds the escrow into that folder: for another address by
+ * `--program-id <base58>`, since each cluster can have its own, and for a cluster whose runtime hashes
+ * SHA-512 by `--sha512-syscall`.
  */
 
 const { values } = parseArgs({
-  options: { 'program-id': { type: 'string' }, out: { type: 'string' } },
+  options: {
+    'program-id': { type: 'string' },
+    'sha512-syscall': { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
 });
-const { 'program-id': programId, out } = values;
-if ((programId === undefined) !== (out === undefined)) {
-  throw new Error('--program-id and --out go together: other artifacts than the published ones');
+const { 'program-id': programId, 'sha512-syscall': hasSha512Syscall, out } = values;
+if ((programId !== undefined || hasSha512Syscall) !== (out !== undefined)) {
+  throw new Error(
+    '--out goes together with --program-id or --sha512-syscall: other artifacts than the published ones',
+  );
 }
 if (programId !== undefined) requireUsableProgramId(programId);
 
 const toolchain = findLockedToolchain(lockPath, process.env);
 if ('missing' in toolchain) throw new Error(`Cannot build the artifacts: ${toolchain.missing}`);
 if (out === undefined) buildPublished(toolchain);
-else buildFor(programId, out, toolchain);
+else buildInto(out, toolchain, { programId, hasSha512Syscall });
+
+type Choice = Pick<Parameters<typeof compile>[1], 'programId' | 'hasSha512Syscall'>;
 
 function build(
   toolchain: Toolchain,
   built: readonly Program[],
   pathOf: typeof artifactPath,
-  programId?: string,
+  choice: Choice = {},
 ): void {
   for (const architecture of architectures) {
     console.log(`Building ${built.join(' and ')} for sBPF ${architecture}`);
-    const options = { checkout, architecture, programs: built, programId };
-    for (const [program, artifact] of compile(toolchain, {
-      ...options,
-      environment: process.env,
-    })) {
+    const options = { checkout, architecture, programs: built, environment: process.env };
+    for (const [program, artifact] of compile(toolchain, { ...options, ...choice })) {
       const path = pathOf(program, architecture);
       writeFileSync(path, artifact);
       console.log(`Wrote ${path}, ${artifact.length} bytes`);
@@ -65,9 +71,9 @@ function buildPublished(toolchain: Toolchain): void {
   writeFileSync(sourceHashesPath(checkout), hashSources(checkout));
 }
 
-function buildFor(programId: string | undefined, out: string, toolchain: Toolchain): void {
+function buildInto(out: string, toolchain: Toolchain, choice: Choice): void {
   mkdirSync(out, { recursive: true });
   const pathOf: typeof artifactPath = (program, architecture) =>
     join(out, artifactName(program, architecture));
-  build(toolchain, ['escrow'], pathOf, programId);
+  build(toolchain, ['escrow'], pathOf, choice);
 }

@@ -113,6 +113,8 @@ interface Compilation {
   programs: readonly Program[];
   /** The escrow's address, where it is not the published one. */
   programId?: string | undefined;
+  /** Whether the escrow hashes by the runtime's `sol_sha512`. The published builds bring the hash along. */
+  hasSha512Syscall?: boolean;
   environment: NodeJS.ProcessEnv;
 }
 
@@ -144,13 +146,14 @@ export const compile = (
   toolchain: Toolchain,
   compilation: Compilation,
 ): Map<Program, Uint8Array> => {
-  const { checkout, programs, programId, environment } = compilation;
+  const { checkout, programs, programId, hasSha512Syscall = false, environment } = compilation;
   const folder = mkdtempSync(join(tmpdir(), 'escrow-build-'));
   try {
     // The linker opens the first libLLVM* of its library path, so the folder holds only that one.
     symlinkSync(toolchain.llvm, join(folder, basename(toolchain.llvm)));
     const target = join(folder, 'target');
     const packages = programs.flatMap((program) => ['--package', program]);
+    if (hasSha512Syscall) packages.push('--features', 'sha512-syscall');
     const result = spawnSync(toolchain.cargo, ['build', '--release', '--locked', ...packages], {
       // Where cargo finds .cargo/config.toml with the target.
       cwd: join(checkout, 'programs'),

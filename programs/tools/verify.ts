@@ -17,8 +17,9 @@ import { tryOut } from './tryOut.ts';
 
 /**
  * Proves that the committed artifacts are what the source builds. It rebuilds them and compares byte
- * for byte, then builds the escrow for another address and runs that build. Without the locked
- * toolchain it cannot, says what is missing, and ends with exit code 2.
+ * for byte, then builds the escrow for another address and runs that build. It also builds the escrow
+ * that hashes by the runtime. Without the locked toolchain it cannot, says what is missing, and ends
+ * with exit code 2.
  *
  * With `--hashes-only` it rebuilds nothing. It compares the artifacts, and their sources, with the
  * hashes that the build has recorded.
@@ -48,6 +49,7 @@ if (values['hashes-only']) {
   }
   rebuild(toolchain);
   await buildElsewhere(toolchain);
+  buildWithSyscall(toolchain);
 }
 
 function rebuild(toolchain: Toolchain): void {
@@ -72,4 +74,17 @@ async function buildElsewhere(toolchain: Toolchain): Promise<void> {
   });
   await tryOut(built.get('escrow') ?? new Uint8Array(), programId);
   console.log(`Built the escrow for ${programId}, and it runs there`);
+}
+
+function buildWithSyscall(toolchain: Toolchain): void {
+  const built = compile(toolchain, {
+    checkout,
+    architecture: 'v0',
+    programs: ['escrow'],
+    hasSha512Syscall: true,
+    environment: process.env,
+  });
+  const names = Buffer.from(built.get('escrow') ?? []).includes('sol_sha512');
+  if (!names) throw new Error('the build with --sha512-syscall does not name sol_sha512');
+  console.log('Built the escrow with sol_sha512, which it names');
 }

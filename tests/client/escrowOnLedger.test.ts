@@ -12,6 +12,7 @@ import {
   fetchModel,
   fetchWorker,
   jobAcknowledge,
+  jobComplete,
   jobLock,
   jobProve,
   jobRefund,
@@ -31,7 +32,6 @@ import {
   type Sender,
   type SendResult,
 } from '../../programs/client/sender/index.ts';
-import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import {
   advanceSeconds,
   LONG_BLOCKHASH_MS,
@@ -43,6 +43,7 @@ import {
 
 const LOCK_CREDITS = 8n;
 const COMPUTE_UNITS = 60_000;
+const REQUEST_COMMITMENT = Uint8Array.from({ length: 32 }, (_, index) => index);
 const OUTPUT_HASH = createHash('sha256').update('the whole answer').digest();
 const addresses = createAddresses();
 
@@ -99,13 +100,24 @@ function acknowledge({ address: job }: TestJob): TransactionInstruction {
   return jobAcknowledge({ signer: hotSigner.publicKey, gateway, job, worker, attempt: 1 });
 }
 
-/** The worker's proof of `job`. */
-function prove({ address: job }: TestJob): TransactionInstruction {
+/** The worker's proof of a job's answer, signed. */
+function proofOf({ address: job }: TestJob) {
   const { worker, proofKey } = service;
-  const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 };
-  const proof = { job, worker, attempt: 1, ...output, requestCommitment: REQUEST };
-  const signature = signHashed(proofMessage({ programId: PROGRAM_ID, ...proof }), proofKey);
-  return jobProve({ ...proof, signature });
+  const proof = {
+    ...{ job, worker, attempt: 1, outputHash: OUTPUT_HASH, promptTokens: 10 },
+    ...{ completionTokens: 600, requestCommitment: REQUEST_COMMITMENT },
+  };
+  const message = proofMessage({ programId: PROGRAM_ID, ...proof });
+  return { ...proof, signature: signHashed(message, proofKey) };
+}
+
+/** Who settles a job, for what was delivered. */
+async function settlementOf() {
+  const { hotSigner, gateway, creditAccount, worker } = service;
+  const account = await fetchWorker(ledger.connection, worker);
+  const workerPayout = account?.payout as PublicKey;
+  const signer = hotSigner.publicKey;
+  return { signer, gateway, creditAccount, worker, workerPayout, countedTokens: 599 };
 }
 
 function send(instructions: TransactionInstruction[]): Promise<SendResult> {
@@ -159,20 +171,11 @@ describe('a job on the ledger', () => {
   it('is acknowledged, proven and settled in one transaction', async () => {
     const job = newJob();
     await send([job.lock]);
-    const worker = await fetchWorker(ledger.connection, service.worker);
+    const settlement = await settlementOf();
     const outcome = await send([
       acknowledge(job),
-      prove(job),
-      jobSettle({
-        signer: service.hotSigner.publicKey,
-        gateway: service.gateway,
-        job: job.address,
-        creditAccount: service.creditAccount,
-        worker: service.worker,
-        workerPayout: worker?.payout as PublicKey,
-        deliveredHash: OUTPUT_HASH,
-        countedTokens: 599,
-      }),
+      jobProve(proofOf(job)),
+      jobSettle({ ...settlement, job: job.address, deliveredHash: OUTPUT_HASH }),
     ]);
     expect(outcome.status).toBe('landed');
     const events = await eventsOf(outcome);
@@ -180,6 +183,37 @@ describe('a job on the ledger', () => {
       ['JobAcknowledged', 0],
       ['JobProven', 1],
       ['JobSettled', 2],
+    ]);
+    expect(await statusOf(job)).toBe('settled');
+  });
+
+  it('is completed by one instruction, whose event has all of it', async () => {
+    const job = newJob();
+    await send([job.lock]);
+    const settlement = await settlementOf();
+    const proof = proofOf(job);
+    const forged = { ...proof, requestCommitment: OUTPUT_HASH };
+    expect(await send([jobComplete({ ...settlement, ...forged })])).toMatchObject({
+      error: { name: 'SignatureInvalid' },
+    });
+    const outcome = await send([jobComplete({ ...settlement, ...proof })]);
+    expect(outcome.status).toBe('landed');
+    const { signature: _, outputHash, requestCommitment, ...others } = proof;
+    const events = await eventsOf(outcome);
+    expect(events).toMatchObject([
+      {
+        name: 'JobCompleted',
+        data: {
+          ...others,
+          outputHash: Uint8Array.from(outputHash),
+          requestCommitment,
+          jobSequence: 2,
+          proofKey: service.proofKey.publicKey,
+          settledBy: service.hotSigner.publicKey,
+          countedTokens: 599,
+          chargedCredits: 3n,
+        },
+      },
     ]);
     expect(await statusOf(job)).toBe('settled');
   });
@@ -196,10 +230,7 @@ describe('a job on the ledger', () => {
 
   it('does not fail other locks of its batch', async () => {
     const { hotSigner } = service;
-    const batcher = createBatcher({
-      sender,
-      lingerMs: 1_000,
-    });
+    const batcher = createBatcher({ sender, lingerMs: 1_000 });
     const jobs = [newJob(), newJob({ maxCredits: 1n }), newJob()];
     const outcomes = await Promise.all(
       jobs.map(({ lock }, index) =>

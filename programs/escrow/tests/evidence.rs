@@ -1,102 +1,221 @@
-//! What is read from the instructions sysvar, which the runtime writes.
+//! What is signed, and what of it convicts.
 
-use pinocchio::{Address, sysvars::instructions::INSTRUCTIONS_ID};
+use pinocchio::Address;
 use proptest::prelude::*;
+use sha2_const_stable::Sha256;
 
 use crate::{
     ID,
     checks::{
-        ed25519::Verification,
-        proof::{Attempt, Proof},
+        evidence::{Evidence, Signed},
+        message::Message,
+        proof::Attempt,
     },
     error::EscrowError,
-    state::job::Output,
-    tests::{accounts::Stored, address, refusal},
+    state::{Job, Worker, job::Output, worker::Description},
+    tests::{address, fresh, job::job, refusal, signatures::Signer},
+    wire::text::Text,
 };
 
-const ED25519_PROGRAM: Address =
-    Address::from_str_const("Ed25519SigVerify111111111111111111111111111");
-/// As the client writes it for one signature of a proof: offsets 48, 16 and 112, 149 bytes.
-const HEADER: [u8; 16] = [1, 0, 48, 0, 0xFF, 0xFF, 16, 0, 0xFF, 0xFF, 112, 0, 149, 0, 0xFF, 0xFF];
+const JOB: u8 = 5;
+const WORKER: u8 = 6;
+const WRONG_KEY: u32 = EscrowError::ProofWrongKey as u32;
+const WRONG_MESSAGE: u32 = EscrowError::ProofWrongMessage as u32;
+const INVALID: u32 = EscrowError::SignatureInvalid as u32;
 
-/// The sysvar of a transaction of these instructions, without accounts.
-fn sysvar(instructions: &[(Address, Vec<u8>)], current: u16) -> Stored {
-    let mut data = (instructions.len() as u16).to_le_bytes().to_vec();
-    let mut offset = 2 + 2 * instructions.len();
-    for (_, instruction) in instructions {
-        data.extend((offset as u16).to_le_bytes());
-        offset += 2 + 32 + 2 + instruction.len();
-    }
-    for (program, instruction) in instructions {
-        data.extend([0, 0]);
-        data.extend(program.as_array());
-        data.extend((instruction.len() as u16).to_le_bytes());
-        data.extend(instruction);
-    }
-    data.extend(current.to_le_bytes());
-    Stored::of(address(2), INSTRUCTIONS_ID, &data)
+/// What a proof states besides its job, worker and attempt.
+#[derive(Clone, Copy)]
+struct Stated {
+    hash: [u8; 32],
+    prompt_tokens: u32,
+    completion_tokens: u32,
+    commitment: [u8; 32],
 }
 
-fn verification(key: &Address, output_hash: [u8; 32]) -> Vec<u8> {
-    let mut data = HEADER.to_vec();
-    data.extend(key.as_array());
-    data.extend([0; 64]);
-    data.extend(b"svc-proof-v1");
-    for about in [ID, address(5), address(6)] {
-        data.extend(about.as_array());
+const STATED: Stated =
+    Stated { hash: [7; 32], prompt_tokens: 20, completion_tokens: 300, commitment: [8; 32] };
+
+impl Stated {
+    fn output(&self) -> Output<'_> {
+        let Self { hash, prompt_tokens, completion_tokens, .. } = self;
+        Output { hash, prompt_tokens: *prompt_tokens, completion_tokens: *completion_tokens }
     }
-    data.push(1);
-    data.extend(output_hash);
-    data.extend(20_u32.to_le_bytes());
-    data.extend(300_u32.to_le_bytes());
-    data
+
+    /// The message that a worker signs the sha256 of.
+    fn message(&self, attempt: u8) -> Vec<u8> {
+        let mut message = b"svc-proof-v1".to_vec();
+        for about in [ID, address(JOB), address(WORKER)] {
+            message.extend(about.as_array());
+        }
+        message.push(attempt);
+        message.extend(self.hash);
+        message.extend(self.prompt_tokens.to_le_bytes());
+        message.extend(self.completion_tokens.to_le_bytes());
+        message.extend(self.commitment);
+        message
+    }
 }
 
-/// What the program says to these bytes as the proof of the first attempt.
-fn judge(program: Address, data: Vec<u8>) -> u32 {
-    let mut account = sysvar(&[(program, data)], 0);
-    let attempt = Attempt { job: &address(5), worker: &address(6), attempt: 1 };
-    let output = Output { hash: &[7; 32], prompt_tokens: 20, completion_tokens: 300 };
-    refusal(attempt.require_proven(&account.view(), 0, &address(8), &output))
+fn receipt_message(output_hash: [u8; 32]) -> Vec<u8> {
+    let mut message = b"svc-delivery-v1".to_vec();
+    for about in [ID, address(JOB)] {
+        message.extend(about.as_array());
+    }
+    message.extend(output_hash);
+    message
+}
+
+fn sha256(message: &[u8]) -> [u8; 32] {
+    Sha256::new().update(message).finalize()
+}
+
+/// The signature of a message's sha256.
+fn sign(signer: &Signer, message: &[u8]) -> [u8; 64] {
+    signer.sign(&sha256(message))
 }
 
 #[test]
-fn one_form_is_accepted_and_any_other_byte_that_is_not_of_the_signature_refused() {
-    let proof = verification(&address(8), [7; 32]);
-    assert_eq!(judge(ED25519_PROGRAM, proof.clone()), 0);
-    assert_eq!(judge(address(3), proof.clone()), EscrowError::ProofMissing as u32);
-    for at in 0..proof.len() {
-        let mut changed = proof.clone();
+fn a_proof_is_the_one_message_that_its_signature_is_checked_against() {
+    let signer = Signer::new(&[1; 32]);
+    let about = Attempt { job: &address(JOB), worker: &address(WORKER), attempt: 1 };
+    let proof = about.proof(&STATED.output(), &STATED.commitment);
+    let message = STATED.message(1);
+    assert_eq!((proof.bytes(), message.len()), (message.as_slice(), 181));
+    assert!(proof.require_signed(&signer.address, &sign(&signer, &message)).is_ok());
+    // The bytes themselves are not what is signed.
+    let other = Signer::new(&[2; 32]);
+    for (key, signature) in [
+        (&signer.address, signer.sign(&message)),
+        (&other.address, sign(&signer, &message)),
+        (&signer.address, sign(&other, &message)),
+    ] {
+        assert_eq!(refusal(proof.require_signed(key, &signature)), INVALID);
+    }
+    for at in 0..message.len() {
+        let mut changed = message.clone();
         changed[at] ^= 1;
-        let expected = match at {
-            0..16 => EscrowError::ProofMalformed as u32,
-            16..48 => EscrowError::ProofWrongKey as u32,
-            // The runtime itself has verified the signature.
-            48..112 => 0,
-            _ => EscrowError::ProofWrongMessage as u32,
-        };
-        assert_eq!(judge(ED25519_PROGRAM, changed), expected, "byte {at}");
+        let signature = sign(&signer, &changed);
+        assert_eq!(refusal(proof.require_signed(&signer.address, &signature)), INVALID, "{at}");
+    }
+}
+
+/// A job that was settled at 20 s by the key given, on the proof of attempt 3.
+fn settled_job(settled_by: &Address) -> Job {
+    let mut job = job(8, 0, true);
+    job.acknowledge(&address(WORKER), 3, 10).unwrap();
+    job.prove(&STATED.output(), 20).unwrap();
+    job.settle(&STATED.hash, 300, settled_by, 20).unwrap();
+    job
+}
+
+fn worker(proof_key: &Address) -> Worker {
+    let mut worker = fresh::<Worker>();
+    let endpoint = Text::new(b"https://worker.example").ok().unwrap();
+    worker.open(&address(1), &Description { proof_key, payout: &address(9), endpoint }, 0).unwrap();
+    worker
+}
+
+/// The refusal of two proofs of the settled job, of which the first states what is recorded.
+fn convict_worker(
+    worker: &Worker,
+    key: &Address,
+    signatures: [&[u8; 64]; 2],
+    other: &Stated,
+) -> Result<[u8; 32], u32> {
+    let job = settled_job(&address(4));
+    let recorded = Signed {
+        output: job.output(),
+        request_commitment: &STATED.commitment,
+        signature: signatures[0],
+    };
+    let other = Signed {
+        output: other.output(),
+        request_commitment: &other.commitment,
+        signature: signatures[1],
+    };
+    Evidence { job_address: &address(JOB), job: &job, key }
+        .against_worker(worker, &recorded, &other)
+        .map_err(|error| error as u32)
+}
+
+#[test]
+fn two_signed_proofs_of_one_attempt_convict_in_whatever_they_differ() {
+    let signer = Signer::new(&[1; 32]);
+    let worker = worker(&signer.address);
+    let recorded = STATED.message(3);
+    for other in [
+        Stated { hash: [9; 32], ..STATED },
+        Stated { prompt_tokens: 21, ..STATED },
+        Stated { completion_tokens: 299, ..STATED },
+        Stated { commitment: [9; 32], ..STATED },
+    ] {
+        let messages = [recorded.clone(), other.message(3)];
+        let [first, second] = messages.each_ref().map(|message| sign(&signer, message));
+        let convict = |signatures| convict_worker(&worker, &signer.address, signatures, &other);
+        assert_eq!(convict([&first, &second]), Ok(sha256(&messages.concat())));
+        assert_eq!(convict([&first, &first]), Err(INVALID));
+        assert_eq!(convict([&second, &second]), Err(INVALID));
+        assert_eq!(convict([&second, &first]), Err(INVALID));
+        let of_another_attempt = sign(&signer, &other.message(2));
+        assert_eq!(convict([&first, &of_another_attempt]), Err(INVALID));
     }
 }
 
 #[test]
-fn evidence_is_counted_back_from_the_outermost_instruction_and_never_past_the_first() {
-    let proofs = [[1; 32], [2; 32]].map(|hash| verification(&address(8), hash));
-    let [first, second] = proofs.map(|data| (ED25519_PROGRAM, data));
-    let mut account = sysvar(&[first, second, (ID, vec![])], 2);
-    let view = account.view();
-    for (places, hash) in [(2, [1; 32]), (1, [2; 32])] {
-        let found = Verification::<Proof>::before(&view, places).ok().unwrap();
-        assert_eq!(found.message.output().hash, &hash);
+fn a_proof_alone_and_a_strangers_proofs_convict_no_worker() {
+    let [signer, stranger] = [1, 2].map(|secret| Signer::new(&[secret; 32]));
+    let other = Stated { hash: [9; 32], ..STATED };
+    let sign_both = |signer| [STATED, other].map(|stated| sign(signer, &stated.message(3)));
+    let [first, second] = sign_both(&signer);
+    let of_signer = worker(&signer.address);
+    let key = &signer.address;
+    assert_eq!(convict_worker(&of_signer, key, [&first, &first], &STATED), Err(WRONG_MESSAGE));
+
+    let [by_stranger, other_by_stranger] = sign_both(&stranger);
+    for signatures in [[&first, &other_by_stranger], [&by_stranger, &second]] {
+        assert_eq!(convict_worker(&of_signer, key, signatures, &other), Err(INVALID));
     }
-    for places in [0, 3, 4, usize::MAX] {
-        assert!(Verification::<Proof>::before(&view, places).is_err(), "{places} places");
-    }
+    let by_stranger = [&by_stranger, &other_by_stranger];
+    let judged = convict_worker(&of_signer, &stranger.address, by_stranger, &other);
+    assert_eq!(judged, Err(WRONG_KEY));
 }
 
 proptest! {
+    /// The job was proven in second 20.
     #[test]
-    fn no_bytes_in_place_of_a_verification_are_read_as_one(data: Vec<u8>) {
-        prop_assert_eq!(judge(ED25519_PROGRAM, data), EscrowError::ProofMalformed as u32);
+    fn a_key_that_was_changed_convicts_for_what_was_proven_before(changed_at in 18..23_i64) {
+        let [old, new] = [1, 2].map(|secret| Signer::new(&[secret; 32]));
+        let mut worker = worker(&old.address);
+        let endpoint = Text::new(b"https://worker.example").ok().unwrap();
+        let description =
+            Description { proof_key: &new.address, payout: &address(9), endpoint };
+        worker.update(&description, changed_at).unwrap();
+        let other = Stated { hash: [9; 32], ..STATED };
+        for (signer, convicts) in [(old, changed_at >= 20), (new, changed_at <= 20)] {
+            let [first, second] =
+                [STATED, other].map(|stated| sign(&signer, &stated.message(3)));
+            let judged = convict_worker(&worker, &signer.address, [&first, &second], &other);
+            prop_assert_eq!(judged.map_or_else(|error| error, |_| 0), if convicts { 0 } else { WRONG_KEY });
+        }
     }
+}
+
+#[test]
+fn a_receipt_of_another_hash_convicts_by_the_key_that_settled() {
+    let [signer, stranger] = [1, 2].map(|secret| Signer::new(&[secret; 32]));
+    let job = settled_job(&signer.address);
+    let judge = |key: &Address, hash: [u8; 32], signature: &[u8; 64]| {
+        Evidence { job_address: &address(JOB), job: &job, key }
+            .against_gateway(None, &hash, signature)
+            .map_err(|error| error as u32)
+    };
+    let message = receipt_message([9; 32]);
+    assert_eq!(message.len(), 111);
+    let signature = sign(&signer, &message);
+    assert_eq!(judge(&signer.address, [9; 32], &signature), Ok(sha256(&message)));
+    assert_eq!(judge(&signer.address, [10; 32], &signature), Err(INVALID));
+    assert_eq!(judge(&signer.address, [9; 32], &sign(&stranger, &message)), Err(INVALID));
+    assert_eq!(judge(&stranger.address, [9; 32], &sign(&stranger, &message)), Err(WRONG_KEY));
+    let of_the_proven = sign(&signer, &receipt_message(STATED.hash));
+    assert_eq!(judge(&signer.address, STATED.hash, &of_the_proven), Err(WRONG_MESSAGE));
 }

@@ -16,7 +16,8 @@ const LOCKED: u64 = 8;
 const SLASH: u64 = 500;
 const T: i64 = 120;
 
-fn job(vouched: bool) -> Job {
+/// Just locked, and counted for the day that is given; zero for none.
+pub fn job(credits: u64, limit_day: u32, vouched: bool) -> Job {
     let mut model = fresh::<Model>();
     let text = Text::new(b"8B").ok().unwrap();
     let prices = Prices {
@@ -30,6 +31,7 @@ fn job(vouched: bool) -> Job {
         originator: text,
         context_window_tokens: 32_768,
         prices,
+        card_hash: &[0; 32],
     };
     model.open(text, 0).unwrap();
     model.describe(&description).unwrap();
@@ -41,7 +43,8 @@ fn job(vouched: bool) -> Job {
         model: &address(3),
         rent_payer: &address(4),
         token_limit: 2_000,
-        credits: LOCKED,
+        credits,
+        limit_day,
         now: 0,
     };
     let mut job = fresh::<Job>();
@@ -189,7 +192,7 @@ proptest! {
         vouched: bool,
         steps in prop::collection::vec((step(), seconds()), 0..40),
     ) {
-        let mut job = job(vouched);
+        let mut job = job(LOCKED, 0, vouched);
         let mut now = 0;
         let mut table = Table {
             status: Status::Pending,

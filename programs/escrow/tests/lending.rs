@@ -7,7 +7,7 @@ use crate::{
     wire::layout::{Layout, initialize, load, load_mut},
 };
 
-const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// A Worker account: the one kind that may be anywhere.
 fn worker_account(version: u8) -> Stored {

@@ -12,6 +12,7 @@ mod pricing;
 mod reader;
 mod rent;
 pub mod runtime;
+mod signatures;
 mod text;
 mod worker;
 

@@ -57,7 +57,7 @@ proptest! {
         let read = Every::decode(&data).ok().unwrap();
         prop_assert_eq!((read.byte, read.short, read.word, read.long, read.time), numbers);
         prop_assert_eq!(read.flag, flag);
-        prop_assert!(read.reason.get().is_some() == (numbers.0 <= 8));
+        prop_assert!(read.reason.get().is_some() == (numbers.0 <= 10));
         prop_assert_eq!(read.id, &[numbers.0; 16]);
         prop_assert_eq!(read.key.as_array(), &[numbers.0; 32]);
         prop_assert_eq!(read.text.bytes(), text.as_bytes());

@@ -2,6 +2,7 @@
 
 use core::cell::Cell;
 
+use curve25519_dalek::{edwards::CompressedEdwardsY, scalar::Scalar};
 use sha2_const_stable::Sha256;
 
 #[derive(Clone, Copy)]
@@ -46,5 +47,30 @@ pub unsafe fn sol_sha256(parts: *const u8, count: u64, hash: *mut u8) -> u64 {
     let digest = parts.iter().fold(Sha256::new(), |sum, part| sum.update(part)).finalize();
     // SAFETY: the caller's promise.
     unsafe { hash.cast::<[u8; 32]>().write_unaligned(digest) };
+    0
+}
+
+/// # Safety
+/// `scalars` and `points` are so many, and there is room for a point.
+pub unsafe fn sol_curve_multiscalar_mul(
+    curve: u64,
+    scalars: *const u8,
+    points: *const u8,
+    count: u64,
+    sum: *mut u8,
+) -> u64 {
+    assert_eq!(curve, 0, "the runtime's number of the Edwards curve");
+    // SAFETY: the caller's promise.
+    let [scalars, points] = [scalars, points]
+        .map(|bytes| unsafe { core::slice::from_raw_parts(bytes.cast(), count as usize) });
+    let products = scalars.iter().zip(points).map(|(scalar, point): (&[u8; 32], &[u8; 32])| {
+        let scalar: Option<Scalar> = Scalar::from_canonical_bytes(*scalar).into();
+        Some(scalar? * CompressedEdwardsY(*point).decompress()?)
+    });
+    let Some(added) = products.reduce(|all, next| Some(all? + next?)).flatten() else {
+        return 1;
+    };
+    // SAFETY: the caller's promise.
+    unsafe { sum.cast::<[u8; 32]>().write_unaligned(added.compress().0) };
     0
 }

@@ -1,8 +1,8 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { changedSources, checkout } from '../../../programs/tools/artifacts.ts';
+import { artifactPath, changedSources, checkout } from '../../../programs/tools/artifacts.ts';
 
 describe('the sources of the committed artifacts', () => {
   let copy: string;
@@ -31,4 +31,11 @@ describe('the sources of the committed artifacts', () => {
     rmSync(join(copy, removed));
     expect(changedSources(copy)).toEqual([lock, added, removed]);
   });
+});
+
+it('the committed binaries name no syscall that a ledger may lack', () => {
+  // A build of the older format has the names of what it calls.
+  const names = readFileSync(artifactPath('escrow', 'v0')).toString('latin1');
+  expect(names).toContain('sol_sha256');
+  expect(names).not.toContain('sol_sha512');
 });

@@ -86,12 +86,13 @@ describe('the toolchain', () => {
 });
 
 describe('a build', () => {
-  const build = () => {
+  const build = (hasSha512Syscall = false) => {
     const toolchain = find();
     if ('missing' in toolchain) throw new Error(toolchain.missing);
     mkdirSync(join(folder, 'programs'), { recursive: true });
     return compile(toolchain, {
       ...{ checkout: folder, architecture: 'v0', programs: ['hostile'], environment },
+      hasSha512Syscall,
     });
   };
   /** Stands in for cargo: says its version to the lock's question, and does this to the build's. */
@@ -115,6 +116,16 @@ describe('a build', () => {
   it("fails with the compiler's message", () => {
     cargoDoes("echo 'error: no such field' >&2; exit 101");
     expect(build).toThrow('cargo failed:\nerror: no such field');
+  });
+
+  it('hashes by the runtime only where it is asked to', () => {
+    const asksFor = (options: string) =>
+      cargoDoes(`[ "$*" = "build --release --locked ${options}" ] || exit 7; ${WRITES}`);
+    asksFor('--package hostile');
+    build();
+    asksFor('--package hostile --features sha512-syscall');
+    build(true);
+    expect(build).toThrow('cargo failed');
   });
 
   it('uses the published address, whatever the caller’s environment contains', () => {
