@@ -27,8 +27,8 @@ export const commitmentSetting = z
 /** The version of the transactions that a process sends. */
 export const transactionVersionSetting = z
   .enum(['auto', 'legacy', '1'])
-  .default('auto')
   .transform((version) => (version === '1' ? 1 : version))
+  .default('auto')
   .describe(
     'auto, legacy or 1: the version of the transactions that are sent; auto: 1, which carries three times as much, where the node takes it',
   );
