@@ -18,6 +18,7 @@ import { selectModels } from './sql/workers.ts';
 /** What `--check` tries of an API's settings. */
 export function createStartChecks(config: ApiConfig): StartCheck[] {
   const { SOLANA_RPC_URL: rpcUrl, DATABASE_URL: databaseUrl } = config;
+  const payers = [config.SVC_SIGNER_KEY, ...config.SVC_FEE_PAYER_KEYS];
   let reading: Promise<DeploymentFault[]> | undefined;
 
   function readFaults(): Promise<DeploymentFault[]> {
@@ -28,7 +29,7 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
       addresses: createAddresses(config.SVC_PROGRAM_ID),
       gateway: config.SVC_GATEWAY,
       signer: config.SVC_SIGNER_KEY,
-      feePayers: config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey),
+      feePayers: payers.map(({ publicKey }) => publicKey),
     });
     return reading;
   }
@@ -59,7 +60,7 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
     onLedger('program', config.SVC_PROGRAM_ID),
     onLedger('gateway', config.SVC_GATEWAY),
     onLedger('signer', config.SVC_SIGNER_KEY.publicKey),
-    onLedger('fee_payers', `${config.SVC_FEE_PAYER_KEYS.length} keys`),
+    onLedger('fee_payers', `${payers.length} keys`),
     {
       what: 'certificate',
       run: async () => (readTls(config) ? 'TLS_CERT and TLS_KEY can be read' : 'none: plain HTTP'),

@@ -132,14 +132,25 @@ export const environmentSchema = z.object({
   SVC_COMMITMENT: commitmentSetting,
   SVC_GATEWAY: addressSetting.describe('address of the Gateway account'),
   SVC_SIGNER_KEY: signerSetting.describe(
-    'hot signer listed in it; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',
+    'hot signer listed in it, which pays fees and rent; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',
   ),
-  SVC_FEE_PAYER_KEYS: signerListSetting.describe(
-    'keys that pay fees and rent, separated by commas',
-  ),
+  SVC_FEE_PAYER_KEYS: signerListSetting
+    .default([])
+    .describe(
+      'keys that pay fees and rent where the hot signer cannot, separated by commas; default: none',
+    ),
   SVC_SUBMISSIONS_MAX: countSetting(64).describe(
     "transactions given to the ledger's node at a time",
   ),
+  SVC_SETTLEMENT_LINGER_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100)
+    .default(0)
+    .describe(
+      'so long a settlement waits for others although none is in flight; while one is, they share the next transaction anyway',
+    ),
   SVC_ACKNOWLEDGEMENT_LINGER_MS: z.coerce
     .number()
     .int()
@@ -147,7 +158,7 @@ export const environmentSchema = z.object({
     .max(1_000)
     .default(250)
     .describe(
-      "so long an acknowledgement waits for others, or for its job's end, which carries it for one transaction less",
+      "so long an acknowledgement waits for others, or for its job's end, which contains it for one transaction less",
     ),
   ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z

@@ -106,7 +106,7 @@ async function failingProgram(
   return answer.logs.map((line) => FAILED.exec(line)?.[1]).find((program) => program !== undefined);
 }
 
-/** The most expensive instruction, config_initialize, takes 26,000 when it searches its addresses. */
+/** The most expensive instruction, dispute_resolve, takes 31,000 with two proofs. */
 const COMPUTE_UNITS_MAX = 100_000;
 
 interface Options extends LedgerOptions {

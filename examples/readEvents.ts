@@ -13,6 +13,10 @@ await escrow.prove(job, { completionTokens: 2_100 });
 escrow.lastEvents().forEach(print);
 await escrow.settle(job);
 escrow.lastEvents().forEach(print);
+
+// Or all three at once, as the service does for most jobs.
+await escrow.complete(await escrow.lock());
+escrow.lastEvents().forEach(print);
 escrow.stop();
 
 /** An event's name decides what its data holds. Sequences show whether one was missed. */
@@ -22,6 +26,7 @@ function print({ name, data }: DecodedEvent): void {
       console.log(`${data.jobSequence} ${name}: ${data.lockedCredits} (${data.tier})`);
       break;
     case 'JobSettled':
+    case 'JobCompleted':
       console.log(`${data.jobSequence} ${name}: ${data.chargedCredits} charged`);
       break;
     default:

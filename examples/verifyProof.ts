@@ -6,32 +6,37 @@ import {
   parseReceipt,
   proofMessage,
   receiptMessage,
-  verifySignature,
+  verifyHashed,
 } from '@svc-inference/client';
 
 // The answer as it was received, and the receipt that came with it in x-svc-delivery-receipt.
 const text = 'Hello from a worker.';
 const receiptHeader =
-  '9vdi8ctFHqC88qqRwnPNn1pLwfeTupoxBoL1UPvSk61Y.' +
-  'QE-WXLNgMq_106zZN9NqdNSUCSQdyUcuygHzpZ9qXYmufOpXF2Y9ymvmyGVeXUpq_ErJB6tRKm6v0ak0601EAw';
+  '5TDEZfJ687wkgjUPF9P2ELvsk4nUMUebX4hfTyT4G9uM.' +
+  'wt6SW2WUajD2YuIRXOc3VAfiIPi9or5f3AHXls-_d-oVasOWGejrga7vYuRv6e0jMUqEPZQY2-QBUzKq8P7aBg';
 
-// What the ledger says of the job and its worker; the signature stands in the ed25519 instruction
-// of the transaction that proved the job.
+// What the ledger says of the job and its worker. The signature is an argument of the instruction
+// that proved the job.
 const job = new PublicKey('EDAQaQmnXap6iUcPaTYhkHQUneZtH2endNAJgWzVZ1Xj');
-const settledBy = new PublicKey('9vdi8ctFHqC88qqRwnPNn1pLwfeTupoxBoL1UPvSk61Y');
+const settledBy = new PublicKey('5TDEZfJ687wkgjUPF9P2ELvsk4nUMUebX4hfTyT4G9uM');
 const worker = new PublicKey('CKUHJCc219jKpSaEo3GBMD1oGFxoDjycK6gSuaHJeWNc');
-const proofKey = new PublicKey('HWCTr5wE3tvt8NqC46k3hEF1zYfcbApL9pTcWnD6jACv');
-const counts = { attempt: 1, promptTokens: 12, completionTokens: 5 };
+const proofKey = new PublicKey('V2DsdKndMDGPuDT5FuC6S2TsuSrDeTfEmURXcaARjsE');
+const proof = {
+  attempt: 1,
+  promptTokens: 12,
+  completionTokens: 5,
+  requestCommitment: Buffer.from('kNoUilXHm2B+fltmU3/ThveWr6kjW+AQehDuPbIZ/ps=', 'base64'),
+};
 const signature = Buffer.from(
-  '1jUtURMkSZRgNAzY5FcNyDZ+Jeyd4R7qVs3gdEaqU9z8dwzUnRWx2WBT0+Z+rKfHvwPjol3JHgM8/xHNlH0ADg==',
+  'nicTtHzs7aPNytE3q1iZF96zuQVk71VC0uqHt6osOjS5tuVhOUR0IhrYU/Wt7oPaIaoTydofkxlVYgBt0+/SBg==',
   'base64',
 );
 
-/** Whether the worker signed exactly this text for this job. */
+/** Whether the worker signed exactly this text for this job: the sha256 of the message. */
 function isProven(received: string): boolean {
   const outputHash = createHash('sha256').update(received).digest();
-  const message = proofMessage({ programId: PROGRAM_ID, job, worker, outputHash, ...counts });
-  return verifySignature({ publicKey: proofKey, message, signature });
+  const message = proofMessage({ programId: PROGRAM_ID, job, worker, outputHash, ...proof });
+  return verifyHashed({ publicKey: proofKey, message, signature });
 }
 
 /** Whether the key that settled the job signed that exactly this text was delivered. */
@@ -40,7 +45,7 @@ function isReceipted(received: string): boolean {
   if (receipt === undefined || !receipt.signer.equals(settledBy)) return false;
   const outputHash = createHash('sha256').update(received).digest();
   const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
-  return verifySignature({ publicKey: receipt.signer, message, signature: receipt.signature });
+  return verifyHashed({ publicKey: receipt.signer, message, signature: receipt.signature });
 }
 
 console.log(`"${text}" is proven: ${isProven(text)}, receipted: ${isReceipted(text)}`);

@@ -38,10 +38,8 @@ export interface DeployedWorker {
 
 const addresses = createAddresses();
 const WORKERS = ['worker-1', 'worker-2'];
-/** Several, so that a single writable account does not serialize a burst of locks. */
-const FEE_PAYERS = ['fee-payer-1', 'fee-payer-2', 'fee-payer-3', 'fee-payer-4'];
 /** A job's rent is bound for two minutes; this suffices for a local ledger at full speed. */
-const PAYER_LAMPORTS = 100 * LAMPORTS_PER_SOL;
+const PAYER_LAMPORTS = 200 * LAMPORTS_PER_SOL;
 const WALLET_CREDITS = 10_000n;
 const STAKE_TOKENS = 1_000n;
 /** For an account that signs in the browser: many transactions, and 1,000 stablecoins. */
@@ -57,7 +55,6 @@ export function deriveKeys(authority: Keypair) {
   return {
     creditMint: key('credit-mint'),
     stakeMint: key('stake-mint'),
-    feePayers: FEE_PAYERS.map(key),
     crank: key('crank'),
     signer: key('signer'),
     wallet: key('wallet'),
@@ -88,7 +85,6 @@ export function deriveSettings(
       SVC_GATEWAY: gateway,
       SVC_CONSOLE_OPERATORS: authority.publicKey.toBase58(),
       SVC_SIGNER_KEY: secretText(keys.signer),
-      SVC_FEE_PAYER_KEYS: keys.feePayers.map(secretText).join(','),
       ...(isBuiltin && { SVC_ALLOW_BUILTIN_WORKERS: 'true' }),
     },
     indexerEnvironment: { SVC_CRANK_KEY: secretText(keys.crank) },
@@ -124,7 +120,7 @@ export async function setUpDevelopmentLedger(
       signers: [signer.publicKey],
     }),
     ...LAUNCH_CATALOG.map((model) => addModel(operator, model)),
-    ...[...keys.feePayers, keys.crank].map(({ publicKey }) => fund(operator, publicKey)),
+    ...[signer, keys.crank].map(({ publicKey }) => fund(operator, publicKey)),
   ]);
   await Promise.all(
     [wallet, stranger, arbiter, gatewayOperator].map(({ publicKey }) =>

@@ -14,8 +14,7 @@ import {
 /** The settings that only the operator of a deployment can give, with descriptions. */
 const REQUIRED = {
   SVC_GATEWAY: 'address of your Gateway account',
-  SVC_SIGNER_KEY: 'secret key of one of its hot signers',
-  SVC_FEE_PAYER_KEYS: 'secret keys that pay fees and rent',
+  SVC_SIGNER_KEY: 'secret key of one of its hot signers, which pays fees and rent',
   SVC_CRANK_KEY: 'secret key that pays for refunds and closings',
   SVC_SECRETS_KEY: 'base64 of 32 random bytes, which seals webhook secrets',
   SVC_WALLET: 'address of the wallet to make an API key for',

@@ -34,7 +34,11 @@ export const jobObject = z.object({
     .enum(FAILURE_REASONS)
     .exclude(['none'])
     .nullable()
-    .describe('Our choice: why a failed job failed; null of any other.'),
+    .describe(
+      'Our choice: why a failed job failed; null of any other. `lock_late`: its lock landed after ' +
+        'the request was given up. `lease_lost`: the process that answered it lost the right to. ' +
+        '`orphaned`: that process had ended, and a repeat of the request ended the job.',
+    ),
   model: z.string(),
   tier: z.enum(TIERS),
   credits_charged: credits.describe('0 until the job is settled.'),

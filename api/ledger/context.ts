@@ -15,13 +15,14 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { KeyHolder } from '../../programs/client/proof.ts';
+import { getBalance } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
-import { type DeploymentFault, findDeploymentFaults } from './deployment.ts';
+import { type DeploymentFault, findDeploymentFaults, RESERVE_LAMPORTS } from './deployment.ts';
 
 /** A node that is away, or behind the others, is usually back within this time. */
 const RETRY_MS_MAX = 5_000;
@@ -36,13 +37,15 @@ export interface LedgerContext {
   addresses: Addresses;
   /** The Gateway account: the controller of our jobs. */
   gateway: PublicKey;
-  /** The hot signer that acts for it. */
+  /** The hot signer that acts for it, and pays fees and rent. */
   signer: KeyHolder;
-  /** The keys that pay fees and rent. */
+  /** The keys that pay, in order: the hot signer, and those for when it cannot. */
   feePayers: readonly PublicKey[];
+  float: Float;
   sender: Sender;
   locks: Batcher;
   acknowledgements: Batcher;
+  settlements: Batcher;
   /** Failures, refunds and disputes: numbers only, so several share a transaction. */
   exits: Batcher;
   /** Locks that came too late for their requests, until each job is failed. */
@@ -114,17 +117,6 @@ export function actor(context: LedgerContext) {
   };
 }
 
-/**
- * What our transactions may use: the measured figures of `programs/escrow/compute-units.json` with
- * room for what varies (addresses that take more than one try, other token programs).
- */
-const LOCK_COMPUTE_UNITS_MAX = 15_000;
-const ACKNOWLEDGE_COMPUTE_UNITS_MAX = 8_000;
-/** Fails, refunds and disputes. */
-const EXIT_COMPUTE_UNITS_MAX = 10_000;
-/** Acknowledgement, proof and settlement with both payments. */
-export const SETTLEMENT_COMPUTE_UNITS_MAX = 60_000;
-
 /** Between two log lines about a node that does not answer. */
 const WARNING_INTERVAL_MS = 5_000;
 
@@ -161,8 +153,7 @@ export async function reachLedger(context: LedgerContext): Promise<DeploymentFau
   }
 }
 
-/** How many fit one transaction. */
-const LOCKS_MAX = 6;
+/** More would hold up the others of a failed one for nothing: they cost little each. */
 const ACKNOWLEDGEMENTS_MAX = 12;
 const EXITS_MAX = 12;
 /**
@@ -170,6 +161,8 @@ const EXITS_MAX = 12;
  * lock is in flight for a slot and more: waiting for its end would cost two.
  */
 const LOCK_LINGER_MS = 20;
+/** The same of settlements, for which nobody's first token waits: each shared one saves a fee. */
+const SETTLEMENT_LINGER_MS = 100;
 /** Only an error message waits for an exit. */
 const EXIT_LINGER_MS = 500;
 
@@ -179,12 +172,84 @@ const EXIT_LINGER_MS = 500;
  */
 const URGENT_LANES = ['settlements', 'exits'];
 
+/** What a lock takes at most: a Job's rent and the fees. */
+const LOCK_LAMPORTS = 5_000_000;
+const FLOAT_READ_MS = 5_000;
+
+/** What the hot signer has left to pay with. */
+export interface Float {
+  /** Whether a lock leaves enough for settlements; undecided while no node answers. */
+  allowsLock(): Promise<boolean>;
+  /** Counts a lock that is sent, until its end is known. */
+  count<Result>(lock: Promise<Result>): Promise<Result>;
+}
+
+/**
+ * Reads the balance every five seconds while locks are sent, and whenever those that it may lack
+ * could have used it up.
+ *
+ * @param options.feePayers any but the first pay when it cannot: then locks never stop here
+ */
+export function createFloat(options: {
+  rpc: Rpc;
+  commitment: Commitment;
+  feePayers: readonly PublicKey[];
+  nowMs: () => number;
+}): Float {
+  const { rpc, commitment, nowMs } = options;
+  const [signer, ...others] = options.feePayers.map(String);
+  let sent = 0;
+  let ended = 0;
+  let known: { lamports: number; endedBefore: number; readMs: number } | undefined;
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const before = { endedBefore: ended, readMs: nowMs() };
+    try {
+      const lamports = await getBalance(rpc, String(signer), { commitment });
+      known = { lamports, ...before };
+    } catch {
+      // The lock's own transaction shows whether the ledger is away.
+      known = undefined;
+    }
+    reading = undefined;
+  }
+
+  const refresh = (): Promise<void> => (reading ??= read());
+
+  /** Every lock that had not ended when the balance was read may be missing in it. */
+  function suffices(): boolean {
+    if (!known) return true;
+    const missing = (sent - known.endedBefore) * LOCK_LAMPORTS;
+    return known.lamports - missing >= RESERVE_LAMPORTS;
+  }
+
+  return {
+    async allowsLock() {
+      if (others.length > 0) return true;
+      const isOld = !known || nowMs() - known.readMs >= FLOAT_READ_MS;
+      if (isOld) void refresh();
+      if (!known || !suffices()) await refresh();
+      return suffices();
+    },
+    async count(lock) {
+      sent += 1;
+      try {
+        return await lock;
+      } finally {
+        ended += 1;
+      }
+    },
+  };
+}
+
 interface LedgerSettings {
-  SVC_FEE_PAYER_KEYS: readonly KeyHolder[];
   SVC_SIGNER_KEY: KeyHolder;
+  SVC_FEE_PAYER_KEYS: readonly KeyHolder[];
   SVC_GATEWAY: PublicKey;
   SVC_SUBMISSIONS_MAX: number;
   SVC_ACKNOWLEDGEMENT_LINGER_MS: number;
+  SVC_SETTLEMENT_LINGER_MS: number;
   SOLANA_WS_URL?: string | undefined;
   HELIUS_API_KEY?: string | undefined;
 }
@@ -202,11 +267,13 @@ export function openLedger(options: {
 }): { context: LedgerContext; close(): void } {
   const { config, commitment, connection, rpc, addresses, logger, time = systemTime } = options;
   const clock = createLedgerClock({ rpc });
+  const payers = [config.SVC_SIGNER_KEY, ...config.SVC_FEE_PAYER_KEYS];
+  const feePayers = payers.map(({ publicKey }) => publicKey);
   const sender = options.createSender({
     rpc,
     commitment,
     logger,
-    feePayers: config.SVC_FEE_PAYER_KEYS,
+    feePayers: payers,
     ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
     submissionsMax: config.SVC_SUBMISSIONS_MAX,
     urgentLanes: URGENT_LANES,
@@ -226,21 +293,21 @@ export function openLedger(options: {
     addresses,
     gateway: config.SVC_GATEWAY,
     signer: config.SVC_SIGNER_KEY,
-    feePayers: config.SVC_FEE_PAYER_KEYS.map(({ publicKey }) => publicKey),
+    feePayers,
+    float: createFloat({ rpc, commitment, feePayers, nowMs: time.nowMs }),
     sender,
     clock,
     time,
     logger,
     lateLocks: createBackground(),
-    ...createBatchers(sender, config.SVC_ACKNOWLEDGEMENT_LINGER_MS),
+    ...createBatchers(sender, config),
   };
   return {
     context,
     close() {
       clock.close();
-      for (const batcher of [context.locks, context.acknowledgements, context.exits]) {
-        batcher.close();
-      }
+      const { locks, acknowledgements, settlements, exits } = context;
+      for (const batcher of [locks, acknowledgements, settlements, exits]) batcher.close();
       sender.close();
     },
   };
@@ -248,30 +315,29 @@ export function openLedger(options: {
 
 function createBatchers(
   sender: Sender,
-  acknowledgementLingerMs: number,
-): Pick<LedgerContext, 'locks' | 'acknowledgements' | 'exits'> {
+  config: LedgerSettings,
+): Pick<LedgerContext, 'locks' | 'acknowledgements' | 'settlements' | 'exits'> {
+  const { SVC_ACKNOWLEDGEMENT_LINGER_MS: acknowledgementMs } = config;
   return {
-    locks: createBatcher({
-      sender,
-      lane: 'locks',
-      maxInstructions: LOCKS_MAX,
-      lingerMs: LOCK_LINGER_MS,
-      computeUnitLimitEach: LOCK_COMPUTE_UNITS_MAX,
-    }),
+    locks: createBatcher({ sender, lane: 'locks', lingerMs: LOCK_LINGER_MS }),
     acknowledgements: createBatcher({
       sender,
       lane: 'acknowledgements',
-      maxInstructions: ACKNOWLEDGEMENTS_MAX,
-      lingerMs: acknowledgementLingerMs,
-      sendsWhenIdle: false,
-      computeUnitLimitEach: ACKNOWLEDGE_COMPUTE_UNITS_MAX,
+      itemsMax: ACKNOWLEDGEMENTS_MAX,
+      lingerMs: acknowledgementMs,
+      idleLingerMs: acknowledgementMs,
+    }),
+    settlements: createBatcher({
+      sender,
+      lane: 'settlements',
+      lingerMs: SETTLEMENT_LINGER_MS,
+      idleLingerMs: config.SVC_SETTLEMENT_LINGER_MS,
     }),
     exits: createBatcher({
       sender,
       lane: 'exits',
-      maxInstructions: EXITS_MAX,
+      itemsMax: EXITS_MAX,
       lingerMs: EXIT_LINGER_MS,
-      computeUnitLimitEach: EXIT_COMPUTE_UNITS_MAX,
     }),
   };
 }

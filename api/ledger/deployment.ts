@@ -17,6 +17,7 @@ interface DeploymentOptions {
   addresses: Addresses;
   gateway: PublicKey;
   signer: Pick<Keypair, 'publicKey'>;
+  /** The signer, and those that pay when it cannot. */
   feePayers: readonly PublicKey[];
 }
 
@@ -31,7 +32,11 @@ export interface DeploymentFault {
   isMisconfigured: boolean;
 }
 
-/** The fees of a job's transactions: 40,000 lamports at most, and what they pay for priority. */
+/**
+ * With less, 0.05 SOL, a hot signer locks nothing unless others pay: what is left settles open jobs.
+ */
+export const RESERVE_LAMPORTS = 50_000_000;
+/** The fees of a job's transactions: 15,000 lamports at most, and what they pay for priority. */
 const JOB_FEES_LAMPORTS = 1_000_000;
 
 /**
@@ -69,9 +74,14 @@ export async function findDeploymentFaults(options: DeploymentOptions): Promise<
     const message = `The Gateway ${gateway} is stopped by its operator`;
     faults.push({ part: 'gateway', message, isMisconfigured: false });
   }
+  const [own = 0, ...others] = payers.map((payer) => payer?.lamports ?? 0);
   const needed = rentLamports(rent, accountSize('Job')) + JOB_FEES_LAMPORTS;
-  if (!payers.some((payer) => (payer?.lamports ?? 0) >= needed)) {
-    const message = `None of SVC_FEE_PAYER_KEYS can pay for a job: each has less than ${needed} lamports`;
+  if (own < RESERVE_LAMPORTS && !others.some((lamports) => lamports >= needed)) {
+    const named = `SVC_SIGNER_KEY ${signer.publicKey} has less than 0.05 SOL`;
+    const message =
+      others.length === 0
+        ? named
+        : `${named}, and each of SVC_FEE_PAYER_KEYS less than ${needed} lamports`;
     faults.push({ part: 'fee_payers', message, isMisconfigured: false });
   }
   return faults;

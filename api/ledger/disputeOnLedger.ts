@@ -2,6 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { jobDispute } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import { COSTS } from '../../programs/client/sender/costs.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import { serviceUnavailable } from '../contracts/errors.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
@@ -47,6 +48,7 @@ export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         const result = await context.exits.add({
           instructions: [instruction],
+          costs: [COSTS.job_dispute],
           signers: [context.signer],
           key: wallet,
         });

@@ -51,7 +51,7 @@ export interface LockedJob {
   address: PublicKey;
   creditAccount: PublicKey;
   /**
-   * 32 random bytes. Whoever has them can guess a short question from its proof: they go to the job's
+   * 32 random bytes. With them a short question can be guessed from its proof: they go to the job's
    * workers, and into no log, table or URL.
    */
   requestSalt: Uint8Array;

@@ -6,6 +6,7 @@ import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.t
 import type { CreditAccount } from '../../programs/client/generated/types.ts';
 import { jobLock } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import { COSTS } from '../../programs/client/sender/costs.ts';
 import {
   LedgerUnavailableError,
   type SendResult,
@@ -52,19 +53,26 @@ export async function lockOnLedger(
   context: LedgerContext,
   request: LockRequest,
 ): Promise<LockedJob> {
-  const { time, locks, clock } = context;
+  const { time, locks, clock, float } = context;
   const dueMs = time.nowMs() + CONFIRMATION_WAIT_MS;
   for (let tries = 1; ; tries += 1) {
     if (locks.waitedMs() >= QUEUE_WAIT_MS_MAX) {
       // After the Retry-After, all locks that wait now are sent or withdrawn.
       throw serviceUnavailable('Too many requests are waiting for the ledger. Retry later.');
     }
+    if (!(await float.allowsLock())) {
+      throw serviceUnavailable(
+        'The service has too little SOL for new jobs. Retry later.',
+        new Error('SVC_SIGNER_KEY has less than 0.05 SOL'),
+      );
+    }
     const tried = { ...request, lockedAtEarliest: clock.nowSeconds() };
-    const givenUp = new AbortController();
-    const sent = locks.add({ ...lockItem(context, tried), signal: givenUp.signal });
+    let isGivenUp = false;
+    const item = { ...lockItem(context, tried), isWanted: () => !isGivenUp };
+    const sent = float.count(locks.add(item));
     const result = await within(Math.max(0, dueMs - time.nowMs()), sent, time);
     if (!result) {
-      givenUp.abort();
+      isGivenUp = true;
       throw new LockUndecidedError(undoLate(context, tried, sent));
     }
     try {
@@ -89,7 +97,8 @@ function lockItem(context: LedgerContext, { payer, quoted, draft }: LockRequest)
       maxCredits: quoted.lockCredits,
     }),
   ];
-  return { instructions: lockBy, signers: [context.signer], key: payer.wallet };
+  const sending = { instructions: lockBy, signers: [context.signer], costs: [COSTS.job_lock] };
+  return { ...sending, key: payer.wallet };
 }
 
 /** @throws as `Escrow.lock` says, and AccountChangingError where another try may succeed */

@@ -3,6 +3,7 @@ import { delay } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
+import { COSTS, type InstructionCost } from '../../programs/client/sender/costs.ts';
 import { actor, ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
 import type { LockedJob } from './job.ts';
 import type { JobResult } from './results.ts';
@@ -40,7 +41,8 @@ export async function failOnLedger(
     countedTokens: delivered.countedTokens,
   });
   const before = acknowledgement ? [acknowledgement] : [];
-  return exit(context, job, { before, instruction, signers: [context.signer], to: 'failed' });
+  const sending = { before, instruction, cost: COSTS.job_fail, signers: [context.signer] };
+  return exit(context, job, { ...sending, to: 'failed' });
 }
 
 /** Gives the credits back after the job's time. Anybody may, so it needs no signature of ours. */
@@ -50,7 +52,8 @@ export async function refundOnLedger(context: LedgerContext, job: EndableJob): P
     job: job.address,
     creditAccount: job.creditAccount,
   });
-  return exit(context, job, { before: [], instruction, signers: [], to: 'refunded' });
+  const sending = { before: [], instruction, cost: COSTS.job_refund, signers: [] };
+  return exit(context, job, { ...sending, to: 'refunded' });
 }
 
 /**
@@ -65,17 +68,20 @@ async function exit(
   context: LedgerContext,
   job: EndableJob,
   move: {
-    /** What goes with the first try alone. */
+    /** The acknowledgement that goes with the first try alone, if any. */
     before: TransactionInstruction[];
     instruction: TransactionInstruction;
+    cost: InstructionCost;
     signers: LedgerContext['signer'][];
     to: JobStatus;
   },
 ): Promise<JobResult> {
   const { exits, clock } = context;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const before = tries === 0 ? move.before : [];
     const sending = exits.add({
-      instructions: tries === 0 ? [...move.before, move.instruction] : [move.instruction],
+      instructions: [...before, move.instruction],
+      costs: [...before.map(() => COSTS.job_acknowledge), move.cost],
       signers: move.signers,
       key: job.wallet,
     });

@@ -4,19 +4,13 @@ import { fetchWorker, isEnded } from '../../programs/client/accounts.ts';
 import type { EscrowErrorName, Job } from '../../programs/client/generated/types.ts';
 import { jobAcknowledge, jobComplete, jobSettle } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import { COSTS, type InstructionCost } from '../../programs/client/sender/costs.ts';
 import {
   mayPass,
   type SendResult,
   WithdrawnError,
 } from '../../programs/client/sender/sendResult.ts';
-import {
-  actor,
-  ignoreUnavailable,
-  type LedgerContext,
-  readJob,
-  retryRead,
-  SETTLEMENT_COMPUTE_UNITS_MAX,
-} from './context.ts';
+import { actor, ignoreUnavailable, type LedgerContext, readJob, retryRead } from './context.ts';
 import type { LockedJob } from './job.ts';
 import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
@@ -59,8 +53,8 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
       // The announcement of an earlier worker is of no use any more.
       acknowledgements.take(job.id);
       announced.set(job.id, mine);
-      const instructions = () => [instruction()];
-      acknowledgements.add({ instructions, signers: [signer], key: job.id }).then(
+      const sending = { instructions: () => [instruction()], costs: [COSTS.job_acknowledge] };
+      acknowledgements.add({ ...sending, signers: [signer], key: job.id }).then(
         (result) => {
           mine.isConfirmed = result.status === 'landed';
         },
@@ -132,9 +126,9 @@ export async function settleOnLedger(
   acknowledgements.withdraw(job);
   while (isInTime()) {
     // Built while the answer is being stored.
-    const instructions = settlementInstructions(context, { ...options, payout, proven });
+    const settlement = composeSettlement(context, { ...options, payout, proven });
     await options.kept;
-    const result = await send(context, instructions, isInTime);
+    const result = await send(context, { ...settlement, isWanted: isInTime });
     if (result === 'withdrawn') continue;
     if (result?.status === 'landed') return { status: 'settled', signature: result.signature };
     // If an earlier one has landed after all, the ledger refuses this one, and the Job is settled.
@@ -189,14 +183,11 @@ function createPause(time: Time): () => Promise<void> {
 
 /** @returns undefined while the ledger is out of reach */
 async function send(
-  { sender, signer }: LedgerContext,
-  instructions: readonly TransactionInstruction[],
-  isWanted: () => boolean,
+  { settlements }: LedgerContext,
+  item: Parameters<LedgerContext['settlements']['add']>[0],
 ): Promise<SendResult | 'withdrawn' | undefined> {
-  const computeUnitLimit = SETTLEMENT_COMPUTE_UNITS_MAX;
-  const sending = { instructions, signers: [signer], computeUnitLimit, isWanted };
   try {
-    return await sender.send({ ...sending, lane: 'settlements' });
+    return await settlements.add(item);
   } catch (error) {
     return error instanceof WithdrawnError ? 'withdrawn' : ignoreUnavailable(error);
   }
@@ -215,8 +206,12 @@ async function readPayout(
   return found?.payout ?? publicKeyOf(worker.payout);
 }
 
-/** @param options.proven the Job with a proof that somebody has recorded alone */
-function settlementInstructions(
+/**
+ * A settlement's part of a transaction. After a fault, those of the same worker go alone for a while.
+ *
+ * @param options.proven the Job with a proof that somebody has recorded alone
+ */
+function composeSettlement(
   context: LedgerContext,
   options: {
     job: LockedJob;
@@ -225,7 +220,7 @@ function settlementInstructions(
     payout: PublicKey;
     proven: Job | undefined;
   },
-): TransactionInstruction[] {
+) {
   const { job, answer, countedTokens, payout, proven } = options;
   const { proof, attempt } = answer;
   const worker = publicKeyOf(answer.reservation.worker.address);
@@ -237,9 +232,16 @@ function settlementInstructions(
     workerPayout: payout,
     countedTokens,
   };
+  const item = (instructions: TransactionInstruction[], costs: InstructionCost[]) => ({
+    ...{ instructions, costs, signers: [context.signer] },
+    key: answer.reservation.worker.address,
+  });
   if (proven?.attempt === attempt && proven.worker.equals(worker)) {
-    return [jobSettle({ ...parties, deliveredHash: proof.outputHash })];
+    const settle = jobSettle({ ...parties, deliveredHash: proof.outputHash });
+    return item([settle], [COSTS.job_settle]);
   }
   const complete = jobComplete({ ...parties, ...proof, attempt });
-  return proven ? [jobAcknowledge({ ...parties, attempt }), complete] : [complete];
+  if (!proven) return item([complete], [COSTS.job_complete]);
+  const acknowledge = jobAcknowledge({ ...parties, attempt });
+  return item([acknowledge, complete], [COSTS.job_acknowledge, COSTS.job_complete]);
 }

@@ -96,8 +96,7 @@ export const CHARGED_TODAY = `
   case when account.spent_day < $2::bigint / 86400 then 0
     else account.spent_today_credits - coalesce((
       select sum(locked_credits) from mirror.jobs job
-      where job.credit_account = account.address and job.controller <> account.wallet
-        and job.locked_at >= account.spent_day * 86400
+      where job.credit_account = account.address and job.limit_day = account.spent_day
         and job.status in ('pending', 'processing', 'settling')), 0) end`;
 
 /** What a wallet has, and allows its spender. One statement reads it, so that it adds up. */

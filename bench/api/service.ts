@@ -32,6 +32,7 @@ export interface StubbedService {
 const READY_TIMEOUT_MS = 60_000;
 /** A cluster's, because the clock is read once a slot: SIMD-0525, on mainnet since October 2026. */
 const CLUSTER_SLOT_MS = 200;
+const SIGNER_LAMPORTS = 1e12;
 
 /**
  * The API on a real database, with a worker that answers at once. It reads only the time from the
@@ -75,6 +76,7 @@ export async function startStubbedService(options: {
     SVC_ALLOW_LOOPBACK: 'true',
     LOG_LEVEL: 'warn',
   };
+  await ledger.fundLamports(hotSigner.publicKey, SIGNER_LAMPORTS);
   const crank = base58.encode(ledger.payer.secretKey);
   const indexer = await startProcess('indexer/main.ts', {
     ...shared,
@@ -105,7 +107,6 @@ export async function startStubbedService(options: {
     NODE_OPTIONS: nodeOptions,
     SVC_GATEWAY: gateway.toBase58(),
     SVC_SIGNER_KEY: base58.encode(hotSigner.secretKey),
-    SVC_FEE_PAYER_KEYS: crank,
   });
   shutdown.add('api', async () => void (await api.terminate()));
   const client = { apiKey, model: model.id };

@@ -2,6 +2,7 @@ import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { Sender } from '../../programs/client/sender/sender.ts';
+import { createRoom } from '../../programs/client/sender/transaction.ts';
 
 /** Position of the job among the accounts of `job_complete`. */
 const JOB_INDEX = 3;
@@ -25,6 +26,7 @@ export function createStubbedSender(announce: (job: string) => void): Sender {
       }
       return { status: 'landed', signature: SIGNATURE, slot: 1 };
     },
+    room: () => createRoom('legacy', feePayer),
     waitedMs: () => 0,
     close: () => undefined,
   };

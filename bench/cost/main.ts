@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { environmentSchema } from '../../api/config.ts';
 import { putUnderLoad } from '../load.ts';
 import { buyCredits } from '../path/buyCredits.ts';
 import { closeJobs } from '../path/closeJobs.ts';
@@ -9,7 +10,9 @@ import { costTable, type JobCost } from './report.ts';
 // Measures what the ledger takes for a job, from its lock to its closing. The parts are those of
 // `npm start`, and every figure is the sum over real transactions of the run, read from the ledger.
 
-const VERSIONS = ['legacy', '1'] as const;
+/** Which versions of a transaction the API is asked to send. */
+const SETTING = 'SVC_TRANSACTION_VERSION';
+const VERSIONS = SETTING in environmentSchema.shape ? ['legacy', '1'] : [undefined];
 const REQUESTS_MIN = 300;
 const REQUESTS_PER_CLIENT = 30;
 const WARM_UP_REQUESTS = 300;
@@ -26,35 +29,37 @@ const shutdown = createBenchShutdown();
 try {
   const costs: JobCost[] = [];
   for (const version of VERSIONS) {
-    const path = await startPath(shutdown, { SVC_TRANSACTION_VERSION: version });
-    costs.push(...(await measure(path, version)));
+    const path = await startPath(shutdown, version ? { [SETTING]: version } : {});
+    costs.push(...(await measure(path)));
   }
   console.log(costTable(costs, Number(values['sol-usd'])));
 } finally {
   await shutdown.run();
 }
 
-async function measure(path: Path, version: JobCost['version']): Promise<JobCost[]> {
+async function measure(path: Path): Promise<JobCost[]> {
   const { connection, service, wallet } = path;
   const requestsOf = (clients: number) => Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT);
   const requests = rounds.map(requestsOf).reduce((sum, each) => sum + each, WARM_UP_REQUESTS);
   await buyCredits(path.rpcUrl, { wallet, credits: BigInt(CREDITS_PER_JOB * requests) });
   await putUnderLoad(service, { clients: 16, requests: WARM_UP_REQUESTS, stream: false });
-  const measured: { clients: number; working: Sums }[] = [];
+  const measured: { version: string; clients: number; working: Sums }[] = [];
   for (const clients of rounds) {
     const before = await newestSignature(connection);
     const load = { clients, requests: requestsOf(clients), stream: false };
     const { samples } = await putUnderLoad(service, load);
     const settled = samples.filter(({ isSettled }) => isSettled).length;
     const costs = (await readCosts(connection, before)).filter((one) => !isClosing(one));
-    measured.push({ clients, working: perJob(costs, settled) });
+    const version = [...new Set(costs.map((one) => one.version))].join(', ');
+    console.log(`${clients} clients, ${version}: ${settled} of ${samples.length} jobs settled`);
+    measured.push({ version, clients, working: perJob(costs, settled) });
   }
   const before = await newestSignature(connection);
   await closeJobs(connection);
   const closings = (await readCosts(connection, before)).filter(isClosing);
   const closed = closings.reduce((sum, { jobs }) => sum + jobs, 0);
   const closing = perJob(closings, closed);
-  return measured.map(({ clients, working }) => ({
+  return measured.map(({ version, clients, working }) => ({
     version,
     clients,
     lamports: working.lamports + closing.lamports,

@@ -1,7 +1,7 @@
 /** What a job took of the ledger, as the mean over a number of jobs. */
 export interface JobCost {
-  /** Of its transactions. */
-  version: 'legacy' | '1';
+  /** Those of its transactions, as the ledger has them. */
+  version: string;
   /** So many asked at once. */
   clients: number;
   lamports: number;
@@ -16,6 +16,11 @@ const CHEAPEST_USD = 0.02;
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 
+function shareOf(lamports: number, solUsd: number): string {
+  const usd = (Math.round(lamports) / LAMPORTS_PER_SOL) * solUsd;
+  return `${((usd * 100) / CHEAPEST_USD).toFixed(1)} %`;
+}
+
 /** In Markdown, as the documents show it. @param solUsd the price of a SOL */
 export function costTable(costs: readonly JobCost[], solUsd: number): string {
   const rows = costs.map(({ version, clients, lamports, computeUnits, bytes, transactions }) => [
@@ -23,7 +28,7 @@ export function costTable(costs: readonly JobCost[], solUsd: number): string {
     String(clients),
     ...[lamports, computeUnits, bytes].map(whole),
     transactions.toFixed(2),
-    `${(((lamports / LAMPORTS_PER_SOL) * solUsd * 100) / CHEAPEST_USD).toFixed(1)} %`,
+    shareOf(lamports, solUsd),
   ]);
   const head = [
     ...['version', 'clients', 'lamports', 'compute units', 'bytes', 'transactions'],

@@ -6,12 +6,14 @@ import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import {
   type CompiledInstruction,
   decodeTransaction,
+  type MessageVersion,
   VERSION_MAX,
 } from '../../programs/client/wire/index.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 
-/** All transactions with the same instructions of the program, and their total cost. */
+/** All transactions of a version with the same instructions of the program, and their total cost. */
 export interface TransactionCosts {
+  version: MessageVersion;
   /** Their names in the IDL, without duplicates. */
   instructions: string;
   transactions: number;
@@ -48,7 +50,7 @@ export async function readCosts(
   until: string | undefined,
 ): Promise<TransactionCosts[]> {
   const signatures = await readSignatures(connection, until);
-  const byInstructions = new Map<string, TransactionCosts>();
+  const byKind = new Map<string, TransactionCosts>();
   const rpc = connectRpc({ url: connection.rpcEndpoint });
   const config = { encoding: 'base64', commitment: 'confirmed' };
   while (signatures.length > 0) {
@@ -61,9 +63,9 @@ export async function readCosts(
           (found) => found as Landed | null,
         ),
       );
-    for (const landed of await Promise.all(read)) if (landed) add(byInstructions, landed);
+    for (const landed of await Promise.all(read)) if (landed) add(byKind, landed);
   }
-  return [...byInstructions.values()];
+  return [...byKind.values()];
 }
 
 async function readSignatures(
@@ -81,15 +83,17 @@ async function readSignatures(
   }
 }
 
-function add(byInstructions: Map<string, TransactionCosts>, { transaction, meta }: Landed): void {
+function add(byKind: Map<string, TransactionCosts>, { transaction, meta }: Landed): void {
   const wire = Buffer.from(transaction[0], 'base64');
-  const { keys: keyBytes, instructions: all } = decodeTransaction(wire);
+  const { version, keys: keyBytes, instructions: all } = decodeTransaction(wire);
   const keys = keyBytes.map((key) => base58.encode(key));
   const own = all.filter(({ programIdIndex }) => keys[programIdIndex] === PROGRAM_ID.toBase58());
   const named = own.map((instruction) => ({ ...instruction, name: nameOf(instruction) }));
   const instructions = [...new Set(named.map(({ name }) => name))].join(' + ');
   const jobs = new Set(named.map(({ name, accounts }) => keys[accounts[jobIndexOf(name)] ?? -1]));
-  const costs = byInstructions.get(instructions) ?? {
+  const kind = `${version} ${instructions}`;
+  const costs = byKind.get(kind) ?? {
+    version,
     instructions,
     transactions: 0,
     jobs: 0,
@@ -102,7 +106,7 @@ function add(byInstructions: Map<string, TransactionCosts>, { transaction, meta 
   costs.computeUnits += meta?.computeUnitsConsumed ?? 0;
   costs.feeLamports += meta?.fee ?? 0;
   costs.bytes += wire.length;
-  byInstructions.set(instructions, costs);
+  byKind.set(kind, costs);
 }
 
 const nameOf = ({ data }: CompiledInstruction): string =>

@@ -35,7 +35,6 @@ interface InitializedLedger {
     readonly gatewayOperator: SecretKey;
     /** A hot signer of the gateway. */
     readonly signer: SecretKey;
-    readonly feePayers: readonly SecretKey[];
     readonly crank: SecretKey;
     /** Has credits, and the gateway as its spender. */
     readonly wallet: SecretKey;
@@ -98,7 +97,6 @@ export async function initializeLedger(
       arbiter: secret(keys.arbiter),
       gatewayOperator: secret(keys.gatewayOperator),
       signer: secret(keys.signer),
-      feePayers: keys.feePayers.map(secret),
       crank: secret(keys.crank),
       wallet: secret(keys.wallet),
       stranger: secret(keys.stranger),

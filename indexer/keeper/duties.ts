@@ -13,6 +13,7 @@ import {
 } from '../../programs/client/instructions.ts';
 import {
   type Batcher,
+  COSTS,
   createBatcher,
   type LedgerClock,
   type Sender,
@@ -27,8 +28,7 @@ const KEPT_SECONDS = (JOB_ID_LEAD_MS_MAX + JOB_ID_CLOSE_MS_MIN) / 1000;
 function closeJobs(programId: PublicKey): Duty {
   return {
     name: 'job_close',
-    tasksPerTransaction: 20,
-    computeUnitLimitEach: 4_000,
+    cost: COSTS.job_close,
     supersededBy: ['WrongAccountOwner'],
     retryMs: 60_000,
     async find(database, { nowSeconds, exceptAddresses }) {
@@ -57,8 +57,7 @@ function closeJobs(programId: PublicKey): Duty {
 function expireDisputes(programId: PublicKey): Duty {
   return {
     name: 'dispute_expire',
-    tasksPerTransaction: 10,
-    computeUnitLimitEach: 12_000,
+    cost: COSTS.dispute_expire,
     supersededBy: ['WrongJobStatus', 'WrongAccountOwner'],
     retryMs: 60_000,
     async find(database, { nowSeconds, exceptAddresses }) {
@@ -85,8 +84,8 @@ function expireDisputes(programId: PublicKey): Duty {
 function payClaims(programId: PublicKey): Duty {
   return {
     name: 'claim_pay',
-    tasksPerTransaction: 1,
-    computeUnitLimitEach: 40_000,
+    cost: COSTS.claim_pay,
+    tasksMax: 1,
     supersededBy: [],
     // Most likely the payee has closed its account, or the treasury is empty.
     retryMs: 600_000,
@@ -119,8 +118,7 @@ function payClaims(programId: PublicKey): Duty {
 function refundOverdueJobs(programId: PublicKey): Duty {
   return {
     name: 'job_refund',
-    tasksPerTransaction: 20,
-    computeUnitLimitEach: 8_000,
+    cost: COSTS.job_refund,
     supersededBy: ['WrongJobStatus', 'WrongAccountOwner'],
     // Refunds are promised within seconds.
     retryMs: 5_000,
@@ -162,12 +160,9 @@ export function createKeepers(options: {
   const batchers: Batcher[] = [];
   const keepers = [refundOverdueJobs, expireDisputes, closeJobs, payClaims].map((createDuty) => {
     const duty = createDuty(programId);
-    const batcher = createBatcher({
-      sender,
-      maxInstructions: duty.tasksPerTransaction,
-      lingerMs: LINGER_MS,
-      computeUnitLimitEach: duty.computeUnitLimitEach,
-    });
+    const { tasksMax } = duty;
+    const room = tasksMax === undefined ? {} : { itemsMax: tasksMax };
+    const batcher = createBatcher({ sender, lingerMs: LINGER_MS, ...room });
     batchers.push(batcher);
     return createKeeper({ ...options, duty, batcher });
   });

@@ -3,7 +3,12 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
 import { delay } from '../../common/wait.ts';
-import type { Batcher, LedgerClock, SendResult } from '../../programs/client/sender/index.ts';
+import type {
+  Batcher,
+  InstructionCost,
+  LedgerClock,
+  SendResult,
+} from '../../programs/client/sender/index.ts';
 import type { IndexerMetrics, TaskResult } from '../telemetry/metrics.ts';
 
 /** One thing to do on the ledger, for which the program asks no role. */
@@ -17,9 +22,10 @@ interface Task {
 export interface Duty {
   /** As in logs and metrics. */
   readonly name: string;
-  /** How many share one transaction. */
-  readonly tasksPerTransaction: number;
-  readonly computeUnitLimitEach: number;
+  /** Of each task. */
+  readonly cost: InstructionCost;
+  /** How many share a transaction, where that is less than what fits. */
+  readonly tasksMax?: number;
   /** The program's errors for what another process has done before. */
   readonly supersededBy: readonly string[];
   /** When to retry what was refused for any other reason. */
@@ -69,8 +75,8 @@ export function createKeeper(options: Options): Keeper {
   async function work({ address, instruction }: Task): Promise<void> {
     sending.add(address);
     try {
-      const instructions = [instruction];
-      conclude(address, await batcher.add({ key: address, instructions, signers: [] }));
+      const sending = { instructions: [instruction], costs: [duty.cost], signers: [] };
+      conclude(address, await batcher.add({ key: address, ...sending }));
     } catch (error) {
       // Still due, so it is tried again: an error in one task must not end the others.
       const reason = (error as Error).message;

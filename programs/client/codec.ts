@@ -251,10 +251,7 @@ export function accountPosition(name: string, account: string): number {
  * @returns undefined for the data of another instruction
  * @throws Error when these are not exactly the bytes that the program takes
  */
-export function decodeArguments(
-  name: string,
-  data: Uint8Array,
-): Record<string, Value> | undefined {
+export function decodeArguments(name: string, data: Uint8Array): Record<string, Value> | undefined {
   const { discriminator, struct } = instructionOf(name);
   if (!startsWithBytes(data, discriminator)) return undefined;
   return decodeWhole(name, struct, data.subarray(DISCRIMINATOR_BYTES));

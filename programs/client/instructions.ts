@@ -98,7 +98,7 @@ const NO_EVIDENCE: EvidenceArguments = {
 };
 
 /**
- * What a verdict tells the program of its evidence, which the program puts together again.
+ * The arguments that are a verdict's evidence. The program puts the messages together again.
  *
  * @param evidence two proofs, the recorded one first; one delivery receipt; or nothing
  * @throws RangeError for messages of another form

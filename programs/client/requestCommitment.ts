@@ -14,7 +14,7 @@ const SALT_BYTES = 32;
 
 /**
  * What a worker signs about the request that it answered (32 bytes): sha256 over the salt and the
- * sha256 of the canonical request. Without the salt nobody can guess a short question.
+ * sha256 of the canonical request. Without the salt a short question cannot be guessed.
  *
  * @param salt 32 random bytes, new for each job
  * @param request as `canonicalJson` takes it
@@ -26,8 +26,8 @@ export function requestCommitment(salt: Uint8Array, request: Json): Uint8Array {
 }
 
 /**
- * JSON in the one form that RFC 8785 gives it: no spaces, fields in the order of their UTF-16 units,
- * numbers and strings as ECMAScript writes them.
+ * JSON in the one form that RFC 8785 gives it. It has no spaces, fields in the order of their UTF-16
+ * units, and numbers and strings as ECMAScript writes them.
  *
  * @throws RangeError for what implementations read differently: whole numbers beyond 2^53, numbers
  *   without an end, and halves of a character

@@ -1,82 +1,85 @@
-import {
-  Ed25519Program,
-  Keypair,
-  PublicKey,
-  Transaction,
-  type TransactionInstruction,
-} from '@solana/web3.js';
-import {
-  createAddresses,
-  ed25519Instruction,
-  jobAcknowledge,
-  jobClose,
-  jobLock,
-  jobProve,
-  jobSettle,
-} from '../client/index.ts';
+import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { createAddresses, jobClose, jobComplete, jobLock } from '../client/index.ts';
 import { computeBudget } from '../client/sender/transaction.ts';
-import { SIGNATURE_BYTES, TRANSACTION_BYTES_MAX } from '../client/wire/index.ts';
+import {
+  compileMessage,
+  encodeMessage,
+  type MessageVersion,
+  SIGNATURE_BYTES,
+  TRANSACTION_BYTES_MAX,
+} from '../client/wire/index.ts';
 
-/** What every cluster takes for a signature; one that the ed25519 program verifies counts as one. */
+/** What every cluster takes for a signature. */
 const LAMPORTS_PER_SIGNATURE = 5_000;
+/** The most instructions that a transaction may run, with those that programs call. */
+const CALLS_MAX = 64;
+/** The most addresses that a transaction of version 1 may name (SIMD-0385). */
+const ADDRESSES_MAX = 64;
+const BLOCKHASH = new Uint8Array(32);
 
-const compile = (instructions: readonly TransactionInstruction[], feePayer: PublicKey) =>
-  new Transaction({ feePayer, recentBlockhash: PublicKey.default.toBase58() })
-    .add(...instructions)
-    .compileMessage();
+/** Whom a transaction is for, and how it is written. */
+interface Form {
+  readonly version: Exclude<MessageVersion, 0>;
+  readonly feePayer: PublicKey;
+}
+
+/** With limits of units and data, and a price for priority: none of them changes what it counts here. */
+function compile(instructions: readonly TransactionInstruction[], { version, feePayer }: Form) {
+  const limits = { computeUnits: 1, microLamports: 1 };
+  const budget = version === 1 ? [] : computeBudget(limits);
+  const config = { computeUnitLimit: 1, loadedAccountsDataSizeLimit: 1, priorityFeeLamports: 1n };
+  return compileMessage({
+    ...{ version, feePayer, blockhash: BLOCKHASH },
+    instructions: [...instructions, ...budget],
+    ...(version === 1 && { config }),
+  });
+}
 
 /** Whether the network passes on a transaction with these instructions. */
-function fits(instructions: readonly TransactionInstruction[], feePayer: PublicKey): boolean {
-  const message = compile(instructions, feePayer);
-  const signatures = message.header.numRequiredSignatures;
+function fits(instructions: readonly TransactionInstruction[], form: Form): boolean {
+  const message = compile(instructions, form);
   const lengthBytes = 1;
-  const bytes = lengthBytes + signatures * SIGNATURE_BYTES + message.serialize().length;
-  return bytes <= TRANSACTION_BYTES_MAX.legacy;
+  const bytes =
+    lengthBytes + message.signers.length * SIGNATURE_BYTES + encodeMessage(message).length;
+  return bytes <= TRANSACTION_BYTES_MAX[form.version] && message.keys.length <= ADDRESSES_MAX;
 }
 
 /**
- * The fee of a transaction with these instructions, without a price for priority.
+ * The fee of a transaction with these instructions, without the price for priority.
  *
  * @throws RangeError when they are too large for one transaction
  */
-export function feeLamports(
-  instructions: readonly TransactionInstruction[],
-  feePayer: PublicKey,
-): number {
-  if (!fits(instructions, feePayer)) throw new RangeError('too large for one transaction');
-  const signatures = compile(instructions, feePayer).header.numRequiredSignatures;
-  const verified = instructions
-    .filter(({ programId }) => programId.equals(Ed25519Program.programId))
-    .reduce((sum, { data }) => sum + data.readUInt8(0), 0);
-  return (signatures + verified) * LAMPORTS_PER_SIGNATURE;
+export function feeLamports(instructions: readonly TransactionInstruction[], form: Form): number {
+  if (!fits(instructions, form)) throw new RangeError('too large for one transaction');
+  return compile(instructions, form).signers.length * LAMPORTS_PER_SIGNATURE;
 }
 
-/**
- * How many of a kind share a transaction at most.
- *
- * @param compose makes the transaction's instructions for so many jobs
- */
-export function largestBatch(
-  compose: (jobs: number) => readonly TransactionInstruction[],
-  feePayer: PublicKey,
-): number {
-  let jobs = 1;
-  while (fits(compose(jobs + 1), feePayer)) jobs += 1;
-  return jobs;
+/** A step of a job, and how many instructions it takes with those that it calls. */
+interface Step {
+  readonly calls: number;
+  compose(): TransactionInstruction;
 }
 
-/** A proof's message has this many bytes; what they say is no matter to a fee. */
-const PROOF_BYTES = 149;
+/** How many of a kind share a transaction at most. */
+export function largestBatch({ calls, compose }: Step, form: Form): number {
+  const instructions = [compose()];
+  const budget = compile([], form).instructions.length;
+  while ((instructions.length + 1) * calls + budget <= CALLS_MAX) {
+    if (!fits([...instructions, compose()], form)) break;
+    instructions.push(compose());
+  }
+  return instructions.length;
+}
+
 const HASH = new Uint8Array(32);
 
 /** What one job pays the ledger, in lamports, and how many jobs share its transactions. */
 interface JobFees {
   locks_per_transaction: number;
+  completions_per_transaction: number;
   closings_per_transaction: number;
   lock: number;
-  /** Zero where it travels with the settlement. */
-  acknowledge: number;
-  prove_and_settle: number;
+  complete: number;
   close: number;
   total: number;
 }
@@ -89,98 +92,91 @@ interface Signers {
   signer: PublicKey;
 }
 
-/** The instructions of a job's life, for jobs of different wallets with one worker and model. */
-function instructionsFor({ payer, signer }: Signers) {
-  const [gateway, worker, workerPayout] = [anyKey(), anyKey(), anyKey()];
-  const actor = { signer, gateway };
-  const lock = (): TransactionInstruction =>
-    jobLock({
-      ...actor,
-      payer,
-      wallet: anyKey(),
-      modelId: 'any',
-      jobId: HASH.slice(16),
-      tokenLimit: 1,
-      maxCredits: 1n,
-    });
-  const acknowledge = (job: PublicKey): TransactionInstruction =>
-    jobAcknowledge({ ...actor, job, worker, attempt: 1 });
-  const proveAndSettle = (job: PublicKey): TransactionInstruction[] => [
-    ed25519Instruction({
-      publicKey: anyKey(),
-      message: new Uint8Array(PROOF_BYTES),
-      signature: new Uint8Array(64),
-    }),
-    jobProve({
-      job,
-      worker,
-      ed25519InstructionIndex: 0,
-      outputHash: HASH,
-      promptTokens: 1,
-      completionTokens: 1,
-    }),
-    jobSettle({
-      ...actor,
-      job,
-      worker,
-      workerPayout,
-      creditAccount: createAddresses().creditAccount(anyKey()),
-      deliveredHash: HASH,
-      countedTokens: 1,
-    }),
-  ];
-  const close = (): TransactionInstruction => jobClose({ job: anyKey(), rentPayer: payer });
-  return { lock, acknowledge, proveAndSettle, close };
+/** A wallet, and the worker that answers it. */
+const anyPair = () => ({ wallet: anyKey(), worker: anyKey(), workerPayout: anyKey() });
+
+/**
+ * The steps of a job's life.
+ *
+ * @param pairOf the wallet and the worker of the next job
+ */
+function stepsFor({ payer, signer }: Signers, pairOf: () => ReturnType<typeof anyPair>) {
+  const actor = { signer, gateway: anyKey() };
+  // Each step emits an event, which is a call. A lock creates an account, and a completion pays two.
+  const lock: Step = {
+    calls: 3,
+    compose: () =>
+      jobLock({
+        ...{ ...actor, payer, wallet: pairOf().wallet, modelId: 'any' },
+        ...{ jobId: HASH.slice(16), tokenLimit: 1, maxCredits: 1n },
+      }),
+  };
+  const complete: Step = {
+    calls: 4,
+    compose() {
+      const { wallet, ...worker } = pairOf();
+      const creditAccount = createAddresses().creditAccount(wallet);
+      const output = { outputHash: HASH, promptTokens: 1, completionTokens: 1 };
+      return jobComplete({
+        ...{ ...actor, job: anyKey(), creditAccount, ...worker, attempt: 1, ...output },
+        ...{ requestCommitment: HASH, signature: new Uint8Array(64), countedTokens: 1 },
+      });
+    },
+  };
+  const close: Step = {
+    calls: 2,
+    compose: () => jobClose({ job: anyKey(), rentPayer: payer }),
+  };
+  return { lock, complete, close };
 }
 
-const total = (fees: Omit<JobFees, 'total'>): JobFees => ({
-  ...fees,
-  total: fees.lock + fees.acknowledge + fees.prove_and_settle + fees.close,
-});
-
-function feesOf(signers: Signers): { alone: JobFees; batched: JobFees } {
-  const { payer } = signers;
-  const { lock, acknowledge, proveAndSettle, close } = instructionsFor(signers);
-  const bounded = (instructions: TransactionInstruction[]): TransactionInstruction[] => [
-    ...instructions,
-    ...computeBudget({ computeUnits: 1, microLamports: 1 }),
-  ];
-  const fee = (...instructions: TransactionInstruction[]): number =>
-    feeLamports(bounded(instructions), payer);
-  const many = (one: () => TransactionInstruction) => (jobs: number) =>
-    bounded(Array.from({ length: jobs }, one));
-  const locks = largestBatch(many(lock), payer);
-  const closings = largestBatch(many(close), payer);
-  const job = anyKey();
+/** @param most the most jobs that a transaction is for, where it could be for more */
+function feesOf(steps: ReturnType<typeof stepsFor>, form: Form, most = CALLS_MAX): JobFees {
+  const countOf = (step: Step): number => Math.min(largestBatch(step, form), most);
+  const feeOf = (step: Step): number => {
+    const instructions = Array.from({ length: countOf(step) }, step.compose);
+    return Math.ceil(feeLamports(instructions, form) / instructions.length);
+  };
+  const fees = {
+    lock: feeOf(steps.lock),
+    complete: feeOf(steps.complete),
+    close: feeOf(steps.close),
+  };
   return {
-    alone: total({
-      locks_per_transaction: 1,
-      closings_per_transaction: 1,
-      lock: fee(lock()),
-      acknowledge: fee(acknowledge(job)),
-      prove_and_settle: fee(...proveAndSettle(job)),
-      close: fee(close()),
-    }),
-    batched: total({
-      locks_per_transaction: locks,
-      closings_per_transaction: closings,
-      lock: Math.ceil(feeLamports(many(lock)(locks), payer) / locks),
-      acknowledge: 0,
-      prove_and_settle: fee(acknowledge(job), ...proveAndSettle(job)),
-      close: Math.ceil(feeLamports(many(close)(closings), payer) / closings),
-    }),
+    locks_per_transaction: countOf(steps.lock),
+    completions_per_transaction: countOf(steps.complete),
+    closings_per_transaction: countOf(steps.close),
+    ...fees,
+    total: fees.lock + fees.complete + fees.close,
+  };
+}
+
+function shapesFor(signers: Signers) {
+  const { payer: feePayer } = signers;
+  const pair = anyPair();
+  const any = stepsFor(signers, anyPair);
+  const onePair = stepsFor(signers, () => pair);
+  const legacy = { version: 'legacy', feePayer } as const;
+  const versionOne = { version: 1, feePayer } as const;
+  return {
+    alone: feesOf(any, legacy, 1),
+    legacy: feesOf(any, legacy),
+    legacy_one_pair: feesOf(onePair, legacy),
+    version_1: feesOf(any, versionOne),
+    version_1_one_pair: feesOf(onePair, versionOne),
   };
 }
 
 /**
- * The fees of a job in each shape its transactions can have, without a price for priority. Each goes
- * alone, or locks and closings share packets, and the acknowledgement goes with the settlement. One
- * key pays and signs, or the fee payer is apart from the gateway's signer.
+ * The fees of a job in each shape that its transactions can have, without a price for priority. Each
+ * step goes alone, or as many as fit share a transaction, legacy or of version 1. Their jobs are of
+ * any wallets and workers, or of one pair. One key signs and pays; a fee payer of its own is the
+ * fall-back.
  */
 export function jobFees() {
   const payer = anyKey();
   return {
-    one_key: feesOf({ payer, signer: payer }),
-    separate_fee_payer: feesOf({ payer, signer: anyKey() }),
+    one_key: shapesFor({ payer, signer: payer }),
+    separate_fee_payer: shapesFor({ payer, signer: anyKey() }),
   };
 }

@@ -28,7 +28,8 @@ export const find = <T extends { name: string }>(items: readonly T[], name: stri
 
 /**
  * Reads an instruction's documentation: a summary, paragraphs, at last ``Emits `Event`.``, and
- * under `# Errors` a list of ``- `Error`: when``, in the order of the checks.
+ * under `# Errors` a list of ``- `Error`: when``, in the order of the checks. An event may be one
+ * ``which readers take for`` others: its steps.
  *
  * @throws Error when the event or an error is none of the program's
  */
@@ -37,16 +38,19 @@ export const readDocumentation = (idl: Interface, { docs = [] }: Instruction) =>
   const paragraphs = prose.trim().split('\n\n');
   const [summary = '', ...rules] = paragraphs.map((text) => text.replaceAll('\n', ' '));
   const emits = rules.pop() ?? '';
-  const named = emits.startsWith('Emits ') ? [...emits.matchAll(/`(\w+)`/g)] : [];
-  if (named.length === 0) throw new Error(`no event is named in "${emits}"`);
-  const events = named.map(([, name = '']) => find(idl.events, name).name);
+  const eventsIn = (text: string) =>
+    [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => find(idl.events, name).name);
+  const [emitted = '', taken = ''] = emits.split(', which readers take for ');
+  const events = emits.startsWith('Emits ') ? eventsIn(emitted) : [];
+  if (events.length === 0) throw new Error(`no event is named in "${emits}"`);
+  const steps = eventsIn(taken);
   const items = list.split(/^- /m).slice(1);
   const errors = items.map((item) => {
     const [, name = item, when = ''] = /^`(\w+)`(?:: (.+))?$/s.exec(item.trim()) ?? [];
     const error = find(idl.errors, name);
     return { ...error, when: when.replaceAll('\n', ' ') || error.msg };
   });
-  return { summary, rules, emits, events, errors };
+  return { summary, rules, emits, events, steps, errors };
 };
 
 const WIDTHS = { u8: 1, bool: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };

@@ -75,7 +75,7 @@ const fieldRow = (sources: Sources, { name, type, docs = [] }: interfaces.Field)
 ];
 
 const instructionPage = (sources: Sources, instruction: Described): string => {
-  const { name, args, accounts, discriminator, emits, events, errors } = instruction;
+  const { name, args, accounts, discriminator, emits, events, steps, errors } = instruction;
   const source = `programs/escrow/src/instructions/${name}.rs`;
   const facts = [
     ['signed by', signersOf(instruction)],
@@ -100,7 +100,7 @@ const instructionPage = (sources: Sources, instruction: Described): string => {
     fieldRows.length === 0 ? 'None.' : table(['argument', 'type', 'unit', ''], fieldRows),
     `## Errors\n\n${table(['number', 'error', 'when'], errorRows)}`,
     `General errors: ${joined(general.map((error) => sectionLink('errors', error)))}.`,
-    `## Event\n\n${events.reduce(
+    `## Event\n\n${[...events, ...steps].reduce(
       (text, event) => text.replace(code(event), sectionLink('events', event)),
       emits,
     )}`,
@@ -184,9 +184,18 @@ ${table(['enumeration', 'numbers'], enumerations)}`;
 const eventsPage = (sources: Sources, instructions: readonly Described[]): string => {
   const sections = sources.idl.events.map(({ name, discriminator }) => {
     const { docs = [], type } = interfaces.find(sources.idl.types, name);
-    const by = joined(instructions.filter(({ events }) => events.includes(name)).map(pageLink));
+    const emitting = instructions.filter(({ events }) => events.includes(name));
+    const by = joined(emitting.map(pageLink));
+    const steps = joined(
+      emitting.flatMap((one) => one.steps.map((step) => sectionLink('events', step))),
+    );
     const rows = fieldsOf(type).map((field) => fieldRow(sources, field));
-    const meaning = `${docs.join(' ')}. Emitted by ${by}. Discriminator ${hex(discriminator)}.`;
+    const says = [
+      ...[docs.join(' '), `Emitted by ${by}`],
+      ...(steps === '' ? [] : [`Says what these say in turn: ${steps}`]),
+      `Discriminator ${hex(discriminator)}`,
+    ];
+    const meaning = `${says.join('. ')}.`;
     return `## ${name}\n\n${meaning}\n\n${table(['field', 'type', 'unit', ''], rows)}`;
   });
   return `${GENERATED}# Events

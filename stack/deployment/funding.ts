@@ -23,7 +23,7 @@ const TRIAL_LAMPORTS = 1.1 * LAMPORTS_PER_SOL;
 
 /** The keys that get SOL from the upgrade authority, unless they have some. */
 const PAYERS = [
-  { key: 'fee-payer', lamports: LAMPORTS_PER_SOL, what: 'fee payer' },
+  { key: 'hot-signer', lamports: LAMPORTS_PER_SOL, what: 'hot signer' },
   { key: 'crank', lamports: LAMPORTS_PER_SOL / 10, what: 'crank' },
   { key: 'worker-authority', lamports: LAMPORTS_PER_SOL / 50, what: 'worker authority' },
 ] as const;

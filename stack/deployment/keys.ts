@@ -14,7 +14,6 @@ const KEYS = [
   'arbiter',
   'gateway-operator',
   'hot-signer',
-  'fee-payer',
   'crank',
   'worker-authority',
   'proof-key',

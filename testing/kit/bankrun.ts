@@ -84,8 +84,7 @@ export const localAuthority = async (): Promise<Keypair> =>
   );
 
 /**
- * Starts a chain in solana-bankrun, inside this process. It runs every rule of the program, with two
- * limits. Its ed25519 precompile does not verify signatures, so a forged proof passes. And it returns
+ * Starts a chain in solana-bankrun, inside this process. It runs every rule of the program, and returns
  * no events.
  *
  * @param options.upgradeAuthority deploys the program with the upgradeable loader, as on clusters;

@@ -80,7 +80,7 @@ export async function composeLock(parties: JobParties, choice: LockChoice = {}) 
 }
 
 /** The default signer for the controller. */
-const byGateway = ({ hotSigner, gateway }: JobParties) => ({
+const byGateway = ({ hotSigner, gateway }: Pick<JobParties, 'hotSigner' | 'gateway'>) => ({
   signer: hotSigner.publicKey,
   gateway,
 });
@@ -104,10 +104,12 @@ export interface Proven {
   attempt?: number;
   key?: Keypair;
   worker?: PublicKey;
+  /** In place of the key's. */
+  signature?: Uint8Array;
 }
 
 /** What a worker proves, and its signature. */
-function proofOf(parties: JobParties, job: PublicKey, proven: Proven) {
+function proofOf(parties: Pick<JobParties, 'worker' | 'proofKey'>, job: PublicKey, proven: Proven) {
   const worker = proven.worker ?? parties.worker;
   const attempt = proven.attempt ?? 1;
   const output = {
@@ -117,7 +119,7 @@ function proofOf(parties: JobParties, job: PublicKey, proven: Proven) {
     requestCommitment: proven.requestCommitment ?? REQUEST,
   };
   const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...output });
-  const signature = signHashed(message, proven.key ?? parties.proofKey);
+  const signature = proven.signature ?? signHashed(message, proven.key ?? parties.proofKey);
   return { worker, attempt, ...output, signature };
 }
 
@@ -129,19 +131,19 @@ export const prove = (
 
 /** Acknowledges, proves and settles at once. */
 export const complete = (
-  parties: JobParties,
+  parties: Omit<JobParties, 'chain' | 'wallet'>,
   job: PublicKey,
   { key, ...choice }: Partial<Parameters<typeof jobComplete>[0]> & { key?: Keypair } = {},
 ): TransactionInstruction => {
   const proof = proofOf(parties, job, { ...choice, key: key ?? parties.proofKey });
   return jobComplete({
     ...byGateway(parties),
-    job,
     creditAccount: parties.creditAccount,
     workerPayout: parties.payout,
-    countedTokens: 300,
-    ...proof,
+    countedTokens: proof.completionTokens,
     ...choice,
+    job,
+    ...proof,
   });
 };
 

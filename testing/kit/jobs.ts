@@ -151,17 +151,15 @@ export function createJobVerbs(cast: Cast, models: OneOrMore<ModelOffer>): JobVe
         [hotSigner],
       ),
 
-    complete: (job, { worker, text, countedTokens, ...counts } = {}) =>
+    complete: (job, { worker, text, ...counts } = {}) =>
       step(
         job,
         (account, assigned) => {
           const parties = worker ? partiesOf(job.wallet, worker) : assigned;
           const isAssigned = account.attempt > 0 && parties.worker.equals(account.worker);
-          const counted = countedTokens ?? counts.completionTokens;
           return [
             jobs.complete(parties, job.address, {
               ...counts,
-              ...(counted !== undefined && { countedTokens: counted }),
               outputHash: text === undefined ? jobs.ANSWER : hashOf(text),
               attempt: isAssigned ? account.attempt : account.attempt + 1,
             }),

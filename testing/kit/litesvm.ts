@@ -81,8 +81,8 @@ interface LiteSvmOptions {
 
 /**
  * Starts a chain in LiteSVM: Solana's own runtime, inside this process and within milliseconds. It
- * verifies every signature, including those of the ed25519 precompile, and returns events. Its Clock
- * stays where it is set. It has no blocks: each transaction is executed when it is sent, also repeats.
+ * verifies every signature and returns events. Its Clock stays where it is set. It has no blocks: each
+ * transaction is executed when it is sent, also repeats.
  */
 export async function startLiteSvm(options: LiteSvmOptions = {}): Promise<Chain> {
   const [payer, authority] = await Promise.all([keyNamed('payer'), authorityKey()]);

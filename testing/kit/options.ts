@@ -5,8 +5,8 @@ import { DEFAULT_SETTINGS, type ModelOffer, STANDARD_MODEL } from './setUp.ts';
 
 export interface EscrowOptions {
   /**
-   * The runtime, inside this process. `litesvm` (the default) verifies the worker's signatures and
-   * returns events. `bankrun` does neither: it is for projects that use solana-bankrun.
+   * The runtime, inside this process. `litesvm` (the default) returns events. `bankrun` does not: it
+   * is for projects that use solana-bankrun.
    */
   readonly ledger?: LedgerName;
   /** Changes to DEFAULT_SETTINGS. */
@@ -25,7 +25,7 @@ export interface EscrowOptions {
 /** The fields of each option that is an object, or a list of them. */
 const FIELDS: Readonly<Record<Exclude<keyof EscrowOptions, 'ledger'>, readonly string[]>> = {
   settings: ['arbiter', ...Object.keys(DEFAULT_SETTINGS)],
-  models: Object.keys(STANDARD_MODEL),
+  models: [...Object.keys(STANDARD_MODEL), 'cardHash'],
   wallets: ['credits'],
   workers: ['stakeTokens', 'modelIds'],
 };

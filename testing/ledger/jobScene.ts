@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type Connection,
   type Keypair,
+  LAMPORTS_PER_SOL,
   type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
   type TransactionInstruction,
@@ -75,6 +76,8 @@ export interface JobScene {
   settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
   /** The same, and the acknowledgement, in one instruction. */
   complete(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
+  /** Several in one transaction, which only the Gateway's hot signer signs. */
+  completeTogether(jobs: readonly { job: PublicKey; attempt: number }[]): Promise<void>;
   fail(job: PublicKey): Promise<void>;
   refund(job: PublicKey): Promise<void>;
   /** By the controller. */
@@ -137,6 +140,15 @@ export function openJobScene(options: {
     return { job, worker, attempt, ...proven, signature };
   }
 
+  const completion = (job: PublicKey, { tokens = TOKENS, attempt = 1 } = {}) =>
+    jobComplete({
+      ...actor,
+      ...proofOf(job, attempt, tokens),
+      creditAccount,
+      workerPayout,
+      countedTokens: tokens - 1,
+    });
+
   return {
     ledger,
     service,
@@ -178,16 +190,13 @@ export function openJobScene(options: {
           countedTokens: tokens - 1,
         }),
       ]),
-    complete: (job, { tokens = TOKENS, attempt = 1 } = {}) =>
-      send([
-        jobComplete({
-          ...actor,
-          ...proofOf(job, attempt, tokens),
-          creditAccount,
-          workerPayout,
-          countedTokens: tokens - 1,
-        }),
-      ]),
+    complete: (job, options) => send([completion(job, options)]),
+    async completeTogether(jobs) {
+      await ledger.fundLamports(hotSigner.publicKey, LAMPORTS_PER_SOL);
+      const instructions = jobs.map(({ job, attempt }) => completion(job, { attempt }));
+      if (version === 0) await submit({ ...operator, authority: hotSigner }, instructions);
+      else await sendVersionOne(ledger, instructions, [hotSigner]);
+    },
     fail: (job) =>
       send([
         jobFail({

@@ -164,9 +164,8 @@ export async function startRunningService({
   ]);
   const { connection, rpc } = ledger;
   const opened = await openService(ledger, { credits: boughtCredits });
-  const feePayer = Keypair.generate();
   const crank = Keypair.generate();
-  for (const { publicKey } of [feePayer, crank]) {
+  for (const { publicKey } of [opened.hotSigner, crank]) {
     await ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
   }
   const addWorker = async (behaviour: WorkerBehaviour) => {
@@ -204,7 +203,6 @@ export async function startRunningService({
     SVC_ALLOW_BUILTIN_WORKERS: 'true',
     SVC_GATEWAY: opened.gateway.toBase58(),
     SVC_SIGNER_KEY: base58.encode(opened.hotSigner.secretKey),
-    SVC_FEE_PAYER_KEYS: base58.encode(feePayer.secretKey),
     SVC_SUBMISSIONS_MAX: '2',
     LOG_LEVEL,
     ...(typeof apiSettings === 'function' ? await apiSettings(shared) : apiSettings),

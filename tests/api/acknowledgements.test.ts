@@ -15,6 +15,7 @@ import {
   type Sender,
   type SendResult,
 } from '../../programs/client/sender/index.ts';
+import { createRoom } from '../../programs/client/sender/transaction.ts';
 
 const LINGER_MS = 500;
 const LANDED: SendResult = { status: 'landed', signature: 'sent', slot: 1 };
@@ -34,12 +35,13 @@ function createScene(answer: () => Promise<SendResult>) {
       sent.push(...of);
       return answer();
     },
+    room: () => createRoom('legacy', address()),
   };
   const context = {
     addresses: createAddresses(),
     acknowledgements: createBatcher({
-      ...{ sender: sender as Sender, lingerMs: LINGER_MS, sendsWhenIdle: false },
-      ...{ maxInstructions: 8, computeUnitLimitEach: 1 },
+      ...{ sender: sender as Sender, itemsMax: 8 },
+      ...{ lingerMs: LINGER_MS, idleLingerMs: LINGER_MS },
     }),
     gateway: address(),
     logger: createLogger({ name: 'test', level: 'silent' }),

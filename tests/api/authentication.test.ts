@@ -206,9 +206,10 @@ describe('GET /v1/account', () => {
       lockedAt(2n, 'processing'),
     ]);
     // The wallet's own lock, which no limit counts.
-    await pool.query(`update mirror.jobs set controller = wallet where job_id = $1`, [
-      lockedAt(2n, 'processing').id,
-    ]);
+    await pool.query(
+      'update mirror.jobs set limit_day = case when job_id = $1 then 0 else locked_at / 86400 end',
+      [lockedAt(2n, 'processing').id],
+    );
     const headers = { authorization: `Bearer ${apiKey}` };
     expect(await (await fetch(`${app.url}/v1/account`, { headers })).json()).toMatchObject({
       credits_remaining: 5,

@@ -10,7 +10,6 @@ const REQUIRED = {
   SOLANA_RPC_URL: 'http://127.0.0.1:8899',
   SVC_GATEWAY: KEY.publicKey.toBase58(),
   SVC_SIGNER_KEY: base58.encode(KEY.secretKey),
-  SVC_FEE_PAYER_KEYS: base58.encode(KEY.secretKey),
   SVC_SECRETS_KEY: SECRETS_KEY,
 };
 

@@ -11,13 +11,13 @@ const addresses = createAddresses();
 const { programId } = addresses;
 const gateway = Keypair.generate().publicKey;
 const signer = Keypair.generate();
-const feePayers = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+const others = [Keypair.generate().publicKey];
 
 const program = { executable: true, owner: Keypair.generate().publicKey, lamports: 1 };
 const config = { executable: false, owner: programId, lamports: 1 };
 const payer = { executable: false, owner: Keypair.generate().publicKey, lamports: 1_000_000_000 };
-/** A job's 375 bytes and the ledger's 128, at this rate, and the fees. */
-const neededAt = (lamportsPerByte: number) => 503 * lamportsPerByte + 1_000_000;
+/** A job's 379 bytes and the ledger's 128, at this rate, and the fees. */
+const neededAt = (lamportsPerByte: number) => 507 * lamportsPerByte + 1_000_000;
 const broke = { ...payer, lamports: neededAt(5_080) - 1 };
 
 async function gatewayWith(signers: PublicKey[], stopped = false) {
@@ -40,14 +40,18 @@ function rentOf(rate: number, threshold: number) {
 }
 
 /** What is found where the ledger has these accounts, in the order in which they are read. */
-async function faultsOf(accounts: readonly unknown[], rent: unknown = rentOf(5_080, 1)) {
+async function faultsOf(
+  accounts: readonly unknown[],
+  { rent = rentOf(5_080, 1), more = others }: { rent?: unknown; more?: PublicKey[] } = {},
+) {
   const connection = {
     getMultipleAccountsInfoAndContext: async ([first]: PublicKey[]) => ({
       value: first?.equals(SYSVAR_RENT_PUBKEY) ? [rent, ...accounts] : accounts,
     }),
   };
   const faults = await findDeploymentFaults({
-    ...{ addresses, gateway, signer, feePayers, commitment: 'confirmed' },
+    ...{ addresses, gateway, signer, commitment: 'confirmed' },
+    feePayers: [signer.publicKey, ...more],
     connection: connection as never,
   });
   return faults.map(({ part, message, isMisconfigured }) => [part, message, isMisconfigured]);
@@ -56,7 +60,7 @@ async function faultsOf(accounts: readonly unknown[], rent: unknown = rentOf(5_0
 const listed = () => gatewayWith([Keypair.generate().publicKey, signer.publicKey]);
 
 describe("an API's deployment", () => {
-  it('has no fault when the Gateway lists the signer and one fee payer can pay', async () => {
+  it('has no fault when the Gateway lists the signer and one key can pay', async () => {
     expect(await faultsOf([program, config, await listed(), broke, payer])).toEqual([]);
   });
 
@@ -98,10 +102,19 @@ describe("an API's deployment", () => {
     ]);
   });
 
-  it('lacks fee payers while none of them can pay for a job', async () => {
-    expect(await faultsOf([program, config, await listed(), broke, null])).toEqual([
-      ['fee_payers', expect.stringContaining('SVC_FEE_PAYER_KEYS'), false],
+  it.each([
+    ['49,999,999 lamports', [], 49_999_999, '0.05 SOL'],
+    ['none, and another key too little', others, 0, 'SVC_FEE_PAYER_KEYS'],
+  ] as const)('lacks fee payers while the signer has %s', async (_what, more, lamports, named) => {
+    const accounts = [program, config, await listed(), { ...payer, lamports }, broke];
+    expect(await faultsOf(accounts.slice(0, 4 + more.length), { more: [...more] })).toEqual([
+      ['fee_payers', expect.stringContaining(named), false],
     ]);
+  });
+
+  it('has a signer that can pay from 0.05 SOL on, without another key', async () => {
+    const signing = { ...payer, lamports: 50_000_000 };
+    expect(await faultsOf([program, config, await listed(), signing], { more: [] })).toEqual([]);
   });
 
   it.each([
@@ -109,11 +122,11 @@ describe("an API's deployment", () => {
     [5_080, 'as one rate', rentOf(5_080, 1)],
     [696, 'as one rate', rentOf(696, 1)],
   ])(
-    'asks of a fee payer the rent of the ledger: %i lamports a byte, %s',
+    'asks of another key the rent of the ledger: %i lamports a byte, %s',
     async (rate, _, rent) => {
       const gatewayAccount = await listed();
       const faultsWith = (lamports: number) =>
-        faultsOf([program, config, gatewayAccount, { ...payer, lamports }], rent);
+        faultsOf([program, config, gatewayAccount, null, { ...payer, lamports }], { rent });
 
       expect(await faultsWith(neededAt(rate))).toEqual([]);
       expect(await faultsWith(neededAt(rate) - 1)).toMatchObject([
@@ -123,6 +136,8 @@ describe("an API's deployment", () => {
   );
 
   it('cannot be judged by a node that knows no Rent', async () => {
-    await expect(faultsOf([program, config, await listed(), payer], null)).rejects.toThrow('Rent');
+    await expect(
+      faultsOf([program, config, await listed(), payer], { rent: null }),
+    ).rejects.toThrow('Rent');
   });
 });

@@ -61,7 +61,7 @@ function createScene(
 ) {
   const ends = [sent].flat();
   /** What a test may change: the ledger's time, and how long the first lock has waited. */
-  const state = { nowSeconds: NOW_SECONDS, waitedMs: 0 };
+  const state = { nowSeconds: NOW_SECONDS, waitedMs: 0, hasFloat: true };
   const lateLocks = createBackground();
   const added: Parameters<LedgerContext['locks']['add']>[0][] = [];
   /** What a node reports of any account. */
@@ -92,6 +92,10 @@ function createScene(
     },
     connection: node,
     time: systemTime,
+    float: {
+      allowsLock: async () => state.hasFloat,
+      count: (lock: Promise<SendResult>) => lock,
+    },
   } as unknown as LedgerContext;
   const quoted = {
     ...{ tokenLimit: 100, lockCredits: LOCK_CREDITS },
@@ -287,6 +291,20 @@ describe('a lock behind more than the ledger takes', () => {
   });
 });
 
+describe('a lock that would leave the hot signer too little for settlements', () => {
+  it('is refused unsent', async () => {
+    const { lock, added, state } = createScene(refusedFor('never sent'));
+    state.hasFloat = false;
+    const error = await errorOf(lock());
+    expect(error).toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringMatching('too little SOL'),
+    });
+    expect(String(error?.cause)).toMatch(/SVC_SIGNER_KEY has less than 0.05 SOL/);
+    expect(added).toEqual([]);
+  });
+});
+
 describe('a lock that the ledger refuses because the Gateway lacks our signer', () => {
   it('blames the service, not the wallet', async () => {
     const error = await errorOf(createScene(refusedFor('Unauthorized')).lock());
@@ -311,10 +329,10 @@ describe('a lock that is not confirmed in time', () => {
     const { lock, added } = createScene(new Promise(() => undefined));
     const error = errorOf(lock());
     await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS - 1);
-    expect(added[0]?.signal?.aborted).toBe(false);
+    expect(added[0]?.isWanted?.()).toBe(true);
     await jest.advanceTimersByTimeAsync(1);
     expect(await error).toBeInstanceOf(LockUndecidedError);
-    expect(added[0]?.signal?.aborted).toBe(true);
+    expect(added[0]?.isWanted?.()).toBe(false);
   });
 
   it('counts as undone once the ledger refuses it, and delays a shutdown', async () => {

@@ -54,8 +54,8 @@ function createScene({
     logger,
     gateway: address(),
     signer: Keypair.generate(),
-    sender: {
-      async send({ instructions, isWanted }: Parameters<LedgerContext['sender']['send']>[0]) {
+    settlements: {
+      async add({ instructions, isWanted }: Parameters<LedgerContext['settlements']['add']>[0]) {
         if (!isWanted?.()) throw new WithdrawnError('cancelled before it was sent');
         triedAtMs.push(performance.now() - startMs);
         if (isAway()) throw new LedgerUnavailableError('away', { signature: null });

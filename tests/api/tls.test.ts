@@ -38,7 +38,6 @@ async function open(settings: NodeJS.ProcessEnv): Promise<Listening> {
       SOLANA_RPC_URL: 'http://127.0.0.1:1',
       SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
       SVC_SIGNER_KEY: base58.encode(Keypair.generate().secretKey),
-      SVC_FEE_PAYER_KEYS: base58.encode(Keypair.generate().secretKey),
       SVC_SECRETS_KEY: Buffer.alloc(32).toString('base64'),
       PORT: '0',
       ...settings,

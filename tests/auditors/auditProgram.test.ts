@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountInfo, Keypair, PublicKey } from '@solana/web3.js';
+import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
 import { accountFieldOffset } from '../../programs/client/codec.ts';
 import {
@@ -201,6 +202,13 @@ const CASES: Case[] = [
     fails: ['credits.disputes'],
   },
   {
+    // Of three jobs one holds 8 credits, one was charged 3, and of one 3 were repaid.
+    what: "a day's sum below what its jobs hold and were charged",
+    address: () => scene.service.creditAccount,
+    change: plus('CreditAccount', 'spent_today_credits', -4),
+    fails: ['credits.day'],
+  },
+  {
     what: 'a debt without a creditor',
     address: () => addresses.treasury,
     change: plus('Treasury', 'owed_base_units', 1),
@@ -257,7 +265,7 @@ const CASES: Case[] = [
   {
     what: 'a version that is not known',
     address: () => scene.service.gateway,
-    change: (account) => ({ ...account, data: account.data.with(8, 3) }),
+    change: (account) => ({ ...account, data: account.data.with(8, ACCOUNT_VERSION + 1) }),
     fails: ['accounts.readable'],
   },
   {
@@ -395,6 +403,20 @@ describe('an audit', () => {
       data: Buffer.concat([account.data, new Uint8Array(100)]),
     });
     expect(await withAccount(PROGRAM_DATA, pad, () => audit())).toMatchObject({ result: 'holds' });
+  });
+
+  it('knows no closed job: a day’s sum may be more than that of the others', async () => {
+    for (const change of [
+      plus('CreditAccount', 'spent_today_credits', -3),
+      plus('CreditAccount', 'spent_today_credits', 5),
+      fields('CreditAccount', (account) => ({
+        spent_day: Number(account.spent_day) + 1,
+        spent_today_credits: new BN(0),
+      })),
+    ]) {
+      const { result } = await withAccount(scene.service.creditAccount, change, () => audit());
+      expect(result).toBe('holds');
+    }
   });
 
   it('compares with the given artifact', async () => {

@@ -17,7 +17,8 @@ const before = (sequence: bigint, ...events: object[]) =>
 
 describe('the balances before a change of a credit account', () => {
   it('are nothing right after its opening', () => {
-    expect(before(2n, opened)).toEqual({ availableCredits: 0n, lockedCredits: 0n });
+    const nothing = { availableCredits: 0n, lockedCredits: 0n, spentTodayCredits: 0n };
+    expect(before(2n, opened)).toEqual(nothing);
   });
 
   it('are those of the change before', () => {
@@ -32,6 +33,18 @@ describe('the balances before a change of a credit account', () => {
       availableCredits: 60n,
     });
     expect(before(4n, opened, bought, paid)).toEqual({ availableCredits: 60n, lockedCredits: 8n });
+  });
+
+  it('are with the day’s sum where an event says it', () => {
+    const locked = event('JobLocked', {
+      creditSequence: 3n,
+      availableCredits: 40n,
+      accountLockedCredits: 18n,
+      spentTodayCredits: 10n,
+    });
+    const all = { availableCredits: 40n, lockedCredits: 18n, spentTodayCredits: 10n };
+    expect(before(4n, opened, bought, locked)).toEqual(all);
+    expect(before(3n, opened, bought)?.spentTodayCredits).toBeUndefined();
   });
 
   it('are unknown across a gap, without any change, and for another account', () => {

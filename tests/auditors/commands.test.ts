@@ -33,8 +33,7 @@ beforeAll(async () => {
   scene = await createJobScene();
   folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
   [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
-  await scene.acknowledge(closed.address);
-  await scene.settle(closed.address);
+  await scene.complete(closed.address);
   await scene.acknowledge(settled.address);
   await scene.settle(settled.address);
   await scene.wait(200);
@@ -175,8 +174,10 @@ describe('svc verify', () => {
   it('finds a closed job by its wallet', async () => {
     const id = formatJobId(closed.idBytes);
     const wallet = scene.service.wallet.publicKey.toBase58();
-    const { code } = await runCli(onLedger('verify', id, '--wallet', wallet));
+    const { code, output } = await runCli(onLedger('verify', id, '--wallet', wallet));
     expect(code).toBe(0);
+    expect(output).toMatch(/│ 2 │ \d+ +│ \w+ +│ JobCompleted +│/);
+    expect(output).toMatch(/ signed the sha256 of the proof's 181 bytes\. +│ 2 +│/);
   });
 
   it.each([

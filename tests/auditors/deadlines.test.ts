@@ -26,6 +26,7 @@ function judge(rule: string, name: string, unixTime: bigint): string | undefined
   }));
   const record = {
     events,
+    steps: events,
     isComplete: true,
     creditEvents: [],
     now: LOCKED_AT,

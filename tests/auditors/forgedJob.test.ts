@@ -1,16 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
 import { createForgedScene, type ForgedScene, JOB_NAMES } from './forgedScene.ts';
-import { ENDING_FORGERIES } from './forgeries/ending.ts';
-import { LOCK_FORGERIES } from './forgeries/lock.ts';
-import { PROOF_FORGERIES } from './forgeries/proof.ts';
-import { SETTLEMENT_FORGERIES } from './forgeries/settlement.ts';
-
-const FORGERIES = [
-  ...LOCK_FORGERIES,
-  ...PROOF_FORGERIES,
-  ...SETTLEMENT_FORGERIES,
-  ...ENDING_FORGERIES,
-];
+import { FORGERIES } from './forgeries/all.ts';
+import { forgeEvent, set } from './forgeries/forge.ts';
 
 describe.each([0, 1] as const)('a forging node, with transactions of version %s,', (version) => {
   let scene: ForgedScene;
@@ -25,6 +17,14 @@ describe.each([0, 1] as const)('a forging node, with transactions of version %s,
       fails,
       unchecked: unchecked.toSorted(),
     });
+  });
+
+  it('is detected: the worker of the attempt that was completed', async () => {
+    const job = scene.jobs.acknowledged;
+    const another = set('worker', Keypair.generate().publicKey);
+    const { fails } = await scene.verify(job, forgeEvent('JobAcknowledged', another, job));
+    // Whether the account contradicts it depends on the second in which it was acknowledged.
+    expect(fails).toContain('work.assignment');
   });
 
   it('is tested against every rule about the ledger', async () => {

@@ -13,6 +13,11 @@ export const JOB_NAMES = [
   'refunded',
   'closed',
   'claimable',
+  'completed',
+  'retried',
+  'acknowledged',
+  'alone',
+  'repaid',
   'open',
 ] as const;
 export type JobName = (typeof JOB_NAMES)[number];
@@ -37,6 +42,7 @@ export async function createForgedScene(
   const locked = [
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
+    ...(await scene.lock({ count: 5, tokenLimit: 2_000 })),
   ];
   const jobs = Object.fromEntries(
     JOB_NAMES.map((name, index) => [name, locked[index]?.address]),
@@ -44,15 +50,27 @@ export async function createForgedScene(
   await scene.acknowledge(jobs.reassigned);
   await scene.acknowledge(jobs.reassigned, 2);
   await scene.settle(jobs.reassigned, { attempt: 2 });
-  for (const name of ['settled', 'upheld', 'closed'] as const) {
+  for (const name of ['settled', 'closed'] as const) {
     await scene.acknowledge(jobs[name]);
     await scene.settle(jobs[name]);
   }
+  await scene.acknowledge(jobs.alone);
+  await scene.prove(jobs.alone);
+  await scene.settle(jobs.alone);
+  for (const name of ['upheld', 'repaid'] as const) await scene.complete(jobs[name]);
+  for (const name of ['retried', 'acknowledged'] as const) await scene.acknowledge(jobs[name]);
+  await scene.completeTogether([
+    { job: jobs.completed, attempt: 1 },
+    { job: jobs.retried, attempt: 2 },
+    { job: jobs.acknowledged, attempt: 1 },
+  ]);
   await scene.fail(jobs.failed);
   // Before the verdict: a worker that was slashed is given no job.
   for (const name of ['expired', 'claimable'] as const) await scene.acknowledge(jobs[name]);
+  await scene.dispute(jobs.repaid);
   await scene.dispute(jobs.upheld);
   await scene.resolve(jobs.upheld, 'upheld_worker');
+  await scene.resolve(jobs.repaid, 'upheld_gateway');
   await scene.settle(jobs.expired);
   await scene.dispute(jobs.expired);
   await scene.disputeAsWallet(jobs.expired);

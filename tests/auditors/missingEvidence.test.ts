@@ -29,6 +29,9 @@ describe('a node that omits evidence', () => {
     { job: 'settled', hidden: 'JobLocked', unchecked: ['lock.price', 'settlement.charge'] },
     { job: 'settled', hidden: 'JobAcknowledged', unchecked: ['work.assignment'] },
     { job: 'settled', hidden: 'JobSettled', unchecked: ['proof.signature', 'settlement.share'] },
+    { job: 'completed', hidden: 'JobCompleted', unchecked: ['proof.signature', 'proof.hash'] },
+    { job: 'retried', hidden: 'JobAcknowledged', unchecked: [] },
+    { job: 'alone', hidden: 'JobProven', unchecked: ['proof.signature', 'proof.hash'] },
     { job: 'expired', hidden: 'JobDisputed', unchecked: ['dispute.expired', 'deadline.disputed'] },
     { job: 'expired', hidden: 'DisputeExpired', unchecked: ['dispute.expired'] },
     { job: 'closed', hidden: 'JobClosed', unchecked: ['account.state', 'account.closed'] },
@@ -99,11 +102,14 @@ describe('a node that omits evidence', () => {
     });
   });
 
-  it("cannot replace an event by another program's", async () => {
+  it.each([
+    ['settled', 'JobSettled'],
+    ['completed', 'JobCompleted'],
+  ] as const)("cannot replace an event by another program's: %s", async (job, name) => {
     const found = await scene.verify(
-      scene.jobs.settled,
-      inTransactionOf('JobSettled', (transaction) => {
-        for (const event of eventInstructions(transaction, 'JobSettled')) event.programIdIndex = 0;
+      scene.jobs[job],
+      inTransactionOf(name, (transaction) => {
+        for (const event of eventInstructions(transaction, name)) event.programIdIndex = 0;
       }),
     );
     expect(found.fails).toEqual(['history.authenticity']);

@@ -6,24 +6,14 @@ import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
 import { addresses } from '../../testing/ledger/jobScene.ts';
 import { findingsOf } from './findings.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES, type JobName } from './forgedScene.ts';
-import { ENDING_FORGERIES } from './forgeries/ending.ts';
+import { FORGERIES } from './forgeries/all.ts';
 import {
   eventInstructions,
   flipByte,
   inTransactionOf,
   ofUnknownVersion,
 } from './forgeries/forge.ts';
-import { LOCK_FORGERIES } from './forgeries/lock.ts';
 import type { TransactionJson } from './forgeries/node.ts';
-import { PROOF_FORGERIES } from './forgeries/proof.ts';
-import { SETTLEMENT_FORGERIES } from './forgeries/settlement.ts';
-
-const FORGERIES = [
-  ...LOCK_FORGERIES,
-  ...PROOF_FORGERIES,
-  ...SETTLEMENT_FORGERIES,
-  ...ENDING_FORGERIES,
-];
 
 /** What may be missing where the signed bytes are not known. */
 const UNCERTAIN = ['history.signatures', 'settlement.signer', 'dispute.amended', 'proof.signature'];
@@ -48,6 +38,7 @@ const CHECKED = { result: 'holds', fails: [], unchecked: [] };
 
 describe('a transaction of an unknown version', () => {
   it.each<[JobName, string]>([
+    ['alone', 'JobProven'],
     ['refunded', 'JobRefunded'],
     ['expired', 'DisputeExpired'],
     ['closed', 'JobClosed'],
@@ -61,6 +52,7 @@ describe('a transaction of an unknown version', () => {
     ['settled', 'JobLocked', []],
     ['settled', 'JobAcknowledged', []],
     ['settled', 'JobSettled', ['settlement.signer']],
+    ['completed', 'JobCompleted', ['settlement.signer']],
     ['failed', 'JobFailed', []],
     ['expired', 'JobDisputed', []],
     ['expired', 'DisputeAmended', ['dispute.amended']],
@@ -110,26 +102,28 @@ describe('a transaction of an unknown form', () => {
       },
     });
 
-  it('shows by its accounts and its calls what happened to the job', async () => {
-    expect(
-      await verify(
-        'settled',
-        messageOf(({ accountKeys }) => ({ accountKeys })),
-      ),
-    ).toMatchObject({
+  it.each([
+    ['settled', 'JobSettled'],
+    ['completed', 'JobCompleted'],
+  ] as const)('shows by its accounts and its calls what happened: %s', async (job, event) => {
+    const forgery = messageOf(({ accountKeys }) => ({ accountKeys }), event);
+    expect(await verify(job, forgery)).toMatchObject({
       result: 'not_checkable',
       fails: [],
-      unchecked: ['history.signatures', 'proof.key', 'proof.signature', 'settlement.signer'],
+      unchecked: ['history.signatures', 'proof.signature', 'settlement.signer'],
     });
   });
 
-  it('leaves open on which evidence a verdict rests', async () => {
-    const forgery = messageOf(({ accountKeys }) => ({ accountKeys }), 'DisputeResolved');
-    expect(await verify('upheld', forgery)).toMatchObject({
-      fails: [],
-      unchecked: ['dispute.evidence', 'history.signatures'],
-    });
-  });
+  it.each(['upheld', 'repaid'] as const)(
+    'leaves open on which evidence a verdict rests: %s',
+    async (job) => {
+      const forgery = messageOf(({ accountKeys }) => ({ accountKeys }), 'DisputeResolved');
+      expect(await verify(job, forgery)).toMatchObject({
+        fails: [],
+        unchecked: ['dispute.evidence', 'history.signatures'],
+      });
+    },
+  );
 
   it('leaves a gap where it shows no accounts', async () => {
     const { fails, unchecked } = await verify(

@@ -6,7 +6,7 @@ import {
   formatReceipt,
   PROGRAM_ID,
   receiptMessage,
-  sign,
+  signHashed,
 } from '../../programs/client/index.ts';
 import { conclude } from '../../programs/client/verify/check.ts';
 import type { ClientEvidence } from '../../programs/client/verify/job/evidence.ts';
@@ -24,7 +24,8 @@ import {
 const DAY_SECONDS = 86_400;
 const NAMES = [
   ...['settled', 'long', 'reassigned', 'failed', 'refunded', 'rejected', 'upheldGateway'],
-  ...['upheldWorker', 'upheldAgain', 'unborne', 'expired', 'claimable', 'closed', 'open'],
+  ...['upheldWorker', 'upheldAgain', 'unborne', 'expired', 'claimable', 'closed'],
+  ...['completed', 'retried', 'open'],
 ] as const;
 
 let scene: JobScene;
@@ -36,10 +37,11 @@ beforeAll(async () => {
   const [long] = await scene.lock({ count: 1, tokenLimit: 10_000 });
   const locked = await scene.lock({ count: 6, tokenLimit: 2_000 });
   const more = await scene.lock({ count: 6, tokenLimit: 2_000 });
+  const others = await scene.lock({ count: 2, tokenLimit: 2_000 });
   const byName = Object.fromEntries(
     NAMES.filter((name) => name !== 'long' && name !== 'open').map((name, index) => [
       name,
-      [...locked, ...more][index],
+      [...locked, ...more, ...others][index],
     ]),
   );
   jobs = { ...byName, long } as typeof jobs;
@@ -54,10 +56,16 @@ beforeAll(async () => {
   await scene.settle(reassigned.address, { attempt: 3 });
   await scene.acknowledge(jobs.long.address);
   await scene.settle(jobs.long.address, { tokens: 9_000 });
-  for (const { address } of [settled, rejected, upheldGateway, ...againstWorker, expired, closed]) {
+  for (const { address } of [settled, upheldGateway, upheldWorker, expired]) {
     await scene.acknowledge(address);
     await scene.settle(address);
   }
+  const { completed, retried } = jobs;
+  for (const { address } of [completed, rejected, upheldAgain, unborne, closed]) {
+    await scene.complete(address);
+  }
+  await scene.acknowledge(retried.address);
+  await scene.complete(retried.address, { attempt: 3 });
   for (const { address } of [rejected, upheldGateway, upheldWorker, upheldAgain, expired]) {
     await scene.dispute(address);
   }
@@ -105,6 +113,8 @@ describe('a job in order', () => {
     { name: 'long', status: 'settled', charged: 36n, holding: [...SETTLED, 'account.state'] },
     { name: 'reassigned', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
     { name: 'claimable', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
+    { name: 'completed', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
+    { name: 'retried', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.state'] },
     { name: 'closed', status: 'settled', charged: 3n, holding: [...SETTLED, 'account.closed'] },
     {
       name: 'failed',
@@ -158,6 +168,18 @@ describe('a job in order', () => {
     },
   );
 
+  it('has the worker of its only attempt, and of its last one', async () => {
+    for (const { address } of [jobs.settled, jobs.completed, jobs.retried]) {
+      const { job } = await verify(address);
+      expect(job.worker).toBe(scene.service.worker.toBase58());
+    }
+    const attempts = async ({ address }: LockedJob) =>
+      (await verify(address)).checks.find(({ name }) => name === 'work.attempts')?.detail;
+    const worker = scene.service.worker.toBase58();
+    expect(await attempts(jobs.completed)).toBe(`Attempt 1: ${worker}.`);
+    expect(await attempts(jobs.retried)).toBe(`Attempt 1: ${worker}, 3: ${worker}.`);
+  });
+
   it('reports pay that cannot be paid as claimable', async () => {
     const { checks } = await verify(jobs.claimable.address);
     const payment = checks.find(({ name }) => name === 'settlement.worker_payment');
@@ -178,7 +200,7 @@ describe("the client's evidence", () => {
   const receiptBy = (signer: Keypair, job: PublicKey, outputHash: Uint8Array) =>
     formatReceipt(
       signer.publicKey,
-      sign(receiptMessage({ programId: PROGRAM_ID, job, outputHash }), signer),
+      signHashed(receiptMessage({ programId: PROGRAM_ID, job, outputHash }), signer),
     );
   const HASH = createHash('sha256').update(OUTPUT).digest();
 
@@ -298,10 +320,13 @@ describe('a job is found', () => {
     expect(await locate(address.toBase58())).toEqual(address);
   });
 
-  it('by the signature of its settlement', async () => {
-    const { events } = await verify(jobs.closed.address);
-    const settled = events.find(({ name }) => name === 'JobSettled');
-    expect(await locate(settled?.transaction.signature ?? '')).toEqual(jobs.closed.address);
+  it.each([
+    ['settled', 'JobSettled'],
+    ['closed', 'JobCompleted'],
+  ] as const)('by the signature of its settlement: %s', async (job, event) => {
+    const { events } = await verify(jobs[job].address);
+    const settled = events.find(({ name }) => name === event);
+    expect(await locate(settled?.transaction.signature ?? '')).toEqual(jobs[job].address);
   });
 
   it('not by the signature of a transaction that changed several jobs', async () => {

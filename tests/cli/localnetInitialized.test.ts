@@ -47,8 +47,8 @@ describe('svc localnet --initialized', () => {
     const { keys, workers, ...described } = JSON.parse(readFileSync(file, 'utf8'));
     expect(described.rpcUrl).toBe(rpcUrl);
     const connection = new Connection(rpcUrl, 'confirmed');
-    const [authority, signer, wallet, feePayer] = [
-      ...[keys.authority, keys.signer, keys.wallet, keys.feePayers[0]].map(keyOf),
+    const [authority, signer, wallet] = [
+      ...[keys.authority, keys.signer, keys.wallet].map(keyOf),
     ] as [Keypair, Keypair, Keypair, Keypair];
     const gateway = new PublicKey(described.gateway);
     const creditAccount = addresses.creditAccount(wallet.publicKey);
@@ -68,7 +68,7 @@ describe('svc localnet --initialized', () => {
     const nowMs = Number(await readClockSeconds(connection)) * 1_000;
     const { bytes: jobId, address } = createJobId({ nowMs, creditAccount });
     const lock = jobLock({
-      payer: feePayer.publicKey,
+      payer: signer.publicKey,
       signer: signer.publicKey,
       gateway,
       wallet: wallet.publicKey,
@@ -77,7 +77,7 @@ describe('svc localnet --initialized', () => {
       tokenLimit: 500,
       maxCredits: BigInt(model?.creditsPerRequest ?? 0),
     });
-    await submit({ rpc: connectPooledRpc({ url: rpcUrl }), authority: feePayer }, [lock], [signer]);
+    await submit({ rpc: connectPooledRpc({ url: rpcUrl }), authority: signer }, [lock]);
     const job = await fetchJob(connection, address);
     expect(job?.status).toBe('pending');
     expect(await fetchCreditAccount(connection, creditAccount)).toMatchObject({

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
@@ -13,6 +14,7 @@ import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/l
 
 const NEVER_MS = 3_600_000;
 const TOO_MUCH = 1e17;
+const LANDED: SendResult = { status: 'landed', signature: 'a signature', slot: 2 };
 const REFUSAL = { name: '{"Custom":1}', code: null };
 
 const payee = Keypair.generate();
@@ -39,9 +41,7 @@ afterAll(async () => {
 function batcher(options: Partial<Parameters<typeof createBatcher>[0]> = {}): Batcher {
   return createBatcher({
     sender,
-    maxInstructions: 6,
     lingerMs: NEVER_MS,
-    computeUnitLimitEach: 1_000,
     ...options,
   });
 }
@@ -52,8 +52,12 @@ function item(key: string, second = 1, to: PublicKey = payee.publicKey) {
   lamports += 1;
   const payment = (amount: number) =>
     SystemProgram.transfer({ fromPubkey, toPubkey: to, lamports: amount });
-  return { key, signers: [], instructions: [payment(lamports), payment(second)] };
+  const costs = Array(2).fill({ computeUnits: 500, calls: 1 });
+  return { key, signers: [], costs, instructions: [payment(lamports), payment(second)] };
 }
+
+/** It pays an account that does not exist yet. */
+const itemOfNewcomer = (key: string) => item(key, 1e9, Keypair.generate().publicKey);
 
 /** A sender whose ledger says this of a transaction with so many instructions. */
 function answering(answer: (count: number) => SendResult): Sender {
@@ -82,14 +86,14 @@ describe('the batcher', () => {
     expect(signatures([await first, ...others]).size).toBe(2);
   });
 
-  it('sends at once when a transaction is full', async () => {
-    const batch = batcher({ sendsWhenIdle: false, maxInstructions: 2 });
+  it('sends at once what is as many as may share a transaction', async () => {
+    const batch = batcher({ idleLingerMs: NEVER_MS, itemsMax: 2 });
     const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((key) => batch.add(item(key))));
     expect(signatures(outcomes).size).toBe(2);
   });
 
   it('waits at most for its linger time', async () => {
-    const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
+    const batch = batcher({ idleLingerMs: 30 });
     const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
     expect(signatures(outcomes).size).toBe(1);
   });
@@ -154,24 +158,85 @@ describe('the batcher', () => {
     expect(new Set(signaturesLater).size).toBe(1);
   });
 
-  it('splits what does not fit into one transaction', async () => {
-    const batch = batcher({ maxInstructions: 40 });
+  it('puts what does not fit into further transactions', async () => {
+    const batch = batcher();
     const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
-        batch.add(item(`${index}`, 1e9, Keypair.generate().publicKey)),
-      ),
+      Array.from({ length: 30 }, (_, index) => batch.add(itemOfNewcomer(`${index}`))),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('landed'));
     expect(signatures(outcomes).size).toBeGreaterThan(1);
   });
 
+  it('splits what turns out not to fit', async () => {
+    const room = { feePayer: payee.publicKey, take: () => true, isFullFor: () => false };
+    const batch = batcher({ sender: { ...sender, room: () => room } });
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => batch.add(itemOfNewcomer(`${index}`))),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('landed'));
+    expect(signatures(outcomes).size).toBeGreaterThan(1);
+  });
+
+  it('sends what fills a transaction while others are in flight', async () => {
+    const released = Promise.withResolvers<SendResult>();
+    const counts: number[] = [];
+    const busy: Sender = {
+      ...answering((count) => {
+        counts.push(count);
+        return LANDED;
+      }),
+    };
+    const { send } = busy;
+    busy.send = async (sending) => {
+      await send(sending);
+      return counts.length === 1 ? released.promise : LANDED;
+    };
+    const batch = batcher({ sender: busy });
+    const first = batch.add(item('first'));
+    await turn();
+    // Each brings no key that is not there already, so that bytes alone bound their number.
+    const others = Array.from({ length: 60 }, (_, index) => batch.add(item(`${index}`)));
+    await turn();
+    expect(counts.length).toBeGreaterThan(1);
+    released.resolve(LANDED);
+    expect(await Promise.all([first, ...others])).toEqual(Array(61).fill(LANDED));
+  });
+
+  it('takes the companions first that share its keys', async () => {
+    const batch = batcher({ idleLingerMs: 30 });
+    const stranger = () => itemOfNewcomer('stranger');
+    const outcomes = await Promise.all([
+      batch.add(item('first')),
+      ...Array.from({ length: 20 }, () => batch.add(stranger())),
+      batch.add(item('second')),
+    ]);
+    expect(outcomes.at(-1)?.signature).toBe(outcomes[0]?.signature);
+    expect(signatures(outcomes).size).toBe(2);
+  });
+
+  it('sends each of the others alone after a fault in a block', async () => {
+    const counts: number[] = [];
+    const inBlock: SendResult = {
+      ...{ status: 'failed', signature: 'a signature', slot: 1 },
+      error: { name: 'WrongJobStatus', code: 6_001, instructionIndex: 0 },
+    };
+    const batch = batcher({
+      sender: answering((count) => {
+        counts.push(count);
+        return count > 2 ? inBlock : LANDED;
+      }),
+    });
+    const outcomes = await Promise.all(['a', 'b', 'c'].map((key) => batch.add(item(key))));
+    expect(outcomes).toMatchObject([{ error: { name: 'WrongJobStatus' } }, LANDED, LANDED]);
+    expect(counts).toEqual([6, 2, 2]);
+  });
+
   it('sends alone an item that an earlier item may have made fail', async () => {
-    const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 2 };
     const error = { ...REFUSAL, instructionIndex: 2 };
     const refused: SendResult = { status: 'failed', signature: null, slot: 1, error };
-    const batch = batcher({ sender: answering((count) => (count > 2 ? refused : landed)) });
+    const batch = batcher({ sender: answering((count) => (count > 2 ? refused : LANDED)) });
     const outcomes = await Promise.all(['a', 'b'].map((key) => batch.add(item(key))));
-    expect(outcomes).toEqual([landed, landed]);
+    expect(outcomes).toEqual([LANDED, LANDED]);
   });
 
   it.each(['AccountNotFound', 'WouldExceedMaxBlockCostLimit'])(
@@ -194,7 +259,7 @@ describe('the batcher', () => {
   );
 
   it('returns an unsent item once', async () => {
-    const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
+    const batch = batcher({ idleLingerMs: 30 });
     const taken = batch.add(item('taken'));
     const kept = batch.add(item('kept'));
     expect(batch.take('taken')).toBe(true);
@@ -205,13 +270,13 @@ describe('the batcher', () => {
   });
 
   it('omits items that were withdrawn before signing', async () => {
-    const batch = batcher({ sendsWhenIdle: false, lingerMs: 30 });
-    const withdrawal = new AbortController();
-    const withdrawn = batch.add({ ...item('withdrawn'), signal: withdrawal.signal });
+    const batch = batcher({ idleLingerMs: 30 });
+    let isWanted = true;
+    const withdrawn = batch.add({ ...item('withdrawn'), isWanted: () => isWanted });
     const ended = expect(withdrawn).rejects.toBeInstanceOf(WithdrawnError);
     const newcomer = Keypair.generate().publicKey;
     const kept = batch.add(item('kept', 1e9, newcomer));
-    withdrawal.abort();
+    isWanted = false;
     expect((await kept).status).toBe('landed');
     await ended;
   });
@@ -220,14 +285,14 @@ describe('the batcher', () => {
     const batch = batcher();
     const payer = ledger.payer.publicKey;
     const lamportsBefore = await ledger.connection.getBalance(payer);
-    const signal = AbortSignal.abort();
-    const ends = ['a', 'b'].map((key) => batch.add({ ...item(key), signal }));
+    const isWanted = () => false;
+    const ends = ['a', 'b'].map((key) => batch.add({ ...item(key), isWanted }));
     for (const { status } of await Promise.allSettled(ends)) expect(status).toBe('rejected');
     expect(await ledger.connection.getBalance(payer)).toBe(lamportsBefore);
   });
 
   it('abandons waiting items when it is closed', async () => {
-    const batch = batcher({ sendsWhenIdle: false });
+    const batch = batcher({ idleLingerMs: NEVER_MS });
     const waiting = batch.add(item('waiting'));
     batch.close();
     await expect(waiting).rejects.toMatchObject({

@@ -12,12 +12,10 @@ import { findChromium } from '../../testing/browser.ts';
 import { addresses, OUTPUT } from '../../testing/ledger/jobScene.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createForgedScene, type ForgedScene, JOB_NAMES } from '../auditors/forgedScene.ts';
-import { ENDING_FORGERIES } from '../auditors/forgeries/ending.ts';
+import { FORGERIES } from '../auditors/forgeries/all.ts';
 import { type ForgeryCase, ofUnknownVersion } from '../auditors/forgeries/forge.ts';
 import { LOCK_FORGERIES } from '../auditors/forgeries/lock.ts';
 import type { Forgery, TransactionJson } from '../auditors/forgeries/node.ts';
-import { PROOF_FORGERIES } from '../auditors/forgeries/proof.ts';
-import { SETTLEMENT_FORGERIES } from '../auditors/forgeries/settlement.ts';
 import {
   type Bundle,
   bundleForBrowser,
@@ -30,12 +28,6 @@ import { ARTIFACT, describeChecks } from './browserProgram.ts';
 
 type Verification = typeof import('../../programs/client/verify/index.ts');
 
-const FORGERIES = [
-  ...LOCK_FORGERIES,
-  ...PROOF_FORGERIES,
-  ...SETTLEMENT_FORGERIES,
-  ...ENDING_FORGERIES,
-];
 const GZIP_BYTES_MAX = 80_000;
 const random = createRandom();
 const chromiumPath = findChromium(process.env);

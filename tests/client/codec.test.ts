@@ -3,15 +3,18 @@ import { accountFilter } from '../../programs/client/accounts.ts';
 import {
   ACCOUNT_KINDS,
   accountFieldOffset,
+  accountPosition,
   accountSize,
   DISCRIMINATOR_BYTES,
+  decodeArguments,
   decodeStruct,
   PROGRAM_EVENTS,
 } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
+import type { Field } from '../../programs/client/interface.ts';
 import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
-import { randomStruct } from './randomValue.ts';
+import { randomFields, randomStruct } from './randomValue.ts';
 
 const random = createRandom();
 const ROUNDS = 20;
@@ -99,6 +102,51 @@ describe(`our decoder, compared with Anchor’s coder (seed ${random.seed})`, ()
     const decoded = decodeStruct('JobProven', bytes);
     bytes.fill(0);
     expect(decoded).toEqual(data);
+  });
+});
+
+describe(`the arguments of an instruction (seed ${random.seed})`, () => {
+  const encodeArguments = (name: string) => {
+    const args = idl.instructions.find((item) => item.name === name)?.args as Field[];
+    const { data, forCoder } = randomFields(args, random);
+    return { data, bytes: coder.instruction.encode(name, forCoder) };
+  };
+
+  it.each(idl.instructions.map(({ name }) => name))(
+    'are read as Anchor’s coder writes them: %s',
+    (name) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { data, bytes } = encodeArguments(name);
+        expect(decodeArguments(name, bytes)).toStrictEqual(data);
+      }
+      const { bytes } = encodeArguments(name);
+      for (const wrong of [bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.alloc(1)])]) {
+        // Without its last byte a call of no arguments is no such call.
+        if (wrong.length < DISCRIMINATOR_BYTES)
+          expect(decodeArguments(name, wrong)).toBeUndefined();
+        else expect(() => decodeArguments(name, wrong)).toThrow();
+      }
+    },
+  );
+
+  it('are not read from another instruction, or from nothing', () => {
+    const { bytes } = encodeArguments('job_complete');
+    expect(decodeArguments('job_settle', bytes)).toBeUndefined();
+    expect(decodeArguments('job_complete', bytes.subarray(1))).toBeUndefined();
+    expect(decodeArguments('job_complete', new Uint8Array())).toBeUndefined();
+  });
+
+  it('are asked for by a name that the program has', () => {
+    expect(() => decodeArguments('job_finish', new Uint8Array())).toThrow('no instruction');
+    expect(() => accountPosition('job_finish', 'job')).toThrow('no instruction');
+    expect(() => accountPosition('job_prove', 'treasury')).toThrow('takes no account');
+  });
+
+  it('stand beside accounts at fixed places', () => {
+    expect(accountPosition('job_prove', 'job')).toBe(0);
+    expect(accountPosition('job_settle', 'job')).toBe(3);
+    expect(accountPosition('job_complete', 'job')).toBe(3);
+    expect(accountPosition('dispute_resolve', 'job')).toBe(3);
   });
 });
 

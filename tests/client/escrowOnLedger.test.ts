@@ -6,13 +6,13 @@ import {
   createAddresses,
   createJobId,
   decodeEvents,
-  ed25519Instruction,
   fetchAllJobs,
   fetchCreditAccount,
   fetchJob,
   fetchModel,
   fetchWorker,
   jobAcknowledge,
+  jobComplete,
   jobLock,
   jobProve,
   jobRefund,
@@ -20,10 +20,11 @@ import {
   modelText,
   PROGRAM_ID,
   proofMessage,
-  sign,
+  signHashed,
   workerModels,
 } from '../../programs/client/index.ts';
 import {
+  COSTS,
   createBatcher,
   createLedgerClock,
   createSender,
@@ -42,6 +43,7 @@ import {
 
 const LOCK_CREDITS = 8n;
 const COMPUTE_UNITS = 60_000;
+const REQUEST_COMMITMENT = Uint8Array.from({ length: 32 }, (_, index) => index);
 const OUTPUT_HASH = createHash('sha256').update('the whole answer').digest();
 const addresses = createAddresses();
 
@@ -98,31 +100,24 @@ function acknowledge({ address: job }: TestJob): TransactionInstruction {
   return jobAcknowledge({ signer: hotSigner.publicKey, gateway, job, worker, attempt: 1 });
 }
 
-function prove({ address: job }: TestJob, ed25519InstructionIndex: number): TransactionInstruction {
-  return jobProve({
-    job,
-    worker: service.worker,
-    ed25519InstructionIndex,
-    outputHash: OUTPUT_HASH,
-    promptTokens: 10,
-    completionTokens: 600,
-  });
+/** The worker's proof of a job's answer, signed. */
+function proofOf({ address: job }: TestJob) {
+  const { worker, proofKey } = service;
+  const proof = {
+    ...{ job, worker, attempt: 1, outputHash: OUTPUT_HASH, promptTokens: 10 },
+    ...{ completionTokens: 600, requestCommitment: REQUEST_COMMITMENT },
+  };
+  const message = proofMessage({ programId: PROGRAM_ID, ...proof });
+  return { ...proof, signature: signHashed(message, proofKey) };
 }
 
-/** The worker's proof of `job`, verified. */
-function verification({ address: job }: TestJob): TransactionInstruction {
-  const message = proofMessage({
-    programId: PROGRAM_ID,
-    job,
-    worker: service.worker,
-    attempt: 1,
-    outputHash: OUTPUT_HASH,
-    promptTokens: 10,
-    completionTokens: 600,
-  });
-  const { proofKey } = service;
-  const signature = sign(message, proofKey);
-  return ed25519Instruction({ publicKey: proofKey.publicKey, message, signature });
+/** Who settles a job, for what was delivered. */
+async function settlementOf() {
+  const { hotSigner, gateway, creditAccount, worker } = service;
+  const account = await fetchWorker(ledger.connection, worker);
+  const workerPayout = account?.payout as PublicKey;
+  const signer = hotSigner.publicKey;
+  return { signer, gateway, creditAccount, worker, workerPayout, countedTokens: 599 };
 }
 
 function send(instructions: TransactionInstruction[]): Promise<SendResult> {
@@ -176,28 +171,49 @@ describe('a job on the ledger', () => {
   it('is acknowledged, proven and settled in one transaction', async () => {
     const job = newJob();
     await send([job.lock]);
-    const worker = await fetchWorker(ledger.connection, service.worker);
+    const settlement = await settlementOf();
     const outcome = await send([
       acknowledge(job),
-      verification(job),
-      prove(job, 1),
-      jobSettle({
-        signer: service.hotSigner.publicKey,
-        gateway: service.gateway,
-        job: job.address,
-        creditAccount: service.creditAccount,
-        worker: service.worker,
-        workerPayout: worker?.payout as PublicKey,
-        deliveredHash: OUTPUT_HASH,
-        countedTokens: 599,
-      }),
+      jobProve(proofOf(job)),
+      jobSettle({ ...settlement, job: job.address, deliveredHash: OUTPUT_HASH }),
     ]);
     expect(outcome.status).toBe('landed');
     const events = await eventsOf(outcome);
     expect(events.map(({ name, instructionIndex }) => [name, instructionIndex])).toEqual([
       ['JobAcknowledged', 0],
-      ['JobProven', 2],
-      ['JobSettled', 3],
+      ['JobProven', 1],
+      ['JobSettled', 2],
+    ]);
+    expect(await statusOf(job)).toBe('settled');
+  });
+
+  it('is completed by one instruction, whose event has all of it', async () => {
+    const job = newJob();
+    await send([job.lock]);
+    const settlement = await settlementOf();
+    const proof = proofOf(job);
+    const forged = { ...proof, requestCommitment: OUTPUT_HASH };
+    expect(await send([jobComplete({ ...settlement, ...forged })])).toMatchObject({
+      error: { name: 'SignatureInvalid' },
+    });
+    const outcome = await send([jobComplete({ ...settlement, ...proof })]);
+    expect(outcome.status).toBe('landed');
+    const { signature: _, outputHash, requestCommitment, ...others } = proof;
+    const events = await eventsOf(outcome);
+    expect(events).toMatchObject([
+      {
+        name: 'JobCompleted',
+        data: {
+          ...others,
+          outputHash: Uint8Array.from(outputHash),
+          requestCommitment,
+          jobSequence: 2,
+          proofKey: service.proofKey.publicKey,
+          settledBy: service.hotSigner.publicKey,
+          countedTokens: 599,
+          chargedCredits: 3n,
+        },
+      },
     ]);
     expect(await statusOf(job)).toBe('settled');
   });
@@ -214,16 +230,14 @@ describe('a job on the ledger', () => {
 
   it('does not fail other locks of its batch', async () => {
     const { hotSigner } = service;
-    const batcher = createBatcher({
-      sender,
-      maxInstructions: 6,
-      lingerMs: 1_000,
-      computeUnitLimitEach: COMPUTE_UNITS,
-    });
+    const batcher = createBatcher({ sender, lingerMs: 1_000 });
     const jobs = [newJob(), newJob({ maxCredits: 1n }), newJob()];
     const outcomes = await Promise.all(
       jobs.map(({ lock }, index) =>
-        batcher.add({ instructions: [lock], signers: [hotSigner], key: `wallet ${index}` }),
+        batcher.add({
+          ...{ instructions: [lock], costs: [COSTS.job_lock] },
+          ...{ signers: [hotSigner], key: `wallet ${index}` },
+        }),
       ),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'failed', 'landed']);

@@ -21,17 +21,17 @@ function createTurns() {
 }
 
 describe('fee payers', () => {
-  it('take turns', () => {
-    expect(createTurns().counts(300)).toEqual([100, 100, 100]);
+  it('have the first one pay', () => {
+    expect(createTurns().counts(30)).toEqual([30, 0, 0]);
   });
 
-  it('share evenly the turns of one that could not pay, for a minute', () => {
+  it('have the next one pay for a minute when the first could not', () => {
     const { payers, counts, advanceMs } = createTurns();
     expect(payers.passOver(keys[0])).toBe(true);
     expect(payers.passOver(keys[0])).toBe(false);
-    expect(counts(300)).toEqual([0, 150, 150]);
+    expect(counts(30)).toEqual([0, 30, 0]);
     advanceMs(60_000);
-    expect(counts(300)).toEqual([100, 100, 100]);
+    expect(counts(30)).toEqual([30, 0, 0]);
   });
 
   it('are reported once a minute while they cannot pay', () => {

@@ -41,11 +41,11 @@ const instructions = idl.instructions as IdlInstruction[];
 const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
 
 describe(`instruction builders (seed ${random.seed})`, () => {
-  it('exist once for each instruction, and for signatures and verdicts', () => {
+  it('exist once for each instruction, and for verdicts', () => {
     expect(Object.keys(build).toSorted()).toEqual(
       [
-        'ed25519Instruction',
-        'verdictInstructions',
+        'evidenceArguments',
+        'verdictInstruction',
         ...instructions.map(({ name }) => camelCase(name)),
       ].toSorted(),
     );
@@ -183,6 +183,7 @@ describe('the vocabulary', () => {
       [
         ...['none', 'worker_error', 'proof_missing', 'proof_invalid', 'output_mismatch'],
         ...['empty_output', 'client_gone', 'lock_late', 'context_length_exceeded'],
+        ...['lease_lost', 'orphaned'],
       ],
     ]);
     expect([WORKER_STATUSES, CLAIMANT_KINDS]).toEqual([

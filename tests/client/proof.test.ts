@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, PublicKey } from '@solana/web3.js';
-import { ed25519Instruction } from '../../programs/client/instructions.ts';
 import {
   formatReceipt,
+  parseProof,
   parseReceipt,
+  parseReceiptMessage,
   proofMessage,
   receiptMessage,
   sign,
+  signHashed,
+  signHashedBy,
+  verifyHashed,
   verifySignature,
   workerRequestMessage,
 } from '../../programs/client/proof.ts';
@@ -17,6 +22,7 @@ const key = () => new PublicKey(random.bytes(32));
 const keypair = Keypair.fromSeed(random.bytes(32));
 const [programId, job, worker] = [key(), key(), key()];
 const outputHash = random.bytes(32);
+const requestCommitment = random.bytes(32);
 const proof = {
   programId,
   job,
@@ -25,10 +31,11 @@ const proof = {
   attempt: 3,
   promptTokens: 0x01020304,
   completionTokens: 0xfffffffe,
+  requestCommitment,
 };
 
 describe(`signed messages (seed ${random.seed})`, () => {
-  it('lay out a proof in 149 bytes', () => {
+  it('lay out a proof in 181 bytes', () => {
     expect(Buffer.from(proofMessage(proof))).toEqual(
       Buffer.concat([
         Buffer.from('svc-proof-v1', 'ascii'),
@@ -39,9 +46,10 @@ describe(`signed messages (seed ${random.seed})`, () => {
         outputHash,
         Buffer.from([4, 3, 2, 1]),
         Buffer.from([0xfe, 0xff, 0xff, 0xff]),
+        requestCommitment,
       ]),
     );
-    expect(proofMessage(proof)).toHaveLength(149);
+    expect(proofMessage(proof)).toHaveLength(181);
   });
 
   it('lay out a delivery receipt in 111 bytes', () => {
@@ -74,10 +82,50 @@ describe(`signed messages (seed ${random.seed})`, () => {
   });
 
   it('refuse a hash of another length, and numbers out of range', () => {
-    expect(() => proofMessage({ ...proof, outputHash: random.bytes(31) })).toThrow('32 bytes');
+    const short = random.bytes(31);
+    expect(() => proofMessage({ ...proof, outputHash: short })).toThrow('32 bytes');
+    expect(() => proofMessage({ ...proof, requestCommitment: short })).toThrow('32 bytes');
+    expect(() => receiptMessage({ programId, job, outputHash: short })).toThrow('32 bytes');
     expect(() => proofMessage({ ...proof, attempt: 256 })).toThrow('out of range');
     expect(() => proofMessage({ ...proof, promptTokens: 2 ** 32 })).toThrow('out of range');
     expect(() => proofMessage({ ...proof, completionTokens: -1 })).toThrow('out of range');
+  });
+
+  it('are read again: a proof', () => {
+    const message = proofMessage(proof);
+    const { attempt: _, programId: _id, job: _job, worker: _worker, ...output } = proof;
+    expect(parseProof(message)).toEqual({ subject: message.subarray(0, 109), ...output });
+    // Of a proof about the same attempt only the output may differ.
+    const other = proofMessage({ ...proof, outputHash: random.bytes(32) });
+    expect(parseProof(other)?.subject).toEqual(message.subarray(0, 109));
+  });
+
+  it('are read again: a delivery receipt', () => {
+    const message = receiptMessage({ programId, job, outputHash });
+    expect(parseReceiptMessage(message)).toEqual({
+      subject: message.subarray(0, 79),
+      outputHash,
+    });
+  });
+
+  it('are not read from bytes of another form', () => {
+    for (const [message, parse] of [
+      [proofMessage(proof), parseProof],
+      [receiptMessage({ programId, job, outputHash }), parseReceiptMessage],
+    ] as const) {
+      for (const other of [
+        message.subarray(0, -1),
+        Uint8Array.of(...message, 0),
+        message.with(0, 0),
+        message.with(11, 0),
+        new Uint8Array(message.length),
+        new Uint8Array(),
+      ]) {
+        expect(parse(other)).toBeUndefined();
+      }
+    }
+    expect(parseProof(receiptMessage({ programId, job, outputHash }))).toBeUndefined();
+    expect(parseReceiptMessage(proofMessage(proof))).toBeUndefined();
   });
 
   it('verify only with their own key, text and signature', () => {
@@ -99,34 +147,51 @@ describe(`signed messages (seed ${random.seed})`, () => {
 
   it('have the same signatures as in web3.js', () => {
     const message = random.bytes(100);
-    const instruction = Ed25519Program.createInstructionWithPrivateKey({
+    const { data } = Ed25519Program.createInstructionWithPrivateKey({
       privateKey: keypair.secretKey,
       message,
     });
-    const signature = sign(message, keypair);
-    expect(ed25519Instruction({ publicKey: keypair.publicKey, message, signature })).toEqual(
-      instruction,
-    );
+    expect(Buffer.from(sign(message, keypair))).toEqual(data.subarray(48, 112));
   });
 });
 
-describe('the precompile instruction', () => {
-  it('has one signature, its parts at fixed offsets, and refers only to itself', () => {
-    const message = proofMessage(proof);
-    const signature = sign(message, keypair);
-    const { data, keys } = ed25519Instruction({ publicKey: keypair.publicKey, message, signature });
-    expect(keys).toEqual([]);
-    expect([data[0], data[1]]).toEqual([1, 0]);
-    const offsets = Array.from({ length: 7 }, (_, index) => data.readUInt16LE(2 + 2 * index));
-    expect(offsets).toEqual([48, 0xffff, 16, 0xffff, 112, 149, 0xffff]);
-    expect(data.subarray(16, 48)).toEqual(keypair.publicKey.toBuffer());
-    expect(data.subarray(48, 112)).toEqual(Buffer.from(signature));
-    expect(data.subarray(112)).toEqual(Buffer.from(message));
+describe('a proof and a delivery receipt', () => {
+  const { publicKey } = keypair;
+  const messages = [proofMessage(proof), receiptMessage({ programId, job, outputHash })];
+
+  it('are signed by their sha256', async () => {
+    for (const message of messages) {
+      const digest = createHash('sha256').update(message).digest();
+      const signature = signHashed(message, keypair);
+      expect(signature).toEqual(sign(digest, keypair));
+      expect(await signHashedBy(message, keypair)).toEqual(signature);
+      const keptElsewhere = {
+        publicKey,
+        signMessage: async (text: Uint8Array) => sign(text, keypair),
+      };
+      expect(await signHashedBy(message, keptElsewhere)).toEqual(signature);
+      expect(verifyHashed({ publicKey, message, signature })).toBe(true);
+    }
+  });
+
+  it('are not verified by another key, text or signature', () => {
+    for (const message of messages) {
+      const signature = signHashed(message, keypair);
+      expect(verifyHashed({ publicKey: key(), message, signature })).toBe(false);
+      expect(verifyHashed({ publicKey, message: random.bytes(181), signature })).toBe(false);
+      // Of the message itself, as requests to a worker are signed.
+      expect(verifyHashed({ publicKey, message, signature: sign(message, keypair) })).toBe(false);
+      for (let round = 0; round < 20; round += 1) {
+        const otherMessage = Uint8Array.from(message);
+        flipBit(otherMessage);
+        expect(verifyHashed({ publicKey, message: otherMessage, signature })).toBe(false);
+      }
+    }
   });
 });
 
 describe('a delivery receipt', () => {
-  const signature = sign(receiptMessage({ programId, job, outputHash }), keypair);
+  const signature = signHashed(receiptMessage({ programId, job, outputHash }), keypair);
   const text = formatReceipt(keypair.publicKey, signature);
 
   it('is decoded as it was encoded', () => {

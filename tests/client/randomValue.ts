@@ -42,7 +42,14 @@ export function randomStruct(
   random: Random,
 ): { data: Record<string, Value>; forCoder: Record<string, unknown> } {
   const found = idl.types.find((type) => type.name === name)?.type;
-  const fields = (found && 'fields' in found ? found.fields : []) as Field[];
+  return randomFields((found && 'fields' in found ? found.fields : []) as Field[], random);
+}
+
+/** The same of any list of fields, such as an instruction's arguments. */
+export function randomFields(
+  fields: readonly Field[],
+  random: Random,
+): { data: Record<string, Value>; forCoder: Record<string, unknown> } {
   const values = fields.map((field) => ({ ...field, value: randomValue(field.type, random) }));
   return {
     data: Object.fromEntries(values.map(({ name, value }) => [camelCase(name), value])),

@@ -16,7 +16,6 @@ const loadApi = (settings: NodeJS.ProcessEnv) =>
   loadApiConfig({
     ...SHARED,
     SVC_SIGNER_KEY: secretKey(),
-    SVC_FEE_PAYER_KEYS: secretKey(),
     SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
     ...settings,
   });

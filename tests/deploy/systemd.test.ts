@@ -59,7 +59,6 @@ beforeAll(async () => {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
   const keys = {
     'hot-signer.json': apiEnvironment.SVC_SIGNER_KEY,
-    'fee-payer.json': apiEnvironment.SVC_FEE_PAYER_KEYS,
     'crank.json': indexerEnvironment.SVC_CRANK_KEY,
     'proof-key.json': JSON.stringify([...Keypair.generate().secretKey]),
     'secrets.key': `${apiEnvironment.SVC_SECRETS_KEY}\n`,

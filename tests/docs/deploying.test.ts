@@ -111,7 +111,7 @@ describe('the commands of docs/deploying.md and docs/operating.md', () => {
     const gatewayOperator = coldKey('gateway-operator.json');
     const wallet = await key('wallet.json');
     const workerAuthority = await key('worker-authority.json');
-    await key('fee-payer.json');
+    await key('crank.json');
     for (const name of ['hot-signer.json', 'proof-key.json']) coldKey(name);
     const newProofKey = coldKey('new-proof-key.json');
     const arbiter = coldKey('arbiter.json').publicKey;
@@ -231,7 +231,7 @@ describe("the arbiter's commands", () => {
     keepSigned('other-proof.json', other);
     await advanceToVerdict(ledger.connection, account);
     keep('arbiter.json', service.arbiter);
-    keep('fee-payer.json', service.operator.authority);
+    keep('crank.json', service.operator.authority);
 
     // when
     for (const command of commands.filter(isVerdict)) {

@@ -1,20 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  Ed25519Program,
-  type Keypair,
-  PublicKey,
-  Transaction,
-  type TransactionInstruction,
-} from '@solana/web3.js';
-import { jobClose } from '../../programs/client/index.ts';
+import { type Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { gatewayUpdate, jobClose } from '../../programs/client/index.ts';
 import { computeBudget, LOADED_BYTES_USUAL } from '../../programs/client/sender/transaction.ts';
+import { jobFees } from '../../programs/tools/jobFees.ts';
 import { pass } from '../programs/support/expectations.ts';
-import { acknowledge, composeLock, prove, settle } from '../programs/support/jobs.ts';
+import { complete, composeLock } from '../programs/support/jobs.ts';
 import { createWorld, type World } from '../programs/support/world.ts';
 import { readDocuments } from './documents.ts';
 
 /** The cost model's, as the page names them. */
-const UNITS = { signature: 720, verification: 2_400, writtenAccount: 300 };
+const UNITS = { signature: 720, writtenAccount: 300 };
 const DATA_BYTES_PER_UNIT = 4;
 const LOADED_PAGE_BYTES = 32 * 1024;
 const UNITS_PER_LOADED_PAGE = 8;
@@ -34,7 +29,7 @@ const shown = (number: number): string => number.toLocaleString('en-US');
 /** One of a job's transactions, as the ledger executes and counts it. */
 interface Cost {
   readonly executed: number;
-  /** Signatures, verifications, written accounts, and bytes of instruction data. */
+  /** Signatures, written accounts, and bytes of instruction data. */
   readonly parts: readonly number[];
   readonly counted: number;
 }
@@ -54,34 +49,32 @@ async function costOf(
     .add(...instructions)
     .compileMessage();
   const signatures = message.header.numRequiredSignatures;
-  const verifications = instructions.filter(({ programId }) =>
-    programId.equals(Ed25519Program.programId),
-  ).length;
   const written = message.accountKeys.filter((_, index) => message.isAccountWritable(index)).length;
   const bytes = instructions.reduce((sum, { data }) => sum + data.length, 0);
   const loaded = Math.ceil(LOADED_BYTES_USUAL / LOADED_PAGE_BYTES) * UNITS_PER_LOADED_PAGE;
   const counted =
     executed +
     signatures * UNITS.signature +
-    verifications * UNITS.verification +
     written * UNITS.writtenAccount +
     Math.floor(bytes / DATA_BYTES_PER_UNIT) +
     loaded;
-  return { executed, parts: [signatures, verifications, written, bytes], counted };
+  return { executed, parts: [signatures, written, bytes], counted };
 }
 
 let lock: Cost;
-let settlement: Cost;
+let completion: Cost;
 let closing: Cost;
 
 beforeAll(async () => {
-  const world = await createWorld();
-  const { hotSigner, chain } = world;
+  const { chain, operator, ...others } = await createWorld();
+  // The gateway's signer pays the fees.
+  const world = { ...others, chain, operator, hotSigner: chain.payer };
+  const signers = [chain.payer.publicKey];
+  const update = gatewayUpdate({ operator: operator.publicKey, signers, stopped: false });
+  await chain.send([update], [operator]);
   const { instruction, job } = await composeLock(world);
-  lock = await costOf(world, [instruction], [hotSigner]);
-  const [verification, proof] = prove(world, job);
-  const settling = [verification, acknowledge(world, job), proof, settle(world, job)];
-  settlement = await costOf(world, settling, [hotSigner]);
+  lock = await costOf(world, [instruction], []);
+  completion = await costOf(world, [complete(world, job)], []);
   await pass(world, 180n);
   closing = await costOf(world, [jobClose({ job, rentPayer: chain.payer.publicKey })], []);
 });
@@ -90,7 +83,7 @@ describe('what the ledger allows, in docs/scaling.md', () => {
   it('counts each transaction of a job by the cost model', () => {
     const rows = [
       ['lock', lock],
-      ['acknowledgement, proof and settlement', settlement],
+      ['completion', completion],
       ['closing', closing],
     ] as const;
     for (const [name, { executed, parts, counted }] of rows) {
@@ -99,12 +92,12 @@ describe('what the ledger allows, in docs/scaling.md', () => {
     }
   });
 
-  it('computes from them what a vault, a wallet, a fee payer and a block carry', () => {
-    const perJob = [lock, settlement, closing];
+  it('computes from them what a vault, a wallet, a signer and a block carry', () => {
+    const perJob = [lock, completion, closing];
     const shared: [string, number, Cost[]][] = [
-      ['a vault, or a worker', ACCOUNT_UNITS_MAX, [settlement]],
-      ['a credit account', ACCOUNT_UNITS_MAX, [lock, settlement]],
-      ['a fee payer', ACCOUNT_UNITS_MAX, perJob],
+      ['a vault, or a worker', ACCOUNT_UNITS_MAX, [completion]],
+      ['a credit account', ACCOUNT_UNITS_MAX, [lock, completion]],
+      ['a signer that pays', ACCOUNT_UNITS_MAX, perJob],
       ['a block', BLOCK_UNITS_MAX, perJob],
     ];
     for (const [what, units, costs] of shared) {
@@ -119,8 +112,8 @@ describe('what the ledger allows, in docs/scaling.md', () => {
 
   it('names the limits of a vault and of a block again', () => {
     const [vault, block] = [
-      Math.floor(ACCOUNT_UNITS_MAX / settlement.counted) * BLOCKS_PER_SECOND,
-      Math.floor(BLOCK_UNITS_MAX / (lock.counted + settlement.counted + closing.counted)) *
+      Math.floor(ACCOUNT_UNITS_MAX / completion.counted) * BLOCKS_PER_SECOND,
+      Math.floor(BLOCK_UNITS_MAX / (lock.counted + completion.counted + closing.counted)) *
         BLOCKS_PER_SECOND,
     ];
     const hundreds = (number: number) => shown(Math.round(number / 100) * 100);
@@ -128,6 +121,27 @@ describe('what the ledger allows, in docs/scaling.md', () => {
       `At about ${hundreds(vault * 0.8)} settlements a second, four fifths of a vault's ${shown(vault)}.`,
     );
     expect(page).toContain(`a block's limit, ${shown(block)} jobs a second`);
+  });
+});
+
+describe('what the ledger takes, in docs/scaling.md', () => {
+  it('is the fee of a job in each shape', () => {
+    const { alone, legacy, legacy_one_pair, version_1, version_1_one_pair } = jobFees().one_key;
+    const rows = [
+      ['one job', alone],
+      ['jobs of any wallets and workers', legacy],
+      ['jobs of one wallet and worker', legacy_one_pair],
+      ['any, in version 1', version_1],
+      ['one pair, in version 1', version_1_one_pair],
+    ] as const;
+    for (const [name, fees] of rows) {
+      const jobs = [
+        fees.locks_per_transaction,
+        fees.completions_per_transaction,
+        fees.closings_per_transaction,
+      ];
+      expect(page).toContain(`\n| ${name} | ${jobs.join(', ')} | ${shown(fees.total)} |\n`);
+    }
   });
 });
 

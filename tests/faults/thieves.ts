@@ -66,6 +66,7 @@ export async function lockForOneself(
     worker_address: victim.address,
     attempt: 1 + random.below(255),
     token_limit: TOKEN_LIMIT,
+    request_salt: Buffer.from(random.bytes(32)).toString('hex'),
     chat: { model: model.id, messages: [{ role: 'user', content: 'For free, please.' }] },
   });
   const answer = await fetch(`${victim.url}/jobs`, {

@@ -9,6 +9,7 @@ import type { TaskResult } from '../../indexer/telemetry/metrics.ts';
 import { jobRefund, PROGRAM_ID } from '../../programs/client/index.ts';
 import {
   type Batcher,
+  COSTS,
   createLedgerClock,
   createSender,
   type LedgerClock,
@@ -174,7 +175,7 @@ describe('a keeper', () => {
     const begun = jest.fn();
     const keeper = createKeeper({
       duty: {
-        ...{ name: 'job_refund', tasksPerTransaction: 1, computeUnitLimitEach: 1 },
+        ...{ name: 'job_refund', cost: COSTS.job_refund },
         ...{ supersededBy: [], retryMs: 1 },
         async find() {
           asked.resolve();

@@ -52,6 +52,7 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
   const authority = ledger.payer.publicKey;
   const wallet = service.wallet.publicKey;
   const { id } = service.model;
+  const cardHash = new Uint8Array(32).fill(7);
   await send(
     [
       configUpdate({
@@ -73,7 +74,7 @@ async function changeSettings({ service, ledger, send }: Scene): Promise<void> {
       gatewayVouch({ authority, gateway: service.gateway, vouched: true }),
       modelRetire({ authority, modelId: id, retiresAt: 2n ** 33n }),
       modelRetire({ authority, modelId: id, retiresAt: 0n }),
-      modelUpsert({ ...service.model, tier: 'standard', label: '8.2B', authority }),
+      modelUpsert({ ...service.model, tier: 'standard', label: '8.2B', cardHash, authority }),
     ],
     [],
   );
@@ -208,7 +209,7 @@ async function retireWorker({ send, service, wait }: Scene): Promise<void> {
   );
 }
 
-/** Jobs that are proven and settled at once: whose worker was not acknowledged, was, and had changed. */
+/** Jobs that end in one step: never acknowledged before, acknowledged, and so for an earlier attempt. */
 async function completeJobs(scene: Scene): Promise<void> {
   const [fresh, acknowledged, movedOn] = await scene.lock(3);
   if (!fresh || !acknowledged || !movedOn) throw new Error('three jobs were locked');

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { blankRow, MIRROR_TABLES, TABLE_NAMES } from '../../common/database/mirrorTables.ts';
+import { blankRow, MIRROR_TABLES, STEPS, TABLE_NAMES } from '../../common/database/mirrorTables.ts';
 import type { Interface } from '../../programs/client/interface.ts';
+import { readDocumentation } from '../../programs/tools/referenceInterface.ts';
 import { PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
@@ -64,6 +65,19 @@ describe('mirrorTables.ts', () => {
     const found = await differences();
     await client.query('rollback');
     expect(found).toEqual(expected);
+  });
+});
+
+describe('the steps of an event', () => {
+  it('are those that the program names', async () => {
+    const idl = JSON.parse(
+      await readFile(join(PROJECT_FOLDER, 'programs/client/idl.json'), 'utf8'),
+    ) as Parameters<typeof readDocumentation>[0];
+    const found = idl.instructions.flatMap((instruction) => {
+      const { events, steps } = readDocumentation(idl, instruction);
+      return steps.length > 0 ? events.map((event) => [event, steps]) : [];
+    });
+    expect(Object.fromEntries(found)).toEqual(STEPS);
   });
 });
 

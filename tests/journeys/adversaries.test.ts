@@ -239,6 +239,7 @@ function ask(worker: MisbehavingWorker, job: OwnJob, attempt = 1): Promise<Respo
       worker_address: worker.address.toBase58(),
       attempt,
       token_limit: TOKEN_LIMIT,
+      request_salt: '00'.repeat(32),
       chat: { model: service.model.id, messages: [{ role: 'user', content: 'Say hello.' }] },
     },
   });

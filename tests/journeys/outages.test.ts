@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { base58 } from '@scure/base';
 import {
-  Keypair,
   LAMPORTS_PER_SOL,
   type PublicKey,
   SYSVAR_CLOCK_PUBKEY,
@@ -29,21 +27,16 @@ import { until } from '../../testing/until.ts';
 import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 const CREDITS = 100n;
-/** Enough for the fees of hundreds of transactions, and not for the rent of one job. */
-const LOW_LAMPORTS = 1_500_000;
+/** Enough for thousands of settlements, and too little for a lock. */
+const LOW_LAMPORTS = 49_000_000;
 
 /** More than are made up for by asking again, for one job of two. */
 const READ_REFUSALS = 8;
 
-const feePayer = Keypair.generate();
 let service: GatedService;
 
 beforeAll(async () => {
-  service = await startGatedService(
-    { SVC_FEE_PAYER_KEYS: base58.encode(feePayer.secretKey) },
-    { queryTimeoutMs: 1_000 },
-  );
-  await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
+  service = await startGatedService({}, { queryTimeoutMs: 1_000 });
 });
 
 afterEach(() => service.ledgerGate.open());
@@ -63,7 +56,7 @@ const brought = <Result>(answers: Promise<Result>) => service.time.advanceUntil(
 
 /** Of a job that was never locked. */
 function draftBytes(): Uint8Array {
-  return createJobId({ nowMs: Date.now(), creditAccount: feePayer.publicKey }).bytes;
+  return createJobId({ nowMs: Date.now(), creditAccount: service.hotSigner.publicKey }).bytes;
 }
 
 /** Has both forms of a request answered up to a point. @returns how to let them end */
@@ -347,18 +340,18 @@ describe('after the database connections died silently, a completion', () => {
   });
 });
 
-describe('while the fee payer has no SOL, a completion', () => {
-  it('is settled once the fee payer is funded, when it was locked before', async () => {
+describe('while the hot signer has no SOL, a completion', () => {
+  it('is settled once the hot signer is funded, when it was locked before', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
-    await drainFeePayer(0);
+    await drainSigner(0);
     end();
     for (const answer of await brought(answers)) {
       expect(answer).toMatchObject({ status: 200, error: undefined });
     }
     expect(await readBooks(service, address)).toMatchObject({ locked: 16n });
-    await service.ledger.fundLamports(feePayer.publicKey, 10 * LAMPORTS_PER_SOL);
+    await service.ledger.fundLamports(service.hotSigner.publicKey, 10 * LAMPORTS_PER_SOL);
     await brought(expectBothSettled(address));
   });
 });
@@ -368,7 +361,7 @@ describe('while the operator’s float is low, a completion', () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const { answers, end } = await askBoth(apiKey);
     await untilDispatched(service, address, FORMS.length);
-    await drainFeePayer(LOW_LAMPORTS);
+    await drainSigner(LOW_LAMPORTS);
     const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
     for (const answer of await brought(Promise.all(asking))) expectUnavailable(answer);
     end();
@@ -377,13 +370,13 @@ describe('while the operator’s float is low, a completion', () => {
   });
 });
 
-async function drainFeePayer(lamportsLeft: number): Promise<void> {
-  const { operator, ledger } = service;
-  const lamports = await ledger.connection.getBalance(feePayer.publicKey, 'confirmed');
+async function drainSigner(lamportsLeft: number): Promise<void> {
+  const { operator, ledger, hotSigner } = service;
+  const lamports = await ledger.connection.getBalance(hotSigner.publicKey, 'confirmed');
   const transfer = SystemProgram.transfer({
-    fromPubkey: feePayer.publicKey,
+    fromPubkey: hotSigner.publicKey,
     toPubkey: operator.authority.publicKey,
     lamports: lamports - lamportsLeft,
   });
-  await submit(operator, [transfer], [feePayer]);
+  await submit(operator, [transfer], [hotSigner]);
 }

@@ -119,7 +119,7 @@ describe('the packages with web3.js 3', () => {
     const secret = Buffer.from(wallet.secretKey).toString('hex');
     const { rpcUrl, wsUrl } = ledger;
     expect(JSON.parse(await inProject('client.mjs', rpcUrl, wsUrl, job, secret))).toEqual({
-      ...{ verdict: 'holds', status: 'settled', instructions: 37, outcome: 'landed' },
+      ...{ verdict: 'holds', status: 'settled', instructions: 38, outcome: 'landed' },
       hasSocket: true,
     });
   });

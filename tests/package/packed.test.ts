@@ -168,7 +168,7 @@ describe('the packages together', () => {
       builds: true,
       isElf: true,
       anchor: 'job_refund',
-      instructions: 37,
+      instructions: 38,
       threshold: 100,
     });
   });
@@ -252,7 +252,7 @@ describe.each([...INSTALLABLE_LINES, 24])('the packages on Node %i', (line) => {
     expect(JSON.parse(await runProject('client', line, args))).toEqual({
       verdict: 'holds',
       status: 'settled',
-      instructions: 37,
+      instructions: 38,
       outcome: 'landed',
       hasSocket: line !== 20,
     });

@@ -19,6 +19,7 @@ still owed: 7 credits
 2 JobAcknowledged
 3 JobProven
 4 JobSettled: 9 charged
+2 JobCompleted: 8 charged
 `,
   'verifyProof.ts': `"Hello from a worker." is proven: true, receipted: true
 "Hello from a worker!" is proven: false, receipted: false

@@ -12,9 +12,9 @@ import {
   PROGRAM_ID,
   proofMessage,
   receiptMessage,
-  sign,
+  signHashed,
   slashBurn,
-  verdictInstructions,
+  verdictInstruction,
 } from '../../programs/client/index.ts';
 import { PAST_WINDOW_SECONDS } from '../../testing/kit/jobInstructions.ts';
 import {
@@ -25,13 +25,16 @@ import {
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import {
+  ANSWER,
   acknowledge,
+  complete,
   composeLock,
   dispute,
   fail,
   jobIn,
   lockJob,
   prove,
+  REQUEST,
   readJob,
   settle,
 } from './support/jobs.ts';
@@ -52,6 +55,12 @@ const CHARGE = 8n;
 const TREASURY_CREDITS = 1n;
 const GARBAGE = hashOf('garbage');
 
+const signedBy = (key: Keypair, message: Uint8Array) => ({
+  publicKey: key.publicKey,
+  message,
+  signature: signHashed(message, key),
+});
+
 let world: World;
 beforeEach(async () => {
   world = await createWorld();
@@ -71,10 +80,7 @@ describe('a stolen hot signer with a worker of its own', () => {
   const steal = async () => {
     const { chain, hotSigner } = world;
     const { instruction, job } = await composeLock(world);
-    // The verification of the proof has to stand where job_prove says: third.
-    const proof = prove(world, job, {}, 2);
-    const steps = [instruction, acknowledge(world, job), ...proof, settle(world, job)];
-    await chain.send(steps, [hotSigner]);
+    await chain.send([instruction, complete(world, job)], [hotSigner]);
   };
 
   it('takes no more in a day than the wallet’s limit', async () => {
@@ -92,10 +98,12 @@ describe('a stolen hot signer with a worker of its own', () => {
     const given = await jobIn(world, 'processing');
     await stop();
     await expect(steal()).rejects.toThrow(/^GatewayStopped$/);
-    await expectRefusal(world, 'GatewayStopped', acknowledge(world, pending), [hotSigner]);
-    const again = acknowledge(world, given, { attempt: 2 });
-    await expectRefusal(world, 'GatewayStopped', again, [hotSigner]);
-    await chain.send([...prove(world, given), settle(world, given)], [hotSigner]);
+    for (const attempt of [acknowledge, complete]) {
+      await expectRefusal(world, 'GatewayStopped', attempt(world, pending), [hotSigner]);
+      const again = attempt(world, given, { attempt: 2 });
+      await expectRefusal(world, 'GatewayStopped', again, [hotSigner]);
+    }
+    await chain.send([complete(world, given)], [hotSigner]);
     expect(await balance()).toMatchObject({ lockedCredits: CHARGE });
   });
 });
@@ -106,32 +114,42 @@ describe('a worker that proves garbage', () => {
     const job = await jobIn(world, 'settling', { outputHash: GARBAGE });
     await chain.send([acknowledge(world, job, { attempt: 2 })], [hotSigner]);
     const old = prove(world, job, { outputHash: GARBAGE });
-    await expectRefusal(world, 'ProofWrongMessage', old);
-    await chain.send([...prove(world, job, { attempt: 2 }), settle(world, job)], [hotSigner]);
+    await expectRefusal(world, 'SignatureInvalid', old);
+    await chain.send([prove(world, job, { attempt: 2 }), settle(world, job)], [hotSigner]);
     await chain.send([dispute(world, job)], [world.wallet]);
     await passDisputeWindow(world);
-    const { worker, promptTokens, completionTokens } = await readJob(world, job);
-    const about = { programId: PROGRAM_ID, job, worker, promptTokens, completionTokens };
-    const signed = (attempt: number, outputHash: Uint8Array) => {
-      const message = proofMessage({ ...about, attempt, outputHash });
-      return {
-        publicKey: world.proofKey.publicKey,
-        message,
-        signature: sign(message, world.proofKey),
-      };
-    };
-    const evidence = [signed(2, (await readJob(world, job)).outputHash), signed(1, GARBAGE)];
+    const { worker, promptTokens, completionTokens, outputHash } = await readJob(world, job);
+    const output = { promptTokens, completionTokens, requestCommitment: REQUEST };
+    const about = { programId: PROGRAM_ID, job, worker, ...output };
+    const signed = (attempt: number, hash: Uint8Array) =>
+      signedBy(world.proofKey, proofMessage({ ...about, attempt, outputHash: hash }));
+    const evidence = [signed(2, outputHash), signed(1, GARBAGE)];
     const { arbiter, creditAccount } = world;
     const named = { arbiter: arbiter.publicKey, job, creditAccount, worker };
-    const verdict = verdictInstructions(evidence, { ...named, verdict: 'upheld_worker' });
-    await expectRefusal(world, 'ProofWrongMessage', verdict, [arbiter]);
+    const verdict = verdictInstruction(evidence, { ...named, verdict: 'upheld_worker' });
+    await expectRefusal(world, 'SignatureInvalid', verdict, [arbiter]);
+  });
+
+  it('is not completed over, whatever it and the controller then agree on', async () => {
+    const { chain, hotSigner } = world;
+    const job = await jobIn(world, 'settling', { outputHash: GARBAGE });
+    const proof = await readJob(world, job);
+    for (const choice of [{}, { outputHash: GARBAGE }, { attempt: 2 }]) {
+      const instruction = complete(world, job, choice);
+      await expectRefusal(world, 'ProofAlreadyGiven', instruction, [hotSigner]);
+    }
+    expect(await readJob(world, job)).toEqual(proof);
+    // Once a later attempt has put the proof aside, nothing stands in the way.
+    const later = acknowledge(world, job, { attempt: 2 });
+    await chain.send([later, complete(world, job, { attempt: 2 })], [hotSigner]);
+    expect(await readJob(world, job)).toMatchObject({ status: 'settled', outputHash: ANSWER });
   });
 
   it('returns the lock at the last attempt, since the controller can fail it', async () => {
     const { chain, hotSigner } = world;
     const job = await lockJob(world);
     await chain.send([acknowledge(world, job, { attempt: 255 })], [hotSigner]);
-    await chain.send(prove(world, job, { attempt: 255, outputHash: GARBAGE }));
+    await chain.send([prove(world, job, { attempt: 255, outputHash: GARBAGE })]);
     for (const attempt of [1, 254]) {
       const later = acknowledge(world, job, { attempt });
       await expectRefusal(world, 'AttemptNotNewer', later, [hotSigner]);
@@ -161,13 +179,13 @@ describe('a worker that proves garbage', () => {
 describe('evidence', () => {
   const receiptBy = (key: Keypair, job: PublicKey) => {
     const outputHash = hashOf('another answer');
-    const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
-    return { publicKey: key.publicKey, message, signature: sign(message, key) };
+    return signedBy(key, receiptMessage({ programId: PROGRAM_ID, job, outputHash }));
   };
-  const againstGateway = (key: Keypair, job: PublicKey) => {
+  /** @param about the job that the receipt is of */
+  const againstGateway = (key: Keypair, job: PublicKey, about = job) => {
     const { arbiter, creditAccount, worker, gateway } = world;
     const named = { arbiter: arbiter.publicKey, gateway, job, creditAccount, worker };
-    return verdictInstructions([receiptBy(key, job)], { ...named, verdict: 'upheld_gateway' });
+    return verdictInstruction([receiptBy(key, about)], { ...named, verdict: 'upheld_gateway' });
   };
   const setSigners = (...keys: Keypair[]) => {
     const { chain, operator } = world;
@@ -186,7 +204,7 @@ describe('evidence', () => {
     await setSigners(hotSigner);
     await expectRefusal(world, 'ProofWrongKey', againstGateway(guest, job), [arbiter]);
     await setSigners(guest);
-    await chain.send(againstGateway(guest, job), [arbiter]);
+    await chain.send([againstGateway(guest, job)], [arbiter]);
     expect((await readJob(world, job)).outcome).toBe('upheld_gateway');
   });
 
@@ -195,15 +213,11 @@ describe('evidence', () => {
     chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')] as const;
     await passDisputeWindow(world);
-    const first = await composeVerdict(world, jobs[0], 'upheld_gateway');
-    const second = await composeVerdict(world, jobs[1], 'upheld_gateway');
-    const [evidence, verdict] = [first[0], first[1]];
-    const otherVerdict = second[1];
-    if (!evidence || !verdict || !otherVerdict)
-      throw new Error('a receipt and a verdict were expected');
-    const both = [evidence, callThrough(verdict, otherVerdict)];
-    await expectRefusal(world, 'ProofWrongMessage', both, [arbiter]);
-    await chain.send([evidence, callThrough(verdict)], [arbiter]);
+    const verdict = againstGateway(world.hotSigner, jobs[0]);
+    const otherVerdict = againstGateway(world.hotSigner, jobs[1], jobs[0]);
+    const both = callThrough(verdict, otherVerdict);
+    await expectRefusal(world, 'SignatureInvalid', both, [arbiter]);
+    await chain.send([callThrough(verdict)], [arbiter]);
     const statuses = await Promise.all(jobs.map(async (job) => (await readJob(world, job)).status));
     expect(statuses).toEqual(['refunded', 'disputed']);
   });
@@ -224,7 +238,7 @@ describe('a dispute that the wallet amends in its last second', () => {
       await chain.send([dispute(world, job, { clientHash: hashOf('mine') })], [wallet]);
     }
     const [judged, unjudged] = jobs as [PublicKey, PublicKey];
-    await chain.send(await composeVerdict(world, judged, 'upheld_worker'), [arbiter]);
+    await chain.send([await composeVerdict(world, judged, 'upheld_worker')], [arbiter]);
     await expectRefusal(world, 'ArbitrationOpen', disputeExpire({ job: unjudged, creditAccount }));
     await pass(world, 1n);
     await chain.send([disputeExpire({ job: unjudged, creditAccount })]);
@@ -281,7 +295,7 @@ describe('a worker that convicts itself behind a vouched gateway', () => {
     for (const job of jobs) {
       const owedBefore = await owedCredits();
       const before = (await world.read('Worker', world.worker)).stakeTokens;
-      await chain.send(await composeVerdict(world, job, 'upheld_worker'), [world.arbiter]);
+      await chain.send([await composeVerdict(world, job, 'upheld_worker')], [world.arbiter]);
       slashed.push(before - (await world.read('Worker', world.worker)).stakeTokens);
       repaid.push((await owedCredits()) - owedBefore);
     }
@@ -300,7 +314,7 @@ describe('a worker that convicts itself behind a vouched gateway', () => {
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
     await passDisputeWindow(world);
     for (const job of jobs) {
-      await world.chain.send(await composeVerdict(world, job, 'upheld_worker'), [world.arbiter]);
+      await world.chain.send([await composeVerdict(world, job, 'upheld_worker')], [world.arbiter]);
     }
     expect(await world.read('Worker', world.worker)).toMatchObject({ stakeTokens: 0n });
     expect(await owedCredits()).toBe(CHARGE + TREASURY_CREDITS);
@@ -316,7 +330,7 @@ describe('a worker that convicts itself behind a vouched gateway', () => {
     await passDisputeWindow(world);
     for (const job of jobs) {
       const verdict = await composeVerdict(world, job, 'upheld_worker');
-      await chain.send([...verdict, slashBurn({ stakeMint })], [arbiter]);
+      await chain.send([verdict, slashBurn({ stakeMint })], [arbiter]);
     }
     const { slashedStakeTokens } = await world.read('Treasury', addresses.treasury);
     const { stakeTokens } = await world.read('Worker', world.worker);

@@ -1,45 +1,38 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Keypair, type PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import {
-  gatewayOpen,
+  type DisputeResolveInput,
+  disputeResolve,
+  evidenceArguments,
   gatewayUpdate,
-  gatewayVouch,
   PROGRAM_ID,
   proofMessage,
   receiptMessage,
   type SignedMessage,
   sign,
-  spenderSet,
-  verdictInstructions,
+  signHashed,
   workerUpdate,
 } from '../../programs/client/index.ts';
-import { conflictingProofs, otherReceipt } from '../../testing/kit/jobInstructions.ts';
-import { openWorker, UNLIMITED } from '../../testing/kit/setUp.ts';
+import { conflictingProofs, REQUEST } from '../../testing/kit/jobInstructions.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { ANSWER, jobIn, readJob } from './support/jobs.ts';
 import { decide, passDisputeWindow } from './support/verdicts.ts';
-import {
-  addresses,
-  createWorld,
-  hashOf,
-  MODEL,
-  STAKE_TOKENS,
-  type World,
-} from './support/world.ts';
+import { createWorld, hashOf, STAKE_TOKENS, type World } from './support/world.ts';
+
+const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
 const UPHELD_GATEWAY = 'upheld_gateway';
 const UPHELD_WORKER = 'upheld_worker';
 
 let world: World;
-let parties: { creditAccounts: PublicKey[]; workers: PublicKey[] };
 let job: PublicKey;
 beforeEach(async () => {
   world = await createWorld();
-  parties = { creditAccounts: [world.creditAccount], workers: [world.worker] };
 });
-afterEach(() => expectConserved(world, parties));
+afterEach(() => expectConserved(world));
 
 /** A disputed job, at a time in which it can be decided. */
 async function openCase(): Promise<void> {
@@ -47,30 +40,31 @@ async function openCase(): Promise<void> {
   await passDisputeWindow(world);
 }
 
+/** @param changes other arguments than those of the evidence */
 const verdictOn = (
   verdict: DisputeOutcome,
   evidence: readonly SignedMessage[],
-  gateway?: PublicKey,
+  changes: Partial<DisputeResolveInput> = {},
 ) => {
   const { arbiter, creditAccount, worker } = world;
-  const named = { arbiter: arbiter.publicKey, gateway, job, creditAccount, worker, verdict };
-  return verdictInstructions(evidence, named);
+  const named = { arbiter: arbiter.publicKey, job, creditAccount, worker, verdict };
+  return disputeResolve({ ...named, ...evidenceArguments(evidence), ...changes });
 };
 const expectUnproven = async (
   name: Parameters<typeof expectRefusal>[1],
   verdict: DisputeOutcome,
   evidence: readonly SignedMessage[],
-  gateway?: PublicKey,
+  changes?: Partial<DisputeResolveInput>,
 ) => {
   const before = await readJob(world, job);
-  await expectRefusal(world, name, verdictOn(verdict, evidence, gateway), [world.arbiter]);
+  await expectRefusal(world, name, verdictOn(verdict, evidence, changes), [world.arbiter]);
   expect(await readJob(world, job)).toEqual(before);
 };
 const proofs = async () => conflictingProofs(world, job, await readJob(world, job));
 const signedBy = (key: Keypair, message: Uint8Array): SignedMessage => ({
   publicKey: key.publicKey,
   message,
-  signature: sign(message, key),
+  signature: signHashed(message, key),
 });
 /** A proof like the recorded one but for these fields. */
 const proofWith = async (
@@ -78,7 +72,7 @@ const proofWith = async (
   key = world.proofKey,
 ) => {
   const { worker, attempt, outputHash, promptTokens, completionTokens } = await readJob(world, job);
-  const output = { outputHash, promptTokens, completionTokens };
+  const output = { outputHash, promptTokens, completionTokens, requestCommitment: REQUEST };
   return signedBy(
     key,
     proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...output, ...changes }),
@@ -96,17 +90,31 @@ describe('a verdict against the worker', () => {
   beforeEach(openCase);
 
   it('is refused without its two proofs [disputes.evidence]', async () => {
-    const [recorded, other] = await proofs();
-    await expectUnproven('ProofMissing', UPHELD_WORKER, []);
-    await expectUnproven('ProofMissing', UPHELD_WORKER, [other]);
-    await expectUnproven('ProofMissing', UPHELD_WORKER, [recorded]);
+    const evidence = await proofs();
+    const none = new Uint8Array(64);
+    await expectUnproven('ProofWrongKey', UPHELD_WORKER, []);
+    await expectUnproven('SignatureInvalid', UPHELD_WORKER, evidence, { recordedSignature: none });
+    await expectUnproven('SignatureInvalid', UPHELD_WORKER, evidence, { signature: none });
   });
 
   it('is refused for equal proofs, or where the recorded one is not first', async () => {
     const [recorded, other] = await proofs();
     await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [recorded, recorded]);
     await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [other, recorded]);
-    await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [other, other]);
+    await expectUnproven('SignatureInvalid', UPHELD_WORKER, [other, other]);
+  });
+
+  it('is refused for arguments that the proofs do not say', async () => {
+    const evidence = await proofs();
+    for (const changes of [
+      { recordedRequestCommitment: hashOf('another request') },
+      { outputHash: hashOf('a third answer') },
+      { promptTokens: 21 },
+      { completionTokens: 301 },
+      { requestCommitment: hashOf('another request') },
+    ]) {
+      await expectUnproven('SignatureInvalid', UPHELD_WORKER, evidence, changes);
+    }
   });
 
   it('is refused where a proof is of another job, worker, attempt or program', async () => {
@@ -120,8 +128,8 @@ describe('a verdict against the worker', () => {
       { programId: another },
     ]) {
       const stranger = await proofWith({ outputHash, ...subject });
-      await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [recorded, stranger]);
-      await expectUnproven('ProofWrongMessage', UPHELD_WORKER, [
+      await expectUnproven('SignatureInvalid', UPHELD_WORKER, [recorded, stranger]);
+      await expectUnproven('SignatureInvalid', UPHELD_WORKER, [
         await proofWith(subject),
         await proofWith({ outputHash }),
       ]);
@@ -132,49 +140,82 @@ describe('a verdict against the worker', () => {
     const [recorded, other] = await proofs();
     const forger = Keypair.generate();
     const forged = await proofWith({ outputHash: hashOf('another answer') }, forger);
-    await expectUnproven('ProofWrongKey', UPHELD_WORKER, [recorded, forged]);
+    await expectUnproven('SignatureInvalid', UPHELD_WORKER, [recorded, forged]);
     await expectUnproven('ProofWrongKey', UPHELD_WORKER, [await proofWith({}, forger), other]);
     await expectUnproven('ProofWrongKey', UPHELD_WORKER, [await proofWith({}, forger), forged]);
   });
 
-  it('is refused where a signature is not the key’s', async () => {
-    const [recorded, other] = await proofs();
-    const forged = { ...other, signature: recorded.signature };
-    const instructions = verdictOn(UPHELD_WORKER, [recorded, forged]);
-    await expect(world.chain.send(instructions, [world.arbiter])).rejects.toThrow();
+  it('is refused where a signature is of the other proof, or not of a sha256', async () => {
+    const evidence = await proofs();
+    const [recorded, other] = evidence;
+    const ofMessage = ({ message }: SignedMessage) => sign(message, world.proofKey);
+    for (const changes of [
+      { signature: recorded.signature },
+      { recordedSignature: other.signature },
+      { recordedSignature: other.signature, signature: recorded.signature },
+      { recordedSignature: ofMessage(recorded) },
+      { signature: ofMessage(other) },
+    ]) {
+      await expectUnproven('SignatureInvalid', UPHELD_WORKER, evidence, changes);
+    }
   });
 
-  it('is refused where an ed25519 instruction points out of itself', async () => {
-    const instructions = verdictOn(UPHELD_WORKER, await proofs());
-    const [, second] = instructions;
-    // Where signature, key and message say in which instruction they are; 0xffff is their own.
-    for (const at of [4, 8, 14]) second?.data.writeUInt16LE(0, at);
-    await expectRefusal(world, 'ProofMalformed', instructions, [world.arbiter]);
-  });
-
-  it('is refused for an instruction between the proofs and the verdict', async () => {
-    const [first, second, verdict] = verdictOn(UPHELD_WORKER, await proofs());
-    if (!first || !second || !verdict) throw new Error('three instructions were expected');
-    const empty = new TransactionInstruction({
-      programId: first.programId,
-      keys: [],
-      data: Buffer.from([0, 0]),
-    });
-    const apart = [first, second, empty, verdict];
-    await expectRefusal(world, 'ProofMalformed', apart, [world.arbiter]);
-  });
-
-  it('is given on two proofs of one text whose token counts differ', async () => {
-    const [recorded] = await proofs();
-    const dearer = await proofWith({ completionTokens: 2_000 });
-    await world.chain.send(verdictOn(UPHELD_WORKER, [recorded, dearer]), [world.arbiter]);
+  it.each<[string, Partial<Parameters<typeof proofMessage>[0]>]>([
+    ['prompt’s count', { promptTokens: 21 }],
+    ['completion’s count', { completionTokens: 2_000 }],
+    ['request', { requestCommitment: hashOf('another request') }],
+  ])('is given on two proofs of one text that differ in the %s', async (_, difference) => {
+    const evidence = [await proofWith({}), await proofWith(difference)];
+    await world.chain.send([verdictOn(UPHELD_WORKER, evidence)], [world.arbiter]);
     expect((await readJob(world, job)).outcome).toBe(UPHELD_WORKER);
+    const [{ data } = { data: {} }] = world.chain.lastEvents();
+    const messages = Buffer.concat(evidence.map(({ message }) => message));
+    expect(data).toMatchObject({ evidenceHash: new Uint8Array(sha256(messages)) });
   });
 
   it('is not given on receipts, nor the other one on proofs', async () => {
-    const receipt = otherReceipt(world, job);
-    await expectUnproven('ProofMalformed', UPHELD_WORKER, [receipt, receipt]);
-    await expectUnproven('ProofMalformed', UPHELD_GATEWAY, await proofs());
+    for (const signer of [world.proofKey, world.hotSigner]) {
+      const { outputHash, signature } = evidenceArguments([receiptWith({}, signer)]);
+      const receipts = {
+        key: signer.publicKey,
+        recordedSignature: signature,
+        signature,
+        outputHash,
+      };
+      const isWorkers = signer === world.proofKey;
+      const refusal = isWorkers ? 'SignatureInvalid' : 'ProofWrongKey';
+      await expectUnproven(refusal, UPHELD_WORKER, [], receipts);
+      const byOneKey = [await proofWith({}, signer), await proofWith({ outputHash }, signer)];
+      const otherRefusal = isWorkers ? 'ProofWrongKey' : 'SignatureInvalid';
+      await expectUnproven(otherRefusal, UPHELD_GATEWAY, byOneKey);
+    }
+  });
+});
+
+describe('an argument that its verdict does not need', () => {
+  const GARBAGE = new Uint8Array(64).fill(7);
+  const unneeded = {
+    recordedRequestCommitment: GARBAGE.slice(32),
+    recordedSignature: GARBAGE,
+    promptTokens: 2 ** 32 - 1,
+    completionTokens: 2 ** 32 - 1,
+    requestCommitment: GARBAGE.slice(32),
+  };
+  beforeEach(openCase);
+
+  it('is not looked at where a dispute is rejected', async () => {
+    const key = Keypair.generate().publicKey;
+    const all = { ...unneeded, key, outputHash: ANSWER, signature: GARBAGE };
+    await world.chain.send([verdictOn('rejected', [], all)], [world.arbiter]);
+    const [{ data } = { data: {} }] = world.chain.lastEvents();
+    expect(data).toMatchObject({ verdict: 'rejected', evidenceHash: new Uint8Array(32) });
+  });
+
+  it('is not looked at beside a receipt', async () => {
+    const receipt = receiptWith();
+    await world.chain.send([verdictOn(UPHELD_GATEWAY, [receipt], unneeded)], [world.arbiter]);
+    const [{ data } = { data: {} }] = world.chain.lastEvents();
+    expect(data).toMatchObject({ evidenceHash: new Uint8Array(sha256(receipt.message)) });
   });
 });
 
@@ -192,7 +233,7 @@ describe('a proof key that was changed', () => {
   it('still convicts for what was proven before', async () => {
     await openCase();
     await rotate(Keypair.generate());
-    await world.chain.send(verdictOn(UPHELD_WORKER, await proofs()), [world.arbiter]);
+    await world.chain.send([verdictOn(UPHELD_WORKER, await proofs())], [world.arbiter]);
     expect(await world.read('Worker', world.worker)).toMatchObject({ stakeTokens: 500n });
   });
 
@@ -206,7 +247,7 @@ describe('a proof key that was changed', () => {
     const outputHash = hashOf('another answer');
     const forged = [await proofWith({}, leaked), await proofWith({ outputHash }, leaked)];
     await expectUnproven('ProofWrongKey', UPHELD_WORKER, forged);
-    await world.chain.send(verdictOn(UPHELD_WORKER, await proofs()), [world.arbiter]);
+    await world.chain.send([verdictOn(UPHELD_WORKER, await proofs())], [world.arbiter]);
   });
 
   it('is not replaced by a key that convicts for jobs of before', async () => {
@@ -218,7 +259,7 @@ describe('a proof key that was changed', () => {
     const byFresh = [await proofWith({}, fresh), await proofWith({ outputHash }, fresh)];
     await expectUnproven('ProofWrongKey', UPHELD_WORKER, byFresh);
     const mixed = [await proofWith({}, old), await proofWith({ outputHash }, fresh)];
-    await expectUnproven('ProofWrongKey', UPHELD_WORKER, mixed);
+    await expectUnproven('SignatureInvalid', UPHELD_WORKER, mixed);
   });
 });
 
@@ -226,20 +267,34 @@ describe('a verdict against the gateway', () => {
   beforeEach(openCase);
 
   it('is refused without a receipt [disputes.evidence]', async () => {
-    await expectUnproven('ProofMissing', UPHELD_GATEWAY, []);
+    const outputHash = hashOf('another answer');
+    for (const key of [PublicKey.default, world.hotSigner.publicKey]) {
+      const refusal = key === PublicKey.default ? 'ProofWrongKey' : 'SignatureInvalid';
+      await expectUnproven(refusal, UPHELD_GATEWAY, [], { key, outputHash });
+    }
   });
 
   it('is refused for a receipt of the proven text, another job or program', async () => {
     const another = Keypair.generate().publicKey;
-    for (const changes of [{ outputHash: ANSWER }, { job: another }, { programId: another }]) {
-      await expectUnproven('ProofWrongMessage', UPHELD_GATEWAY, [receiptWith(changes)]);
+    const proven = receiptWith({ outputHash: ANSWER });
+    await expectUnproven('ProofWrongMessage', UPHELD_GATEWAY, [proven]);
+    for (const changes of [{ job: another }, { programId: another }]) {
+      await expectUnproven('SignatureInvalid', UPHELD_GATEWAY, [receiptWith(changes)]);
     }
+  });
+
+  it('is refused for a receipt of another hash than it names, or not of a sha256', async () => {
+    const receipt = receiptWith();
+    const outputHash = hashOf('a third answer');
+    await expectUnproven('SignatureInvalid', UPHELD_GATEWAY, [receipt], { outputHash });
+    const signature = sign(receipt.message, world.hotSigner);
+    await expectUnproven('SignatureInvalid', UPHELD_GATEWAY, [receipt], { signature });
   });
 
   it('is refused for a receipt by a key that never was its signer', async () => {
     const { arbiter, wallet, authority, workerAuthority, proofKey, operator, gateway } = world;
     for (const key of [arbiter, wallet, authority, workerAuthority, proofKey, operator]) {
-      await expectUnproven('ProofWrongKey', UPHELD_GATEWAY, [receiptWith({}, key)], gateway);
+      await expectUnproven('ProofWrongKey', UPHELD_GATEWAY, [receiptWith({}, key)], { gateway });
     }
   });
 
@@ -248,7 +303,7 @@ describe('a verdict against the gateway', () => {
     const next = Keypair.generate();
     const change = { operator: operator.publicKey, signers: [next.publicKey], stopped: false };
     await chain.send([gatewayUpdate(change)], [operator]);
-    await chain.send(verdictOn(UPHELD_GATEWAY, [receiptWith()]), [world.arbiter]);
+    await chain.send([verdictOn(UPHELD_GATEWAY, [receiptWith()])], [world.arbiter]);
     expect((await readJob(world, job)).outcome).toBe(UPHELD_GATEWAY);
   });
 
@@ -262,89 +317,12 @@ describe('a verdict against the gateway', () => {
     );
     const receipt = receiptWith({}, second);
     await expectUnproven('ProofWrongKey', UPHELD_GATEWAY, [receipt]);
-    await chain.send(verdictOn(UPHELD_GATEWAY, [receipt], gateway), [world.arbiter]);
+    await chain.send([verdictOn(UPHELD_GATEWAY, [receipt], { gateway })], [world.arbiter]);
     expect((await readJob(world, job)).outcome).toBe(UPHELD_GATEWAY);
   });
 
   it('takes nothing from the worker', async () => {
     await decide(world, job, UPHELD_GATEWAY);
     expect(await world.read('Worker', world.worker)).toMatchObject({ stakeTokens: STAKE_TOKENS });
-  });
-});
-
-describe('a job of a gateway without the authority’s voucher', () => {
-  it('is repaid the treasury’s own share alone', async () => {
-    const { chain, authority, gateway } = world;
-    await chain.send(
-      [gatewayVouch({ authority: authority.publicKey, gateway, vouched: false })],
-      [authority],
-    );
-    await openCase();
-    expect(await world.read('Treasury', addresses.treasury)).toMatchObject({
-      disputedExposureBaseUnits: 10_000n,
-    });
-    await decide(world, job, UPHELD_GATEWAY);
-    expect(await world.read('CreditAccount', world.creditAccount)).toMatchObject({
-      owedCredits: 1n,
-    });
-    expect(await world.read('Treasury', addresses.treasury)).toMatchObject({
-      disputedExposureBaseUnits: 0n,
-      owedBaseUnits: 10_000n,
-    });
-    expect(await readJob(world, job)).toMatchObject({ status: 'refunded', chargedCredits: 7n });
-  });
-
-  it('is judged by what the gateway was at the lock, not at the verdict', async () => {
-    const { chain, authority, gateway } = world;
-    const vouch = (vouched: boolean) =>
-      chain.send([gatewayVouch({ authority: authority.publicKey, gateway, vouched })], [authority]);
-    await openCase();
-    await vouch(false);
-    await decide(world, job, UPHELD_GATEWAY);
-    expect(await world.read('CreditAccount', world.creditAccount)).toMatchObject({
-      owedCredits: 8n,
-    });
-    await openCase();
-    await vouch(true);
-    await decide(world, job, UPHELD_GATEWAY);
-    expect(await world.read('CreditAccount', world.creditAccount)).toMatchObject({
-      owedCredits: 9n,
-    });
-  });
-
-  it('gains nothing for an arbiter with a wallet, worker and gateway', async () => {
-    const { wallet, walletTokens, stakeMint, chain, hotSigner } = world;
-    const party = {
-      authority: wallet,
-      proofKey: wallet,
-      payout: walletTokens,
-      address: addresses.worker(wallet.publicKey),
-      stakeTokens: world.token(stakeMint, wallet.publicKey, 10n ** 12n),
-    };
-    await openWorker(world, party, { stakeTokens: STAKE_TOKENS, modelIds: [MODEL.id] });
-    parties.workers.push(party.address);
-    const gateway = addresses.gateway(wallet.publicKey);
-    const opened = { payer: wallet.publicKey, operator: wallet.publicKey };
-    const trusted = { wallet: wallet.publicKey, spender: gateway, ...UNLIMITED };
-    await chain.send(
-      [gatewayOpen({ ...opened, signers: [hotSigner.publicKey] }), spenderSet(trusted)],
-      [wallet],
-    );
-    const { address: worker } = party;
-    world = { ...world, gateway, worker, proofKey: wallet, payout: walletTokens };
-    const treasuryBaseUnits = async () =>
-      (await chain.tokens(addresses.treasuryVault)) -
-      (await world.read('Treasury', addresses.treasury)).owedBaseUnits;
-    const before = await treasuryBaseUnits();
-    const verdicts = [...Array<DisputeOutcome>(10).fill(UPHELD_GATEWAY), UPHELD_WORKER] as const;
-    for (const verdict of verdicts) {
-      await openCase();
-      await decide(world, job, verdict);
-    }
-    // Each charge of 80,000 base units brings the treasury 12,000; a whole credit of it goes back.
-    expect(await treasuryBaseUnits()).toBe(before + 11n * 2_000n);
-    expect(await world.read('CreditAccount', world.creditAccount)).toMatchObject({
-      owedCredits: 11n,
-    });
   });
 });

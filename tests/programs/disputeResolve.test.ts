@@ -68,8 +68,8 @@ async function expectVerdict(
   const slashed = moved.slashedTokens > 0n;
   const workerSequence = before.worker.sequence + (slashed ? 1n : 0n);
   const evidenceHash = await evidenceHashOf(job, verdict);
-  const instructions = await composeVerdict(world, job, verdict);
-  await expectEvent(world, instructions, [world.arbiter], 'DisputeResolved', {
+  const instruction = await composeVerdict(world, job, verdict);
+  await expectEvent(world, [instruction], [world.arbiter], 'DisputeResolved', {
     ...{ job, jobSequence: 6, jobId: before.job.jobId },
     ...{ creditAccount: world.creditAccount, creditSequence: before.account.sequence + 1n },
     ...{ wallet: world.wallet.publicKey, worker: world.worker, workerSequence },
@@ -176,9 +176,9 @@ describe('dispute_resolve', () => {
     const job = await jobIn(world, 'disputed');
     const other = await jobIn(world, 'disputed');
     await pass(world, DAY - 1n);
-    await world.chain.send(await composeVerdict(world, early, REJECTED), [world.arbiter]);
+    await world.chain.send([await composeVerdict(world, early, REJECTED)], [world.arbiter]);
     await pass(world, 1n);
-    await world.chain.send(await composeVerdict(world, job, REJECTED), [world.arbiter]);
+    await world.chain.send([await composeVerdict(world, job, REJECTED)], [world.arbiter]);
     await pass(world, 1n);
     const late = await composeVerdict(world, other, REJECTED);
     await expectRefusal(world, 'ArbitrationClosed', late, [world.arbiter]);
@@ -191,13 +191,12 @@ describe('dispute_resolve', () => {
     for (const signer of [authority, stranger, wallet, hotSigner, workerAuthority]) {
       for (const verdict of [REJECTED, UPHELD_GATEWAY, UPHELD_WORKER] as const) {
         const by = { arbiter: signer.publicKey };
-        const instructions = await composeVerdict(world, job, verdict, by);
-        await expectRefusal(world, 'Unauthorized', instructions, [signer]);
+        const instruction = await composeVerdict(world, job, verdict, by);
+        await expectRefusal(world, 'Unauthorized', instruction, [signer]);
       }
     }
     for (const byte of [0, 4, 255]) {
-      const [instruction] = await composeVerdict(world, job, REJECTED);
-      if (!instruction) throw new Error('no instruction was composed');
+      const instruction = await composeVerdict(world, job, REJECTED);
       instruction.data[VERDICT_OFFSET] = byte;
       await expectRefusal(world, 'InvalidVerdict', instruction, [world.arbiter]);
     }
@@ -211,7 +210,7 @@ describe('dispute_resolve', () => {
       const early = await composeVerdict(world, job, verdict);
       await expectRefusal(world, 'VerdictTooEarly', early, [world.arbiter]);
       await pass(world, 1n);
-      await world.chain.send(early, [world.arbiter]);
+      await world.chain.send([early], [world.arbiter]);
     },
   );
 
@@ -228,8 +227,8 @@ describe('dispute_resolve', () => {
     const { address } = await addWorker(world);
     await passDisputeWindow(world);
     for (const other of [{ creditAccount }, { worker: address }]) {
-      const instructions = await composeVerdict(world, job, UPHELD_WORKER, other);
-      await expectRefusal(world, 'WrongAddress', instructions, [world.arbiter]);
+      const instruction = await composeVerdict(world, job, UPHELD_WORKER, other);
+      await expectRefusal(world, 'WrongAddress', instruction, [world.arbiter]);
     }
     parties.creditAccounts.push(creditAccount);
     parties.workers.push(address);
@@ -242,8 +241,8 @@ describe('dispute_resolve', () => {
       const isUnassigned = ['pending', 'failed', 'refunded'].includes(status);
       const refusal = isUnassigned ? 'WrongAddress' : 'WrongJobStatus';
       await passDisputeWindow(world);
-      const instructions = await composeVerdict(world, job, REJECTED);
-      await expectRefusal(world, refusal, instructions, [world.arbiter]);
+      const instruction = await composeVerdict(world, job, REJECTED);
+      await expectRefusal(world, refusal, instruction, [world.arbiter]);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import {
   creditBuy,
   creditOpen,
@@ -18,7 +18,17 @@ import {
 } from '../../testing/ledger/hostileCaller.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { composeLock, fail, jobIn, prove, readJob, refund, settle } from './support/jobs.ts';
+import {
+  complete,
+  composeLock,
+  fail,
+  jobIn,
+  lockJob,
+  prove,
+  readJob,
+  refund,
+  settle,
+} from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, MODEL, type World } from './support/world.ts';
 
@@ -75,15 +85,27 @@ describe('a hostile program', () => {
     await expectConserved(world);
   });
 
-  it('can carry a proof, which must be in the transaction itself', async () => {
-    const job = await jobIn(world, 'processing');
-    const [verification, instruction] = prove(world, job, {}, 1);
-    await expectRefusal(world, 'ProofMissing', [verification, callThrough(instruction)]);
-    const [, wellPlaced] = prove(world, job);
-    const inside = callThrough(verification, wellPlaced);
-    await expect(world.chain.send([inside])).rejects.toThrow(/^Error processing Instruction 0/);
-    await world.chain.send([verification, callThrough(wellPlaced)]);
-    expect((await readJob(world, job)).status).toBe('settling');
+  it('can carry a proof, but makes none', async () => {
+    const { chain, hotSigner } = world;
+    const [proven, completed] = [await jobIn(world, 'processing'), await lockJob(world)];
+    const forged = { key: Keypair.generate() };
+    const forgeries = [prove(world, proven, forged), complete(world, completed, forged)];
+    for (const forgery of forgeries) {
+      await expectRefusal(world, 'SignatureInvalid', callThrough(forgery), [hotSigner]);
+    }
+    const both = callThrough(prove(world, proven), complete(world, completed));
+    await chain.send([both], [hotSigner]);
+    const statuses = [await readJob(world, proven), await readJob(world, completed)];
+    expect(statuses.map(({ status }) => status)).toEqual(['settling', 'settled']);
+  });
+
+  it('cannot complete a job without its controller’s signature', async () => {
+    const job = await lockJob(world);
+    const unsigned = callThrough(complete(world, job));
+    for (const key of unsigned.keys) key.isSigner = false;
+    await expect(world.chain.send([unsigned])).rejects.toThrow(ESCALATION);
+    const asItself = complete(world, job, { signer: HOSTILE_SIGNER });
+    await expectRefusal(world, 'Unauthorized', callThrough(asItself));
   });
 
   it('cannot revive a job that it closes', async () => {
@@ -123,10 +145,15 @@ describe('a hostile program', () => {
   it('cannot combine two steps of a job that exclude each other', async () => {
     const { hotSigner } = world;
     const job = await jobIn(world, 'settling');
-    const twice = callThrough(settle(world, job), settle(world, job));
-    await expectRefusal(world, 'WrongJobStatus', twice, [hotSigner]);
-    const andReturned = callThrough(settle(world, job), fail(world, job));
-    await expectRefusal(world, 'WrongJobStatus', andReturned, [hotSigner]);
+    const given = await jobIn(world, 'processing');
+    const ways = [settle(world, job), complete(world, given)];
+    const returns = [fail(world, job), fail(world, given)];
+    for (const [index, charge] of ways.entries()) {
+      const twice = callThrough(charge, charge);
+      await expectRefusal(world, 'WrongJobStatus', twice, [hotSigner]);
+      const andReturned = callThrough(charge, returns[index] as TransactionInstruction);
+      await expectRefusal(world, 'WrongJobStatus', andReturned, [hotSigner]);
+    }
     await expectConserved(world);
   });
 

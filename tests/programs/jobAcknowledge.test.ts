@@ -63,7 +63,7 @@ describe('job_acknowledge', () => {
     const job = await jobIn(world, 'processing');
     expect(await eventsOf(world, [acknowledge(world, job)], [world.hotSigner])).toEqual([]);
     expect((await readJob(world, job)).sequence).toBe(2);
-    await world.chain.send([...prove(world, job)]);
+    await world.chain.send([prove(world, job)]);
     expect(await eventsOf(world, [acknowledge(world, job)], [world.hotSigner])).toEqual([]);
     expect((await readJob(world, job)).sequence).toBe(3);
   });
@@ -158,7 +158,7 @@ describe('job_acknowledge', () => {
     await expectRefusal(world, 'WrongAddress', prove(world, job), []);
     await expectRefusal(world, 'WrongAddress', settle(world, job), [hotSigner]);
     const proof = { worker: another.address, key: another.proofKey, attempt: 2 };
-    await chain.send(prove(world, job, proof));
+    await chain.send([prove(world, job, proof)]);
     expect(await readJob(world, job)).toMatchObject({ status: 'settling', attempt: 2 });
   });
 
@@ -182,7 +182,7 @@ describe('job_acknowledge', () => {
     const next = acknowledge(world, running, { attempt: 2 });
     await expectRefusal(world, 'GatewayStopped', next, [hotSigner]);
     expect(await eventsOf(world, [acknowledge(world, running)], [hotSigner])).toEqual([]);
-    await chain.send([...prove(world, running), settle(world, running)], [hotSigner]);
+    await chain.send([prove(world, running), settle(world, running)], [hotSigner]);
     expect((await readJob(world, running)).status).toBe('settled');
     await chain.send([fail(world, waiting)], [hotSigner]);
     expect((await readJob(world, waiting)).status).toBe('failed');

@@ -74,7 +74,7 @@ describe('job_close', () => {
   it('keeps a settled job during its dispute window', async () => {
     const job = await lockJob(world, { idAgeMs: 60_000 });
     await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
-    await world.chain.send(prove(world, job));
+    await world.chain.send([prove(world, job)]);
     await pass(world, 100n);
     await world.chain.send([settle(world, job)], [world.hotSigner]);
     await pass(world, 59n);
@@ -104,7 +104,7 @@ describe('job_close', () => {
     const job = await jobIn(world, 'disputed');
     const verdict = await composeVerdict(world, job, 'upheld_gateway');
     await pass(world, 120n);
-    await world.chain.send([...verdict, close(job)], [world.arbiter]);
+    await world.chain.send([verdict, close(job)], [world.arbiter]);
   });
 
   it('leaves nothing to revive, and the id cannot be locked again [jobs.ids]', async () => {

@@ -35,7 +35,7 @@ describe('job_fail', () => {
           ...{ job, jobSequence: before.sequence + 1, jobId: before.jobId },
           ...{ creditAccount: world.creditAccount, creditSequence },
           ...{ wallet: world.wallet.publicKey, reason, returnedCredits: 8n },
-          ...{ availableCredits: CREDITS, accountLockedCredits: 0n },
+          ...{ availableCredits: CREDITS, accountLockedCredits: 0n, spentTodayCredits: 0n },
         });
         expect(await readJob(world, job)).toEqual({
           ...before,
@@ -54,7 +54,7 @@ describe('job_fail', () => {
 
   it('refuses an unknown reason', async () => {
     const job = await jobIn(world, 'pending');
-    for (const byte of [0, 9, 255]) {
+    for (const byte of [0, FAILURE_REASONS.length, 255]) {
       const instruction = fail(world, job);
       instruction.data[REASON_OFFSET] = byte;
       await expectRefusal(world, 'InvalidReason', instruction, [world.hotSigner]);

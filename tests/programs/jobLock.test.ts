@@ -94,7 +94,7 @@ describe('job_lock', () => {
       ...{ wallet: wallet.publicKey, controller: gateway, model, modelId: id, ...prices },
       ...{ tokenLimit: 3_000, treasuryShareBasisPoints, slashTokens, ...windows },
       ...{ arbitrationWindowSeconds: 86_400, rentPayer, vouched: true, lockedCredits: 12n },
-      ...{ ...balances, accountLockedCredits: 12n },
+      ...{ ...balances, accountLockedCredits: 12n, limitDay: spentDay },
     });
     expect(await account()).toEqual({
       ...{ ...before, sequence: before.sequence + 1n, ...balances, lockedCredits: 12n },
@@ -125,6 +125,7 @@ describe('job_lock', () => {
       jobTimeoutSeconds: 120,
       disputeWindowSeconds: 60,
       arbitrationWindowSeconds: 86_400,
+      limitDay: spentDay,
     });
   });
 

@@ -3,7 +3,6 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import {
   creditOpen,
   disputeExpire,
-  disputeResolve,
   gatewayOpen,
   gatewayUpdate,
   JOB_STATUSES,
@@ -11,6 +10,7 @@ import {
   jobClose,
   jobLock,
   spenderSet,
+  verdictInstruction,
 } from '../../programs/client/index.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
@@ -24,6 +24,7 @@ import {
 } from './support/jobRights.ts';
 import {
   acknowledge,
+  complete,
   dispute,
   fail,
   jobIn,
@@ -34,6 +35,9 @@ import {
 } from './support/jobs.ts';
 import { passDisputeWindow } from './support/verdicts.ts';
 import { addresses, createWorld, MODEL, type World } from './support/world.ts';
+
+/** Than that of any job here. */
+const LATER_ATTEMPT = 9;
 
 describe.each(Object.entries(controllers))('a job controlled by %s', (controller, acting) => {
   const isStopped = controller === 'a gateway that was stopped since';
@@ -110,21 +114,23 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
           }),
         ];
       case 'acknowledge':
-        return [acknowledge(world, job, { ...actor, attempt: 9 })];
+        return [acknowledge(world, job, { ...actor, attempt: LATER_ATTEMPT })];
       case 'prove':
-        return prove(world, job);
+        return [prove(world, job)];
       case 'settle':
         return [settle(world, job, actor)];
+      case 'complete':
+        return [complete(world, job, { ...actor, attempt: LATER_ATTEMPT })];
       case 'fail':
         return [fail(world, job, actor)];
       case 'refund':
         return [refund(world, job)];
       case 'dispute':
         return [dispute(world, job, actor)];
-      case 'resolve':
-        return [
-          disputeResolve({ arbiter: signer, job, creditAccount, worker, verdict: 'rejected' }),
-        ];
+      case 'resolve': {
+        const named = { arbiter: signer, job, creditAccount, worker };
+        return [verdictInstruction([], { ...named, verdict: 'rejected' })];
+      }
       case 'expire':
         return [disputeExpire({ job, creditAccount })];
       case 'close':
@@ -175,7 +181,10 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
       for (const name of names) {
         for (const person of entitled(name, acting) ?? ['stranger' as const]) {
           const outcome = await attempt(name, await freshJob(status), person);
-          const begins = name === 'acknowledge' || (name === 'lock' && status !== 'refunded');
+          const begins =
+            name === 'acknowledge' ||
+            (name === 'complete' && status !== 'settling') ||
+            (name === 'lock' && status !== 'refunded');
           const isRefused = begins && isStopped && person === acting;
           const expected = isRefused ? 'GatewayStopped' : table[name][status];
           expect([name, person, outcome]).toEqual([name, person, expected]);

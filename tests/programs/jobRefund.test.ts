@@ -18,7 +18,7 @@ describe('job_refund', () => {
     'returns the lock of an overdue job that is %s, for any caller [failures.timeout]',
     async (status) => {
       const account = () => world.read('CreditAccount', world.creditAccount);
-      const { availableCredits } = await account();
+      const { availableCredits, spentTodayCredits } = await account();
       const job = await jobIn(world, status);
       await pass(world, 119n);
       await expectRefusal(world, 'DeadlineNotReached', refund(world, job));
@@ -31,7 +31,7 @@ describe('job_refund', () => {
         ...{ job, jobSequence: before.sequence + 1, jobId: before.jobId },
         ...{ creditAccount: world.creditAccount, creditSequence: locked.sequence + 1n },
         ...{ wallet: world.wallet.publicKey, returnedCredits: 8n },
-        ...{ availableCredits, accountLockedCredits: 0n },
+        ...{ availableCredits, accountLockedCredits: 0n, spentTodayCredits },
       });
       expect(await readJob(world, job)).toEqual({
         ...before,
@@ -44,6 +44,7 @@ describe('job_refund', () => {
         sequence: locked.sequence + 1n,
         availableCredits,
         lockedCredits: 0n,
+        spentTodayCredits,
       });
       await expectRefusal(world, 'WrongJobStatus', refund(world, job));
     },

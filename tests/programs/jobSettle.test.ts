@@ -47,7 +47,7 @@ describe('job_settle', () => {
       ...{ workerBaseUnits: 76_500n, workerPaid: true, workerClaimableBaseUnits: 0n },
       ...{ treasuryBaseUnits: 13_500n, treasuryPaid: true, treasuryUnpaidBaseUnits: 0n },
       ...{ jobsSettled: 1n, treasurySequence: 1n },
-      ...{ availableCredits: CREDITS - 9n, accountLockedCredits: 0n },
+      ...{ availableCredits: CREDITS - 9n, accountLockedCredits: 0n, spentTodayCredits: 9n },
     });
     expect(await readJob(world, job)).toEqual({
       ...before.job,
@@ -63,6 +63,7 @@ describe('job_settle', () => {
       sequence: 4n,
       availableCredits: CREDITS - 9n,
       lockedCredits: 0n,
+      spentTodayCredits: 9n,
     });
     expect(await world.chain.tokens(world.payout)).toBe(76_500n);
     expect(await world.chain.tokens(addresses.treasuryVault)).toBe(13_500n);
@@ -92,9 +93,8 @@ describe('job_settle', () => {
 
   it('acknowledges, proves and settles in one transaction', async () => {
     const job = await lockJob(world);
-    const [verification, proof] = prove(world, job);
     await world.chain.send(
-      [verification, acknowledge(world, job), proof, settle(world, job)],
+      [acknowledge(world, job), prove(world, job), settle(world, job)],
       [world.hotSigner],
     );
     expect((await readJob(world, job)).status).toBe('settled');
@@ -104,8 +104,7 @@ describe('job_settle', () => {
     const { chain, hotSigner } = world;
     for (const status of ['processing', 'settling'] as const) {
       const job = await jobIn(world, status);
-      const [verification, proof] = prove(world, job);
-      const together = [verification, acknowledge(world, job), proof, settle(world, job)];
+      const together = [acknowledge(world, job), prove(world, job), settle(world, job)];
       await chain.send(together, [hotSigner]);
       expect((await readJob(world, job)).status).toBe('settled');
     }
@@ -227,7 +226,7 @@ describe('a payment that cannot be made', () => {
       ...{ workerBaseUnits: 68_000n, workerPaid: false, workerClaimableBaseUnits: 68_000n },
       ...{ treasuryBaseUnits: 12_000n, treasuryPaid: true, treasuryUnpaidBaseUnits: 0n },
       ...{ jobsSettled: 1n, treasurySequence: 1n },
-      ...{ availableCredits: CREDITS - 8n, accountLockedCredits: 0n },
+      ...{ availableCredits: CREDITS - 8n, accountLockedCredits: 0n, spentTodayCredits: 8n },
     });
     await settled();
     expect((await worker()).claimableBaseUnits).toBe(136_000n);

@@ -36,6 +36,9 @@ const roleText = ({ name, signer, writable, optional, address, pda }: AccountRol
     .filter(Boolean)
     .join(' ');
 
+/** Were given once, and are not given again. */
+const RETIRED = new Set([6_036, 6_037]);
+
 // These are pins: what has once been written to a ledger is read for ever. A change here is a
 // change of the interface, and needs a new version of the account or a new event.
 describe('the bytes of the interface', () => {
@@ -64,9 +67,8 @@ describe('the bytes of the interface', () => {
 
   it('errors keep their numbers', () => {
     expect(EscrowErrorCode).toMatchSnapshot();
-    expect(Object.values(EscrowErrorCode)).toEqual(
-      Array.from({ length: 72 }, (_, index) => 6_000 + index),
-    );
+    const numbers = Array.from({ length: 73 }, (_, index) => 6_000 + index);
+    expect(Object.values(EscrowErrorCode)).toEqual(numbers.filter((code) => !RETIRED.has(code)));
   });
 
   it('are all covered by these tests', () => {

@@ -7,9 +7,18 @@ import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { jobIn, readJob } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
-import { addresses, createWorld, MODEL, modelInstruction, type World } from './support/world.ts';
+import {
+  addresses,
+  createWorld,
+  hashOf,
+  MODEL,
+  modelInstruction,
+  type World,
+} from './support/world.ts';
 
 const U32_MAX = 2 ** 32 - 1;
+/** Of a model that is not pinned. */
+const NO_CARD = new Uint8Array(32);
 
 let world: World;
 beforeEach(async () => {
@@ -27,6 +36,7 @@ describe('model_upsert', () => {
       model,
       modelSequence: 1n,
       ...added,
+      cardHash: NO_CARD,
       createdAt,
       retiresAt: 0n,
     });
@@ -36,6 +46,7 @@ describe('model_upsert', () => {
       sequence: 1n,
       createdAt,
       retiresAt: 0n,
+      cardHash: NO_CARD,
       ...numbers,
     });
     expect(modelText(found)).toEqual({ id, label, originator });
@@ -51,6 +62,7 @@ describe('model_upsert', () => {
       model,
       modelSequence: 2n,
       ...changed,
+      cardHash: NO_CARD,
       createdAt: added.createdAt,
       retiresAt: 0n,
     });
@@ -63,6 +75,17 @@ describe('model_upsert', () => {
     });
     expect(modelText(found)).toEqual({ ...modelText(added), label: '8.1B' });
     expect(await readJob(world, job)).toMatchObject({ creditsPerRequest: 8, tier: 'standard' });
+  });
+
+  it('pins a model to its card, until it is changed without one', async () => {
+    const { chain, authority, model } = world;
+    const cardHash = hashOf('the card');
+    const before = await world.read('Model', model);
+    await chain.send([modelInstruction(world, { cardHash })], [authority]);
+    expect(chain.lastEvents()).toMatchObject([{ name: 'ModelUpserted', data: { cardHash } }]);
+    expect(await world.read('Model', model)).toEqual({ ...before, sequence: 2n, cardHash });
+    await chain.send([modelInstruction(world)], [authority]);
+    expect((await world.read('Model', model)).cardHash).toEqual(NO_CARD);
   });
 
   it.each<Partial<ModelOffer>>([

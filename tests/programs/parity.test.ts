@@ -1,16 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { creditOpen, IDL, jobClose } from '../../programs/client/index.ts';
-import { startBankrun } from '../../testing/kit/bankrun.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import { composeLock, jobIn, prove, readJob, refund } from './support/jobs.ts';
-import { withData } from './support/tampering.ts';
+import { complete, composeLock, jobIn, prove, refund } from './support/jobs.ts';
 import { startTwins, type Twins } from './support/twins.ts';
 import { walkThrough } from './support/walkthrough.ts';
 import { addresses, createWorld, hashOf } from './support/world.ts';
-
-const HEADER_BYTES = 16;
-const SIGNATURE_AT = 48;
 
 // Everywhere else the program runs in LiteSVM, as clusters run it.
 describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
@@ -58,40 +53,13 @@ describe('both builds of the program, in solana-bankrun and in LiteSVM', () => {
   it('return the same errors by name', async () => {
     const world = await createWorld({}, await startTwins());
     const job = await jobIn(world, 'processing');
-    const other = await jobIn(world, 'processing');
-    const [verification] = prove(world, other);
-    const [, instruction] = prove(world, job);
-    await expectRefusal(world, 'ProofWrongMessage', [verification, instruction]);
-    await expectRefusal(world, 'ProofMissing', instruction);
-    await world.chain.send(prove(world, job));
+    await expectRefusal(world, 'SignatureInvalid', prove(world, job, { attempt: 2 }));
+    await world.chain.send([prove(world, job)]);
     const another = prove(world, job, { outputHash: hashOf('another answer') });
     await expectRefusal(world, 'ProofAlreadyGiven', another);
-  });
-});
-
-describe('solana-bankrun, whose ed25519 precompile verifies nothing,', () => {
-  it('leaves malformed ed25519 instructions, but for one, to the program', async () => {
-    const world = await createWorld({}, await startBankrun());
-    const job = await jobIn(world, 'processing');
-    const [verification, instruction] = prove(world, job);
-    const { data } = verification;
-    const forms = Array.from({ length: HEADER_BYTES }, (_, at) => {
-      const changed = Buffer.from(data);
-      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
-      return changed;
-    });
-    const longer = Buffer.concat([data, Buffer.alloc(1)]);
-    for (const form of [...forms, longer, data.subarray(0, -1)]) {
-      await expectRefusal(world, 'ProofMalformed', [withData(verification, form), instruction]);
-    }
-  });
-
-  it('accepts a forged signature', async () => {
-    const world = await createWorld({}, await startBankrun());
-    const job = await jobIn(world, 'processing');
-    const [verification, instruction] = prove(world, job);
-    const forged = Buffer.from(verification.data).fill(0, SIGNATURE_AT, SIGNATURE_AT + 64);
-    await world.chain.send([withData(verification, forged), instruction]);
-    expect((await readJob(world, job)).status).toBe('settling');
+    const completed = complete(world, job);
+    await expectRefusal(world, 'ProofAlreadyGiven', completed, [world.hotSigner]);
+    const nothing = complete(world, await jobIn(world, 'pending'), { countedTokens: 0 });
+    await expectRefusal(world, 'NothingCounted', nothing, [world.hotSigner]);
   });
 });

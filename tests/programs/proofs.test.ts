@@ -1,178 +1,191 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { createHash } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  type EscrowErrorName,
-  ed25519Instruction,
+  Ed25519Program,
+  Keypair,
+  type PublicKey,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import {
   PROGRAM_ID,
   proofMessage,
+  receiptMessage,
   sign,
+  signHashed,
+  workerUpdate,
 } from '../../programs/client/index.ts';
+import type { TestWorker } from '../../testing/kit/cast.ts';
+import { expectConserved } from './support/conservation.ts';
 import { expectRefusal } from './support/expectations.ts';
-import { ANSWER, acknowledge, jobIn, prove, readJob, settle } from './support/jobs.ts';
-import { withData } from './support/tampering.ts';
+import {
+  ANSWER,
+  acknowledge,
+  complete,
+  jobIn,
+  type Proven,
+  prove,
+  REQUEST,
+  readJob,
+  settle,
+} from './support/jobs.ts';
+import { addWorker } from './support/newcomers.ts';
+import { startTwins } from './support/twins.ts';
 import { createWorld, hashOf, type World } from './support/world.ts';
 
-/** The header is a count, a padding byte and seven words; the parts begin behind it. */
-const HEADER_BYTES = 16;
-const SIGNATURE_AT = 48;
-const MESSAGE_AT = 112;
-const OFFSET_WORDS = [0, 2, 4];
-const MESSAGE_OFFSET_WORD = 4;
+type Compose = (world: World, job: PublicKey, proven?: Proven) => TransactionInstruction;
 
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-});
+/** The two instructions that take a worker's proof, and what they make of a job. */
+const takers = [
+  { name: 'job_prove', compose: prove as Compose, from: 'processing', to: 'settling' },
+  { name: 'job_complete', compose: complete as Compose, from: 'pending', to: 'settled' },
+] as const;
 
-/** A verification by the worker's key of the job's proof, or of another made from it. */
-function verification(
-  job: PublicKey,
-  change: Partial<Parameters<typeof proofMessage>[0]> = {},
-): TransactionInstruction {
-  const message = proofMessage({
-    ...{ programId: PROGRAM_ID, job, worker: world.worker, attempt: 1 },
-    ...{ outputHash: ANSWER, promptTokens: 20, completionTokens: 300 },
-    ...change,
-  });
-  const { proofKey } = world;
-  return ed25519Instruction({
-    publicKey: proofKey.publicKey,
-    message,
-    signature: sign(message, proofKey),
-  });
-}
-
-/** The runtime refuses the transaction before any program sees it. */
-const expectNotVerified = (instructions: TransactionInstruction[]): Promise<void> =>
-  expect(world.chain.send(instructions)).rejects.toThrow(
-    /Instruction 0: custom program error: 0x[0-4]\b/,
-  );
-
-const withWords = (data: Uint8Array, change: (word: number, at: number) => number): Buffer => {
-  const changed = Buffer.from(data);
-  for (let at = 0; at < 7; at += 1) {
-    changed.writeUInt16LE(change(changed.readUInt16LE(2 + 2 * at), at), 2 + 2 * at);
-  }
-  return changed;
+/** What a proof says besides its program, job, worker and attempt. */
+const OUTPUT = {
+  outputHash: ANSWER,
+  promptTokens: 20,
+  completionTokens: 300,
+  requestCommitment: REQUEST,
 };
+/** Anything else in each of these places. */
+const OTHER_OUTPUTS: Proven[] = [
+  { outputHash: hashOf('another answer') },
+  { promptTokens: 21 },
+  { completionTokens: 301 },
+  { requestCommitment: hashOf('another request') },
+];
 
-/** Other encodings of the same verification, all of which the precompile accepts. */
-const layouts: Record<string, (data: Buffer) => Uint8Array> = {
-  'every part named by the instruction’s own index': (data) =>
-    withWords(data, (word) => (word === 0xffff ? 0 : word)),
-  'the message alone named by it': (data) => withWords(data, (word, at) => (at === 6 ? 0 : word)),
-  'another padding byte': (data) => Buffer.concat([Buffer.from([1, 1]), data.subarray(2)]),
-  'bytes behind the message': (data) => Buffer.concat([data, Buffer.from([0])]),
-  'a gap before the message': (data) => {
-    const moved = withWords(data, (word, at) => word + (at === MESSAGE_OFFSET_WORD ? 1 : 0));
-    const parts = [moved.subarray(0, MESSAGE_AT), Buffer.alloc(1), moved.subarray(MESSAGE_AT)];
-    return Buffer.concat(parts);
-  },
-  'a second signature': (data) => {
-    const added = HEADER_BYTES - 2;
-    const moved = withWords(data, (word, at) => word + (OFFSET_WORDS.includes(at) ? added : 0));
-    const words = moved.subarray(2, HEADER_BYTES);
-    return Buffer.concat([Buffer.from([2, 0]), words, words, moved.subarray(HEADER_BYTES)]);
-  },
-  'no signature': () => Buffer.alloc(2),
-};
-
-describe('a proof on a ledger that verifies signatures', () => {
-  it('is accepted once, and again without effect', async () => {
-    const job = await jobIn(world, 'processing');
-    await world.chain.send(prove(world, job));
-    expect(world.chain.lastEvents().map(({ name }) => name)).toEqual(['JobProven']);
-    await world.chain.send(prove(world, job));
-    expect(world.chain.lastEvents()).toEqual([]);
-    expect((await readJob(world, job)).status).toBe('settling');
+// Which signatures the curve accepts: tests/programs/signatures.test.ts.
+describe.each(takers)('a proof that $name takes, by both builds,', ({ compose, from, to }) => {
+  let world: World;
+  /** It proves with the same key. */
+  let twin: TestWorker;
+  beforeAll(async () => {
+    world = await createWorld({}, await startTwins());
+    twin = await addWorker(world);
+    const { authority, payout } = twin;
+    const described = { payout, proofKey: world.proofKey.publicKey, endpoint: 'https://b.example' };
+    await world.chain.send(
+      [workerUpdate({ authority: authority.publicKey, ...described })],
+      [authority],
+    );
   });
+  afterEach(() => expectConserved(world, { workers: [world.worker, twin.address] }));
 
-  it('is refused when its signature, key or message was changed or cut', async () => {
-    const job = await jobIn(world, 'processing');
-    const [valid, instruction] = prove(world, job);
-    for (const at of [
-      HEADER_BYTES,
-      SIGNATURE_AT,
-      SIGNATURE_AT + 63,
-      MESSAGE_AT,
-      MESSAGE_AT + 148,
-    ]) {
-      const forged = Buffer.from(valid.data);
-      forged.writeUInt8(forged.readUInt8(at) ^ 1, at);
-      await expectNotVerified([withData(valid, forged), instruction]);
-    }
-    for (const length of [0, 1, HEADER_BYTES, MESSAGE_AT, valid.data.length - 1]) {
-      const cut = withData(valid, valid.data.subarray(0, length));
-      await expectNotVerified([cut, instruction]);
-    }
-    expect((await readJob(world, job)).status).toBe('processing');
-  });
+  const messageOf = (job: PublicKey, change: Partial<Parameters<typeof proofMessage>[0]> = {}) =>
+    proofMessage({
+      ...{ programId: PROGRAM_ID, job, worker: world.worker, attempt: 1, ...OUTPUT },
+      ...change,
+    });
+  const take = (...instructions: TransactionInstruction[]) =>
+    world.chain.send(instructions, [world.hotSigner]);
+  const expectRefused = (...instructions: TransactionInstruction[]) =>
+    expectRefusal(world, 'SignatureInvalid', instructions, [world.hotSigner]);
+  /** No such signature changes anything about the job, which its own proof then changes. */
+  const expectOnlyItsOwn = async (signaturesOf: (job: PublicKey) => Uint8Array[]) => {
+    const job = await jobIn(world, from);
+    const before = await readJob(world, job);
+    for (const signature of signaturesOf(job))
+      await expectRefused(compose(world, job, { signature }));
+    expect(await readJob(world, job)).toEqual(before);
+    await take(compose(world, job, { signature: signHashed(messageOf(job), world.proofKey) }));
+    // A Job does not keep the commitment: the event has it.
+    const { requestCommitment, ...recorded } = OUTPUT;
+    expect(await readJob(world, job)).toMatchObject({ status: to, ...recorded });
+  };
 
-  it('is refused when another key signed it', async () => {
-    const job = await jobIn(world, 'processing');
-    await expectRefusal(world, 'ProofWrongKey', prove(world, job, { key: Keypair.generate() }));
-  });
-
-  it('is refused when its message is not exactly this job’s proof', async () => {
-    const job = await jobIn(world, 'processing');
-    const [, instruction] = prove(world, job);
+  it('is refused if it is of any other job, attempt, worker, output or program', async () => {
     const elsewhere = Keypair.generate().publicKey;
-    for (const change of [
-      { programId: elsewhere },
-      { job: elsewhere },
-      { worker: elsewhere },
-      { attempt: 2 },
-      { outputHash: hashOf('another answer') },
-      { promptTokens: 21 },
-      { completionTokens: 301 },
-    ]) {
-      const other = [verification(job, change), instruction];
-      await expectRefusal(world, 'ProofWrongMessage', other);
-    }
-    expect((await readJob(world, job)).status).toBe('processing');
+    const other = await jobIn(world, from);
+    await expectOnlyItsOwn((job) =>
+      [
+        { job: other },
+        { attempt: 0 },
+        { attempt: 2 },
+        { worker: twin.address },
+        { programId: elsewhere },
+        ...OTHER_OUTPUTS,
+      ].map((change) => signHashed(messageOf(job, change), world.proofKey)),
+    );
   });
 
-  it.each(Object.keys(layouts))('is refused with %s', async (name) => {
-    const job = await jobIn(world, 'processing');
-    const [valid, instruction] = prove(world, job);
-    const other = withData(valid, layouts[name]?.(Buffer.from(valid.data)) ?? valid.data);
-    await expectRefusal(world, 'ProofMalformed', [other, instruction]);
-  });
-
-  it('is refused when the named instruction is not its ed25519 instruction', async () => {
-    const job = await jobIn(world, 'processing');
-    const another = verification(await jobIn(world, 'pending'));
-    const refusals: [number, EscrowErrorName][] = [
-      [1, 'ProofWrongMessage'],
-      [2, 'ProofMissing'],
-      [3, 'ProofMissing'],
-      [9, 'ProofMissing'],
-      [0xffff, 'ProofMissing'],
-    ];
-    for (const [index, refusal] of refusals) {
-      const [valid, instruction] = prove(world, job, {}, index);
-      await expectRefusal(world, refusal, [valid, another, instruction]);
+  it('is refused for arguments that it does not say', async () => {
+    const job = await jobIn(world, from);
+    const signature = signHashed(messageOf(job), world.proofKey);
+    for (const other of OTHER_OUTPUTS) {
+      await expectRefused(compose(world, job, { ...other, signature }));
     }
   });
 
-  it('is valid only in its own transaction', async () => {
-    const job = await jobIn(world, 'processing');
-    const [valid, instruction] = prove(world, job);
-    await world.chain.send([valid]);
-    await expectRefusal(world, 'ProofMissing', instruction);
+  it('is refused by any other key, and without a signature [charging.deducted-at-settlement]', async () => {
+    const { wallet, hotSigner, workerAuthority, arbiter, authority } = world;
+    const others = [wallet, hotSigner, workerAuthority, arbiter, authority, Keypair.generate()];
+    await expectOnlyItsOwn((job) => [
+      ...others.map((key) => signHashed(messageOf(job), key)),
+      new Uint8Array(64),
+      new Uint8Array(64).fill(255),
+    ]);
   });
 
-  it('is of no use for another job or attempt, or after the settlement', async () => {
-    const { chain, hotSigner } = world;
-    const [proven, other] = [await jobIn(world, 'processing'), await jobIn(world, 'processing')];
-    const [valid, instruction] = prove(world, proven);
-    const [, foreign] = prove(world, other);
-    await expectRefusal(world, 'ProofWrongMessage', [valid, foreign]);
+  it('is refused with any byte of its signature changed', async () => {
+    await expectOnlyItsOwn((job) => {
+      const signature = signHashed(messageOf(job), world.proofKey);
+      return Array.from(signature, (_, at) => flipped(signature, at));
+    });
+  });
 
-    await chain.send([acknowledge(world, other, { attempt: 2 })], [hotSigner]);
-    await expectRefusal(world, 'ProofWrongMessage', prove(world, other));
+  it('is refused if the message was signed, and not its sha256', async () => {
+    await expectOnlyItsOwn((job) => [
+      sign(messageOf(job), world.proofKey),
+      signHashed(sha256(messageOf(job)), world.proofKey),
+    ]);
+  });
 
-    await chain.send([valid, instruction, settle(world, proven)], [hotSigner]);
-    await expectRefusal(world, 'WrongJobStatus', [valid, instruction]);
+  it('is refused with any byte of its message changed, and in a receipt’s place', async () => {
+    await expectOnlyItsOwn((job) => {
+      const message = messageOf(job);
+      const receipt = receiptMessage({ programId: PROGRAM_ID, job, outputHash: ANSWER });
+      return [...Array.from(message, (_, at) => flipped(message, at)), receipt].map((other) =>
+        signHashed(other, world.proofKey),
+      );
+    });
+  });
+
+  it('is neither helped nor hindered by the ed25519 program beside it', async () => {
+    const job = await jobIn(world, from);
+    const forged = compose(world, job, { key: Keypair.generate() });
+    const verified = (message: Uint8Array) =>
+      Ed25519Program.createInstructionWithPrivateKey({
+        privateKey: world.proofKey.secretKey,
+        message,
+      });
+    for (const message of [messageOf(job), sha256(messageOf(job))]) {
+      await expectRefused(verified(message), forged);
+    }
+    await take(verified(Buffer.from('anything')), compose(world, job));
+    expect((await readJob(world, job)).status).toBe(to);
+  });
+
+  it('is of no use for another job, a later attempt, or a second time', async () => {
+    const [used, other] = [await jobIn(world, from), await jobIn(world, 'processing')];
+    const signature = signHashed(messageOf(used), world.proofKey);
+    await expectRefused(compose(world, other, { signature }));
+    await take(acknowledge(world, other, { attempt: 2 }));
+    const first = signHashed(messageOf(other), world.proofKey);
+    await expectRefused(compose(world, other, { attempt: 2, signature: first }));
+    await take(compose(world, used, { signature }));
+    if (to === 'settling') await take(settle(world, used));
+    const again = compose(world, used, { signature });
+    await expectRefusal(world, 'WrongJobStatus', again, [world.hotSigner]);
+    await take(compose(world, other, { attempt: 2 }));
   });
 });
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
+
+/** The same bytes but for one bit. */
+function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  changed[at] = (changed[at] as number) ^ 1;
+  return changed;
+}

@@ -72,8 +72,8 @@ describe('worker_update', () => {
       const job = await jobIn(world, 'processing');
       if (left) await chain.send([leave()], [workerAuthority]);
       await chain.send([update({ proofKey: stranger.publicKey })], [workerAuthority]);
-      await expectRefusal(world, 'ProofWrongKey', prove(world, job));
-      await chain.send(prove(world, job, { key: stranger }));
+      await expectRefusal(world, 'SignatureInvalid', prove(world, job));
+      await chain.send([prove(world, job, { key: stranger })]);
     },
   );
 

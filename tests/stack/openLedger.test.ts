@@ -37,7 +37,6 @@ const cluster = () => ({
   SVC_PROGRAM_ID: address(),
   SVC_GATEWAY: address(),
   SVC_SIGNER_KEY: secret(),
-  SVC_FEE_PAYER_KEYS: secret(),
   SVC_CRANK_KEY: secret(),
   SVC_SECRETS_KEY: 'sealed',
   SVC_WALLET: address(),

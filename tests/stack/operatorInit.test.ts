@@ -63,11 +63,11 @@ describe('npm run operator:init on a ledger without the program', () => {
   const it = createStory();
   let keys: Record<string, string>;
 
-  it('makes ten keys, and says what to fund and to deploy, by commands', async () => {
+  it('makes nine keys, and says what to fund and to deploy, by commands', async () => {
     const { code, output, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'new');
     keys = read('new');
     expect(Object.keys(keys).sort()).toEqual([
-      ...['arbiter.json', 'crank.json', 'escrow.json', 'fee-payer.json', 'gateway-operator.json'],
+      ...['arbiter.json', 'crank.json', 'escrow.json', 'gateway-operator.json'],
       ...['hot-signer.json', 'proof-key.json', 'secrets.key', 'upgrade-authority.json'],
       'worker-authority.json',
     ]);
@@ -75,14 +75,14 @@ describe('npm run operator:init on a ledger without the program', () => {
     expect(output).toMatch(/^keys +made upgrade-authority\.json, /);
     const authority = addressIn('new', 'upgrade-authority.json');
     const program = addressIn('new', 'escrow.json');
-    expect(error).toMatch(/ +1 {2}fee payer\n +0\.1 {2}crank\n/);
+    expect(error).toMatch(/ +1 {2}hot signer\n +0\.1 {2}crank\n/);
     expect(error).toContain(`--program-id ${program} --out escrow-build`);
     expect(error).toContain('--keypair new/upgrade-authority.json --program-id new/escrow.json');
     const page = readFileSync(join(PROJECT_FOLDER, 'docs/deploying.md'), 'utf8');
     for (const text of [error, page]) expect(text).toContain('--max-len 262144');
     const [, sol] = /solana transfer \w+ ([\d.]+) --allow/.exec(error) ?? [];
     expect(error).toContain(`solana airdrop ${sol} ${authority} --url "$RPC"`);
-    // What is no rent: 1 SOL for the fee payer, 0.1, 0.02, and as much for fees.
+    // What is no rent: 1 SOL for the hot signer, 0.1, 0.02, and as much for fees.
     const perByte = (await ledger.connection.getMinimumBalanceForRentExemption(0)) / 128;
     const onMainnet = ((Number(sol) - 1.14) * MAINNET_LAMPORTS_PER_BYTE) / perByte + 1.14;
     expect(page).toContain(`${onMainnet.toFixed(1)} SOL on mainnet`);

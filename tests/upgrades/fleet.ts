@@ -38,7 +38,7 @@ export async function createFleet(ledger: TestLedger, databaseUrl: string): Prom
   const { gateway, hotSigner, model } = service;
   const feePayer = Keypair.generate();
   const crank = Keypair.generate();
-  for (const { publicKey } of [feePayer, crank]) {
+  for (const { publicKey } of [feePayer, service.hotSigner, crank]) {
     await ledger.fundLamports(publicKey, FEE_PAYER_LAMPORTS);
   }
   const slots: Slot[] = [];

@@ -53,7 +53,7 @@ export type ConsoleAccount = z.infer<typeof consoleAccount>;
 /** One change of the account, by its event. */
 const accountChange = z.object({
   sequence: amountText,
-  event: z.string().describe('The name of the event, such as `JobSettled`.'),
+  event: z.string().describe('The name of the event, such as `JobCompleted`.'),
   at: time.describe('By the ledger.'),
   available_change_credits: z.int(),
   locked_change_credits: z.int(),

@@ -12,6 +12,7 @@ import { Facts } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { DisputeSection } from './disputeSection.tsx';
+import { FAILURES } from './failures.ts';
 import { rateWords } from './rate.ts';
 import { Timeline } from './timeline.tsx';
 
@@ -62,7 +63,7 @@ function Overview({ job }: { readonly job: ConsoleJob }) {
     <Facts
       entries={[
         ['State', <JobState key="state" status={job.status} />],
-        job.failure_reason !== null && ['Why it failed', job.failure_reason.replaceAll('_', ' ')],
+        job.failure_reason !== null && ['Why it failed', FAILURES[job.failure_reason]],
         ['Model', `${job.model} (${job.tier})`],
         ['Charged', <Credits key="charged" credits={job.credits_charged} size="line" />],
         job.rate !== null && ['Rate', rateWords(job.rate, job.price)],

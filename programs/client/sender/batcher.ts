@@ -1,9 +1,10 @@
-import type { PublicKey } from '@solana/web3.js';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { withResolvers } from '../../../common/wait.ts';
+import type { InstructionCost } from './costs.ts';
 import type { Instructions, Sender, Sending } from './sender.ts';
 import { LedgerUnavailableError, mayPass, type SendResult, WithdrawnError } from './sendResult.ts';
 import type { Signer } from './signer.ts';
-import { TransactionTooLargeError } from './transaction.ts';
+import { sum, TransactionTooLargeError } from './transaction.ts';
 
 /** Puts instructions of several jobs into shared transactions while the ledger is busy. */
 export interface Batcher {
@@ -11,9 +12,9 @@ export interface Batcher {
    * Sends an item, alone or with others. @returns how it ended
    *
    * @param item.key finds the item in `take`. After a failure, items of its key are sent alone
-   * @param item.signal withdraws it as long as it is not signed
+   * @param item.isWanted asked each time before it is signed
    * @throws LedgerUnavailableError as Sender does
-   * @throws WithdrawnError when it was withdrawn in time
+   * @throws WithdrawnError when it is no longer wanted at its turn
    */
   add(item: Omit<BatchItem, 'end'>): Promise<SendResult>;
   /**
@@ -33,9 +34,11 @@ export interface Batcher {
 interface BatchItem {
   readonly instructions: Instructions;
   readonly signers: readonly Signer[];
+  /** What each instruction takes. */
+  readonly costs: readonly InstructionCost[];
   readonly key: string;
-  /** Withdraws the item while it is not signed; afterwards it makes no difference. */
-  readonly signal?: AbortSignal;
+  /** Whether it is still to be sent: what was signed may land whatever it says later. */
+  readonly isWanted?: () => boolean;
   /** Settles the promise of its `add`. */
   readonly end: {
     resolve(result: SendResult): void;
@@ -45,46 +48,78 @@ interface BatchItem {
 
 interface Waiting {
   readonly item: BatchItem;
-  readonly lingersUntilMs: number;
+  readonly sinceMs: number;
 }
 
 /** After it made a batch fail, a key's items are sent alone for so long. */
 const APART_MS = 60_000;
 
 const WAITING_MAX = 4_096;
+/** So many of those that wait are looked through for the oldest one's companions. */
+const LOOKED_THROUGH_MAX = 128;
+/** Items wait for others of their kind until there are this many times what fits. */
+const CROWD_FACTOR = 3;
 
 /**
  * With nothing in flight an item is sent at once. Otherwise items wait until the flight ends, until
- * there are `maxInstructions`, or until the oldest has waited for `lingerMs`.
+ * they fill a transaction, or until the oldest has waited for `lingerMs`.
  *
- * @param options.maxInstructions how many items, usually of one instruction, share a transaction
- * @param options.computeUnitLimitEach what one item may use
- * @param options.sendsWhenIdle false: items always linger, so that they can still be taken
+ * A transaction takes what fits, first what shares all keys but one with the oldest item: less room
+ * is needed for those.
+ *
+ * @param options.idleLingerMs so long an item waits although nothing is in flight; 0 by default
+ * @param options.itemsMax how many share a transaction, where that is less than what fits
  */
 export function createBatcher(options: {
   sender: Sender;
-  maxInstructions: number;
   lingerMs: number;
-  computeUnitLimitEach: number;
-  sendsWhenIdle?: boolean;
+  idleLingerMs?: number;
+  itemsMax?: number;
   lane?: string;
 }): Batcher {
-  const { sender, lane = '', maxInstructions, lingerMs, sendsWhenIdle = true } = options;
+  const { sender, lane = '', lingerMs, idleLingerMs = 0, itemsMax } = options;
   const apart = createApartKeys();
   let waiting: Waiting[] = [];
   let inFlight = 0;
   let timer: NodeJS.Timeout | undefined;
 
+  const dueMs = ({ sinceMs }: Waiting): number =>
+    sinceMs + (inFlight === 0 ? idleLingerMs : lingerMs);
+
   function isDue(oldest: Waiting): boolean {
-    if (waiting.length >= maxInstructions || (sendsWhenIdle && inFlight === 0)) return true;
-    return performance.now() >= oldest.lingersUntilMs;
+    if (performance.now() >= dueMs(oldest)) return true;
+    if (itemsMax !== undefined) return waiting.length >= itemsMax;
+    return waiting.length > 1 && choose(oldest).isFull;
   }
 
-  /** Removes the oldest item and those that may travel with it. */
+  /** The oldest item with those that may travel with it. */
+  function choose(oldest: Waiting): { chosen: readonly Waiting[]; isFull: boolean } {
+    if (apart.has(oldest.item)) return { chosen: [oldest], isFull: true };
+    const room = sender.room();
+    const partOf = ({ item }: Waiting) => ({
+      instructions: instructionsFor(item, room.feePayer),
+      costs: item.costs,
+    });
+    const oldestPart = partOf(oldest);
+    room.take(oldestPart);
+    const chosen = [oldest];
+    const near = waiting.slice(1, LOOKED_THROUGH_MAX).filter(({ item }) => !apart.has(item));
+    const fill = (newKeysMax?: number): void => {
+      for (const other of near) {
+        if (chosen.length === itemsMax) return;
+        if (!chosen.includes(other) && room.take(partOf(other), newKeysMax)) chosen.push(other);
+      }
+    };
+    fill(1);
+    if (room.isFullFor(oldestPart)) return { chosen, isFull: true };
+    fill();
+    const isCrowded = waiting.length >= CROWD_FACTOR * chosen.length;
+    return { chosen, isFull: isCrowded && room.isFullFor(oldestPart) };
+  }
+
+  /** Removes the oldest item and its companions. */
   function next(oldest: Waiting): BatchItem[] {
-    const chosen = apart.has(oldest.item)
-      ? [oldest]
-      : waiting.filter(({ item }) => !apart.has(item)).slice(0, maxInstructions);
+    const { chosen } = choose(oldest);
     waiting = waiting.filter((other) => !chosen.includes(other));
     return chosen.map(({ item }) => item);
   }
@@ -93,7 +128,7 @@ export function createBatcher(options: {
     clearTimeout(timer);
     for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
       if (!isDue(oldest)) {
-        timer = setTimeout(pump, Math.max(0, oldest.lingersUntilMs - performance.now()));
+        timer = setTimeout(pump, Math.max(0, dueMs(oldest) - performance.now()));
         return;
       }
       inFlight += 1;
@@ -112,10 +147,8 @@ export function createBatcher(options: {
         });
       }
       const end = withResolvers<SendResult>();
-      waiting.push({
-        item: { ...item, end },
-        lingersUntilMs: performance.now() + lingerMs,
-      });
+      const made = { ...item, instructions: remembered(item.instructions), end };
+      waiting.push({ item: made, sinceMs: performance.now() });
       // Items added in the same turn of the event loop share a transaction.
       queueMicrotask(pump);
       return end.promise;
@@ -150,7 +183,6 @@ function createApartKeys() {
 
 interface BatchContext {
   readonly sender: Sender;
-  readonly computeUnitLimitEach: number;
   readonly lane?: string;
   /** Called with each item that made a transaction with others fail. */
   readonly onFault: (item: BatchItem) => void;
@@ -165,9 +197,10 @@ interface Fault {
 /**
  * Sends items in one transaction and ends each of them.
  *
- * - An item that was withdrawn before the transaction is signed is left out.
+ * - An item that is no longer wanted when the transaction is signed is left out.
  * - An item that makes the transaction fail ends with that result. The others are sent again, under
- *   a new signature.
+ *   a new signature: together where no node passed the transaction on, since they lost no time.
+ *   Otherwise each goes alone, so that none waits for more than one fault of others.
  * - A batch too large for one transaction goes as two. So does one that is refused as a whole: an
  *   account of one item may be at fault, such as one with too much data.
  *
@@ -209,7 +242,11 @@ async function sendBatch(
   }
   context.onFault(fault.item);
   const others = travelled.filter((item) => item !== fault.item);
-  await Promise.all([sendBatch(others, context), endFault(fault, result, context)]);
+  const again = result.signature === null ? [others] : others.map((item) => [item]);
+  await Promise.all([
+    ...again.map((part) => sendBatch(part, context)),
+    endFault(fault, result, context),
+  ]);
 }
 
 async function sendHalves(
@@ -244,15 +281,15 @@ function share(items: readonly BatchItem[], context: BatchContext) {
       return parts.flatMap(({ own }) => own);
     },
     signers: items.flatMap((item) => item.signers),
-    computeUnitLimit: items.length * context.computeUnitLimitEach,
+    computeUnitLimit: sum(items.flatMap(({ costs }) => costs.map((cost) => cost.computeUnits))),
     ...(context.lane !== undefined && { lane: context.lane }),
   };
   const originOf = (index: number | null) => (index === null ? undefined : origins[index]);
   return { sending, travelled: () => travelled, originOf };
 }
 
-function isWanted({ signal }: BatchItem): boolean {
-  return signal?.aborted !== true;
+function isWanted(item: BatchItem): boolean {
+  return item.isWanted?.() !== false;
 }
 
 /** Our program's refusal is the item's own. Any other may be an earlier item's: it goes again, alone. */
@@ -266,4 +303,14 @@ async function endFault({ item, position }: Fault, result: SendResult, context: 
 
 function instructionsFor({ instructions }: BatchItem, feePayer: PublicKey) {
   return typeof instructions === 'function' ? instructions(feePayer) : instructions;
+}
+
+/** Measured and signed are the same instructions: those for a fee payer are made once. */
+function remembered(instructions: Instructions): Instructions {
+  if (typeof instructions !== 'function') return instructions;
+  let made: { feePayer: PublicKey; own: readonly TransactionInstruction[] } | undefined;
+  return (feePayer) => {
+    if (!made?.feePayer.equals(feePayer)) made = { feePayer, own: instructions(feePayer) };
+    return made.own;
+  };
 }

@@ -1,5 +1,6 @@
 /** Sending transactions, and the ledger's time. */
 export { type Batcher, createBatcher } from './batcher.ts';
+export { COSTS, type InstructionCost } from './costs.ts';
 export { followTransaction } from './followTransaction.ts';
 export { createLedgerClock, type LedgerClock } from './ledgerClock.ts';
 export {

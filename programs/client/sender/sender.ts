@@ -5,9 +5,11 @@ import type { Rpc } from '../rpc/rpc.ts';
 import { type Blockhash, COMMITMENT, createBlockhashes } from './blockhashes.ts';
 import { createConfirmer, type SenderCommitment } from './confirmer.ts';
 import {
+  isOutOfUnits,
   isTooLarge,
   isUnableToPay,
   LedgerUnavailableError,
+  type Refusal,
   refusalOf,
   type SendResult,
   WithdrawnError,
@@ -15,10 +17,14 @@ import {
 import type { Signer } from './signer.ts';
 import {
   computeBudget,
+  createRoom,
   LOADED_BYTES_MAX,
   LOADED_BYTES_USUAL,
+  type Room,
+  type SentVersion,
   type SignedTransaction,
   signTransaction,
+  transactionConfig,
 } from './transaction.ts';
 
 /** Work in lanes, of which a limited number runs at a time. */
@@ -91,11 +97,11 @@ export function createLaneQueue(options: {
   };
 }
 
-/** The keys that pay for transactions, in turn. */
+/** The keys that pay for transactions, in order. */
 interface FeePayers {
   /**
-   * The next in turn that has not been tried; those that could not pay lately come last.
-   * Undefined when all were tried.
+   * The first that has not been tried; those that could not pay lately come last. Undefined when all
+   * were tried.
    */
   next(tried: ReadonlySet<Signer>): Signer | undefined;
   /** It could not pay. @returns whether to log that: once a minute at most */
@@ -113,7 +119,6 @@ export function createFeePayers(options: {
   const { keys, nowMs } = options;
   const passedOverMs = new Map<Signer, number>();
   const warnedMs = new Map<Signer, number>();
-  let turn = 0;
 
   function isLongAgo(times: Map<Signer, number>, payer: Signer): boolean {
     return nowMs() - (times.get(payer) ?? Number.NEGATIVE_INFINITY) >= PASSED_OVER_MS;
@@ -122,9 +127,7 @@ export function createFeePayers(options: {
   return {
     next(tried) {
       const left = keys.filter((key) => !tried.has(key));
-      const able = left.filter((key) => isLongAgo(passedOverMs, key));
-      const choice = able.length > 0 ? able : left;
-      return choice[turn++ % choice.length];
+      return left.find((key) => isLongAgo(passedOverMs, key)) ?? left[0];
     },
     passOver(payer) {
       passedOverMs.set(payer, nowMs());
@@ -165,6 +168,8 @@ export interface Sender {
   send(sending: Sending): Promise<SendResult>;
   /** How long the first that waits in the lane has waited for its turn; 0 when none does. */
   waitedMs(lane: string): number;
+  /** The room of a transaction that is sent next. */
+  room(): Room;
   /** Gives up what is in flight; its fate is then not known. */
   close(): void;
 }
@@ -179,8 +184,24 @@ type Submission = typeof IN_FLIGHT | { readonly error: TransactionError; readonl
 /** Waiting for their turn or in flight. More would only wait longer than their blockhash lives. */
 const PENDING_MAX = 4_096;
 const CLOSED = 'The sender was closed';
+const NO_PAYER = 'The sender has no fee payer';
 /** A node that is behind its neighbours may not know a fresh blockhash yet. */
 const BLOCKHASHES_TRIED_MAX = 3;
+/** By so much the limit of compute units grows where it did not suffice. */
+const UNITS_FACTOR = 4;
+
+/** What a transaction may use, which is raised once where it needs more. */
+interface Limits {
+  readonly computeUnits: number;
+  readonly loadedBytes: number;
+}
+
+/** @returns undefined where the limits are not what is at fault */
+function raise({ computeUnits, loadedBytes }: Limits, error: Refusal): Limits | undefined {
+  if (isOutOfUnits(error)) return { computeUnits: UNITS_FACTOR * computeUnits, loadedBytes };
+  if (isTooLarge(error)) return { computeUnits, loadedBytes: LOADED_BYTES_MAX };
+  return undefined;
+}
 
 /** Where a sender logs faults that it survives; `console` will do. */
 export interface SenderLog {
@@ -190,8 +211,7 @@ export interface SenderLog {
 
 /**
  * @param options.rpc the ledger's node, as `connectRpc` gives it
- * @param options.feePayers take turns, so that no single account's write lock bounds throughput. One
- *   that cannot pay is passed over while others can
+ * @param options.feePayers the first pays, and another one while it cannot
  * @param options.wsUrl where the ledger notifies; without it confirmations are polled for
  * @param options.priorityFee micro-lamports per compute unit, asked for each transaction. If it
  *   fails, so does the send
@@ -203,6 +223,7 @@ export interface SenderLog {
  * @param options.observe called with a transaction's lane when it is sent. What it returns is called
  *   with the result, `unknown` where the ledger is out of reach
  * @param options.nowMs a monotone clock in milliseconds, by which turns and pauses are measured
+ * @param options.version of transactions without a lookup table, asked for each; legacy by default
  */
 export function createSender(options: {
   rpc: Rpc;
@@ -216,8 +237,10 @@ export function createSender(options: {
   repeatMs?: number;
   observe?: (lane: string) => (status: SendResult['status'] | 'unknown') => void;
   nowMs?: () => number;
+  version?: () => SentVersion;
 }): Sender {
   const { rpc, commitment, logger, priorityFee, observe } = options;
+  const { version = () => 'legacy' } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
   const { nowMs = () => performance.now() } = options;
   const blockhashes = createBlockhashes(rpc);
@@ -234,24 +257,24 @@ export function createSender(options: {
   }
 
   async function prepare(
-    { sending, loadedBytes }: { sending: Sending; loadedBytes: number },
+    { sending, limits }: { sending: Sending; limits: Limits },
     feePayer: Signer,
     { blockhash }: Blockhash,
   ) {
-    const { instructions, signers, computeUnitLimit: computeUnits, lookup } = sending;
+    const { instructions, signers, lookup } = sending;
     const microLamports = (await priorityFee?.()) || undefined;
     // Blockhash and fee may have taken long.
     assertSendable(sending);
     const own =
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
-    const limits = computeBudget({ computeUnits, microLamports, loadedBytes });
-    return signTransaction({
-      instructions: [...own, ...limits],
-      feePayer,
-      signers,
-      blockhash,
-      lookup,
-    });
+    const bounds = { ...limits, microLamports };
+    const signing = { feePayer, signers, blockhash, lookup };
+    return version() === 1 && !lookup
+      ? signTransaction({
+          ...{ ...signing, version: 1, config: transactionConfig(bounds) },
+          instructions: [...own],
+        })
+      : signTransaction({ ...signing, instructions: [...own, ...computeBudget(bounds)] });
   }
 
   /**
@@ -275,18 +298,15 @@ export function createSender(options: {
     return submission;
   }
 
-  /** Sends again with the largest limit if accounts of others, such as a payout, exceed the usual. */
-  async function sendAs(
-    feePayer: Signer,
-    sending: Sending,
-    loadedBytes = LOADED_BYTES_USUAL,
-  ): Promise<SendResult> {
-    const { lane = '' } = sending;
+  /** Sends again with a raised limit if accounts of others, such as a payout, exceed the usual. */
+  async function sendAs(feePayer: Signer, sending: Sending, raised?: Limits): Promise<SendResult> {
+    const { lane = '', computeUnitLimit: computeUnits } = sending;
+    const limits = raised ?? { computeUnits, loadedBytes: LOADED_BYTES_USUAL };
     for (let tried = 0; tried < BLOCKHASHES_TRIED_MAX; tried += 1) {
       const { blockhash, signed, submission } = await laneQueue.run(lane, async () => {
         assertSendable(sending);
         const blockhash = await blockhashes.current();
-        const signed = await prepare({ sending, loadedBytes }, feePayer, blockhash);
+        const signed = await prepare({ sending, limits }, feePayer, blockhash);
         const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
         return { blockhash, signed, submission };
       });
@@ -304,9 +324,8 @@ export function createSender(options: {
               signature: null,
               error: refusalOf(submission.error),
             };
-      const isCut = result.status === 'failed' && isTooLarge(result.error);
-      if (!isCut || loadedBytes === LOADED_BYTES_MAX) return result;
-      return sendAs(feePayer, sending, LOADED_BYTES_MAX);
+      const more = result.status === 'failed' ? raise(limits, result.error) : undefined;
+      return more && !raised ? sendAs(feePayer, sending, more) : result;
     }
     throw new LedgerUnavailableError('No node knows a fresh blockhash', { signature: null });
   }
@@ -341,11 +360,16 @@ export function createSender(options: {
         pending -= 1;
         observed?.(end ?? 'unknown');
       }
-      if (!last) throw new Error('The sender has no fee payer');
+      if (!last) throw new Error(NO_PAYER);
       newestSlot = Math.max(newestSlot, last.slot);
       return last;
     },
     waitedMs: laneQueue.waitedMs,
+    room() {
+      const [usual] = options.feePayers;
+      if (!usual) throw new Error(NO_PAYER);
+      return createRoom(version(), usual.publicKey);
+    },
     close() {
       closed = true;
       confirmer.close();

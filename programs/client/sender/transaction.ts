@@ -10,10 +10,17 @@ import {
   compileMessage,
   encodeMessage,
   encodeTransaction,
+  KEY_BYTES,
+  nameOfKey,
   SIGNATURE_BYTES,
   TRANSACTION_BYTES_MAX,
+  type TransactionConfig,
 } from '../wire/index.ts';
+import type { InstructionCost } from './costs.ts';
 import { type Signer, signByWallet } from './signer.ts';
+
+/** The versions in which transactions are sent; a lookup table alone needs version 0. */
+export type SentVersion = 'legacy' | 1;
 
 /**
  * What our transactions load: the escrow and token programs' code, some 250 kB, and small accounts.
@@ -53,6 +60,22 @@ export function computeBudget(limits: {
   ];
 }
 
+/** The same as a message of version 1 says it: the price in all, and no instruction's own units. */
+export function transactionConfig(limits: {
+  computeUnits: number;
+  microLamports: number | undefined;
+  loadedBytes: number;
+}): TransactionConfig {
+  const { computeUnits, microLamports, loadedBytes } = limits;
+  return {
+    ...(microLamports !== undefined && {
+      priorityFeeLamports: BigInt(Math.ceil((computeUnits * microLamports) / 1_000_000)),
+    }),
+    computeUnitLimit: computeUnits,
+    loadedAccountsDataSizeLimit: loadedBytes,
+  };
+}
+
 /** web3.js has no builder for this one: the discriminator and a u32. */
 function loadedAccountsLimit(bytes: number): TransactionInstruction {
   const data = Buffer.alloc(5);
@@ -75,9 +98,10 @@ export interface SignedTransaction {
 }
 
 /**
- * Compiles and signs a transaction: of the legacy kind, which is the smaller one, unless it uses a
- * lookup table. Wallets are asked one after the other.
+ * Compiles and signs a transaction. Wallets are asked one after the other.
  *
+ * @param options.lookup makes it one of version 0
+ * @param options.config for version 1 alone
  * @throws TransactionTooLargeError; what a wallet throws that does not sign
  */
 export async function signTransaction(options: {
@@ -86,10 +110,13 @@ export async function signTransaction(options: {
   blockhash: string;
   signers: readonly Signer[];
   lookup: AddressLookupTableAccount | undefined;
+  version?: SentVersion;
+  config?: TransactionConfig;
 }): Promise<SignedTransaction> {
-  const { feePayer, lookup } = options;
+  const { feePayer, lookup, version = 'legacy', config = {} } = options;
   const compiled = compileMessage({
-    version: lookup ? 0 : 'legacy',
+    version: lookup ? 0 : version,
+    config,
     instructions: options.instructions,
     feePayer: feePayer.publicKey,
     blockhash: base58.decode(options.blockhash),
@@ -122,4 +149,107 @@ function signerOf(key: PublicKey, signers: readonly Signer[]): Signer {
   const signer = signers.find(({ publicKey }) => publicKey.equals(key));
   if (signer) return signer;
   throw new Error(`The transaction lacks the signer ${key.toBase58()}`);
+}
+
+/** Instructions that travel together, with what they take. */
+export interface Part {
+  readonly instructions: readonly TransactionInstruction[];
+  readonly costs: readonly InstructionCost[];
+}
+
+/** What a transaction still has room for: bytes, keys, calls and compute units. */
+export interface Room {
+  /** Who will most likely pay. */
+  readonly feePayer: PublicKey;
+  /**
+   * Takes a part that finds room.
+   *
+   * @param newKeysMax how many keys it may bring at most; by default any number
+   */
+  take(part: Part, newKeysMax?: number): boolean;
+  /** Whether a further part like this, which brings one new key, would find no room. */
+  isFullFor(part: Part): boolean;
+}
+
+/** Of a transaction, whatever its version (SIMD-0385; an older one has fewer by its bytes). */
+const KEYS_MAX = 64;
+/** Instructions, and all calls that they make. */
+const CALLS_MAX = 64;
+const COMPUTE_UNITS_MAX = 1_400_000;
+
+/**
+ * What each version has besides keys, signatures and the parts' instructions: counts, blockhash, and
+ * the three limits of `computeBudget` or `transactionConfig`.
+ */
+const OVERHEAD = {
+  legacy: { bytes: 1 + 3 + 1 + 32 + 1 + (8 + 8 + 12), keys: 1, calls: 3 },
+  1: { bytes: 1 + 3 + 4 + 32 + 2 + (8 + 4 + 4), keys: 0, calls: 0 },
+} as const;
+
+/** An empty transaction's room. */
+export function createRoom(version: SentVersion, feePayer: PublicKey): Room {
+  const overhead = OVERHEAD[version];
+  const keys = new Set([nameOfKey(feePayer)]);
+  const signers = new Set(keys);
+  let bytes: number = overhead.bytes;
+  let calls: number = overhead.calls;
+  let computeUnits = (overhead.calls as number) * INSTRUCTION_COMPUTE_UNITS;
+
+  function hasRoom(own: Load, newKeys: number, newSigners: number): boolean {
+    const keyCount = keys.size + newKeys + overhead.keys;
+    const signatures = (signers.size + newSigners) * SIGNATURE_BYTES;
+    return (
+      bytes + own.bytes + keyCount * KEY_BYTES + signatures <= TRANSACTION_BYTES_MAX[version] &&
+      keyCount <= KEYS_MAX &&
+      calls + own.calls <= CALLS_MAX &&
+      computeUnits + own.computeUnits <= COMPUTE_UNITS_MAX
+    );
+  }
+
+  return {
+    feePayer,
+    take(part, newKeysMax = KEYS_MAX) {
+      const own = loadOf(part, version);
+      const metas = part.instructions.flatMap((instruction) => instruction.keys);
+      const named = [...metas.map(({ pubkey }) => pubkey), ...programsOf(part)].map(nameOfKey);
+      const newKeys = new Set(named.filter((name) => !keys.has(name)));
+      const signing = metas.filter(({ isSigner }) => isSigner).map(({ pubkey }) => pubkey);
+      const newSigners = new Set(signing.map(nameOfKey).filter((name) => !signers.has(name)));
+      if (newKeys.size > newKeysMax || !hasRoom(own, newKeys.size, newSigners.size)) return false;
+      for (const name of newKeys) keys.add(name);
+      for (const name of newSigners) signers.add(name);
+      bytes += own.bytes;
+      calls += own.calls;
+      computeUnits += own.computeUnits;
+      return true;
+    },
+    isFullFor: (part) => !hasRoom(loadOf(part, version), 1, 0),
+  };
+}
+
+const programsOf = ({ instructions }: Part) => instructions.map(({ programId }) => programId);
+
+interface Load extends InstructionCost {
+  /** Of the instructions alone. */
+  readonly bytes: number;
+}
+
+function loadOf({ instructions, costs }: Part, version: SentVersion): Load {
+  return {
+    bytes: sum(instructions.map(({ keys, data }) => lengthOf(version, keys.length, data.length))),
+    calls: sum(costs.map(({ calls }) => calls)),
+    computeUnits: sum(costs.map((cost) => cost.computeUnits)),
+  };
+}
+
+/** An instruction's program, accounts and data, with the counts before them. */
+function lengthOf(version: SentVersion, accounts: number, data: number): number {
+  const counts = version === 1 ? 3 : countBytes(accounts) + countBytes(data);
+  return 1 + counts + accounts + data;
+}
+
+const countBytes = (count: number): number => (count > 0x7f ? 2 : 1);
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

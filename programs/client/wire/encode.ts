@@ -142,7 +142,7 @@ function lookupOf({ key }: LookupTable, { writable, readonly }: Places): TableLo
 const names = new WeakMap<PublicKey, string>();
 
 /** A key's bytes as text, found once for each object. */
-function nameOfKey(key: PublicKey): string {
+export function nameOfKey(key: PublicKey): string {
   let name = names.get(key);
   if (name === undefined) {
     name = nameOfBytes(key.toBytes());

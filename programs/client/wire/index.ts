@@ -5,6 +5,7 @@ export {
   encodeDraft,
   encodeMessage,
   encodeTransaction,
+  nameOfKey,
 } from './encode.ts';
 export * from './message.ts';
 export { MalformedTransactionError } from './reader.ts';

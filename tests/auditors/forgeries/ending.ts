@@ -5,14 +5,11 @@ import { TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
 import { createAddresses } from '../../../programs/client/index.ts';
 import {
   type ForgeryCase,
-  flipByte,
   forgeAccount,
   forgeEvent,
   inTransactionOf,
-  outer,
   plus,
   plusOne,
-  SIGNATURE_AT,
   set,
 } from './forge.ts';
 
@@ -100,25 +97,6 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['dispute.evidence'],
   },
   {
-    what: 'a signature of the evidence',
-    job: 'upheld',
-    forgery: () =>
-      inTransactionOf('DisputeResolved', (transaction) => {
-        const second = outer(transaction, 1);
-        second.data = flipByte(second.data, SIGNATURE_AT);
-      }),
-    fails: ['history.signatures', 'dispute.evidence'],
-  },
-  {
-    what: 'the evidence, with the recorded proof twice',
-    job: 'upheld',
-    forgery: () =>
-      inTransactionOf('DisputeResolved', (transaction) => {
-        outer(transaction, 1).data = outer(transaction, 0).data;
-      }),
-    fails: ['history.signatures', 'dispute.evidence'],
-  },
-  {
     what: 'who opened a dispute, so that the wallet could not amend it',
     job: 'expired',
     forgery: () => forgeEvent('JobDisputed', set('disputed_by_wallet', true)),
@@ -167,6 +145,12 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     fails: ['failure.balances'],
   },
   {
+    what: "the day's sum after a failure",
+    job: 'failed',
+    forgery: () => forgeEvent('JobFailed', plusOne('spent_today_credits')),
+    fails: ['failure.balances'],
+  },
+  {
     what: 'when the job failed',
     job: 'failed',
     forgery: () => forgeEvent('JobFailed', plus(200, 'unix_time')),
@@ -182,6 +166,12 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     what: 'the credits locked after a refund',
     job: 'refunded',
     forgery: () => forgeEvent('JobRefunded', plusOne('account_locked_credits')),
+    fails: ['refund.balances'],
+  },
+  {
+    what: "the day's sum after a refund",
+    job: 'refunded',
+    forgery: () => forgeEvent('JobRefunded', plusOne('spent_today_credits')),
     fails: ['refund.balances'],
   },
   {

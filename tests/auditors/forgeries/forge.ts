@@ -121,10 +121,13 @@ export function flipByte(data: string, at: number): string {
   return base58.encode(bytes);
 }
 
-export const ED25519 = 0;
-export const SETTLE = 2;
-export const SIGNATURE_AT = 48;
-export const KEY_AT = 16;
+/** The instructions of a settlement in two steps. */
+export const PROVE = 0;
+export const SETTLE = 1;
+
+/** The instructions of jobs that were completed in one transaction. */
+export const COMPLETED = 0;
+export const RETRIED = 1;
 
 export function outer(transaction: TransactionJson, index: number) {
   const found = transaction.transaction.message.instructions[index];
@@ -132,10 +135,30 @@ export function outer(transaction: TransactionJson, index: number) {
   return found;
 }
 
-/** The two token transfers of a settlement. */
-export function transfers({ meta }: TransactionJson) {
+/** Rewrites arguments of an instruction of the program; names and values as Anchor has them. */
+export function forgeArguments(
+  transaction: TransactionJson,
+  index: number,
+  change: (args: Record<string, never>) => Record<string, unknown>,
+): void {
+  const instruction = outer(transaction, index);
+  const decoded = coder.instruction.decode(Buffer.from(base58.decode(instruction.data)));
+  if (!decoded) throw new Error('no instruction of the program');
+  const args = decoded.data as Record<string, never>;
+  const forged = coder.instruction.encode(decoded.name, { ...args, ...change(args) });
+  instruction.data = base58.encode(forged);
+}
+
+/** A change of one byte in a field of bytes. */
+export const flip = (field: string) => (fields: Record<string, never>) => {
+  const [first = 0, ...others] = fields[field] as unknown as number[];
+  return { [field]: [first ^ 1, ...others] };
+};
+
+/** The two token transfers of a settlement, made by this instruction. */
+export function transfers({ meta }: TransactionJson, instruction = SETTLE) {
   const [toWorker, toTreasury] =
-    meta.innerInstructions.find(({ index }) => index === SETTLE)?.instructions ?? [];
+    meta.innerInstructions.find(({ index }) => index === instruction)?.instructions ?? [];
   if (!toWorker || !toTreasury) throw new Error('a settlement has two transfers');
   return { toWorker, toTreasury };
 }

@@ -25,6 +25,18 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
     ],
   },
   {
+    what: "the day's sum after the lock",
+    job: 'reassigned',
+    forgery: (jobs) => forgeEvent('JobLocked', plusOne('spent_today_credits'), jobs.reassigned),
+    fails: ['lock.balances'],
+  },
+  {
+    what: 'the day whose limit counts the lock',
+    job: 'reassigned',
+    forgery: (jobs) => forgeEvent('JobLocked', set('limit_day', 0), jobs.reassigned),
+    fails: ['lock.balances', 'settlement.balances', 'account.state'],
+  },
+  {
     what: 'the prices',
     job: 'settled',
     forgery: (jobs) => forgeEvent('JobLocked', set('credits_per_1k_tokens', 5), jobs.settled),
@@ -95,7 +107,7 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
       inTransactionOf('JobSettled', (transaction) => {
         outer(transaction, SETTLE).data = flipByte(outer(transaction, SETTLE).data, 10);
       }),
-    fails: ['history.signatures'],
+    fails: ['history.signatures', 'settlement.signer'],
   },
   {
     what: 'the signature that names a transaction',

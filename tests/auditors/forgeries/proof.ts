@@ -1,15 +1,14 @@
-import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import {
-  ED25519,
   type ForgeryCase,
+  flip,
   flipByte,
+  forgeArguments,
   forgeEvent,
   inTransactionOf,
-  KEY_AT,
   outer,
+  PROVE,
   plus,
-  SIGNATURE_AT,
   set,
 } from './forge.ts';
 
@@ -19,45 +18,58 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
     what: "a byte of the worker's signature",
     job: 'settled',
     forgery: () =>
-      inTransactionOf('JobProven', (transaction) => {
-        const precompile = outer(transaction, ED25519);
-        precompile.data = flipByte(precompile.data, SIGNATURE_AT);
-      }),
+      inTransactionOf('JobProven', (transaction) =>
+        forgeArguments(transaction, PROVE, flip('signature')),
+      ),
     fails: ['history.signatures', 'proof.signature'],
   },
   {
     what: 'the key of the proof',
     job: 'settled',
-    forgery: () =>
-      inTransactionOf('JobProven', (transaction) => {
-        const bytes = base58.decode(outer(transaction, ED25519).data);
-        bytes.set(Keypair.generate().publicKey.toBytes(), KEY_AT);
-        outer(transaction, ED25519).data = base58.encode(bytes);
-      }),
-    fails: ['history.signatures', 'proof.signature', 'proof.key'],
+    forgery: () => forgeEvent('JobProven', set('proof_key', Keypair.generate().publicKey)),
+    fails: ['proof.signature', 'proof.key'],
   },
   {
-    what: "the form of the precompile's instruction",
+    what: 'the instruction that brought the proof',
     job: 'settled',
     forgery: () =>
       inTransactionOf('JobProven', (transaction) => {
-        outer(transaction, ED25519).data = flipByte(outer(transaction, ED25519).data, 1);
+        outer(transaction, PROVE).data = flipByte(outer(transaction, PROVE).data, 1);
       }),
     fails: ['history.signatures', 'proof.signature'],
-    unchecked: ['proof.key'],
+  },
+  {
+    what: 'of which job the proof is',
+    job: 'settled',
+    forgery: () =>
+      inTransactionOf('JobProven', (transaction) => {
+        outer(transaction, PROVE).accounts.reverse();
+      }),
+    fails: ['history.signatures', 'proof.signature'],
   },
   {
     what: 'the proven hash',
     job: 'settled',
     forgery: () => forgeEvent('JobProven', set('output_hash', Array(32).fill(7))),
     fails: ['proof.signature', 'proof.hash', 'account.state'],
-    unchecked: ['proof.key'],
+  },
+  {
+    what: 'which request was answered',
+    job: 'settled',
+    forgery: () => forgeEvent('JobProven', flip('request_commitment')),
+    fails: ['proof.signature'],
   },
   {
     what: 'the settled hash',
     job: 'settled',
     forgery: () => forgeEvent('JobSettled', set('output_hash', Array(32).fill(7))),
-    fails: ['proof.hash'],
+    fails: ['proof.hash', 'settlement.signer'],
+  },
+  {
+    what: 'which request was answered, of a proof that came alone',
+    job: 'alone',
+    forgery: () => forgeEvent('JobProven', flip('request_commitment')),
+    fails: ['proof.signature'],
   },
   {
     what: "the worker's proof key on record",

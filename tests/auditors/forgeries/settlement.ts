@@ -31,7 +31,7 @@ export const SETTLEMENT_FORGERIES: readonly ForgeryCase[] = [
     what: 'the counted tokens',
     job: 'settled',
     forgery: () => forgeEvent('JobSettled', set('counted_tokens', 400)),
-    fails: ['settlement.charge', 'account.state'],
+    fails: ['settlement.signer', 'settlement.charge', 'account.state'],
   },
   {
     what: "the worker's share",
@@ -85,6 +85,18 @@ export const SETTLEMENT_FORGERIES: readonly ForgeryCase[] = [
     what: 'the credits available before the settlement',
     job: 'settled',
     forgery: (jobs) => forgeEvent('JobSettled', plusOne('available_credits'), jobs.reassigned),
+    fails: ['settlement.balances'],
+  },
+  {
+    what: "the day's sum after the settlement",
+    job: 'settled',
+    forgery: (jobs) => forgeEvent('JobSettled', plusOne('spent_today_credits'), jobs.settled),
+    fails: ['settlement.balances'],
+  },
+  {
+    what: "the day's sum before the settlement",
+    job: 'settled',
+    forgery: (jobs) => forgeEvent('JobSettled', plusOne('spent_today_credits'), jobs.reassigned),
     fails: ['settlement.balances'],
   },
   {

@@ -22,6 +22,11 @@ export const UNREACHABLE: Readonly<Record<string, Readonly<Record<string, string
   credit_open: { ArithmeticOverflow: RENT, InvariantViolated: FRESH, WrongDiscriminator: FRESH },
   worker_register: { ArithmeticOverflow: RENT, InvariantViolated: FRESH },
   job_settle: { WrongTokenAccount: LOOKED_AT, WrongMint: LOOKED_AT },
+  job_complete: {
+    WrongTokenAccount: LOOKED_AT,
+    WrongMint: LOOKED_AT,
+    OutputMismatch: 'one argument is both the proven and the delivered hash',
+  },
   claim_pay: { WrongTokenAccount: LOOKED_AT, WrongMint: LOOKED_AT },
 };
 
@@ -50,6 +55,7 @@ const OF_DISTINCT_KINDS = new Set([
   'job_acknowledge',
   'job_prove',
   'job_settle',
+  'job_complete',
   'job_fail',
   'job_refund',
   'job_dispute',

@@ -8,7 +8,7 @@ import {
   stakeWithdraw,
 } from '../../../programs/client/index.ts';
 import { pass } from './expectations.ts';
-import { dispute, fail, jobIn, refund, settle } from './jobs.ts';
+import { complete, dispute, fail, jobIn, refund, settle } from './jobs.ts';
 import { composeVerdict } from './verdicts.ts';
 import type { World } from './world.ts';
 
@@ -17,6 +17,8 @@ const DAY = 86_400n;
 /** One job for each way out, none of them taken yet. */
 export interface OpenJobs {
   settling: PublicKey;
+  /** To be settled at once. */
+  given: PublicKey;
   processing: PublicKey;
   pending: PublicKey;
   settled: PublicKey;
@@ -29,6 +31,7 @@ export interface OpenJobs {
 export async function openJobs(world: World): Promise<OpenJobs> {
   return {
     settling: await jobIn(world, 'settling'),
+    given: await jobIn(world, 'processing'),
     processing: await jobIn(world, 'processing'),
     pending: await jobIn(world, 'pending'),
     settled: await jobIn(world, 'settled'),
@@ -40,6 +43,7 @@ export async function openJobs(world: World): Promise<OpenJobs> {
 /** What became of each way out: `works`, or the reason of its refusal. */
 export type Exits = Record<
   | 'settle'
+  | 'complete'
   | 'fail'
   | 'dispute'
   | 'resolve'
@@ -64,35 +68,23 @@ export async function takeExits(
   through: (instruction: TransactionInstruction) => TransactionInstruction = (plain) => plain,
 ): Promise<Exits> {
   const { chain, hotSigner, wallet, arbiter, workerAuthority, creditAccount } = world;
-  const attemptAll = (
-    instructions: readonly TransactionInstruction[],
-    ...signers: Keypair[]
-  ): Promise<string> =>
-    chain.send([...instructions], signers).then(
+  const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
+    chain.send([through(instruction)], signers).then(
       () => 'works',
       (error: Error) => error.message,
     );
-  const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
-    attemptAll([through(instruction)], ...signers);
-  /** The ed25519 program is asked by the transaction itself, whichever signer sends the verdict. */
-  const attemptVerdict = async (): Promise<string> => {
-    const instructions = await composeVerdict(world, jobs.disputed, 'upheld_worker', {
-      arbiter: arbiter.publicKey,
-    });
-    const verdict = instructions.at(-1) as TransactionInstruction;
-    return attemptAll([...instructions.slice(0, -1), through(verdict)], arbiter);
-  };
   const withdrawal = { wallet: wallet.publicKey, destination: world.walletTokens, credits: 1n };
   const authority = workerAuthority.publicKey;
 
   const atOnce = {
     settle: await attempt(settle(world, jobs.settling), hotSigner),
+    complete: await attempt(complete(world, jobs.given), hotSigner),
     fail: await attempt(fail(world, jobs.processing), hotSigner),
     dispute: await attempt(dispute(world, jobs.settled), wallet),
   };
   await pass(world, 61n);
   const afterWindow = {
-    resolve: await attemptVerdict(),
+    resolve: await attempt(await composeVerdict(world, jobs.disputed, 'upheld_worker'), arbiter),
     withdraw: await attempt(creditWithdraw(withdrawal), wallet),
     unlock: await attempt(stakeUnlock({ authority, tokens: 100n }), workerAuthority),
     claim: await attempt(claimPay({ claimant: creditAccount })),

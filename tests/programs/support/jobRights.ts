@@ -42,6 +42,15 @@ export const table = {
     refunded: 'WrongAddress',
     disputed: 'WrongJobStatus',
   },
+  complete: {
+    pending: 'settled',
+    processing: 'settled',
+    settling: 'ProofAlreadyGiven',
+    settled: 'WrongJobStatus',
+    failed: 'WrongJobStatus',
+    refunded: 'WrongJobStatus',
+    disputed: 'WrongJobStatus',
+  },
   fail: {
     pending: 'failed',
     processing: 'failed',
@@ -131,6 +140,7 @@ export const entitled = (name: MatrixName, acting: Person): Person[] | null => {
       return acting === 'wallet' ? ['wallet'] : ['wallet', acting];
     case 'acknowledge':
     case 'settle':
+    case 'complete':
     case 'fail':
       return [acting];
     case 'dispute':

@@ -5,6 +5,7 @@ import type { World } from './world.ts';
 export {
   ANSWER,
   acknowledge,
+  complete,
   composeLock,
   dispute,
   fail,
@@ -13,6 +14,7 @@ export {
   lockJob,
   type Proven,
   prove,
+  REQUEST,
   refund,
   settle,
 } from '../../../testing/kit/jobInstructions.ts';

@@ -22,13 +22,13 @@ export interface Obstacle {
   raise(world: World): Promise<Partial<World> | undefined>;
   /** Only what moves tokens of the very account in question can be refused, and by name. */
   refused?: Partial<Exits>;
-  /** What a settlement leaves in the vault, because it cannot be paid: base units of 80,000. */
+  /** What each settlement leaves in the vault, because it cannot be paid: of 80,000 base units. */
   unpaid?: { worker?: bigint; treasury?: bigint };
 }
 
 const WORKERS_SHARE = 68_000n;
 const TREASURYS_SHARE = 12_000n;
-/** Where a Model's `retires_at` lies, counted from the end: before the 64 reserved bytes. */
+/** Where a Model's `retires_at` lies, counted from the end: before card and reserved bytes. */
 const RETIRES_AT = -72;
 
 const rewriteToken = async (
@@ -77,7 +77,7 @@ export const obstacles: Record<string, Obstacle> = {
     unpaid: { treasury: TREASURYS_SHARE },
   },
   'the treasury is empty': {
-    // What the settlement then pays in, 1.2 credits, pays one of the eight that are owed.
+    // What two settlements then pay in, 2.4 credits, pays two of the eight that are owed.
     raise: (world) =>
       rewriteToken(world, addresses.treasuryVault, addresses.vaultAuthority, { baseUnits: 0n }),
   },

@@ -29,7 +29,18 @@ import {
   workerUpdate,
 } from '../../../programs/client/index.ts';
 import { type Chain, startChain } from '../../../testing/chain.ts';
-import { acknowledge, composeLock, dispute, fail, jobIn, prove, refund, settle } from './jobs.ts';
+import {
+  acknowledge,
+  complete,
+  composeLock,
+  dispute,
+  fail,
+  jobIn,
+  lockJob,
+  prove,
+  refund,
+  settle,
+} from './jobs.ts';
 import { composeVerdict, passDisputeWindow } from './verdicts.ts';
 import {
   addresses,
@@ -91,8 +102,9 @@ async function takeJob(world: World, take: Take): Promise<void> {
   const { instruction, job } = await composeLock(world);
   await take('job_lock', [instruction], [hotSigner]);
   await take('job_acknowledge', [acknowledge(world, job)], [hotSigner]);
-  await take('job_prove', prove(world, job));
+  await take('job_prove', [prove(world, job)]);
   await take('job_settle', [settle(world, job)], [hotSigner]);
+  await take('job_complete', [complete(world, await lockJob(world))], [hotSigner]);
   await chain.setTime((await chain.now()) + 121n);
   const close = jobClose({ job, rentPayer: chain.payer.publicKey });
   await take('job_close', [close]);
@@ -114,7 +126,7 @@ async function takeDisputes(world: World, take: Take): Promise<void> {
   await take('job_dispute', [dispute(world, job)], [wallet]);
   await passDisputeWindow(world);
   const verdict = await composeVerdict(world, job, 'upheld_worker');
-  await take('dispute_resolve', verdict, [arbiter]);
+  await take('dispute_resolve', [verdict], [arbiter]);
   const { stakeMint } = world;
   await take('slash_burn', [slashBurn({ stakeMint })]);
   await take('claim_pay', [claimPay({ claimant: creditAccount })]);

@@ -4,11 +4,11 @@ import { accountFilter } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import { accountFieldOffset } from '../../codec.ts';
 import { parseJobId } from '../../jobId.ts';
-import { tryDecodeBase58 } from '../../keys.ts';
+import { areKeysEqual, tryDecodeBase58 } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { isOnCurve } from '../../platform/curve.ts';
 import { COMMITMENT } from '../ledgerState.ts';
-import { placeEvents } from './evidence.ts';
+import { type PlacedEvent, placeEvents } from './evidence.ts';
 import { createLedgerReader, readJobAccount } from './ledgerReader.ts';
 
 /** The named job cannot be located; the message says what would locate it. */
@@ -24,7 +24,8 @@ const SIGNATURE_BYTES = 64;
  * Finds a job's address.
  *
  * @param named a job id, a job's address, or the signature of a transaction that changed one job
- * @param wallet whose job: needed for an id once the job's account is closed
+ * @param wallet whose job: needed for an id once the job's account is closed, and for a transaction
+ *   that changed jobs of several wallets
  */
 export async function locateJob(options: {
   connection: LedgerConnection;
@@ -45,7 +46,7 @@ export async function locateJob(options: {
     await assertMayBeJob({ connection, addresses, job });
     return job;
   }
-  if (bytes?.length === SIGNATURE_BYTES) return findBySignature(connection, addresses, named);
+  if (bytes?.length === SIGNATURE_BYTES) return findBySignature(options);
   throw new JobNotLocatedError(
     `${named} is neither a job id, nor an address, nor a transaction's signature.`,
   );
@@ -87,25 +88,32 @@ async function findById(
   return only.pubkey;
 }
 
-async function findBySignature(
-  connection: LedgerConnection,
-  addresses: Addresses,
-  signature: string,
-): Promise<PublicKey> {
+async function findBySignature({
+  connection,
+  addresses,
+  named,
+  wallet,
+}: Parameters<typeof locateJob>[0]): Promise<PublicKey> {
   const reader = createLedgerReader(connection, addresses.programId);
-  const found = await reader.read(signature);
+  const found = await reader.read(named);
   if ('unread' in found) {
     throw new JobNotLocatedError("The ledger's node does not show this transaction.");
   }
-  const jobs = new Set(
-    placeEvents(found.transaction).flatMap(({ data }) =>
-      'job' in data ? [data.job.toBase58()] : [],
-    ),
-  );
-  const [only, ...others] = jobs;
-  if (only === undefined) throw new JobNotLocatedError('This transaction changed no job.');
+  const events = placeEvents(found.transaction);
+  const all = jobsIn(events);
+  if (all.length === 0) throw new JobNotLocatedError('This transaction changed no job.');
+  const own = jobsIn(events.filter(({ data }) => 'wallet' in data && isSame(data.wallet, wallet)));
+  const [only = '', ...others] = own.length > 0 ? own : all;
   if (others.length > 0) {
-    throw new JobNotLocatedError(`This transaction changed several jobs: ${[...jobs].join(', ')}.`);
+    throw new JobNotLocatedError(`This transaction changed several jobs: ${all.join(', ')}.`);
   }
   return new PublicKey(only);
+}
+
+const isSame = (key: PublicKey, wallet: PublicKey | undefined): boolean =>
+  wallet !== undefined && areKeysEqual(key, wallet);
+
+/** The addresses of the jobs that these events changed. */
+function jobsIn(events: readonly PlacedEvent[]): string[] {
+  return [...new Set(events.flatMap(({ data }) => ('job' in data ? [data.job.toBase58()] : [])))];
 }

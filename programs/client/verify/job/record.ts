@@ -56,6 +56,15 @@ export function stepsOf(events: readonly JobEvent[]): JobEvent[] {
   });
 }
 
+/** Whether two steps are those of one JobCompleted. */
+export function isOneEvent(one: PlacedEvent, other: PlacedEvent): boolean {
+  return (
+    one.transaction === other.transaction &&
+    one.instructionIndex === other.instructionIndex &&
+    one.innerIndex === other.innerIndex
+  );
+}
+
 /** What an acknowledgement says when it puts no proof aside. */
 const NO_PROOF = {
   voidedWorker: PublicKey.default,

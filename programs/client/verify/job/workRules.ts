@@ -3,7 +3,7 @@ import { lockCredits } from '../../pricing.ts';
 import { parseReceipt, proofMessage, receiptMessage, verifyHashed } from '../../proof.ts';
 import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
 import { argumentsOf, type ClientEvidence, workersInForce } from './evidence.ts';
-import { eventsNamed } from './record.ts';
+import { eventsNamed, isOneEvent } from './record.ts';
 import { judgeBalances, NOT_SHOWN, type Rule, rule } from './rule.ts';
 
 /** The job is where only this wallet's job of this id can be. */
@@ -59,12 +59,14 @@ export const assignment = rule(
     // A later one may have put the proof aside.
     const given = eventsNamed(record, 'JobAcknowledged').findLast(
       ({ data }) => data.jobSequence <= jobSequence,
-    )?.data;
-    if (given === undefined || given.jobSequence < jobSequence - 1) {
+    );
+    // A JobCompleted may say both.
+    const right = given && isOneEvent(given, JobProven) ? jobSequence : jobSequence - 1;
+    if (given?.data.jobSequence !== right) {
       return notCheckable('The node does not show what came right before the proof.');
     }
     return compare(
-      { 'the worker': [worker, given.worker], 'the attempt': [attempt, given.attempt] },
+      { 'the worker': [worker, given.data.worker], 'the attempt': [attempt, given.data.attempt] },
       `Proven by the worker of the last attempt, ${worker.toBase58()}.`,
     );
   },

@@ -96,6 +96,8 @@ export interface JobBook {
   prices: Prices;
   terms: Terms;
   lockedAt: bigint;
+  /** Whose limit counts the lock; zero when the wallet itself locked. */
+  limitDay: bigint;
   lockedCredits: bigint;
   chargedCredits: bigint;
   endedAt: bigint;

@@ -1,6 +1,6 @@
 import type { Keypair } from '@solana/web3.js';
 import type { DisputeOutcome } from '../../../../programs/client/generated/vocabulary.ts';
-import { disputeExpire, verdictInstructions } from '../../../../programs/client/index.ts';
+import { disputeExpire, verdictInstruction } from '../../../../programs/client/index.ts';
 import { evidenceFor } from '../../../../testing/kit/jobInstructions.ts';
 import { ANSWER, dispute, readJob } from '../jobs.ts';
 import { BASE_UNITS_PER_CREDIT, hashOf } from '../world.ts';
@@ -76,8 +76,7 @@ export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
   const account = await readJob(world, job.address);
   const hasEvidence = !rarely(walk, 6);
   const given = evidenceFor(parties, job.address, account, verdict);
-  const evidence = hasEvidence ? given : given.slice(1);
-  const instructions = verdictInstructions(evidence, {
+  const instruction = verdictInstruction(hasEvidence ? given : [], {
     ...{ arbiter: arbiter.publicKey, job: job.address, creditAccount, worker, verdict },
     gateway: world.gateway,
   });
@@ -89,7 +88,7 @@ export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
     verdict !== 'none' &&
     verdict !== 'expired' &&
     (hasEvidence || verdict === 'rejected');
-  if (!(await attempt(walk, allowed, instructions, [arbiter]))) return;
+  if (!(await attempt(walk, allowed, [instruction], [arbiter]))) return;
   const isBorne = verdict !== 'upheld_worker' || slash(books, job);
   const repaid = isBorne ? repayableOf(job) : shareOf(job);
   endDispute(books, job, verdict);

@@ -1,6 +1,6 @@
 import { FAILURE_REASONS } from '../../../../programs/client/generated/vocabulary.ts';
 import { jobClose } from '../../../../programs/client/index.ts';
-import { ANSWER, acknowledge, fail, prove, refund, settle } from '../jobs.ts';
+import { ANSWER, acknowledge, complete, fail, prove, refund, settle } from '../jobs.ts';
 import { addresses, BASE_UNITS_PER_CREDIT, hashOf, SETTINGS } from '../world.ts';
 import { actorOf, partiesOf } from './actor.ts';
 import {
@@ -17,9 +17,12 @@ import { attempt, choose, isFrozen, pick, rarely, type Walk } from './walk.ts';
 
 const PROVEN_TOKENS = 2_500;
 
-const release = ({ wallet, lockedCredits }: JobBook, chargedCredits = 0n): void => {
+/** What is not charged is the wallet's again, and the limit's of the day that counted the lock. */
+const release = ({ wallet, limitDay, lockedCredits }: JobBook, chargedCredits = 0n): void => {
+  const returned = lockedCredits - chargedCredits;
   wallet.lockedCredits -= lockedCredits;
-  wallet.availableCredits += lockedCredits - chargedCredits;
+  wallet.availableCredits += returned;
+  if (limitDay !== 0n && limitDay === wallet.spentDay) wallet.spentTodayCredits -= returned;
 };
 
 const isEligible = ({ status, hosts, unstakingTokens, stakeTokens }: WorkerBook): boolean =>
@@ -28,25 +31,34 @@ const isEligible = ({ status, hosts, unstakingTokens, stakeTokens }: WorkerBook)
   unstakingTokens === 0n &&
   stakeTokens >= SETTINGS.minimumStakeTokens;
 
-export async function acknowledgeJob(walk: Walk, job: JobBook): Promise<void> {
+/** Some worker for some attempt, and whether the job may be given to it, or is already. */
+function drawAttempt(walk: Walk, job: JobBook) {
   const { books } = walk;
   const eligible = books.workers.filter(isEligible);
-  const worker = pick(walk, rarely(walk, 3) || eligible.length === 0 ? books.workers : eligible);
-  if (worker === undefined) return;
+  const others = rarely(walk, 3) || eligible.length === 0 ? books.workers : eligible;
+  const worker = job.worker !== null && rarely(walk, 3) ? job.worker : pick(walk, others);
   const attemptNumber = Math.min(job.attempt + choose(walk, 0, 1, 1, 1), 255);
-  const { key, mayAct, actor } = actorOf(walk, job);
   const repeats =
     (job.status === 'processing' || job.status === 'settling') &&
     job.worker === worker &&
     job.attempt === attemptNumber;
-  const isNewer =
+  const mayBeGiven =
     holdsLock(job) &&
     isInTime(books, job) &&
     attemptNumber > job.attempt &&
-    !(job.isGateways && books.gateway.stopped);
+    !(job.isGateways && books.gateway.stopped) &&
+    worker !== undefined &&
+    isEligible(worker);
+  return { worker, attemptNumber, repeats, mayBeGiven };
+}
+
+export async function acknowledgeJob(walk: Walk, job: JobBook): Promise<void> {
+  const { worker, attemptNumber, repeats, mayBeGiven } = drawAttempt(walk, job);
+  if (worker === undefined) return;
+  const { key, mayAct, actor } = actorOf(walk, job);
   const choice = { attempt: attemptNumber, worker: worker.party.address, ...actor };
   const instruction = acknowledge(partiesOf(walk, job), job.address, choice);
-  const allowed = mayAct && (repeats || (isNewer && isEligible(worker)));
+  const allowed = mayAct && (repeats || mayBeGiven);
   if (!(await attempt(walk, allowed, [instruction], [key])) || repeats) return;
   Object.assign(job, { status: 'processing', worker, attempt: attemptNumber });
 }
@@ -54,8 +66,8 @@ export async function acknowledgeJob(walk: Walk, job: JobBook): Promise<void> {
 export async function proveJob(walk: Walk, job: JobBook): Promise<void> {
   const isNew = job.status === 'processing' && isInTime(walk.books, job);
   const proven = { completionTokens: PROVEN_TOKENS, attempt: job.attempt };
-  const instructions = prove(partiesOf(walk, job), job.address, proven);
-  if (await attempt(walk, isNew || job.status === 'settling', instructions, [])) {
+  const instruction = prove(partiesOf(walk, job), job.address, proven);
+  if (await attempt(walk, isNew || job.status === 'settling', [instruction], [])) {
     if (isNew) job.provenBy = job.worker?.party.proofKey ?? null;
     job.status = 'settling';
   }
@@ -67,21 +79,49 @@ export async function settleJob(walk: Walk, job: JobBook): Promise<void> {
   const countedTokens = random.below(4_000);
   const instruction = settle(partiesOf(walk, job), job.address, { countedTokens, ...actor });
   const allowed = mayAct && job.status === 'settling' && isInTime(books, job) && countedTokens > 0;
+  if (await attempt(walk, allowed, [instruction], [key])) charge(walk, job, countedTokens);
+}
+
+/** Acknowledges, proves and settles at once. */
+export async function completeJob(walk: Walk, job: JobBook): Promise<void> {
+  const { books, random } = walk;
+  const { worker, attemptNumber, repeats, mayBeGiven } = drawAttempt(walk, job);
+  if (worker === undefined) return;
+  const { key, mayAct, actor } = actorOf(walk, job);
+  const countedTokens = random.below(4_000);
+  const isForged = rarely(walk, 8);
+  const instruction = complete(partiesOf(walk, { ...job, worker }), job.address, {
+    ...{ attempt: attemptNumber, completionTokens: PROVEN_TOKENS, countedTokens, ...actor },
+    ...(isForged && { signature: random.bytes(64) }),
+  });
+  const allowed =
+    mayAct &&
+    !isForged &&
+    job.status !== 'settling' &&
+    (repeats || mayBeGiven) &&
+    isInTime(books, job) &&
+    countedTokens > 0;
   if (!(await attempt(walk, allowed, [instruction], [key]))) return;
+  const provenBy = worker.party.proofKey;
+  Object.assign(job, { worker, attempt: attemptNumber, provenBy });
+  charge(walk, job, countedTokens);
+}
+
+function charge(walk: Walk, job: JobBook, countedTokens: number): void {
   const price = chargeFor(job.prices, Math.min(countedTokens, PROVEN_TOKENS));
-  const charge = smaller(price, job.lockedCredits);
-  release(job, charge);
-  pay(walk, job, charge);
-  Object.assign(job, { status: 'settled', endedAt: books.now, chargedCredits: charge });
+  const credits = smaller(price, job.lockedCredits);
+  release(job, credits);
+  pay(walk, job, credits);
+  Object.assign(job, { status: 'settled', endedAt: walk.books.now, chargedCredits: credits });
 }
 
 /** Shares a charge between worker and treasury; what cannot be paid now becomes claimable. */
-function pay(walk: Walk, { worker, terms }: JobBook, charge: bigint): void {
+function pay(walk: Walk, { worker, terms }: JobBook, credits: bigint): void {
   const { treasury } = walk.books;
-  const ofTreasury = charge * BigInt(terms.treasuryShareBasisPoints);
+  const ofTreasury = credits * BigInt(terms.treasuryShareBasisPoints);
   const vaultPays = !isFrozen(walk, addresses.vault);
   if (worker !== null && !(vaultPays && !isFrozen(walk, worker.party.payout))) {
-    worker.claimableBaseUnits += charge * BASE_UNITS_PER_CREDIT - ofTreasury;
+    worker.claimableBaseUnits += credits * BASE_UNITS_PER_CREDIT - ofTreasury;
   }
   if (vaultPays && !isFrozen(walk, addresses.treasuryVault)) treasury.baseUnits += ofTreasury;
   else treasury.unpaidBaseUnits += ofTreasury;

@@ -11,7 +11,15 @@ import {
   type JobBook,
 } from './books.ts';
 import { disputeJob, expireJob, resolveJob } from './disputeActs.ts';
-import { acknowledgeJob, closeJob, failJob, proveJob, refundJob, settleJob } from './jobActs.ts';
+import {
+  acknowledgeJob,
+  closeJob,
+  completeJob,
+  failJob,
+  proveJob,
+  refundJob,
+  settleJob,
+} from './jobActs.ts';
 import { pick, rarely, type Step, type Walk } from './walk.ts';
 
 /** A step about one of the jobs; afterwards the ledger gives it the same status. */
@@ -41,8 +49,8 @@ function nextAct(walk: Walk, job: JobBook): Act {
   const isUndecided = books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS;
   const isDisputable = job.outcome === 'none' && books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS;
   const next: Record<JobStatus, Act> = {
-    pending: acknowledgeJob,
-    processing: proveJob,
+    pending: rarely(walk, 3) ? completeJob : acknowledgeJob,
+    processing: rarely(walk, 3) ? completeJob : proveJob,
     settling: settleJob,
     settled: isDisputable ? disputeJob : closeJob,
     failed: closeJob,
@@ -57,6 +65,7 @@ export const jobSteps: readonly Step[] = [
   acknowledgeJob,
   proveJob,
   settleJob,
+  completeJob,
   failJob,
   refundJob,
   disputeJob,

@@ -8,10 +8,13 @@ const JOBS_MAX = 6;
 /** As much as any lock of the walk. */
 const MOST_CREDITS = 40n;
 
+/** Only a later day begins anew. */
+const spentOn = (day: bigint, { spentDay, spentTodayCredits }: WalletBook): bigint =>
+  day > spentDay ? 0n : spentTodayCredits;
+
 /** Whether the gateway may lock this much for the wallet now. */
 function maySpend({ now, gateway }: Books, wallet: WalletBook, credits: bigint): boolean {
-  const day = now / DAY_SECONDS;
-  const spent = (wallet.spentDay === day ? wallet.spentTodayCredits : 0n) + credits;
+  const spent = spentOn(now / DAY_SECONDS, wallet) + credits;
   const isWithin = credits <= wallet.limitPerJobCredits && spent <= wallet.limitPerDayCredits;
   const isCovered = credits <= wallet.availableCredits;
   const isTrusted = wallet.trustsGateway && gateway.trustsHotSigner && !gateway.stopped;
@@ -47,9 +50,9 @@ export const lock: Step = async (walk) => {
     credits <= wallet.availableCredits &&
     (!isGateways || maySpend(books, wallet, credits));
   if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
+  const day = books.now / DAY_SECONDS;
   if (isGateways) {
-    const day = books.now / DAY_SECONDS;
-    wallet.spentTodayCredits = (wallet.spentDay === day ? wallet.spentTodayCredits : 0n) + credits;
+    wallet.spentTodayCredits = spentOn(day, wallet) + credits;
     wallet.spentDay = day;
   }
   wallet.availableCredits -= credits;
@@ -66,6 +69,7 @@ export const lock: Step = async (walk) => {
     },
     ...{ prices: { ...books.prices }, terms: { ...books.terms } },
     ...{ lockedAt: books.now, lockedCredits: credits, chargedCredits: 0n },
+    limitDay: isGateways ? day : 0n,
     ...{ endedAt: 0n, disputedAt: 0n, disputedByWallet: false, provenBy: null },
     vouched: isGateways && books.gateway.vouched,
   });

@@ -80,6 +80,8 @@ export async function expectAgreement({ world, books }: Walk): Promise<void> {
       lockedCredits: account.lockedCredits,
       owedCredits: account.owedCredits,
       openDisputes: account.openDisputes,
+      spentDay: BigInt(account.spentDay),
+      spentTodayCredits: account.spentTodayCredits,
     })),
     workers: found.workers.map((worker) => ({
       stakeTokens: worker.stakeTokens,

@@ -42,7 +42,7 @@ export const complete =
 /** Charges a job for its worker's answer. @returns what the event of that says */
 function charge(state: ProgramState, { job, account }: Moved, paid: Paid) {
   const worker = state.workers.get(job.worker);
-  if (!worker) throw new Error(`${job.jobId} is given to nobody`);
+  if (!worker) throw new Error(`${job.jobId} has no worker`);
   const { treasury } = state;
   job.status = 'settled';
   account.sequence += 1n;

@@ -1,0 +1,295 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { draftJob } from '../../api/ledger/escrow.ts';
+import type { LockedJob } from '../../api/ledger/job.ts';
+import { lockOnLedger } from '../../api/ledger/lockOnLedger.ts';
+import type { ProvenAnswer } from '../../api/ledger/proof.ts';
+import {
+  decodeTokenAccount,
+  encodeTokenAccount,
+  FROZEN,
+} from '../../programs/client/token/layout.ts';
+import { accepted } from '../../testing/ledger/interceptedConnection.ts';
+import { advanceSeconds, BLOCKHASH_MS, writeAccount } from '../../testing/ledger/ledger.ts';
+import { openSettlementScene, type SettlementScene, unchecked } from './settlementScene.ts';
+
+/** What a settlement of the scene's answer costs. */
+const CHARGE = 3n;
+
+let scene: SettlementScene;
+let before: { credits: bigint; sent: number };
+
+beforeAll(async () => {
+  scene = await openSettlementScene();
+});
+afterAll(() => scene?.close());
+
+beforeEach(async () => {
+  // What was at fault before travels with others again.
+  await scene.reopen();
+  before = { credits: await scene.availableCredits(), sent: scene.sent() };
+});
+afterEach(() => scene.intercept());
+
+/** Settles jobs that wait together. */
+function settleAll(jobs: readonly LockedJob[], answers: readonly ProvenAnswer[] = []) {
+  return Promise.all(jobs.map((job, index) => scene.settleJob(job, answers[index])));
+}
+
+/** The last job of three, of one wallet and worker, is at fault; the others are settled together. */
+async function expectOthersSettled(
+  ends: Awaited<ReturnType<typeof settleAll>>,
+  jobs: readonly LockedJob[],
+): Promise<void> {
+  const [one, other] = ends;
+  expect([one, other]).toMatchObject(Array(2).fill({ status: 'settled' }));
+  for (const job of jobs.slice(0, 2)) {
+    expect(await scene.read(job)).toMatchObject({ status: 'settled', chargedCredits: CHARGE });
+  }
+}
+
+/** So many were charged, each once, and nothing is locked any more. */
+async function expectCharged(count: number): Promise<void> {
+  expect(before.credits - (await scene.availableCredits())).toBe(BigInt(count) * CHARGE);
+}
+
+describe('settlements that wait together', () => {
+  it('share one transaction, three of one wallet and worker', async () => {
+    const jobs = await scene.lockJobs(3);
+    const ends = await settleAll(jobs);
+    expect(new Set(ends.map((end) => 'signature' in end && end.signature)).size).toBe(1);
+    expect(scene.sent() - before.sent).toBe(1);
+    await expectCharged(3);
+  });
+
+  it('share one transaction, two of any', async () => {
+    const [wallet, worker] = [await scene.addWallet(), await scene.addWorker()];
+    const [job] = (await scene.lockJobs(1)) as [LockedJob];
+    const [other] = (await scene.lockJobs(1, wallet)) as [LockedJob];
+    const ends = await settleAll(
+      [job, other],
+      [scene.answerTo(job), scene.answerTo(other, { worker })],
+    );
+    expect(ends).toMatchObject(Array(2).fill({ status: 'settled' }));
+    expect(scene.sent() - before.sent).toBe(1);
+    await expectCharged(1);
+  });
+
+  it('wait for none while none is in flight', async () => {
+    const [job] = (await scene.lockJobs(1)) as [LockedJob];
+    expect(await scene.settleJob(job)).toMatchObject({ status: 'settled' });
+    expect(scene.sent() - before.sent).toBe(1);
+  });
+
+  it('go together once the one in flight has ended', async () => {
+    const [first, ...others] = (await scene.lockJobs(3)) as [LockedJob, ...LockedJob[]];
+    const entered = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    scene.intercept(async (request, forward) => {
+      entered.resolve();
+      await released.promise;
+      return forward(request);
+    });
+    const settling = scene.settleJob(first);
+    await entered.promise;
+    const waiting = settleAll(others);
+    await turn();
+    released.resolve();
+    const ends = [await settling, ...(await waiting)];
+    expect(ends).toMatchObject(Array(3).fill({ status: 'settled' }));
+    expect(scene.sent() - before.sent).toBe(2);
+    await expectCharged(3);
+  });
+
+  it('go at once when they fill a transaction', async () => {
+    const [first, ...others] = (await scene.lockJobs(4)) as [LockedJob, ...LockedJob[]];
+    const entered = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    scene.intercept(async (request, forward) => {
+      scene.intercept();
+      entered.resolve();
+      await released.promise;
+      return forward(request);
+    });
+    const settling = scene.settleJob(first);
+    await entered.promise;
+    const ends = await settleAll(others);
+    expect(scene.sent() - before.sent).toBe(2);
+    released.resolve();
+    expect([await settling, ...ends]).toMatchObject(Array(4).fill({ status: 'settled' }));
+    await expectCharged(4);
+  });
+
+  it('never share one with a lock, whose refusal is no matter to them', async () => {
+    const jobs = await scene.lockJobs(2);
+    const wallet = Keypair.generate().publicKey.toBase58();
+    const refused = lockOnLedger(scene.context, {
+      payer: { wallet, sequence: null },
+      quoted: { model: scene.service.model, tokenLimit: 100, lockCredits: 8n },
+      draft: draftJob(scene.context, wallet),
+    } as unknown as Parameters<typeof lockOnLedger>[1]);
+    const [ends, refusal] = await Promise.all([
+      settleAll(jobs),
+      refused.then(
+        () => 'locked',
+        () => 'refused',
+      ),
+    ]);
+    expect(refusal).toBe('refused');
+    expect(ends).toMatchObject(Array(2).fill({ status: 'settled' }));
+    await expectCharged(2);
+  });
+});
+
+describe.each([
+  ['is found before it is passed on', undefined, 2],
+  ['shows in a block', unchecked, 3],
+] as const)('a fault in a batch that %s', (_when, node, transactions) => {
+  beforeEach(() => scene.intercept(node));
+
+  it('of a job that another process has failed leaves the others settled', async () => {
+    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    await scene.fail(jobs[2].address);
+    const ends = await settleAll(jobs);
+    await expectOthersSettled(ends, jobs);
+    expect(ends[2]).toEqual({ status: 'failed', signature: null });
+    expect(scene.sent() - before.sent).toBe(transactions);
+    await expectCharged(2);
+  });
+
+  it('of another attempt leaves the others settled', async () => {
+    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    await scene.acknowledge(jobs[2].address, 2);
+    const ends = await settleAll(jobs);
+    await expectOthersSettled(ends, jobs);
+    expect(ends[2]).toMatchObject({ status: 'failed' });
+    await expectCharged(2);
+  });
+
+  it('of a forged proof leaves the others settled, and fails its job', async () => {
+    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    const forged = scene.answerTo(jobs[2], { key: Keypair.generate() });
+    const answers = [scene.answerTo(jobs[0]), scene.answerTo(jobs[1]), forged];
+    const ends = await settleAll(jobs, answers);
+    await expectOthersSettled(ends, jobs);
+    expect(ends[2]).toMatchObject({ status: 'failed', hasWorkerLeft: true });
+    await expectCharged(2);
+  });
+
+  it('of a passed deadline leaves the others settled, and refunds its job', async () => {
+    const [late] = (await scene.lockJobs(1)) as [LockedJob];
+    const { refundableAt } = late.deadlines;
+    await advanceSeconds(scene.ledger.connection, 125);
+    await scene.context.clock.waitUntil(refundableAt);
+    const others = await scene.lockJobs(2);
+    // As if the ledger's clock had been read wrongly.
+    const misjudged = { ...late, deadlines: { ...late.deadlines, proofDueAt: refundableAt + 60n } };
+    const ends = await settleAll([...others, misjudged]);
+    await expectOthersSettled(ends, others);
+    expect(ends[2]).toMatchObject({ status: 'refunded' });
+    await expectCharged(2);
+  });
+
+  it('of a proof that somebody landed alone settles that job by it', async () => {
+    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    await scene.acknowledge(jobs[2].address);
+    await scene.prove(jobs[2].address);
+    const ends = await settleAll(jobs);
+    await expectOthersSettled(ends, jobs);
+    expect(ends[2]).toMatchObject({ status: 'settled' });
+    expect(await scene.read(jobs[2])).toMatchObject({ status: 'settled', chargedCredits: CHARGE });
+    await expectCharged(3);
+  });
+});
+
+describe('a settlement', () => {
+  it('is dropped when its deadline passes before its batch is signed', async () => {
+    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    const { context } = scene;
+    const dueAt = context.clock.nowSeconds() + 2n;
+    const late = { ...jobs[2], deadlines: { ...jobs[2].deadlines, proofDueAt: dueAt } };
+    const entered = Promise.withResolvers<void>();
+    // The node does not know the blockhash, so the batch is signed once more.
+    scene.intercept(async ({ id }) => {
+      scene.intercept();
+      entered.resolve();
+      await context.clock.waitUntil(dueAt);
+      const data = { err: 'BlockhashNotFound', logs: [] };
+      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'unknown', data } };
+    });
+    const ends = await settleAll([jobs[0], jobs[1], late]);
+    await expectOthersSettled(ends, jobs);
+    expect(ends[2]).toEqual({ status: 'overdue' });
+    expect(scene.sent() - before.sent).toBe(2);
+    await scene.fail(late.address);
+    await expectCharged(2);
+  });
+
+  it('whose request lost its lease to a repeat, which fails the job, is dropped alone', async () => {
+    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    scene.intercept(async (request, forward) => {
+      scene.intercept();
+      await scene.fail(jobs[2].address);
+      return unchecked(request, forward);
+    });
+    const ends = await settleAll(jobs);
+    await expectOthersSettled(ends, jobs);
+    expect(ends[2]).toEqual({ status: 'failed', signature: null });
+    await expectCharged(2);
+  });
+
+  it('is sent again with its batch when their transaction expires, and charged once', async () => {
+    const jobs = await scene.lockJobs(3);
+    scene.intercept(async (request) => {
+      scene.intercept();
+      await advanceSeconds(scene.ledger.connection, (3 * BLOCKHASH_MS) / 1_000);
+      return accepted(request);
+    });
+    const ends = await settleAll(jobs);
+    expect(ends).toMatchObject(Array(3).fill({ status: 'settled' }));
+    await expectCharged(3);
+  });
+
+  it('is known as settled when the answer about its transaction was lost', async () => {
+    const jobs = await scene.lockJobs(3);
+    scene.intercept(async (request, forward) => {
+      scene.intercept();
+      await forward(request);
+      throw new Error('The connection was reset');
+    });
+    const ends = await settleAll(jobs);
+    expect(ends).toMatchObject(Array(3).fill({ status: 'settled' }));
+    await expectCharged(3);
+  });
+
+  it('leaves a payee that is frozen its claim, and pays the others of its batch', async () => {
+    const frozen = await scene.addWorker();
+    await freeze(frozen.payout);
+    const jobs = (await scene.lockJobs(2)) as [LockedJob, LockedJob];
+    const answers = [scene.answerTo(jobs[0]), scene.answerTo(jobs[1], { worker: frozen })];
+    const ends = await settleAll(jobs, answers);
+    expect(ends).toMatchObject(Array(2).fill({ status: 'settled' }));
+    expect(scene.sent() - before.sent).toBe(1);
+    await expectCharged(2);
+  });
+
+  it('puts the proof of an earlier attempt aside', async () => {
+    const thief = await scene.addWorker();
+    const [job] = (await scene.lockJobs(1)) as [LockedJob];
+    await scene.acknowledge(job.address);
+    await scene.prove(job.address);
+    const end = await scene.settleJob(job, scene.answerTo(job, { worker: thief, attempt: 2 }));
+    expect(end).toMatchObject({ status: 'settled' });
+    expect(await scene.read(job)).toMatchObject({ attempt: 2, worker: thief.address });
+    await expectCharged(1);
+  });
+});
+
+async function freeze(address: Parameters<typeof writeAccount>[1]): Promise<void> {
+  const { connection } = scene.ledger;
+  const account = await connection.getAccountInfo(address, 'confirmed');
+  if (!account) throw new Error('there is no such token account');
+  const data = encodeTokenAccount({ ...decodeTokenAccount(account.data), state: FROZEN });
+  await writeAccount(connection.rpcEndpoint, address, { data });
+}

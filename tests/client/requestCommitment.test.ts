@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import {
+  canonicalJson,
+  type Json,
+  requestCommitment,
+} from '../../programs/client/requestCommitment.ts';
+import { createRandom } from '../../testing/random.ts';
+
+const random = createRandom();
+const ROUNDS = 300;
+
+describe('the examples of RFC 8785', () => {
+  /** Its appendix B: a number's bits, and how it is written. */
+  const NUMBERS = [
+    ['0000000000000000', '0'],
+    ['8000000000000000', '0'],
+    ['0000000000000001', '5e-324'],
+    ['8000000000000001', '-5e-324'],
+    ['3eb0c6f7a0b5ed8c', '9.999999999999997e-7'],
+    ['3eb0c6f7a0b5ed8d', '0.000001'],
+    ['41b3de4355555553', '333333333.3333332'],
+    ['41b3de4355555554', '333333333.33333325'],
+    ['41b3de4355555555', '333333333.3333333'],
+    ['41b3de4355555556', '333333333.3333334'],
+    ['41b3de4355555557', '333333333.33333343'],
+    ['becbf647612f3696', '-0.0000033333333333333333'],
+    ['43143ff3c1cb0959', '1424953923781206.2'],
+  ] as const;
+
+  /** The others of the appendix: no number of JSON, or whole and beyond 2^53. */
+  const REFUSED = [
+    ...['7fffffffffffffff', '7ff0000000000000', '7fefffffffffffff', 'ffefffffffffffff'],
+    ...['4340000000000000', 'c340000000000000', '4430000000000000', '44b52d02c7e14af5'],
+    ...['44b52d02c7e14af6', '44b52d02c7e14af7', '444b1ae4d6e2ef4e', '444b1ae4d6e2ef4f'],
+    '444b1ae4d6e2ef50',
+  ];
+
+  const numberOf = (bits: string) => Buffer.from(bits, 'hex').readDoubleBE();
+
+  it.each(NUMBERS)('are written as published: %s as %s', (bits, text) => {
+    expect(canonicalJson(numberOf(bits))).toBe(text);
+  });
+
+  it.each(REFUSED)('are refused where readers may differ: %s', (bits) => {
+    expect(() => canonicalJson(numberOf(bits))).toThrow(RangeError);
+    expect(() => canonicalJson({ seed: [numberOf(bits)] })).toThrow(RangeError);
+  });
+
+  it('are written without spaces, with the shortest numbers and escapes', () => {
+    // Its section 3.2.2, but for 1E30.
+    const value = JSON.parse(
+      String.raw`{
+        "numbers": [333333333.33333329, 4.50, 2e-3, 0.000000000000000000000000001],
+        "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+        "literals": [null, true, false]
+      }`,
+    );
+    expect(canonicalJson(value)).toBe(
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,4.5,0.002,1e-27],' +
+        String.raw`"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+    );
+  });
+
+  it('have their fields in the order of UTF-16 units', () => {
+    // Its section 3.2.3.
+    const value = {
+      '\u20ac': 'Euro Sign',
+      '\r': 'Carriage Return',
+      '\ufb33': 'Hebrew Letter Dalet With Dagesh',
+      '1': 'One',
+      '\ud83d\ude00': 'Emoji: Grinning Face',
+      '\u0080': 'Control',
+      '\u00f6': 'Latin Small Letter O With Diaeresis',
+    };
+    expect(Object.values(JSON.parse(canonicalJson(value)))).toHaveLength(7);
+    const written = [...canonicalJson(value).matchAll(/:"([^"]+)"/g)].map(([, text]) => text);
+    expect(written).toEqual([
+      ...['Carriage Return', 'One', 'Control', 'Latin Small Letter O With Diaeresis'],
+      ...['Euro Sign', 'Emoji: Grinning Face', 'Hebrew Letter Dalet With Dagesh'],
+    ]);
+  });
+});
+
+describe(`canonical JSON (seed ${random.seed})`, () => {
+  it('refuses halves of a character in values and in names of fields', () => {
+    for (const half of ['\ud800', 'a\udfff', '\ude00\ud83d', '\ud83d\ud83d\ude00']) {
+      expect(() => canonicalJson(half)).toThrow('half of a character');
+      expect(() => canonicalJson({ messages: [{ content: half }] })).toThrow(RangeError);
+      expect(() => canonicalJson({ logit_bias: { [half]: 1 } })).toThrow('half of a character');
+    }
+    expect(canonicalJson('\ud83d\ude00')).toBe('"\ud83d\ude00"');
+  });
+
+  it('takes whole numbers up to 2^53 - 1, and no greater ones', () => {
+    const max = Number.MAX_SAFE_INTEGER;
+    for (const number of [max, -max]) expect(canonicalJson(number)).toBe(String(number));
+    for (const number of [max + 1, -max - 1, 1e21, 1e300, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => canonicalJson([number])).toThrow(RangeError);
+    }
+  });
+
+  it('leaves out undefined fields, and no others', () => {
+    const value: Json = { seed: undefined, stop: null, top_p: 0, user: '', list: [], map: {} };
+    expect(canonicalJson(value)).toBe('{"list":[],"map":{},"stop":null,"top_p":0,"user":""}');
+    expect(canonicalJson({ stop: undefined })).toBe('{}');
+  });
+
+  it('is what an independent writer gives, of any value', () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const value = randomJson(4);
+      const text = canonicalJson(value);
+      expect(text).toBe(written(value));
+      expect(JSON.parse(text)).toEqual(value);
+      expect(canonicalJson(JSON.parse(text))).toBe(text);
+    }
+  });
+
+  it('is the same in any order of fields', () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const value = randomJson(4);
+      expect(canonicalJson(shuffled(value))).toBe(canonicalJson(value));
+    }
+  });
+});
+
+describe('a request’s commitment', () => {
+  const salt = Uint8Array.from({ length: 32 }, (_, index) => index);
+  const request = {
+    model: 'qwen3-8b',
+    messages: [
+      { role: 'system', content: 'Answer in one word.' },
+      { role: 'user', content: 'Which city has the Eiffel tower? €' },
+    ],
+    stop: ['\n'],
+    temperature: 0.7,
+    seed: 7,
+    logit_bias: { '15': -100 },
+    token_limit: 500,
+  };
+  const inHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+  it('is the sha256 of the salt and of the sha256 of the canonical request', () => {
+    const canonical =
+      '{"logit_bias":{"15":-100},"messages":[{"content":"Answer in one word.","role":"system"},' +
+      '{"content":"Which city has the Eiffel tower? €","role":"user"}],"model":"qwen3-8b",' +
+      String.raw`"seed":7,"stop":["\n"],"temperature":0.7,"token_limit":500}`;
+    expect(canonicalJson(request)).toBe(canonical);
+    const inner = createHash('sha256').update(canonical, 'utf8').digest();
+    const due = createHash('sha256').update(salt).update(inner).digest('hex');
+    expect(inHex(requestCommitment(salt, request))).toBe(due);
+  });
+
+  it('is another for another salt, and for each changed, added or missing field', () => {
+    const found = new Set([inHex(requestCommitment(salt, request))]);
+    const others: Json[] = Object.keys(request).flatMap((field) => [
+      { ...request, [field]: 'changed' },
+      { ...request, [field]: null },
+      { ...request, [field]: undefined },
+      { ...request, [`${field}_`]: 1 },
+    ]);
+    const [first = null, second = null]: Json[] = request.messages;
+    others.push({ ...request, messages: [second, first] });
+    others.push({ ...request, messages: [first, { role: 'user', content: 'Which city?' }] });
+    others.push({ ...request, token_limit: 501 }, { ...request, temperature: 0.70000001 });
+    for (const other of others) found.add(inHex(requestCommitment(salt, other)));
+    for (let at = 0; at < 32; at += 1) {
+      found.add(inHex(requestCommitment(salt.with(at, 255), request)));
+    }
+    expect(found.size).toBe(1 + others.length + 32);
+  });
+
+  it('is refused for a salt of another length, and for what has no canonical form', () => {
+    for (const length of [0, 31, 33]) {
+      expect(() => requestCommitment(new Uint8Array(length), request)).toThrow('32 bytes');
+    }
+    expect(() => requestCommitment(salt, { seed: 2 ** 53 })).toThrow(RangeError);
+  });
+});
+
+/** Texts with all that JSON escapes, and characters whose order differs by UTF-8 and by UTF-16. */
+function randomText(): string {
+  const letters = [
+    'a',
+    'Z',
+    '0',
+    '10',
+    '"',
+    '\\',
+    '/',
+    '\n',
+    '\t',
+    '\b',
+    '\f',
+    '\r',
+    '\u0000',
+    '\u001f',
+  ];
+  const others = [
+    '\u007f',
+    '\u0080',
+    'ö',
+    '\u2028',
+    '€',
+    '\ufb33',
+    '\uffff',
+    '\ud83d\ude00',
+    '__proto__',
+  ];
+  const pool = [...letters, ...others];
+  return Array.from({ length: random.below(5) }, () => pool[random.below(pool.length)]).join('');
+}
+
+function randomNumber(): number {
+  switch (random.below(4)) {
+    case 0:
+      return random.below(1_000) - 500;
+    case 1:
+      return (random.below(2 ** 32) * 2 ** 21 + random.below(2 ** 21)) * (random.below(2) || -1);
+    case 2:
+      return random.below(2 ** 32) / 10 ** random.below(30);
+    default: {
+      const number = Buffer.from(random.bytes(8)).readDoubleBE();
+      return Number.isFinite(number) && !Number.isInteger(number) ? number : 0.1;
+    }
+  }
+}
+
+function randomJson(depth: number): Json {
+  switch (random.below(depth > 0 ? 7 : 5)) {
+    case 0:
+      return null;
+    case 1:
+      return random.below(2) === 1;
+    case 2:
+      return randomText();
+    case 3:
+    case 4:
+      return randomNumber();
+    case 5:
+      return Array.from({ length: random.below(4) }, () => randomJson(depth - 1));
+    default:
+      return Object.fromEntries(
+        Array.from({ length: random.below(6) }, () => [randomText(), randomJson(depth - 1)]),
+      );
+  }
+}
+
+/** The same value, whose objects were filled in another order. */
+function shuffled(value: Json): Json {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (value === null || typeof value !== 'object') return value;
+  const fields = Object.entries(value) as [string, Json][];
+  for (let last = fields.length - 1; last > 0; last -= 1) {
+    const at = random.below(last + 1);
+    [fields[at], fields[last]] = [fields[last] as [string, Json], fields[at] as [string, Json]];
+  }
+  return Object.fromEntries(fields.map(([field, held]) => [field, shuffled(held)]));
+}
+
+/** By the words of RFC 8785, unit by unit, and with nothing of JSON.stringify. */
+function written(value: Json): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number') return Object.is(value, -0) ? '0' : `${value}`;
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `[${value.map(written)}]`;
+  const inUnits = (text: string) => Buffer.from(text, 'utf16le').swap16();
+  const fields = Object.entries(value as Record<string, Json>).toSorted(([one], [other]) =>
+    inUnits(one).compare(inUnits(other)),
+  );
+  return `{${fields.map(([field, held]) => `${quoted(field)}:${written(held)}`)}}`;
+}
+
+function quoted(text: string): string {
+  const short: Record<number, string> = {
+    8: 'b',
+    9: 't',
+    10: 'n',
+    12: 'f',
+    13: 'r',
+    34: '"',
+    92: '\\',
+  };
+  let result = '"';
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (short[unit]) result += `\\${short[unit]}`;
+    else if (unit < 32) result += `\\u${unit.toString(16).padStart(4, '0')}`;
+    else result += text[at];
+  }
+  return `${result}"`;
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ConsoleJob } from '../../api/console/contracts/index.ts';
+import { stepsOf } from '../../console/pages/jobs/steps.ts';
+
+const LOCKED_AT = '2026-11-25T08:00:00.000Z';
+const LATER = '2026-11-25T08:00:04.000Z';
+const LAST = '2026-11-25T08:00:09.000Z';
+
+const settled = {
+  ...{ status: 'settled', locked_credits: 8, credits_charged: 3, attempt: 1 },
+  ...{ created_at: LOCKED_AT, acknowledged_at: LATER, proven_at: LATER, settled_at: LATER },
+  ...{ completed_at: LATER, dispute: null },
+} as ConsoleJob;
+
+const timesOf = (job: ConsoleJob) => stepsOf(job).map(({ name, at }) => [name, at]);
+
+describe('the timeline of a job', () => {
+  it('shows in one place what one event did', () => {
+    expect(stepsOf(settled)).toEqual([
+      { name: 'Locked', what: '8 credits are set aside.', at: LOCKED_AT },
+      {
+        name: 'Acknowledged, proven, settled',
+        what: 'By a worker. The worker signed the hash of its text. 3 credits charged, 5 returned.',
+        at: LATER,
+      },
+    ]);
+  });
+
+  it('shows an earlier acknowledgement apart', () => {
+    const acknowledged = { ...settled, proven_at: LAST, settled_at: LAST, completed_at: LAST };
+    expect(timesOf(acknowledged)).toEqual([
+      ['Locked', LOCKED_AT],
+      ['Acknowledged', LATER],
+      ['Proven, settled', LAST],
+    ]);
+  });
+
+  it('keeps apart what has not happened', () => {
+    const none = { acknowledged_at: null, proven_at: null, settled_at: null, completed_at: null };
+    expect(timesOf({ ...settled, ...none, status: 'pending' })).toEqual([
+      ['Locked', LOCKED_AT],
+      ['Acknowledged', null],
+      ['Proven', null],
+      ['Settled', null],
+    ]);
+    const failed = { ...settled, ...none, acknowledged_at: LATER, completed_at: LATER };
+    expect(timesOf({ ...failed, status: 'failed' })).toEqual([
+      ['Locked', LOCKED_AT],
+      ['Acknowledged', LATER],
+      ['Proven', null],
+      ['Failed', LATER],
+    ]);
+  });
+});

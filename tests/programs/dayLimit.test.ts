@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  claimPay,
+  isEnded,
+  limitSet,
+  lockCredits,
+  spenderSet,
+} from '../../programs/client/index.ts';
+import { createRandom } from '../../testing/random.ts';
+import { expectConserved } from './support/conservation.ts';
+import { expectRefusal, pass } from './support/expectations.ts';
+import {
+  acknowledge,
+  complete,
+  composeLock,
+  dispute,
+  fail,
+  lockJob,
+  prove,
+  readJob,
+  refund,
+  settle,
+} from './support/jobs.ts';
+import { decide } from './support/verdicts.ts';
+import { CREDITS, createWorld, MODEL, type World } from './support/world.ts';
+
+const DAY = 86_400n;
+const NO_LIMIT = 2n ** 64n - 1n;
+/** Locks 12 credits; 2,000 tokens of it cost 8. */
+const TOKEN_LIMIT = 3_000;
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => expectConserved(world));
+
+const account = () => world.read('CreditAccount', world.creditAccount);
+const spent = async () => (await account()).spentTodayCredits;
+const setLimit = (limitPerDayCredits: bigint) => {
+  const limits = { limitPerJobCredits: NO_LIMIT, limitPerDayCredits };
+  const { chain, wallet } = world;
+  return chain.send([limitSet({ wallet: wallet.publicKey, ...limits })], [wallet]);
+};
+const lock = () => lockJob(world, { tokenLimit: TOKEN_LIMIT });
+const send = (...instructions: TransactionInstruction[]) =>
+  world.chain.send(instructions, [world.hotSigner]);
+const expectFull = async () => {
+  const { instruction } = await composeLock(world, { tokenLimit: 1 });
+  await expectRefusal(world, 'DayLimitExceeded', instruction, [world.hotSigner]);
+};
+const midnight = async () => ((await world.chain.now()) / DAY + 1n) * DAY;
+
+/** Each way a lock ends, and what it charges of 12 credits. */
+const ends: [string, bigint, (job: PublicKey) => Promise<unknown>][] = [
+  ['completed', 8n, (job) => send(complete(world, job))],
+  ['settled', 8n, (job) => send(acknowledge(world, job), prove(world, job), settle(world, job))],
+  ['failed', 0n, (job) => send(fail(world, job))],
+  [
+    'refunded',
+    0n,
+    async (job) => {
+      await pass(world, 121n);
+      await send(refund(world, job));
+    },
+  ],
+];
+
+describe('the limit of a day', () => {
+  it.each(ends)('counts of a %s job what it charged: %s credits', async (_, charged, end) => {
+    await setLimit(12n);
+    const job = await lock();
+    expect(await spent()).toBe(12n);
+    await expectFull();
+    await end(job);
+    expect(await spent()).toBe(charged);
+    expect(world.chain.lastEvents().at(-1)?.data).toMatchObject({ spentTodayCredits: charged });
+    await setLimit(charged + 8n);
+    await lockJob(world);
+    await expectFull();
+  });
+
+  it.each(ends)('of tomorrow gets nothing back of a job that is %s then', async (_, __, end) => {
+    await setLimit(20n);
+    const nextDay = await midnight();
+    await world.chain.setTime(nextDay - 1n);
+    const job = await lock();
+    await world.chain.setTime(nextDay);
+    await lock();
+    expect(await account()).toMatchObject({
+      ...{ spentDay: Number(nextDay / DAY), spentTodayCredits: 12n },
+    });
+    await end(job);
+    expect(await spent()).toBe(12n);
+  });
+
+  it('still gets back what ends after midnight, until the next lock of the spender', async () => {
+    const nextDay = await midnight();
+    await world.chain.setTime(nextDay - 1n);
+    const job = await lock();
+    await world.chain.setTime(nextDay);
+    await send(fail(world, job));
+    expect(await account()).toMatchObject({
+      ...{ spentDay: Number(nextDay / DAY) - 1, spentTodayCredits: 0n },
+    });
+  });
+
+  it('does not begin again where the Clock steps back over midnight', async () => {
+    await setLimit(24n);
+    const nextDay = await midnight();
+    const spentDay = Number(nextDay / DAY);
+    await world.chain.setTime(nextDay - 5n);
+    const before = await lock();
+    await world.chain.setTime(nextDay);
+    const later = await lock();
+    await world.chain.setTime(nextDay - 1n);
+    const back = await lock();
+    expect(await account()).toMatchObject({ spentDay, spentTodayCredits: 24n });
+    expect((await readJob(world, back)).limitDay).toBe(spentDay);
+    await expectFull();
+    await world.chain.setTime(nextDay + 1n);
+    await expectFull();
+    // The day of before is over: it gives nothing back to either.
+    await send(fail(world, before));
+    expect(await spent()).toBe(24n);
+    await send(fail(world, back), fail(world, later));
+    expect(await account()).toMatchObject({ spentDay, spentTodayCredits: 0n });
+  });
+
+  it('has nothing to do with what the wallet locks itself', async () => {
+    await setLimit(8n);
+    await lockJob(world);
+    const { hotSigner, wallet } = world;
+    const own = { ...world, hotSigner: wallet };
+    for (const end of [fail, complete]) {
+      const job = await lockJob(world, { tokenLimit: TOKEN_LIMIT, signer: wallet });
+      expect((await readJob(world, job)).limitDay).toBe(0);
+      expect(await spent()).toBe(8n);
+      await world.chain.send([end(own, job)], [wallet]);
+      expect(await spent()).toBe(8n);
+    }
+    const { instruction } = await composeLock(world, { tokenLimit: 1 });
+    await expectRefusal(world, 'DayLimitExceeded', instruction, [hotSigner]);
+  });
+
+  it('gets nothing back from the repayment of a dispute', async () => {
+    const { chain, wallet, creditAccount } = world;
+    const job = await lockJob(world);
+    await send(complete(world, job));
+    await chain.send([dispute(world, job)], [wallet]);
+    await decide(world, job, 'upheld_gateway');
+    expect(await account()).toMatchObject({ owedCredits: 8n, spentTodayCredits: 8n });
+    await chain.send([claimPay({ claimant: creditAccount })]);
+    expect(await spent()).toBe(8n);
+  });
+
+  it('counts on under another spender, and gets the first one’s locks back', async () => {
+    const { chain, wallet, stranger, hotSigner } = world;
+    const job = await lock();
+    const limits = { limitPerJobCredits: NO_LIMIT, limitPerDayCredits: 20n };
+    const named = { wallet: wallet.publicKey, spender: stranger.publicKey };
+    await chain.send([spenderSet({ ...named, ...limits })], [wallet]);
+    await lockJob(world, { signer: stranger, gateway: null });
+    const more = await composeLock(world, { signer: stranger, gateway: null });
+    await expectRefusal(world, 'DayLimitExceeded', more.instruction, [stranger]);
+    await chain.send([fail(world, job)], [hotSigner]);
+    expect(await spent()).toBe(8n);
+    await chain.send([more.instruction], [stranger]);
+    expect(await spent()).toBe(16n);
+  });
+
+  it('lets through every answer that it pays for, one after the other', async () => {
+    await setLimit(100n);
+    let answers = 0;
+    for (; (await spent()) + 12n <= 100n; answers += 1) await send(complete(world, await lock()));
+    // Of 100 credits, twelve charges of 8 leave less than a lock.
+    expect(answers).toBe(12);
+    await expect(lock()).rejects.toThrow(/^DayLimitExceeded$/);
+  });
+});
+
+const random = createRandom();
+const STEPS = 600;
+
+describe(`a thief of the gateway’s key, with a worker of its own (seed ${random.seed})`, () => {
+  it('charges and holds no more by the locks of any day than its limit', async () => {
+    const limit = 60n;
+    await setLimit(limit);
+    /** The open jobs with their locks, and by day what they charged or still hold. */
+    const open = new Map<PublicKey, { credits: bigint; day: bigint }>();
+    const taken = new Map<bigint, bigint>();
+    const add = (day: bigint, credits: bigint) => taken.set(day, (taken.get(day) ?? 0n) + credits);
+    let today = 0n;
+
+    const tryLock = async () => {
+      const tokenLimit = 1 + random.below(6_000);
+      const credits = lockCredits(MODEL, tokenLimit);
+      const { instruction, job } = await composeLock(world, { tokenLimit });
+      const day = (await world.chain.now()) / DAY;
+      const counted = day > today ? day : today;
+      const isAllowed = (taken.get(counted) ?? 0n) + credits <= limit;
+      const outcome = await send(instruction).then(
+        () => 'locked',
+        (error: Error) => error.message,
+      );
+      expect(outcome).toBe(isAllowed ? 'locked' : 'DayLimitExceeded');
+      if (!isAllowed) return;
+      today = counted;
+      open.set(job, { credits, day: today });
+      add(today, credits);
+    };
+    const end = async (job: PublicKey, { credits, day }: { credits: bigint; day: bigint }) => {
+      const tokens = random.below(6_000);
+      const choice = { completionTokens: tokens, countedTokens: 1 + random.below(6_000) };
+      const way = [complete(world, job, choice), fail(world, job), refund(world, job)];
+      await send(way[random.below(3)] as TransactionInstruction).catch(() => undefined);
+      const { status, chargedCredits } = await readJob(world, job);
+      if (!isEnded(status)) return;
+      open.delete(job);
+      add(day, chargedCredits - credits);
+    };
+
+    for (let step = 0; step < STEPS; step += 1) {
+      const [some] = [...open].slice(random.below(Math.max(open.size, 1)));
+      if (some && random.below(2) === 0) await end(...some);
+      else await tryLock();
+      const seconds = [0, 0, 0, 1, 60, 121, 20_000, -200][random.below(8)] ?? 0;
+      await pass(world, BigInt(seconds));
+      for (const credits of taken.values()) expect(credits).toBeLessThanOrEqual(limit);
+      expect(await spent()).toBe(taken.get(today) ?? 0n);
+    }
+    expect(taken.size).toBeGreaterThan(3);
+    const charged = CREDITS - (await account()).availableCredits - (await account()).lockedCredits;
+    expect(charged).toBeGreaterThan(limit);
+  });
+});

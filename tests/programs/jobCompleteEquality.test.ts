@@ -1,0 +1,168 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  decodeAccount,
+  gatewayUpdate,
+  workerSuspend,
+  workerUnhost,
+} from '../../programs/client/index.ts';
+import type { TestWallet, TestWorker } from '../../testing/kit/cast.ts';
+import { createRandom } from '../../testing/random.ts';
+import { expectConserved } from './support/conservation.ts';
+import { pass } from './support/expectations.ts';
+import { acknowledge, complete, fail, lockJob, prove, settle } from './support/jobs.ts';
+import { addWallet, addWorker } from './support/newcomers.ts';
+import { addresses, createWorld, hashOf, MODEL, type World } from './support/world.ts';
+
+const CASES = 300;
+/** Of ten that both ways have; a seed may miss the rarest. */
+const REFUSALS_MIN = 8;
+
+const random = createRandom();
+const rarely = (times: number): boolean => random.below(times) === 0;
+const one = <Item>(...items: readonly [Item, ...Item[]]): Item =>
+  items[random.below(items.length)] ?? items[0];
+
+let world: World;
+let workers: readonly [TestWorker, TestWorker];
+let otherWallet: TestWallet;
+beforeAll(async () => {
+  world = await createWorld();
+  workers = [world.workers[0], await addWorker(world)];
+  otherWallet = await addWallet(world);
+});
+
+/** What the addresses hold, the Job without its sequence: three instructions make more steps. */
+const holdings = (keys: readonly PublicKey[]) =>
+  Promise.all(
+    keys.map(async (key) => {
+      const account = await world.chain.account(key);
+      if (account === null) throw new Error(`${key} is gone`);
+      if (!key.equals(keys[0] as PublicKey)) return Buffer.from(account.data).toString('hex');
+      return { ...decodeAccount(account.data).data, sequence: 0 };
+    }),
+  );
+
+/** Runs something that leaves these accounts as they were. */
+async function undone<Result>(
+  keys: readonly PublicKey[],
+  act: () => Promise<Result>,
+): Promise<Result> {
+  const before = await Promise.all(keys.map((key) => world.chain.account(key)));
+  const result = await act();
+  for (const [index, account] of before.entries()) {
+    if (account !== null) world.chain.setAccount(keys[index] as PublicKey, account);
+  }
+  return result;
+}
+
+/** How the transaction ends: the accounts afterwards, or the name of the refusal. */
+const outcomeOf = (
+  instructions: TransactionInstruction[],
+  keys: readonly PublicKey[],
+): Promise<unknown> =>
+  undone(keys, () =>
+    world.chain
+      .send(instructions, [world.hotSigner, world.wallet, world.stranger])
+      .then(() => holdings(keys))
+      .catch((error: Error) => error.message),
+  );
+
+/** A job in some status that keeps no proof, of the gateway or of its wallet. */
+async function drawJob(signer: World['hotSigner']): Promise<PublicKey> {
+  const by = { ...world, hotSigner: signer };
+  const job = await lockJob(by, { tokenLimit: 1 + random.below(4_000) });
+  const send = (...steps: TransactionInstruction[]) => world.chain.send(steps, [signer]);
+  if (rarely(2)) {
+    const { address } = one(...workers);
+    await send(acknowledge(by, job, { worker: address, attempt: 1 + random.below(3) }));
+  }
+  if (rarely(8)) await send(fail(by, job));
+  if (rarely(8)) await send(complete(by, job, { attempt: 9 })).catch(() => undefined);
+  return job;
+}
+
+/** Whatever may have changed about the parties since the lock. */
+async function drawChanges({ address, authority, payout }: TestWorker): Promise<void> {
+  const { chain, operator, arbiter, hotSigner, creditMint } = world;
+  if (rarely(8)) {
+    const update = { operator: operator.publicKey, signers: [hotSigner.publicKey], stopped: true };
+    await chain.send([gatewayUpdate(update)], [operator]);
+  }
+  if (rarely(8)) {
+    const suspend = { arbiter: arbiter.publicKey, worker: address, suspended: true };
+    await chain.send([workerSuspend(suspend)], [arbiter]);
+  }
+  if (rarely(8)) {
+    const unhost = { authority: authority.publicKey, modelId: MODEL.id };
+    await chain.send([workerUnhost(unhost)], [authority]);
+  }
+  for (const [token, owner] of [
+    [payout, authority.publicKey],
+    [addresses.vault, addresses.vaultAuthority],
+    [addresses.treasuryVault, addresses.vaultAuthority],
+  ] as const) {
+    const baseUnits = await chain.tokens(token);
+    if (rarely(6)) chain.setToken(token, { mint: creditMint, owner, baseUnits, frozen: true });
+  }
+}
+
+/** The same job given, proven and settled by one instruction, and by three. */
+function drawWays(job: PublicKey, { address, payout, proofKey }: TestWorker, signer: PublicKey) {
+  const parties = { ...world, worker: address, payout, proofKey };
+  const actor = { signer: rarely(8) ? world.stranger.publicKey : signer, gateway: world.gateway };
+  const proven = {
+    attempt: one(1, 1, 2, 3, 4, 255, 0),
+    outputHash: hashOf(`answer ${random.below(9)}`),
+    promptTokens: random.below(4_000),
+    completionTokens: random.below(4_000),
+    requestCommitment: hashOf(`request ${random.below(9)}`),
+    ...(rarely(8) && { key: world.stranger }),
+  };
+  const settled = {
+    countedTokens: rarely(8) ? 0 : 1 + random.below(4_000),
+    ...(rarely(8) && { creditAccount: otherWallet.creditAccount }),
+    ...(rarely(8) && { workerPayout: one(addresses.vault, otherWallet.tokens) }),
+  };
+  const { attempt, outputHash: deliveredHash } = proven;
+  return {
+    together: complete(parties, job, { ...actor, ...proven, ...settled }),
+    apart: [
+      acknowledge(parties, job, { ...actor, attempt }),
+      prove(parties, job, proven),
+      settle(parties, job, { ...actor, ...settled, deliveredHash }),
+    ],
+  };
+}
+
+describe(`job_complete (seed ${random.seed})`, () => {
+  it('does what three instructions do in one transaction, or refuses by their name', async () => {
+    const refusals = new Set<string>();
+    let taken = 0;
+    for (let count = 0; count < CASES; count += 1) {
+      const signer = one(world.hotSigner, world.hotSigner, world.wallet);
+      const job = await drawJob(signer);
+      const worker = one(...workers);
+      await pass(world, BigInt(one(0, 0, 0, 0, 7, 119, 120, 121)));
+      const { gateway, creditAccount } = world;
+      const changing = [gateway, worker.address, worker.payout];
+      const vaults = [addresses.vault, addresses.treasuryVault];
+      await undone([...changing, ...vaults], async () => {
+        await drawChanges(worker);
+        const { together, apart } = drawWays(job, worker, signer.publicKey);
+        const shared = [addresses.treasury, creditAccount, otherWallet.creditAccount];
+        const keys = [job, ...changing, ...vaults, ...shared];
+        const outcome = await outcomeOf([together], keys);
+        expect({ count, outcome }).toEqual({ count, outcome: await outcomeOf(apart, keys) });
+        if (typeof outcome === 'string') refusals.add(outcome);
+        else taken += 1;
+      });
+    }
+    expect(taken).toBeGreaterThan(CASES / 10);
+    expect(refusals.size).toBeGreaterThanOrEqual(REFUSALS_MIN);
+    await expectConserved(world, {
+      creditAccounts: [world.creditAccount, otherWallet.creditAccount],
+      workers: workers.map(({ address }) => address),
+    });
+  });
+});
