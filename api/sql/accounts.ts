@@ -89,8 +89,8 @@ export async function selectCreditMint(database: Database): Promise<string | nul
 }
 
 /**
- * What was charged of the locks of the day in which the ledger's second `$2` is: what the day's limit
- * counts, less what running jobs still hold of it. What the wallet itself locked counts for no day.
+ * What was charged of today's locks: what the day's limit counts, less what running jobs hold of it.
+ * The ledger's second `$2` says which day is today. What the wallet itself locked counts for no day.
  */
 export const CHARGED_TODAY = `
   case when account.spent_day < $2::bigint / 86400 then 0

@@ -126,7 +126,7 @@ describe('a quote', () => {
     expect(act(7n)).toThrow(ApiError);
   });
 
-  it('allows what the limits leave to the credit, and refuses what is above one', async () => {
+  it('allows what the limits leave, and refuses one credit more', async () => {
     const quoted = await quoteOf();
     const limitedTo = (limits: Partial<Funds>) => () =>
       assertAffordable(quoted, { ...fundsOf(100n), ...limits }, NOW_SECONDS);
