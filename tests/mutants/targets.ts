@@ -122,8 +122,17 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'proofs',
-    files: ['programs/client/proof.ts', 'programs/client/jobId.ts'],
-    tests: ['client/proof', 'client/jobId', 'auditors/verifyJob'],
+    files: ['instructions', 'jobId', 'proof', 'requestCommitment'].map(
+      (name) => `programs/client/${name}.ts`,
+    ),
+    tests: [
+      'auditors/verifyJob',
+      'client/idl',
+      'client/instructions',
+      'client/jobId',
+      'client/proof',
+      'client/requestCommitment',
+    ],
   },
   {
     area: 'verification',
