@@ -31,9 +31,10 @@ export async function makeHistory(scene: JobScene): Promise<History> {
     ...[PublicKey, PublicKey, PublicKey],
   ];
   await mention(scene, settled);
-  for (const job of [settled, expired]) await scene.acknowledge(job);
+  await scene.acknowledge(settled);
   await scene.prove(settled);
-  for (const job of [settled, expired]) await scene.settle(job);
+  await scene.settle(settled);
+  await scene.complete(expired);
   await mention(scene, settled);
   await scene.dispute(expired);
   await scene.wait(REFUNDABLE_SECONDS);

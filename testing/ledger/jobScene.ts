@@ -74,7 +74,9 @@ export interface JobScene {
   prove(job: PublicKey): Promise<void>;
   /** Proof and settlement in one transaction; the controller counts one token less. */
   settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
-  /** The same, and the acknowledgement, in one instruction. */
+  /** The same with the acknowledgement, in three instructions. */
+  settleAtOnce(job: PublicKey, options?: { tokens?: number }): Promise<void>;
+  /** All of it in one instruction. */
   complete(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
   /** Several in one transaction, which only the Gateway's hot signer signs. */
   completeTogether(jobs: readonly { job: PublicKey; attempt: number }[]): Promise<void>;
@@ -140,6 +142,18 @@ export function openJobScene(options: {
     return { job, worker, attempt, ...proven, signature };
   }
 
+  const settlement = (job: PublicKey, { tokens = TOKENS, attempt = 1 } = {}) => [
+    jobProve(proofOf(job, attempt, tokens)),
+    jobSettle({
+      ...actor,
+      job,
+      creditAccount,
+      worker,
+      workerPayout,
+      deliveredHash: OUTPUT_HASH,
+      countedTokens: tokens - 1,
+    }),
+  ];
   const completion = (job: PublicKey, { tokens = TOKENS, attempt = 1 } = {}) =>
     jobComplete({
       ...actor,
@@ -177,19 +191,9 @@ export function openJobScene(options: {
     },
     acknowledge: (job, attempt = 1) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
     prove: (job) => send([jobProve(proofOf(job, 1, TOKENS))], []),
-    settle: (job, { tokens = TOKENS, attempt = 1 } = {}) =>
-      send([
-        jobProve(proofOf(job, attempt, tokens)),
-        jobSettle({
-          ...actor,
-          job,
-          creditAccount,
-          worker,
-          workerPayout,
-          deliveredHash: OUTPUT_HASH,
-          countedTokens: tokens - 1,
-        }),
-      ]),
+    settle: (job, options) => send(settlement(job, options)),
+    settleAtOnce: (job, options) =>
+      send([jobAcknowledge({ ...actor, job, worker, attempt: 1 }), ...settlement(job, options)]),
     complete: (job, options) => send([completion(job, options)]),
     async completeTogether(jobs) {
       await ledger.fundLamports(hotSigner.publicKey, LAMPORTS_PER_SOL);

@@ -54,8 +54,7 @@ beforeAll(async () => {
   await scene.acknowledge(reassigned.address);
   await scene.acknowledge(reassigned.address, 3);
   await scene.settle(reassigned.address, { attempt: 3 });
-  await scene.acknowledge(jobs.long.address);
-  await scene.settle(jobs.long.address, { tokens: 9_000 });
+  await scene.settleAtOnce(jobs.long.address, { tokens: 9_000 });
   for (const { address } of [settled, upheldGateway, upheldWorker, expired]) {
     await scene.acknowledge(address);
     await scene.settle(address);

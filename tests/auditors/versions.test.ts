@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => scene?.ledger.close());
 
 /** What needs no certain signer: strangers' mentions and proofs, refunds, expiries, credits bought. */
-const BY_ROLE = ['JobLocked', 'JobAcknowledged', 'JobSettled', 'JobDisputed'];
+const BY_ROLE = ['JobLocked', 'JobAcknowledged', 'JobSettled', 'JobCompleted', 'JobDisputed'];
 const unknown = ofUnknownVersion();
 const byAnybody: Forgery = {
   transaction(transaction) {

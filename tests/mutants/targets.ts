@@ -26,20 +26,13 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'lock',
     files: ['api/ledger/lockOnLedger.ts'],
-    tests: [
-      'api/lock',
-      'api/float',
-      'api/lockFailures',
-      'journeys/lockFailures',
-      'journeys/outages',
-    ],
+    tests: ['api/lock', 'api/lockFailures', 'journeys/lockFailures', 'journeys/outages'],
   },
   {
     area: 'settlement',
     files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/proof.ts'],
     tests: [
       'api/settlement',
-      'api/settlementBatches',
       'api/settlementCounts',
       'api/settlementWait',
       'api/acknowledgements',
@@ -89,7 +82,6 @@ export const TARGETS: readonly Target[] = [
     tests: [
       'indexer/folds',
       'indexer/mirrorTables',
-      'indexer/completions',
       'indexer/simulator/simulator',
       'indexer/reconcile',
       'indexer/revert',
@@ -123,7 +115,6 @@ export const TARGETS: readonly Target[] = [
       'worker/admission',
       'worker/attempts',
       'worker/jobChecks',
-      'worker/requestCommitment',
       'worker/jobs',
       'worker/stopping',
       'worker/upstreamAnswer',
@@ -131,8 +122,17 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'proofs',
-    files: ['jobId', 'proof', 'requestCommitment'].map((name) => `programs/client/${name}.ts`),
-    tests: ['client/proof', 'client/requestCommitment', 'client/jobId', 'auditors/verifyJob'],
+    files: ['instructions', 'jobId', 'proof', 'requestCommitment'].map(
+      (name) => `programs/client/${name}.ts`,
+    ),
+    tests: [
+      'auditors/verifyJob',
+      'client/idl',
+      'client/instructions',
+      'client/jobId',
+      'client/proof',
+      'client/requestCommitment',
+    ],
   },
   {
     area: 'verification',

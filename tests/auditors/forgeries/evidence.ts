@@ -112,7 +112,8 @@ function inVerdict(
   };
 }
 
-function messageOf({ job, worker }: Fields, output: ProvenOutput): Uint8Array {
+function messageOf(event: Fields, output: ProvenOutput): Uint8Array {
+  const { job, worker } = event as unknown as { job: PublicKey; worker: PublicKey };
   return proofMessage({ programId: PROGRAM_ID, job, worker, attempt: 1, ...output });
 }
 
