@@ -89,7 +89,7 @@ export async function selectCreditMint(database: Database): Promise<string | nul
 }
 
 /**
- * What was charged of the locks of the day in which the ledger's second `$2` is: what the day's limit
+ * What was charged of a day's locks, in which the ledger's second `$2` is. It is what the day's limit
  * counts, less what running jobs still hold of it. What the wallet itself locked counts for no day.
  */
 export const CHARGED_TODAY = `
