@@ -36,8 +36,8 @@ export const jobObject = z.object({
     .nullable()
     .describe(
       'Our choice: why a failed job failed; null of any other. `lock_late`: its lock landed after ' +
-        'the request was given up. `lease_lost`: the process that answered it lost the right to. ' +
-        '`orphaned`: that process had ended, and a repeat of the request ended the job.',
+        'the request was given up. `lease_lost`: its process fell silent while a worker answered, ' +
+        'and a repeat ended the job. `orphaned`: the same before a worker had the job.',
     ),
   model: z.string(),
   tier: z.enum(TIERS),

@@ -78,7 +78,9 @@ export function createOrphanEnd(context: LedgerContext) {
       timeoutSeconds: BigInt(job.jobTimeoutSeconds),
     });
     const endable = { id, ...place, wallet, deadlines };
-    const { status, isClosed } = await failOnLedger(context, endable, 'orphaned');
+    // Where a worker has the job, its process may have been paused, and go on too late.
+    const reason = job.attempt > 0 ? 'lease_lost' : 'orphaned';
+    const { status, isClosed } = await failOnLedger(context, endable, reason);
     return isClosed ? 'closed' : status;
   };
 }

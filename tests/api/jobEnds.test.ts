@@ -7,7 +7,7 @@ import { failOnLedger, refundOnLedger } from '../../api/ledger/refundOnLedger.ts
 import { systemTime } from '../../common/wait.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { IDL } from '../../programs/client/codec.ts';
+import { decodeArguments, IDL } from '../../programs/client/codec.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
@@ -41,9 +41,17 @@ const away = new LedgerUnavailableError('away', { signature: null });
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** @param sent how the sendings end, one after the other; all further ones as the last */
-function createScene(sent: (SendResult | Error)[], initial: JobStatus | null = 'processing') {
+/**
+ * @param sent how the sendings end, one after the other; all further ones as the last
+ * @param fields of the Job, of which the others are drawn
+ */
+function createScene(
+  sent: (SendResult | Error)[],
+  initial: JobStatus | null = 'processing',
+  fields: object = {},
+) {
   const names: string[] = [];
+  const reasons: unknown[] = [];
   let nowSeconds = 100n;
   let present = initial;
   const getAccountInfo = async () => {
@@ -52,6 +60,7 @@ function createScene(sent: (SendResult | Error)[], initial: JobStatus | null = '
     const { forCoder } = randomStruct('Job', createRandom());
     const account = {
       ...forCoder,
+      ...fields,
       version: ACCOUNT_VERSION,
       status: toCoder(status, { defined: { name: 'JobStatus' } }),
     };
@@ -65,6 +74,7 @@ function createScene(sent: (SendResult | Error)[], initial: JobStatus | null = '
     connection: { getAccountInfo },
     exits: {
       async add({ instructions }: { instructions: { data: Buffer }[] }) {
+        reasons.push(...instructions.flatMap(({ data }) => reasonOf(data) ?? []));
         names.push(instructions.map(({ data }) => nameOf(data)).join(' and '));
         const end = (sent.length > 1 ? sent.shift() : sent[0]) as SendResult | Error;
         if (end instanceof Error) throw end;
@@ -79,8 +89,10 @@ function createScene(sent: (SendResult | Error)[], initial: JobStatus | null = '
   const become = (status: JobStatus | null): void => {
     present = status;
   };
-  return { context, names, at, become };
+  return { context, names, reasons, at, become };
 }
+
+const reasonOf = (data: Buffer) => decodeArguments('job_fail', data)?.reason;
 
 function nameOf(data: Buffer): string {
   const found = IDL.instructions.find(({ discriminator }) =>
@@ -190,5 +202,16 @@ describe('ending a job that no process runs', () => {
     become(until);
     expect(await ended(ending)).toBe(expected);
     expect(names).toHaveLength(2);
+  });
+
+  it.each([
+    [0, 'orphaned'],
+    [2, 'lease_lost'],
+  ])('of %i attempts fails it as %s', async (attempt, reason) => {
+    const times = { locked_at: toCoder(100n, 'i64'), job_timeout_seconds: 120 };
+    const { context, reasons } = createScene([landed], 'processing', { ...times, attempt });
+    const ending = createOrphanEnd(context)({ wallet: wallet.toBase58(), jobId });
+    expect(await ended(ending)).toBe('failed');
+    expect(reasons).toEqual([reason]);
   });
 });

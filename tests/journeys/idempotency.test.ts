@@ -352,7 +352,7 @@ describe('a completion of another process', () => {
     expect(read(body).text).not.toBe('');
     expect(await statuses()).toEqual(['failed', 'settled']);
     const [abandoned] = (await readBooks(service, wallet.address)).jobs;
-    expect(abandoned).toMatchObject({ reason: 'orphaned' });
+    expect(abandoned).toMatchObject({ reason: 'lease_lost' });
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
   });
 });

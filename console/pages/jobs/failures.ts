@@ -10,6 +10,6 @@ export const FAILURES: Readonly<Record<NonNullable<ConsoleJob['failure_reason']>
   client_gone: 'The client left before its answer began.',
   lock_late: 'The credits were locked after the request had been given up.',
   context_length_exceeded: "The messages did not fit the model's context window.",
-  lease_lost: 'What answered the request lost the right to finish it.',
-  orphaned: 'What answered the request had ended, and a repeat took its place.',
+  lease_lost: 'Its process fell silent while a worker answered, and a repeat ended the job.',
+  orphaned: 'Its process fell silent before a worker had the job, and a repeat ended it.',
 };
