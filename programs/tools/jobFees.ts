@@ -132,22 +132,20 @@ function stepsFor({ payer, signer }: Signers, pairOf: () => ReturnType<typeof an
 
 /** @param most the most jobs that a transaction is for, where it could be for more */
 function feesOf(steps: ReturnType<typeof stepsFor>, form: Form, most = CALLS_MAX): JobFees {
-  const countOf = (step: Step): number => Math.min(largestBatch(step, form), most);
-  const feeOf = (step: Step): number => {
-    const instructions = Array.from({ length: countOf(step) }, step.compose);
-    return Math.ceil(feeLamports(instructions, form) / instructions.length);
+  const share = (step: Step) => {
+    const jobs = Math.min(largestBatch(step, form), most);
+    const instructions = Array.from({ length: jobs }, step.compose);
+    return { jobs, lamports: Math.ceil(feeLamports(instructions, form) / jobs) };
   };
-  const fees = {
-    lock: feeOf(steps.lock),
-    complete: feeOf(steps.complete),
-    close: feeOf(steps.close),
-  };
+  const [lock, complete, close] = [share(steps.lock), share(steps.complete), share(steps.close)];
   return {
-    locks_per_transaction: countOf(steps.lock),
-    completions_per_transaction: countOf(steps.complete),
-    closings_per_transaction: countOf(steps.close),
-    ...fees,
-    total: fees.lock + fees.complete + fees.close,
+    locks_per_transaction: lock.jobs,
+    completions_per_transaction: complete.jobs,
+    closings_per_transaction: close.jobs,
+    lock: lock.lamports,
+    complete: complete.lamports,
+    close: close.lamports,
+    total: lock.lamports + complete.lamports + close.lamports,
   };
 }
 
