@@ -113,7 +113,8 @@ function inVerdict(
 }
 
 function messageOf({ job, worker }: Fields, output: ProvenOutput): Uint8Array {
-  return proofMessage({ programId: PROGRAM_ID, job, worker, attempt: 1, ...output });
+  const named = { job: job as never, worker: worker as never };
+  return proofMessage({ programId: PROGRAM_ID, ...named, attempt: 1, ...output });
 }
 
 /** Both signatures are the worker's, and the hash is that of both messages. */
