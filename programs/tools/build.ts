@@ -21,9 +21,9 @@ import { requireUsableProgramId } from './programId.ts';
  * Builds the programs with the locked toolchain.
  *
  * Without arguments it writes all committed artifacts and records their hashes, and those of their
- * sources. With `--out <folder>` it only builds the escrow into that folder: for another address by
- * `--program-id <base58>`, since each cluster can have its own, and for a cluster whose runtime hashes
- * SHA-512 by `--sha512-syscall`.
+ * sources. With `--out <folder>` it only builds the escrow into that folder. `--program-id <base58>`
+ * makes it for another address, since each cluster can have its own; `--sha512-syscall` makes it for
+ * ledgers that hash SHA-512 themselves.
  */
 
 const { values } = parseArgs({
@@ -36,7 +36,7 @@ const { values } = parseArgs({
 const { 'program-id': programId, 'sha512-syscall': hasSha512Syscall, out } = values;
 if ((programId !== undefined || hasSha512Syscall) !== (out !== undefined)) {
   throw new Error(
-    '--out goes together with --program-id or --sha512-syscall: other artifacts than the published ones',
+    '--out goes with --program-id or --sha512-syscall: other artifacts than the published ones',
   );
 }
 if (programId !== undefined) requireUsableProgramId(programId);

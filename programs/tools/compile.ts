@@ -113,7 +113,7 @@ interface Compilation {
   programs: readonly Program[];
   /** The escrow's address, where it is not the published one. */
   programId?: string | undefined;
-  /** Whether the escrow hashes by the runtime's `sol_sha512`. The published builds bring the hash along. */
+  /** Whether the escrow hashes by the runtime's `sol_sha512`; the published builds do not. */
   hasSha512Syscall?: boolean;
   environment: NodeJS.ProcessEnv;
 }

@@ -94,7 +94,7 @@ describe('npm run program:build for another id', () => {
     spawnSync(process.execPath, [script('build.ts'), ...args], { encoding: 'utf8' });
 
   it('requires a folder and never overwrites the published artifacts', () => {
-    const goTogether = /--out goes together with --program-id or --sha512-syscall/;
+    const goTogether = /--out goes with --program-id or --sha512-syscall/;
     expect(build('--program-id', PROGRAM_ID.toBase58()).stderr).toMatch(goTogether);
     expect(build('--sha512-syscall').stderr).toMatch(goTogether);
     expect(build('--out', folder).stderr).toMatch(goTogether);

@@ -16,16 +16,16 @@ import {
 } from './support/signatures/verifiers.ts';
 
 /**
- * The program's verdict on signatures, beside those of the runtime's precompile, of both builds of the client,
- * and of OpenSSL. `npm run test:long -- signatures --count 100000 --seed 7` sets how many are drawn, and
- * which.
+ * The program's verdict on signatures, beside those of the runtime's precompile, of both builds of the
+ * client, and of OpenSSL. `npm run test:long -- signatures --count 100000 --seed 7` sets how many are
+ * drawn, and which.
  */
 
 const COUNT = Number(process.env.SIGNATURES ?? 1_000);
 /** On a slow machine. */
 const MS_PER_SIGNATURE_MAX = 30;
 const UNITS_MAX = 19_500;
-/** The token program of solana-bankrun is an old one, and takes so much more for each of two payments. */
+/** What the token program of solana-bankrun, an old one, takes more for each of two payments. */
 const OLD_TRANSFER_UNITS = 4_650;
 
 const OTHERS = ['precompile', 'client', 'browser', 'OpenSSL'];

@@ -195,7 +195,7 @@ proptest! {
             let [first, second] =
                 [STATED, other].map(|stated| sign(&signer, &stated.message(3)));
             let judged = convict_worker(&worker, &signer.address, [&first, &second], &other);
-            prop_assert_eq!(judged.map_or_else(|error| error, |_| 0), if convicts { 0 } else { WRONG_KEY });
+            prop_assert_eq!(judged.err(), if convicts { None } else { Some(WRONG_KEY) });
         }
     }
 }

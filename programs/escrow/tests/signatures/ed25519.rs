@@ -55,7 +55,7 @@ fn of_all_forms_of_a_signature_only_one_is_accepted() {
     assert!(forms >= 15);
 }
 
-/// The points whose order divides 8, in every encoding: also with y + p, and with the sign of a zero.
+/// The points whose order divides 8 in every encoding: also with y + p, and the sign of a zero.
 fn of_small_order() -> Vec<[u8; 32]> {
     let mut encodings: Vec<[u8; 32]> =
         EIGHT_TORSION.iter().map(|point| point.compress().0).collect();

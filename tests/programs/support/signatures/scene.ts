@@ -24,7 +24,7 @@ export interface Scene {
   ): TransactionInstruction;
 }
 
-/** The same in every run, so that a seed repeats the signatures. The program lets a Job be anywhere. */
+/** The same in every run, so that a seed repeats the signatures. Job accounts may be anywhere. */
 const JOB = new PublicKey(hashOf('a job'));
 
 export async function openScene(chain?: Chain): Promise<Scene> {

@@ -10,7 +10,7 @@ import {
   torsionTimes,
 } from './points.ts';
 
-/** A signature of a proof. The proof's request commitment makes its message another than all others. */
+/** A signature of a proof, whose request commitment makes its message another than all others. */
 export interface Signed {
   readonly key: Uint8Array;
   readonly commitment: Uint8Array;

@@ -28,8 +28,8 @@ import type { Signed } from './signers.ts';
 export type Verifier = (signed: Signed) => boolean;
 
 /**
- * The client's two builds, and OpenSSL as it is. ZIP 215 takes every signature whose equation holds when
- * it is multiplied by 8, in whatever encoding.
+ * The client's two builds, and OpenSSL as it is. ZIP 215 takes every signature whose equation holds
+ * when it is multiplied by 8, in whatever encoding.
  */
 export function createClientVerifiers({ messageOf }: Scene) {
   return {
@@ -62,8 +62,8 @@ const NO_MESSAGE = new Uint8Array(32).fill(3);
 const PRECOMPILE_REFUSALS = [0, 2];
 
 /**
- * The program and the runtime's precompile. Both are asked without effect, by a transaction that is made
- * once: only the bytes of the signature change.
+ * The program and the runtime's precompile. Both are asked without effect, by a transaction that is
+ * made once: only the bytes of the signature change.
  */
 export async function createLedgerVerifiers(scene: Scene) {
   const { payer } = scene.world.chain;
