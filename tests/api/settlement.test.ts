@@ -65,14 +65,15 @@ function createScene({
     },
     time: systemTime,
   } as unknown as LedgerContext;
-  const acknowledgements = { withdraw: () => undefined } as unknown as Acknowledgements;
+  const withdrawn: LockedJob[] = [];
+  const acknowledgements: Partial<Acknowledgements> = { withdraw: (of) => void withdrawn.push(of) };
   const keeping = Promise.withResolvers<void>();
   const settling = { job, answer, countedTokens: 2, kept: kept ?? keeping.promise };
-  const end = settleOnLedger(context, acknowledgements, settling);
+  const end = settleOnLedger(context, acknowledgements as Acknowledgements, settling);
   const pass = (seconds: bigint): void => {
     nowSeconds = seconds;
   };
-  return { end, sent, triedAtMs, keep: keeping.resolve, pass };
+  return { end, sent, withdrawn, triedAtMs, keep: keeping.resolve, pass };
 }
 
 describe('a settlement', () => {
@@ -91,6 +92,15 @@ describe('a settlement', () => {
     keep();
     expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
     expect(sent).toHaveLength(1);
+  });
+
+  it('takes an acknowledgement back that was not sent yet: it contains it', async () => {
+    const { end, sent, withdrawn, keep } = createScene();
+    expect(withdrawn).toEqual([job]);
+    keep();
+    await end;
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toHaveLength(1);
   });
 
   it('is not sent when storing the answer took longer than its proof allows', async () => {

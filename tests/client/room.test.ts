@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { jobClose, jobComplete, jobLock } from '../../programs/client/instructions.ts';
 import { createJobId } from '../../programs/client/jobId.ts';
@@ -9,6 +9,8 @@ import {
   createRoom,
   type Part,
   type SentVersion,
+  signTransaction,
+  TransactionTooLargeError,
   transactionConfig,
 } from '../../programs/client/sender/transaction.ts';
 import {
@@ -126,6 +128,22 @@ describe(`a transaction (seed ${random.seed})`, () => {
     expect(room.isFullFor(settlement(parties))).toBe(false);
     expect(room.take(settlement(parties), 1)).toBe(true);
     expect(room.isFullFor(settlement(parties))).toBe(true);
+  });
+
+  it('of more keys than version 1 has is refused before it is signed', async () => {
+    const feePayer = Keypair.generate();
+    const named = Array.from({ length: 63 }, () => ({
+      ...{ pubkey: key(), isSigner: false, isWritable: false },
+    }));
+    const programId = key();
+    const signing = (keys: typeof named) =>
+      signTransaction({
+        ...{ version: 1, feePayer, signers: [], lookup: undefined },
+        blockhash: Keypair.generate().publicKey.toBase58(),
+        instructions: [new TransactionInstruction({ programId, keys, data: Buffer.alloc(0) })],
+      });
+    await expect(signing(named.slice(1))).resolves.toMatchObject({});
+    await expect(signing(named)).rejects.toBeInstanceOf(TransactionTooLargeError);
   });
 
   it('never asks for more units than a transaction may use', () => {

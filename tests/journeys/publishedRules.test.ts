@@ -91,7 +91,7 @@ async function readTransactions(job: PublicKey): Promise<VersionedTransactionRes
     signatures.reverse().map(({ signature }) =>
       connection.getTransaction(signature, {
         commitment: 'confirmed',
-        maxSupportedTransactionVersion: 0,
+        maxSupportedTransactionVersion: 1,
       }),
     ),
   );

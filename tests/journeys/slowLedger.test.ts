@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import {
-  ComputeBudgetInstruction,
-  ComputeBudgetProgram,
-  type TransactionInstruction,
-} from '@solana/web3.js';
+import type { TransactionInstruction } from '@solana/web3.js';
 import { PROOF_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
+import { COSTS } from '../../programs/client/sender/index.ts';
+import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
 import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
@@ -26,7 +24,6 @@ const UNSAFE_SECONDS = JOB_TIMEOUT_SECONDS - Number(PROOF_BEFORE_END_SECONDS) + 
 /** Once a lock has waited so long for its turn, there is no place behind it. */
 const QUEUE_MS = 5_000;
 const settled = { status: 'settled', reason: 'none', charged: 8n };
-const SET_COMPUTE_UNIT_PRICE = 3;
 /** Micro-lamports for a compute unit. */
 const PRIORITY_FEE = 4_321;
 let service: GatedService;
@@ -46,14 +43,6 @@ async function beginStream(apiKey: string) {
 
 const isCompleting = ({ programId, data }: TransactionInstruction) =>
   programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_complete';
-
-/** What an instruction says that its transaction pays for a compute unit, if that is what it is for. */
-function pricesOf(instruction: TransactionInstruction): bigint[] {
-  if (!instruction.programId.equals(ComputeBudgetProgram.programId)) return [];
-  if (instruction.data[0] !== SET_COMPUTE_UNIT_PRICE) return [];
-  const { microLamports } = ComputeBudgetInstruction.decodeSetComputeUnitPrice(instruction);
-  return [BigInt(microLamports)];
-}
 
 /** Holds what is sent to the ledger until it is released, and reports of what kind it was. */
 function holdLedger() {
@@ -91,15 +80,16 @@ const untilWaiting = (lane: string, transactions: number) =>
 describe('a settlement', () => {
   it('pays the priority fee that the node names', async () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
-    const paid = new Set<bigint>();
+    const paid = new Set<bigint | undefined>();
     service.ledgerGate.intercept(async (request, forward) => {
       if (request.method === 'getRecentPrioritizationFees') {
         const result = [{ slot: 1, prioritizationFee: PRIORITY_FEE }];
         return { jsonrpc: '2.0', id: request.id, result };
       }
-      const instructions = sentInstructions(request);
-      const prices = instructions.some(isCompleting) ? instructions.flatMap(pricesOf) : [];
-      for (const price of prices) paid.add(price);
+      if (sentInstructions(request).some(isCompleting)) {
+        const { config } = decodeTransaction(Buffer.from(String(request.params[0]), 'base64'));
+        paid.add(config.priorityFeeLamports);
+      }
       return forward(request);
     });
     // The first transaction asks for the fee, and does not wait for it.
@@ -108,7 +98,8 @@ describe('a settlement', () => {
     first.end();
     expect(await first.answer).toMatchObject({ status: 200, error: undefined });
     await untilEnded(service, address, 1);
-    expect([...paid]).toEqual([BigInt(PRIORITY_FEE)]);
+    const lamports = (COSTS.job_complete.computeUnits * PRIORITY_FEE) / 1_000_000;
+    expect([...paid]).toEqual([BigInt(Math.ceil(lamports))]);
   });
 });
 

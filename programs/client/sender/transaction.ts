@@ -84,7 +84,10 @@ function loadedAccountsLimit(bytes: number): TransactionInstruction {
   return new TransactionInstruction({ programId: ComputeBudgetProgram.programId, keys: [], data });
 }
 
-/** A transaction does not fit into one packet of the ledger's network. */
+/** Of every version: SIMD-0385 says so of the newest, and an older one has fewer by its bytes. */
+const KEYS_MAX = 64;
+
+/** A transaction has more bytes or keys than the ledger takes. */
 export class TransactionTooLargeError extends Error {
   override name = 'TransactionTooLargeError';
 }
@@ -126,8 +129,11 @@ export async function signTransaction(options: {
   // So few signatures fit that their count has one byte.
   const size = 1 + compiled.signers.length * SIGNATURE_BYTES + message.length;
   const sizeMax = TRANSACTION_BYTES_MAX[compiled.version];
-  if (size > sizeMax)
-    throw new TransactionTooLargeError(`A transaction has at most ${sizeMax} bytes, not ${size}`);
+  if (size > sizeMax || compiled.keys.length > KEYS_MAX) {
+    throw new TransactionTooLargeError(
+      `A transaction has at most ${sizeMax} bytes and ${KEYS_MAX} keys, not ${size} and ${compiled.keys.length}`,
+    );
+  }
   const signatures: Uint8Array[] = [];
   for (const key of compiled.signers) {
     const signer = signerOf(key, [feePayer, ...options.signers]);
@@ -171,8 +177,6 @@ export interface Room {
   isFullFor(part: Part): boolean;
 }
 
-/** Of a transaction, whatever its version (SIMD-0385; an older one has fewer by its bytes). */
-const KEYS_MAX = 64;
 /** Instructions, and all calls that they make. */
 const CALLS_MAX = 64;
 const COMPUTE_UNITS_MAX = 1_400_000;
