@@ -11,6 +11,7 @@ import {
   commitmentSetting,
   signerListSetting,
   signerSetting,
+  transactionVersionSetting,
 } from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import {
@@ -130,6 +131,7 @@ export const environmentSchema = z.object({
     .optional()
     .describe('the program; default: the id in the published interface'),
   SVC_COMMITMENT: commitmentSetting,
+  SVC_TRANSACTION_VERSION: transactionVersionSetting,
   SVC_GATEWAY: addressSetting.describe('address of the Gateway account'),
   SVC_SIGNER_KEY: signerSetting.describe(
     'hot signer listed in it, which pays fees and rent; base58, JSON array, a path, or the pkcs11: URI of one in a PKCS#11 module',

@@ -4,6 +4,7 @@ import type { Logger } from '../common/logger.ts';
 import { createGuardedDispatcher } from '../common/net/addressGuard.ts';
 import { chooseCommitment } from '../common/net/commitment.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
+import { chooseVersion } from '../common/net/transactionVersion.ts';
 import { createPool } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import { createTokenCounts, type TokenCounts } from '../common/tokenizers/tokenCounts.ts';
@@ -73,11 +74,14 @@ async function connect(options: ResourceOptions): Promise<LedgerContext> {
   const ending = new AbortController();
   const rpc = connectPooledRpc({ url: config.SOLANA_RPC_URL, ending: ending.signal });
   shutdown.add('ledger node', () => ending.abort());
-  const chosen = config.SVC_COMMITMENT;
-  const commitment = await chooseCommitment({ chosen, rpc, logger, time });
+  const { publicKey: payer } = config.SVC_SIGNER_KEY;
+  const [commitment, version] = await Promise.all([
+    chooseCommitment({ chosen: config.SVC_COMMITMENT, rpc, logger, time }),
+    chooseVersion({ chosen: config.SVC_TRANSACTION_VERSION, rpc, payer, logger, time }),
+  ]);
   const connection = connectLedger(rpc, commitment);
   const addresses = createAddresses(config.SVC_PROGRAM_ID);
-  const reading = { commitment, connection, rpc, addresses };
+  const reading = { commitment, version, connection, rpc, addresses };
   const { context, close } = openLedger({ ...reading, config, logger, createSender, time });
   shutdown.add('ledger', close);
   shutdown.add('late locks', context.lateLocks.drain);

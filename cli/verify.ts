@@ -39,7 +39,7 @@ export function createVerifyCommand(): Command {
     .option('--program <id>', 'another deployment of the program', parseAddress)
     .option(
       '--wallet <address>',
-      "the job's wallet: needed for a job id once the job is closed",
+      "the job's wallet: needed for the id of a closed job, or the signature of a batch",
       parseAddress,
     )
     .option('--output <file>', 'the received text, to compare its hash; - reads it from stdin')

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
-import { addressSetting, commitmentSetting, signerSetting } from '../common/ledgerSettings.ts';
+import {
+  addressSetting,
+  commitmentSetting,
+  signerSetting,
+  transactionVersionSetting,
+} from '../common/ledgerSettings.ts';
 import { logLevelSetting } from '../common/logger.ts';
 import { databaseUrlSetting, fetchedUrlSetting, websocketUrlSetting } from '../common/net/urls.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealing.ts';
@@ -23,6 +28,7 @@ export const environmentSchema = z.object({
     .default(PROGRAM_ID)
     .describe('the program; default: the id in the published interface'),
   SVC_COMMITMENT: commitmentSetting,
+  SVC_TRANSACTION_VERSION: transactionVersionSetting,
   SVC_CRANK_KEY: signerSetting.describe(
     'pays for refunds, expiries, closings and claims; a key as SVC_SIGNER_KEY is',
   ),

@@ -5,6 +5,7 @@ import type { Logger } from '../common/logger.ts';
 import { type Commitment, chooseCommitment } from '../common/net/commitment.ts';
 import { assertOwnSessions } from '../common/net/databaseSession.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
+import { chooseVersion } from '../common/net/transactionVersion.ts';
 import { hostInUrl, listenAt, websocketUrlOf } from '../common/net/urls.ts';
 import { createPool } from '../common/postgres.ts';
 import { createSealing } from '../common/sealing.ts';
@@ -15,6 +16,7 @@ import { createAddresses } from '../programs/client/addresses.ts';
 import type { Rpc } from '../programs/client/rpc/rpc.ts';
 import { createLedgerClock, createSender } from '../programs/client/sender/index.ts';
 import { createPriorityFee } from '../programs/client/sender/priorityFee.ts';
+import type { SentVersion } from '../programs/client/sender/transaction.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { createAbuseWatch, rejectedDisputes, unpaidEndings } from './abuse/abuseWatch.ts';
 import { startBackgroundJobs } from './background/jobs.ts';
@@ -62,12 +64,18 @@ export async function startIndexer(options: Options): Promise<{ url: string }> {
   const rpcUrl = config.SOLANA_RPC_URL;
   const wsUrl = config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl);
   const rpc = connectPooledRpc({ url: rpcUrl });
-  const chosen = config.SVC_COMMITMENT;
-  const commitment = await chooseCommitment({ chosen, rpc, logger, ...(time && { time }) });
+  const asking = { rpc, logger, ...(time && { time }) };
+  const { publicKey: payer } = config.SVC_CRANK_KEY;
+  const [commitment, version] = await Promise.all([
+    chooseCommitment({ ...asking, chosen: config.SVC_COMMITMENT }),
+    chooseVersion({ ...asking, chosen: config.SVC_TRANSACTION_VERSION, payer }),
+  ]);
   const progress = createProgress(() => performance.now());
   const metrics = createMetrics(progress);
   const reconcileWatch = createWatch(options, metrics);
-  const keepers = createAllKeepers(options, { rpc, wsUrl, commitment, pool, metrics, limits });
+  const keepers = createAllKeepers(options, {
+    ...{ rpc, wsUrl, commitment, version, pool, metrics, limits },
+  });
   await startDatabaseWork(options, { pool, limits, registry: metrics.registry });
   const { source, abort } = createSource(options, metrics.registry);
   const indexer = createIndexer({
@@ -144,12 +152,13 @@ function createAllKeepers(
     rpc: Rpc;
     wsUrl: string;
     commitment: Commitment;
+    version: SentVersion;
     pool: pg.Pool;
     metrics: IndexerMetrics;
     limits: TimeLimits;
   },
 ): Keeper[] {
-  const { rpc, wsUrl, commitment, pool: database, metrics, limits } = parts;
+  const { rpc, wsUrl, commitment, version, pool: database, metrics, limits } = parts;
   const { SVC_PROGRAM_ID: programId } = config;
   const nowMs = () => performance.now();
   const clock = createLedgerClock({ rpc });
@@ -159,6 +168,7 @@ function createAllKeepers(
     rpc,
     feePayers: [config.SVC_CRANK_KEY],
     commitment,
+    version,
     logger,
     wsUrl,
     priorityFee: createPriorityFee({

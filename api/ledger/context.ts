@@ -22,6 +22,7 @@ import { createLedgerClock, type LedgerClock } from '../../programs/client/sende
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
+import type { SentVersion } from '../../programs/client/sender/transaction.ts';
 import { type DeploymentFault, findDeploymentFaults, RESERVE_LAMPORTS } from './deployment.ts';
 
 /** A node that is away, or behind the others, is usually back within this time. */
@@ -258,6 +259,8 @@ interface LedgerSettings {
 export function openLedger(options: {
   config: LedgerSettings;
   commitment: Commitment;
+  /** Of the transactions that are sent; legacy by default. */
+  version?: SentVersion;
   connection: LedgerConnection;
   rpc: Rpc;
   addresses: Addresses;
@@ -265,7 +268,8 @@ export function openLedger(options: {
   createSender: typeof createSender;
   time?: Time;
 }): { context: LedgerContext; close(): void } {
-  const { config, commitment, connection, rpc, addresses, logger, time = systemTime } = options;
+  const { config, commitment, version, connection, rpc, addresses, logger } = options;
+  const { time = systemTime } = options;
   const clock = createLedgerClock({ rpc });
   const payers = [config.SVC_SIGNER_KEY, ...config.SVC_FEE_PAYER_KEYS];
   const feePayers = payers.map(({ publicKey }) => publicKey);
@@ -276,6 +280,7 @@ export function openLedger(options: {
     feePayers: payers,
     ...(config.SOLANA_WS_URL && { wsUrl: config.SOLANA_WS_URL }),
     submissionsMax: config.SVC_SUBMISSIONS_MAX,
+    ...(version && { version }),
     urgentLanes: URGENT_LANES,
     priorityFee: createPriorityFee({
       rpc,

@@ -14,7 +14,7 @@ import { actor, ignoreUnavailable, type LedgerContext, readJob, retryRead } from
 import type { LockedJob } from './job.ts';
 import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
-import type { SettleResult } from './results.ts';
+import type { JobResult, SettleResult } from './results.ts';
 
 /** Announces on the ledger which worker was asked. No request waits for it. */
 export interface Acknowledgements {
@@ -115,7 +115,7 @@ export async function settleOnLedger(
   },
 ): Promise<SettleResult> {
   const { clock, logger } = context;
-  const { job, answer, countedTokens } = options;
+  const { job, answer } = options;
   // From the mirror, which may be behind.
   let payout = publicKeyOf(answer.reservation.worker.payout);
   /** The Job, where a proof alone was in the way. */
@@ -159,17 +159,26 @@ export async function settleOnLedger(
       await pause();
       continue;
     }
-    const delivered = { hash: answer.proof.outputHash, countedTokens };
-    if (LEFT.has(error.name)) {
-      const end = await failOnLedger(context, job, 'worker_error', { delivered });
-      return end.status === 'failed' ? { ...end, hasWorkerLeft: true } : end;
-    }
-    // In `settling` the worker proved another text than it delivered.
-    const reason = found.status === 'settling' ? 'output_mismatch' : 'worker_error';
     const acknowledgement = acknowledgements.collect(job);
-    return failOnLedger(context, job, reason, { delivered, acknowledgement });
+    return failRefused(context, options, { refusal: error.name, found, acknowledgement });
   }
   return { status: 'overdue' };
+}
+
+/** Fails a job whose settlement the ledger refuses for good. */
+async function failRefused(
+  context: LedgerContext,
+  { job, answer, countedTokens }: { job: LockedJob; answer: ProvenAnswer; countedTokens: number },
+  seen: { refusal: string; found: Job; acknowledgement: TransactionInstruction | undefined },
+): Promise<JobResult> {
+  const delivered = { hash: answer.proof.outputHash, countedTokens };
+  if (LEFT.has(seen.refusal)) {
+    const end = await failOnLedger(context, job, 'worker_error', { delivered });
+    return end.status === 'failed' ? { ...end, hasWorkerLeft: true } : end;
+  }
+  // In `settling` the worker proved another text than it delivered.
+  const reason = seen.found.status === 'settling' ? 'output_mismatch' : 'worker_error';
+  return failOnLedger(context, job, reason, { delivered, acknowledgement: seen.acknowledgement });
 }
 
 /** Waits between two tries, longer each time. */

@@ -36,28 +36,42 @@ export async function chooseCommitment(options: {
 }
 
 async function askLedger(rpc: Rpc, time: Time): Promise<readonly [Commitment, string]> {
-  const ending = new AbortController();
   try {
-    const slot = await within(WAIT_MS, askUntilAnswered(rpc, ending.signal, time), time);
+    const slot = await askAtStart(() => getAlpenglowSlot(rpc), time);
     if (slot === undefined) return ['confirmed', 'the node did not say whether it has Alpenglow'];
     if (slot === null) return ['confirmed', 'the ledger does not have Alpenglow yet'];
     return ['finalized', `the ledger has had Alpenglow since slot ${slot}`];
   } catch {
     return ['confirmed', 'the node does not know of Alpenglow'];
+  }
+}
+
+/**
+ * A node's answer to a question that a process asks once.
+ *
+ * @returns undefined when it does not answer for three seconds
+ * @throws RpcError when it refuses the question
+ */
+export async function askAtStart<Answer>(
+  ask: () => Promise<Answer>,
+  time: Time,
+): Promise<Answer | undefined> {
+  const ending = new AbortController();
+  try {
+    return await within(WAIT_MS, askUntilAnswered(ask, ending.signal, time), time);
   } finally {
     ending.abort();
   }
 }
 
-/** @throws RpcError when the node refuses the question */
-async function askUntilAnswered(
-  rpc: Rpc,
+async function askUntilAnswered<Answer>(
+  ask: () => Promise<Answer>,
   signal: AbortSignal,
   time: Time,
-): Promise<number | null | undefined> {
+): Promise<Answer | undefined> {
   while (!signal.aborted) {
     try {
-      return await getAlpenglowSlot(rpc);
+      return await ask();
     } catch (error) {
       if (error instanceof RpcError) throw error;
       await delay(RETRY_MS, signal, time);

@@ -139,7 +139,11 @@ function FormFields({
   return (
     <>
       {whole(<TextField label="Job" hint={ofJob} data-search {...line('named')} />)}
-      <TextField label="Wallet" hint="With a job id: whose job it is" {...line('wallet')} />
+      <TextField
+        label="Wallet"
+        hint="Whose job it is: with a job id, or a batch’s signature"
+        {...line('wallet')}
+      />
       <TextField label="Program" {...line('programId')} />
       <TextField
         label="Ledger's node"

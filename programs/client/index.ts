@@ -34,7 +34,7 @@ export {
   workerModels,
 } from './accounts.ts';
 export { type Addresses, createAddresses, PROGRAM_ID } from './addresses.ts';
-export { IDL } from './codec.ts';
+export { decodeArguments, IDL } from './codec.ts';
 export { type EscrowError, EscrowErrorCode, escrowErrorOf } from './errors.ts';
 export {
   type DecodedEvent,

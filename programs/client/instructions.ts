@@ -6,8 +6,8 @@ import { parseProof, parseReceiptMessage, type SignedMessage } from './proof.ts'
 
 /**
  * Every instruction of the program, generated from its interface. Added is what an interface cannot
- * express: a signature that depends on an argument, accounts that are nearly always the same, and the
- * evidence of a verdict.
+ * express: a signature that depends on an argument, accounts nearly always the same, and a verdict's
+ * evidence.
  */
 export * from './generated/instructions.ts';
 

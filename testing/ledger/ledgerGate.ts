@@ -2,11 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import {
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { decodeTransaction, isWritable } from '../../programs/client/wire/index.ts';
 import type { Forward, RpcRequest } from './interceptedConnection.ts';
 
 /** Handles a request on its way to the node. When it throws, the connection is cut. */
@@ -72,9 +69,22 @@ export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   };
 }
 
-/** The instructions of a sent transaction; none for any other request. */
+/** The instructions of a sent transaction of any version; none for any other request. */
 export function sentInstructions({ method, params }: RpcRequest): TransactionInstruction[] {
   if (method !== 'sendTransaction') return [];
-  const { message } = VersionedTransaction.deserialize(Buffer.from(String(params[0]), 'base64'));
-  return TransactionMessage.decompile(message).instructions;
+  const message = decodeTransaction(Buffer.from(String(params[0]), 'base64'));
+  const keys = message.keys.map((bytes) => new PublicKey(bytes));
+  const { numRequiredSignatures: signers } = message.header;
+  return message.instructions.map(
+    ({ programIdIndex, accounts, data }) =>
+      new TransactionInstruction({
+        programId: keys[programIdIndex] as PublicKey,
+        keys: [...accounts].map((index) => ({
+          pubkey: keys[index] as PublicKey,
+          isSigner: index < signers,
+          isWritable: isWritable(message, index),
+        })),
+        data: Buffer.from(data),
+      }),
+  );
 }

@@ -92,10 +92,10 @@ export async function openSettlementScene({
         SVC_ACKNOWLEDGEMENT_LINGER_MS: 0,
         SVC_SETTLEMENT_LINGER_MS: 0,
       },
-      ...{ commitment: 'confirmed', rpc, connection: connectLedger(rpc) },
+      ...{ commitment: 'confirmed', version, rpc, connection: connectLedger(rpc) },
       addresses: createAddresses(),
       logger: createLogger({ name: 'test', level: 'silent' }),
-      createSender: (options) => createSender({ ...options, version: () => version }),
+      createSender,
     });
   let opened = open();
   await opened.context.clock.ready;

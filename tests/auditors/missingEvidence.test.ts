@@ -80,16 +80,21 @@ describe('a node that omits evidence', () => {
     expect(unchecked).toEqual(expect.arrayContaining(['history.sequence', 'account.state']));
   });
 
-  it("cannot prove a job without the worker's account", async () => {
-    const authority = scene.service.workerAuthority.publicKey.toBase58();
-    const { result, unchecked } = await scene.verify(scene.jobs.settled, {
-      listing: (listing, address) => (address === authority ? [] : listing),
-    });
-    expect({ result, unchecked }).toEqual({
-      result: 'not_checkable',
-      unchecked: ['proof.key', 'settlement.worker_payment'],
-    });
-  });
+  it.each(['settled', 'completed', 'upheld'] as const)(
+    "cannot prove a job without the worker's account: %s",
+    async (job) => {
+      const authority = scene.service.workerAuthority.publicKey.toBase58();
+      const { result, fails, unchecked } = await scene.verify(scene.jobs[job], {
+        listing: (listing, address) => (address === authority ? [] : listing),
+      });
+      // Of a verdict's two proofs it is known that one key signed both.
+      expect({ result, fails, unchecked }).toEqual({
+        result: 'not_checkable',
+        fails: [],
+        unchecked: ['proof.key', 'settlement.worker_payment'],
+      });
+    },
+  );
 
   it('cannot prove balances without the balances before', async () => {
     const creditAccount = scene.service.creditAccount.toBase58();

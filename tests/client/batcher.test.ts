@@ -203,11 +203,16 @@ describe('the batcher', () => {
   });
 
   it('takes the companions first that share its keys', async () => {
-    const batch = batcher({ idleLingerMs: 30 });
-    const stranger = () => itemOfNewcomer('stranger');
+    const batch = batcher();
+    /** It brings two keys of its own. */
+    const stranger = () => {
+      const [one, other] = [itemOfNewcomer('stranger'), itemOfNewcomer('stranger')];
+      const instructions = [...one.instructions, ...other.instructions];
+      return { ...one, instructions, costs: [...one.costs, ...other.costs] };
+    };
     const outcomes = await Promise.all([
       batch.add(item('first')),
-      ...Array.from({ length: 20 }, () => batch.add(stranger())),
+      ...Array.from({ length: 10 }, () => batch.add(stranger())),
       batch.add(item('second')),
     ]);
     expect(outcomes.at(-1)?.signature).toBe(outcomes[0]?.signature);

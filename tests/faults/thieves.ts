@@ -138,8 +138,8 @@ export async function replayRequests(
 }
 
 /**
- * Whoever has the gateway's hot signer locks a job for a wallet, and charges it by proofs that no
- * worker signed. Whoever has a worker's key alone charges it by a true proof.
+ * A thief of the gateway's hot signer locks a job for a wallet, and charges it by proofs that no
+ * worker signed. A thief of a worker's keys alone charges it by a true proof.
  *
  * @returns each charge that the program took
  */

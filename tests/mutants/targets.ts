@@ -26,13 +26,20 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'lock',
     files: ['api/ledger/lockOnLedger.ts'],
-    tests: ['api/lock', 'api/lockFailures', 'journeys/lockFailures', 'journeys/outages'],
+    tests: [
+      'api/lock',
+      'api/float',
+      'api/lockFailures',
+      'journeys/lockFailures',
+      'journeys/outages',
+    ],
   },
   {
     area: 'settlement',
     files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/proof.ts'],
     tests: [
       'api/settlement',
+      'api/settlementBatches',
       'api/settlementCounts',
       'api/settlementWait',
       'api/acknowledgements',
@@ -82,6 +89,7 @@ export const TARGETS: readonly Target[] = [
     tests: [
       'indexer/folds',
       'indexer/mirrorTables',
+      'indexer/completions',
       'indexer/simulator/simulator',
       'indexer/reconcile',
       'indexer/revert',
@@ -115,6 +123,7 @@ export const TARGETS: readonly Target[] = [
       'worker/admission',
       'worker/attempts',
       'worker/jobChecks',
+      'worker/requestCommitment',
       'worker/jobs',
       'worker/stopping',
       'worker/upstreamAnswer',
@@ -122,8 +131,8 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'proofs',
-    files: ['programs/client/proof.ts', 'programs/client/jobId.ts'],
-    tests: ['client/proof', 'client/jobId', 'auditors/verifyJob'],
+    files: ['jobId', 'proof', 'requestCommitment'].map((name) => `programs/client/${name}.ts`),
+    tests: ['client/proof', 'client/requestCommitment', 'client/jobId', 'auditors/verifyJob'],
   },
   {
     area: 'verification',

@@ -170,6 +170,10 @@ describe('startEscrow with its defaults', () => {
     expect(escrow.lastEvents()).toMatchObject([
       { name: 'JobSettled', data: { job: job.address, chargedCredits: 8n, workerPaid: true } },
     ]);
+    await escrow.complete(await escrow.lock());
+    expect(escrow.lastEvents()).toMatchObject([
+      { name: 'JobCompleted', data: { attempt: 1, chargedCredits: 8n, workerPaid: true } },
+    ]);
     await escrow.advanceSeconds(61);
     await expect(escrow.dispute(job)).rejects.toThrow(/^DisputeWindowClosed$/);
     expect(escrow.lastEvents()).toEqual([]);

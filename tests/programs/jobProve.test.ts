@@ -37,8 +37,11 @@ describe('job_prove', () => {
 
   it('accepts the identical proof again without effect, and refuses another', async () => {
     const job = await jobIn(world, 'settling');
-    expect(await eventsOf(world, [prove(world, job)])).toEqual([]);
-    expect((await readJob(world, job)).sequence).toBe(3);
+    // A Job does not keep the commitment.
+    for (const same of [{}, { requestCommitment: hashOf('another request') }]) {
+      expect(await eventsOf(world, [prove(world, job, same)])).toEqual([]);
+      expect((await readJob(world, job)).sequence).toBe(3);
+    }
     for (const other of [
       { outputHash: hashOf('another answer') },
       { promptTokens: 21 },

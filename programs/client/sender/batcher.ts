@@ -1,10 +1,10 @@
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import { withResolvers } from '../../../common/wait.ts';
 import type { InstructionCost } from './costs.ts';
 import type { Instructions, Sender, Sending } from './sender.ts';
 import { LedgerUnavailableError, mayPass, type SendResult, WithdrawnError } from './sendResult.ts';
 import type { Signer } from './signer.ts';
-import { sum, TransactionTooLargeError } from './transaction.ts';
+import { type Part, sum, TransactionTooLargeError } from './transaction.ts';
 
 /** Puts instructions of several jobs into shared transactions while the ledger is busy. */
 export interface Batcher {
@@ -49,6 +49,8 @@ interface BatchItem {
 interface Waiting {
   readonly item: BatchItem;
   readonly sinceMs: number;
+  /** Made when a place is first looked for. */
+  readonly part: (feePayer: PublicKey) => Part;
 }
 
 /** After it made a batch fail, a key's items are sent alone for so long. */
@@ -96,18 +98,16 @@ export function createBatcher(options: {
   function choose(oldest: Waiting): { chosen: readonly Waiting[]; isFull: boolean } {
     if (apart.has(oldest.item)) return { chosen: [oldest], isFull: true };
     const room = sender.room();
-    const partOf = ({ item }: Waiting) => ({
-      instructions: instructionsFor(item, room.feePayer),
-      costs: item.costs,
-    });
-    const oldestPart = partOf(oldest);
+    const oldestPart = oldest.part(room.feePayer);
     room.take(oldestPart);
     const chosen = [oldest];
     const near = waiting.slice(1, LOOKED_THROUGH_MAX).filter(({ item }) => !apart.has(item));
     const fill = (newKeysMax?: number): void => {
       for (const other of near) {
         if (chosen.length === itemsMax) return;
-        if (!chosen.includes(other) && room.take(partOf(other), newKeysMax)) chosen.push(other);
+        if (!chosen.includes(other) && room.take(other.part(room.feePayer), newKeysMax)) {
+          chosen.push(other);
+        }
       }
     };
     fill(1);
@@ -147,8 +147,7 @@ export function createBatcher(options: {
         });
       }
       const end = withResolvers<SendResult>();
-      const made = { ...item, instructions: remembered(item.instructions), end };
-      waiting.push({ item: made, sinceMs: performance.now() });
+      waiting.push(createWaiting({ ...item, end }));
       // Items added in the same turn of the event loop share a transaction.
       queueMicrotask(pump);
       return end.promise;
@@ -306,11 +305,15 @@ function instructionsFor({ instructions }: BatchItem, feePayer: PublicKey) {
 }
 
 /** Measured and signed are the same instructions: those for a fee payer are made once. */
-function remembered(instructions: Instructions): Instructions {
-  if (typeof instructions !== 'function') return instructions;
-  let made: { feePayer: PublicKey; own: readonly TransactionInstruction[] } | undefined;
-  return (feePayer) => {
-    if (!made?.feePayer.equals(feePayer)) made = { feePayer, own: instructions(feePayer) };
-    return made.own;
+function createWaiting(item: BatchItem): Waiting {
+  let made: { feePayer: PublicKey; part: Part } | undefined;
+  const part = (feePayer: PublicKey): Part => {
+    if (!made?.feePayer.equals(feePayer)) {
+      const instructions = instructionsFor(item, feePayer);
+      made = { feePayer, part: { instructions, costs: item.costs } };
+    }
+    return made.part;
   };
+  const instructions = (feePayer: PublicKey) => part(feePayer).instructions;
+  return { item: { ...item, instructions }, sinceMs: performance.now(), part };
 }

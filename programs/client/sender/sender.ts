@@ -223,7 +223,7 @@ export interface SenderLog {
  * @param options.observe called with a transaction's lane when it is sent. What it returns is called
  *   with the result, `unknown` where the ledger is out of reach
  * @param options.nowMs a monotone clock in milliseconds, by which turns and pauses are measured
- * @param options.version of transactions without a lookup table, asked for each; legacy by default
+ * @param options.version of transactions without a lookup table; legacy by default
  */
 export function createSender(options: {
   rpc: Rpc;
@@ -237,10 +237,10 @@ export function createSender(options: {
   repeatMs?: number;
   observe?: (lane: string) => (status: SendResult['status'] | 'unknown') => void;
   nowMs?: () => number;
-  version?: () => SentVersion;
+  version?: SentVersion;
 }): Sender {
   const { rpc, commitment, logger, priorityFee, observe } = options;
-  const { version = () => 'legacy' } = options;
+  const { version = 'legacy' } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
   const { nowMs = () => performance.now() } = options;
   const blockhashes = createBlockhashes(rpc);
@@ -269,7 +269,7 @@ export function createSender(options: {
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
     const bounds = { ...limits, microLamports };
     const signing = { feePayer, signers, blockhash, lookup };
-    return version() === 1 && !lookup
+    return version === 1 && !lookup
       ? signTransaction({
           ...{ ...signing, version: 1, config: transactionConfig(bounds) },
           instructions: [...own],
@@ -368,7 +368,7 @@ export function createSender(options: {
     room() {
       const [usual] = options.feePayers;
       if (!usual) throw new Error(NO_PAYER);
-      return createRoom(version(), usual.publicKey);
+      return createRoom(version, usual.publicKey);
     },
     close() {
       closed = true;

@@ -3,7 +3,7 @@ import type { PublicKey as Key, TransactionInstruction } from '@solana/web3.js';
 import { PublicKey } from '#publicKey';
 import { type Commitment, simulateTransaction } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
-import { compileMessage, encodeDraft } from '../wire/index.ts';
+import { compileMessage, encodeDraft, type TransactionConfig } from '../wire/index.ts';
 
 /**
  * What instructions would do at present, without a signature.
@@ -18,11 +18,14 @@ export function simulate(
     readonly instructions: readonly TransactionInstruction[];
     readonly watched: readonly string[];
     readonly commitment: Commitment;
+    /** Makes it one of version 1; by default it is a legacy one. */
+    readonly config?: TransactionConfig;
   },
 ): ReturnType<typeof simulateTransaction> {
-  const { payer, instructions, watched: accounts, commitment } = options;
+  const { payer, instructions, watched: accounts, commitment, config } = options;
   const compiled = compileMessage({
-    version: 'legacy',
+    version: config ? 1 : 'legacy',
+    ...(config && { config }),
     instructions,
     feePayer: payer,
     // The node replaces it.

@@ -210,12 +210,11 @@ export function createRoom(version: SentVersion, feePayer: PublicKey): Room {
     feePayer,
     take(part, newKeysMax = KEYS_MAX) {
       const own = loadOf(part, version);
-      const metas = part.instructions.flatMap((instruction) => instruction.keys);
-      const named = [...metas.map(({ pubkey }) => pubkey), ...programsOf(part)].map(nameOfKey);
-      const newKeys = new Set(named.filter((name) => !keys.has(name)));
-      const signing = metas.filter(({ isSigner }) => isSigner).map(({ pubkey }) => pubkey);
-      const newSigners = new Set(signing.map(nameOfKey).filter((name) => !signers.has(name)));
-      if (newKeys.size > newKeysMax || !hasRoom(own, newKeys.size, newSigners.size)) return false;
+      const named = namesIn(part);
+      const newKeys = named.keys.filter((name) => !keys.has(name));
+      const newSigners = named.signers.filter((name) => !signers.has(name));
+      const isSmall = newKeys.length <= newKeysMax;
+      if (!isSmall || !hasRoom(own, newKeys.length, newSigners.length)) return false;
       for (const name of newKeys) keys.add(name);
       for (const name of newSigners) signers.add(name);
       bytes += own.bytes;
@@ -227,7 +226,29 @@ export function createRoom(version: SentVersion, feePayer: PublicKey): Room {
   };
 }
 
-const programsOf = ({ instructions }: Part) => instructions.map(({ programId }) => programId);
+interface Names {
+  readonly keys: readonly string[];
+  readonly signers: readonly string[];
+}
+
+const names = new WeakMap<Part, Names>();
+
+/** The keys that a part names, each once; found once, however often its place is looked for. */
+function namesIn(part: Part): Names {
+  let known = names.get(part);
+  if (!known) {
+    const metas = part.instructions.flatMap(({ keys }) => keys);
+    const programs = part.instructions.map(({ programId }) => programId);
+    const signing = metas.filter(({ isSigner }) => isSigner);
+    const namesOf = (keys: readonly PublicKey[]) => [...new Set(keys.map(nameOfKey))];
+    known = {
+      keys: namesOf([...metas.map(({ pubkey }) => pubkey), ...programs]),
+      signers: namesOf(signing.map(({ pubkey }) => pubkey)),
+    };
+    names.set(part, known);
+  }
+  return known;
+}
 
 interface Load extends InstructionCost {
   /** Of the instructions alone. */

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { PROGRAM_ID, proofMessage } from '../../../programs/client/index.ts';
+import {
+  PROGRAM_ID,
+  type ProvenOutput,
+  proofMessage,
+  receiptMessage,
+  signHashed,
+} from '../../../programs/client/index.ts';
 import { REQUEST } from '../../../testing/kit/jobInstructions.ts';
 import { OUTPUT } from '../../../testing/ledger/jobScene.ts';
 import type { ForgedJobs } from '../forgedScene.ts';
@@ -36,7 +42,8 @@ const inArguments = (
   fails: ['history.signatures', 'dispute.evidence'],
 });
 
-const KEY = set('key', Keypair.generate().publicKey);
+const STRANGER = Keypair.generate();
+const KEY = set('key', STRANGER.publicKey);
 
 /** Lies about what a verdict rests on. */
 export const EVIDENCE_FORGERIES: readonly ForgeryCase[] = [
@@ -65,30 +72,89 @@ export const EVIDENCE_FORGERIES: readonly ForgeryCase[] = [
     forgery: recordedTwice,
     fails: ['history.signatures', 'dispute.evidence'],
   },
+  {
+    what: 'the evidence, which a stranger signed',
+    job: 'upheld',
+    forgery: byStranger,
+    fails: ['history.signatures', 'dispute.evidence'],
+  },
+  {
+    what: 'the receipt, which a stranger signed',
+    job: 'repaid',
+    forgery: receiptByStranger,
+    fails: ['history.signatures'],
+    unchecked: ['dispute.evidence'],
+  },
 ];
 
-/** Both signatures are the worker's, and the hash is that of both messages. */
-function recordedTwice(jobs: ForgedJobs): Forgery {
-  const message = (worker: PublicKey) =>
-    proofMessage({
-      ...{ programId: PROGRAM_ID, job: jobs.upheld, worker, attempt: 1 },
-      ...{ outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 },
-      requestCommitment: REQUEST,
-    });
+/** What the recorded proof says. */
+const RECORDED = {
+  ...{ outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 },
+  requestCommitment: REQUEST,
+};
+
+type Fields = Record<string, never>;
+
+/** Changes the verdict on one job: its instruction, by what its event says, and the event. */
+function inVerdict(
+  job: PublicKey,
+  change: (event: Fields, args: Fields) => Record<string, unknown>,
+  changeEvent: (event: Fields) => Record<string, unknown> = () => ({}),
+): Forgery {
   return {
     transaction(transaction) {
       const [event] = eventInstructions(transaction, 'DisputeResolved');
-      const fields = event && (decodeEvent(event)?.data as Record<string, never>);
-      if (!fields || !jobs.upheld.equals(fields.job as never)) return transaction;
-      forgeArguments(transaction, VERDICT, ({ recorded_signature }) => ({
-        ...{ output_hash: [...OUTPUT_HASH], prompt_tokens: 10, completion_tokens: 600 },
-        ...{ request_commitment: [...REQUEST], signature: recorded_signature },
-      }));
-      const bytes = message(fields.worker as unknown as PublicKey);
-      const hash = createHash('sha256').update(bytes).update(bytes).digest();
-      return forgeEvent('DisputeResolved', set('evidence_hash', [...hash])).transaction?.(
-        transaction,
-      );
+      const fields = event && (decodeEvent(event)?.data as Fields);
+      if (!fields || !job.equals(fields.job as never)) return transaction;
+      forgeArguments(transaction, VERDICT, (args) => change(fields, args));
+      return forgeEvent('DisputeResolved', changeEvent).transaction?.(transaction);
     },
   };
+}
+
+function messageOf({ job, worker }: Fields, output: ProvenOutput): Uint8Array {
+  return proofMessage({ programId: PROGRAM_ID, job, worker, attempt: 1, ...output });
+}
+
+/** Both signatures are the worker's, and the hash is that of both messages. */
+function recordedTwice({ upheld }: ForgedJobs): Forgery {
+  return inVerdict(
+    upheld,
+    (_event, { recorded_signature }) => ({
+      ...{ output_hash: [...OUTPUT_HASH], prompt_tokens: 10, completion_tokens: 600 },
+      ...{ request_commitment: [...REQUEST], signature: recorded_signature },
+    }),
+    (event) => {
+      const message = messageOf(event, RECORDED);
+      const hash = createHash('sha256').update(message).update(message).digest();
+      return { evidence_hash: [...hash] };
+    },
+  );
+}
+
+/** A stranger signs both messages, which are those of the evidence. */
+function byStranger({ upheld }: ForgedJobs): Forgery {
+  return inVerdict(upheld, (event, args) => {
+    const other = {
+      outputHash: Uint8Array.from(args.output_hash as unknown as number[]),
+      promptTokens: Number(args.prompt_tokens),
+      completionTokens: Number(args.completion_tokens),
+      requestCommitment: Uint8Array.from(args.request_commitment as unknown as number[]),
+    };
+    const sign = (output: ProvenOutput) => [...signHashed(messageOf(event, output), STRANGER)];
+    return {
+      key: STRANGER.publicKey,
+      recorded_signature: sign(RECORDED),
+      signature: sign(other),
+    };
+  });
+}
+
+/** A stranger's receipt is well signed, and nothing says whether he signed for the controller then. */
+function receiptByStranger({ repaid }: ForgedJobs): Forgery {
+  return inVerdict(repaid, (_event, args) => {
+    const outputHash = Uint8Array.from(args.output_hash as unknown as number[]);
+    const message = receiptMessage({ programId: PROGRAM_ID, job: repaid, outputHash });
+    return { key: STRANGER.publicKey, signature: [...signHashed(message, STRANGER)] };
+  });
 }

@@ -189,6 +189,10 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
 
   it('stops the spender, after which requests are refused', async () => {
     await page.goto(`${scene.stack.baseUrl}/console/credits`);
+    await page
+      .getByRole('region', { name: 'Balance' })
+      .filter({ hasText: 'Charged today5Locked now0' })
+      .waitFor();
     await press(page, 'Stop the spender…');
     await signAndSend(page);
 

@@ -1,0 +1,75 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { pino } from 'pino';
+import { chooseVersion } from '../../common/net/transactionVersion.ts';
+import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { createMovableTime } from '../../testing/movableTime.ts';
+import { startRpcNode } from '../client/rpcNode.ts';
+
+let ledger: TestLedger;
+let node: Awaited<ReturnType<typeof startRpcNode>>;
+
+beforeAll(async () => {
+  ledger = await startLedger();
+});
+afterAll(() => ledger?.close());
+afterEach(() => node?.close());
+
+async function chosenAt(
+  url: string,
+  {
+    chosen = 'auto',
+    payer = Keypair.generate().publicKey,
+  }: { chosen?: 'auto' | 'legacy' | 1; payer?: PublicKey } = {},
+) {
+  const lines: { msg: string; version?: unknown; because?: string }[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const time = createMovableTime();
+  const choosing = chooseVersion({ chosen, rpc: connectRpc({ url }), payer, logger, time });
+  const version = await time.advanceUntil(choosing);
+  expect(lines).toMatchObject([{ msg: 'Chose the version of transactions', version }]);
+  return [version, lines[0]?.because];
+}
+
+/** A node that answers each question like this. */
+async function nodeSaying(answer: object): Promise<string> {
+  node = await startRpcNode();
+  node.says = (asked) => {
+    const { id } = asked as { id: number };
+    return { body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }) };
+  };
+  return node.url;
+}
+
+const simulated = (err: unknown) => ({
+  result: { context: { slot: 1 }, value: { err, logs: [], accounts: [] } },
+});
+
+describe('the version of the transactions that are sent', () => {
+  it('is 1 where the node takes that, also from a payer without SOL', async () => {
+    expect(await chosenAt(ledger.rpcUrl)).toEqual([1, 'the node takes it']);
+    const payer = ledger.payer.publicKey;
+    expect(await chosenAt(ledger.rpcUrl, { payer })).toEqual([1, 'the node takes it']);
+  });
+
+  it('is the legacy one on a ledger that does not take version 1 yet', async () => {
+    const url = await nodeSaying(simulated('UnsupportedVersion'));
+    expect(await chosenAt(url)).toEqual(['legacy', 'the ledger does not take version 1 yet']);
+  });
+
+  it('is the legacy one where the node cannot read version 1, or does not say', async () => {
+    const error = { code: -32_602, message: 'failed to deserialize' };
+    const url = await nodeSaying({ error });
+    expect(await chosenAt(url)).toEqual(['legacy', 'the node does not know version 1']);
+    expect(await chosenAt('http://127.0.0.1:9')).toEqual([
+      'legacy',
+      'the node did not say whether it takes version 1',
+    ]);
+  });
+
+  it.each(['legacy', 1] as const)('is %s where the setting says so', async (chosen) => {
+    const found = await chosenAt('http://127.0.0.1:9', { chosen });
+    expect(found).toEqual([chosen, 'SVC_TRANSACTION_VERSION says so']);
+  });
+});
