@@ -177,7 +177,7 @@ describe('svc verify', () => {
     const { code, output } = await runCli(onLedger('verify', id, '--wallet', wallet));
     expect(code).toBe(0);
     expect(output).toMatch(/│ 2 │ \d+ +│ \w+ +│ JobCompleted +│/);
-    expect(output).toMatch(/ signed the sha256 of the proof's 181 bytes\. +│ 2 +│/);
+    expect(output).toMatch(/ signed the sha256 of the +│ 2 +│\n.* proof's 181 bytes\. /);
   });
 
   it.each([
