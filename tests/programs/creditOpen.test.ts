@@ -28,7 +28,7 @@ describe('credit_open', () => {
       { creditAccount, creditSequence: 1n, wallet: owner, ...NO_SPENDER },
     );
     expect(await world.read('CreditAccount', creditAccount)).toMatchObject({
-      version: 2,
+      version: 3,
       sequence: 1n,
       wallet: owner,
       ...NO_SPENDER,
