@@ -162,7 +162,7 @@ const EXITS_MAX = 12;
  * lock is in flight for a slot and more: waiting for its end would cost two.
  */
 const LOCK_LINGER_MS = 20;
-/** The same of settlements, for which nobody's first token waits: each shared one saves a fee. */
+/** The same of settlements, for which no first token waits: each shared one saves a fee. */
 const SETTLEMENT_LINGER_MS = 100;
 /** Only an error message waits for an exit. */
 const EXIT_LINGER_MS = 500;
@@ -178,7 +178,7 @@ const LOCK_LAMPORTS = 5_000_000;
 const FLOAT_READ_MS = 5_000;
 
 /** What the hot signer has left to pay with. */
-export interface Float {
+interface Float {
   /** Whether a lock leaves enough for settlements; undecided while no node answers. */
   allowsLock(): Promise<boolean>;
   /** Counts a lock that is sent, until its end is known. */

@@ -226,7 +226,7 @@ describe('a settlement', () => {
     await expectCharged(2);
   });
 
-  it('whose request lost its lease to a repeat, which fails the job, is dropped alone', async () => {
+  it('whose lease is lost to a repeat that fails the job is dropped alone', async () => {
     const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
     scene.intercept(async (request, forward) => {
       scene.intercept();
@@ -239,7 +239,7 @@ describe('a settlement', () => {
     await expectCharged(2);
   });
 
-  it('is sent again with its batch when their transaction expires, and charged once', async () => {
+  it('is sent again with its batch when that expires, and charged once', async () => {
     const jobs = await scene.lockJobs(3);
     scene.intercept(async (request) => {
       scene.intercept();
@@ -263,7 +263,7 @@ describe('a settlement', () => {
     await expectCharged(3);
   });
 
-  it('leaves a payee that is frozen its claim, and pays the others of its batch', async () => {
+  it('leaves a frozen payee its claim, and pays the others of its batch', async () => {
     const frozen = await scene.addWorker();
     await freeze(frozen.payout);
     const jobs = (await scene.lockJobs(2)) as [LockedJob, LockedJob];

@@ -8,7 +8,7 @@ const JOBS_MAX = 6;
 /** As much as any lock of the walk. */
 const MOST_CREDITS = 40n;
 
-/** Only a later day begins anew. */
+/** Only a later day begins at zero. */
 const spentOn = (day: bigint, { spentDay, spentTodayCredits }: WalletBook): bigint =>
   day > spentDay ? 0n : spentTodayCredits;
 
