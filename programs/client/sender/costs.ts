@@ -12,7 +12,7 @@ export interface InstructionCost {
 /** By the IDL's names. */
 export const COSTS = {
   job_lock: { computeUnits: 4_522, calls: 3 },
-  job_acknowledge: { computeUnits: 2_198, calls: 2 },
+  job_acknowledge: { computeUnits: 2_295, calls: 2 },
   /** Pays the worker and the treasury. */
   job_complete: { computeUnits: 21_942, calls: 4 },
   job_settle: { computeUnits: 5_552, calls: 4 },
