@@ -122,9 +122,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'proofs',
-    files: ['instructions', 'jobId', 'proof', 'requestCommitment'].map(
-      (name) => `programs/client/${name}.ts`,
-    ),
+    files: ['instructions', 'jobId', 'proof'].map((name) => `programs/client/${name}.ts`),
     tests: [
       'auditors/verifyJob',
       'client/idl',
