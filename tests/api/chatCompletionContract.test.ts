@@ -293,7 +293,8 @@ describe(`a request of any form that is taken (seed ${random.seed})`, () => {
       const request = tryParse(JSON.stringify(body));
       if (!request) continue;
       taken += 1;
-      const task = { ...asked, chat: chatForWorker(request) } as WorkerTask;
+      // Any other model would not be in the catalog.
+      const task = { ...asked, chat: chatForWorker({ ...request, model: 'm' }) } as WorkerTask;
       const raw = JSON.parse(JSON.stringify({ chat: task.chat }));
       const chat = jobBody.shape.chat.parse(raw.chat);
       const job = { request_salt: asked.requestSalt, token_limit: 7, chat };
