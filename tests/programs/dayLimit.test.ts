@@ -183,7 +183,7 @@ describe('the limit of a day', () => {
 const random = createRandom();
 const STEPS = 600;
 
-describe(`a thief of the gateway’s key, with a worker of its own (seed ${random.seed})`, () => {
+describe(`a thief with the gateway’s key and a worker (seed ${random.seed})`, () => {
   it('charges and holds no more by a day’s locks than its limit', async () => {
     const limit = 60n;
     await setLimit(limit);
