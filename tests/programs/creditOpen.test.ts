@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import * as generated from '../../programs/client/generated/instructions.ts';
-import { creditOpen } from '../../programs/client/index.ts';
+import { ACCOUNT_VERSION, creditOpen } from '../../programs/client/index.ts';
 import { NO_SPENDER } from '../../testing/kit/setUp.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
@@ -28,7 +28,7 @@ describe('credit_open', () => {
       { creditAccount, creditSequence: 1n, wallet: owner, ...NO_SPENDER },
     );
     expect(await world.read('CreditAccount', creditAccount)).toMatchObject({
-      version: 3,
+      version: ACCOUNT_VERSION,
       sequence: 1n,
       wallet: owner,
       ...NO_SPENDER,

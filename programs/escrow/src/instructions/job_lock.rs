@@ -3,8 +3,8 @@
 //! The price is that of `token_limit` tokens, and never below the model's price of a request. The
 //! job copies prices and terms, so later changes do not reach it.
 //!
-//! Limits bind the spender alone. They count what was locked, even if it was returned on the same
-//! day.
+//! Limits bind the spender alone. A day's limit counts what the locks of that day charged and hold.
+//! What a job does not charge is given back to it, while the day lasts.
 //!
 //! Emits `JobLocked`.
 //!
@@ -22,7 +22,7 @@
 //! - `PriceChanged`: The price is above `max_credits`
 //! - `JobLimitExceeded`: The price is above `job_credits_max` of the configuration, or above the
 //!   spender's limit for a job
-//! - `DayLimitExceeded`: The spender would lock more than its limit for the day
+//! - `DayLimitExceeded`: The price is above what is left of the spender's limit for the day
 //! - `InsufficientCredits`
 //! - `NonCanonicalBump`: `job` is not the address of the seeds with bump 255
 //! - `AlreadyInitialized`: The wallet has a job with this id already
