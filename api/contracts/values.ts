@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokens } from '../../common/contracts/values.ts';
-import { canonicalJson, type Json } from '../../programs/client/requestCommitment.ts';
+import { canonicalJson, type Json } from '../../programs/client/proof.ts';
 import { ApiError } from './errors.ts';
 
 export {

@@ -3,8 +3,13 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
-import { type KeyHolder, signBy, workerRequestMessage } from '../../programs/client/proof.ts';
-import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import {
+  type Json,
+  type KeyHolder,
+  requestCommitment,
+  signBy,
+  workerRequestMessage,
+} from '../../programs/client/proof.ts';
 import {
   headerOf,
   readEvents,

@@ -8,7 +8,7 @@ import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import { type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { createChunks } from '../../worker/jobs/chunks.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { costMetrics } from '../costMetrics.ts';

@@ -10,8 +10,13 @@ import { claimRequests, storeAnswers } from '../../api/sql/requests.ts';
 import { createPool } from '../../common/postgres.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { sign, signHashed, verifyHashed } from '../../programs/client/proof.ts';
-import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import {
+  type Json,
+  requestCommitment,
+  sign,
+  signHashed,
+  verifyHashed,
+} from '../../programs/client/proof.ts';
 import { costMetrics } from '../costMetrics.ts';
 
 // The minimum for a paid and proven answer, without the ledger. It creates a job id, reads key and

@@ -58,13 +58,16 @@ export {
   type Price,
 } from './pricing.ts';
 export {
+  canonicalJson,
   formatReceipt,
+  type Json,
   type ProvenOutput,
   parseProof,
   parseReceipt,
   parseReceiptMessage,
   proofMessage,
   receiptMessage,
+  requestCommitment,
   type SignedMessage,
   sign,
   signHashed,
@@ -73,7 +76,6 @@ export {
   verifySignature,
   workerRequestMessage,
 } from './proof.ts';
-export { canonicalJson, type Json, requestCommitment } from './requestCommitment.ts';
 export { NoAnswerError, RpcError } from './rpc/answers.ts';
 export { connectRpc } from './rpc/connectRpc.ts';
 export { createRpc, type LedgerNode, type Post, type Rpc, type RpcOptions } from './rpc/rpc.ts';

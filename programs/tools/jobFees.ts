@@ -17,7 +17,7 @@ const CALLS_MAX = 64;
 const ADDRESSES_MAX = 64;
 const BLOCKHASH = new Uint8Array(32);
 
-/** What pays for a transaction, and how it is written. */
+/** Who pays for a transaction, and how it is written. */
 interface Form {
   readonly version: Exclude<MessageVersion, 0>;
   readonly feePayer: PublicKey;

@@ -65,7 +65,7 @@ async function linger(): Promise<void> {
 }
 
 describe('the acknowledgement of a worker', () => {
-  it('is on the ledger half a second later, without another at its failure', async () => {
+  it('is on the ledger half a second later, and not again at a failure', async () => {
     const { announce, collect, sent, acknowledging } = createScene(async () => LANDED);
     announce(job, worker, 1);
     await linger();

@@ -8,8 +8,7 @@ import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
-import { proofMessage, signHashed } from '../../programs/client/proof.ts';
-import { requestCommitment } from '../../programs/client/requestCommitment.ts';
+import { proofMessage, requestCommitment, signHashed } from '../../programs/client/proof.ts';
 
 // What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
 

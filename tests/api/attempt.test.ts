@@ -4,8 +4,12 @@ import { Keypair } from '@solana/web3.js';
 import { type AttemptOptions, runAttempt } from '../../api/jobs/attempt.ts';
 import { checkProof } from '../../api/ledger/proof.ts';
 import { answerCharactersMax } from '../../common/tokenizers/tokenCounts.ts';
-import { proofMessage, signHashed } from '../../programs/client/proof.ts';
-import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import {
+  type Json,
+  proofMessage,
+  requestCommitment,
+  signHashed,
+} from '../../programs/client/proof.ts';
 
 const TEXT = 'Hello.';
 const TOKEN_LIMIT = 10;

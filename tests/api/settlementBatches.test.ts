@@ -226,7 +226,7 @@ describe('a settlement', () => {
     await expectCharged(2);
   });
 
-  it('whose lease is lost to a repeat that fails the job is dropped alone', async () => {
+  it('is dropped alone when a repeat took its lease and failed the job', async () => {
     const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
     scene.intercept(async (request, forward) => {
       scene.intercept();
@@ -239,7 +239,7 @@ describe('a settlement', () => {
     await expectCharged(2);
   });
 
-  it('is sent again with its batch when that expires, and charged once', async () => {
+  it('is sent again with its batch after an expiry, and charged once', async () => {
     const jobs = await scene.lockJobs(3);
     scene.intercept(async (request) => {
       scene.intercept();

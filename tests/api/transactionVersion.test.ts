@@ -68,7 +68,7 @@ describe('the version of the transactions that are sent', () => {
     ]);
   });
 
-  it.each(['legacy', 1] as const)('is %s where the setting is', async (chosen) => {
+  it.each(['legacy', 1] as const)('is %s by the setting', async (chosen) => {
     const found = await chosenAt('http://127.0.0.1:9', { chosen });
     expect(found).toEqual([chosen, 'SVC_TRANSACTION_VERSION says so']);
   });

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import {
-  canonicalJson,
-  type Json,
-  requestCommitment,
-} from '../../programs/client/requestCommitment.ts';
+import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();

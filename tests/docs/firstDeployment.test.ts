@@ -162,7 +162,7 @@ npm run --silent operator:init -- --rpc http://127.0.0.1:9 --dir keys || true`;
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
     expect(said).toMatch(/^keys +all in keys$/m);
-    expect(readdirSync(join(folder, 'keys'))).toHaveLength(10);
+    expect(readdirSync(join(folder, 'keys'))).toHaveLength(9);
     expect(modesIn(join(folder, 'keys'))).toEqual(new Set([0o600]));
     rmSync(folder, { recursive: true });
   });

@@ -95,7 +95,7 @@ describe('the limit of a day', () => {
     expect(await spent()).toBe(12n);
   });
 
-  it('still gets back what ends after midnight, until the spender’s next lock', async () => {
+  it('still gets back what ends after midnight, until the next lock', async () => {
     const nextDay = await midnight();
     await world.chain.setTime(nextDay - 1n);
     const job = await lock();
@@ -184,7 +184,7 @@ const random = createRandom();
 const STEPS = 600;
 
 describe(`a thief of the gateway’s key, with a worker of its own (seed ${random.seed})`, () => {
-  it('charges and holds no more of a day than its limit', async () => {
+  it('charges and holds no more by a day’s locks than its limit', async () => {
     const limit = 60n;
     await setLimit(limit);
     /** The open jobs with their locks, and by day what they charged or still hold. */

@@ -283,7 +283,7 @@ describe('a verdict against the gateway', () => {
     }
   });
 
-  it('is refused for a receipt of another hash, or for one of no sha256', async () => {
+  it('is refused for a receipt of another hash, or not of a sha256', async () => {
     const receipt = receiptWith();
     const outputHash = hashOf('a third answer');
     await expectUnproven('SignatureInvalid', UPHELD_GATEWAY, [receipt], { outputHash });

@@ -136,7 +136,7 @@ function drawWays(job: PublicKey, { address, payout, proofKey }: TestWorker, sig
 }
 
 describe(`job_complete (seed ${random.seed})`, () => {
-  it('does what the three would do together, or refuses by their name', async () => {
+  it('does what the three do in one transaction, or refuses as they do', async () => {
     const refusals = new Set<string>();
     let taken = 0;
     for (let count = 0; count < CASES; count += 1) {

@@ -141,7 +141,7 @@ describe.each(takers)('a proof that $name takes, by both builds,', ({ compose, f
     ]);
   });
 
-  it('is refused with any byte of its message changed, or as a receipt', async () => {
+  it('is refused with any byte changed, and in a receipt’s place', async () => {
     await expectOnlyItsOwn((job) => {
       const message = messageOf(job);
       const receipt = receiptMessage({ programId: PROGRAM_ID, job, outputHash: ANSWER });

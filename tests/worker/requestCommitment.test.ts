@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { canonicalJson, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import { canonicalJson, requestCommitment } from '../../programs/client/proof.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { codeBlocks, type Document, readDocuments } from '../docs/documents.ts';

@@ -12,8 +12,7 @@ import {
   JOB_TIMEOUT_SECONDS,
 } from '../../programs/client/generated/constants.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { proofMessage, verifyHashed } from '../../programs/client/proof.ts';
-import { requestCommitment } from '../../programs/client/requestCommitment.ts';
+import { proofMessage, requestCommitment, verifyHashed } from '../../programs/client/proof.ts';
 import {
   callLedger,
   readClockSeconds,

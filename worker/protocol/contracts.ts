@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { MESSAGES_MAX, passedFields, TOKENS_MAX } from '../../common/workerProtocol.ts';
-import { type Json, requestCommitment } from '../../programs/client/requestCommitment.ts';
+import { type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { WorkerError } from './errors.ts';
 
 /** The longest base58 text of 32 bytes. */

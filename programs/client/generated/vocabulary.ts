@@ -42,7 +42,7 @@ export const FAILURE_REASONS = [
   'context_length_exceeded',
   /** Who answered the request lost the right to finish it */
   'lease_lost',
-  /** Nobody answers the request any more */
+  /** No process answers the request any more */
   'orphaned',
 ] as const;
 

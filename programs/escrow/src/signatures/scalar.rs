@@ -25,8 +25,8 @@ impl Scalar {
 
     /// The remainder of 512 little-endian bits.
     ///
-    /// 2^252 is -C here, so what lies above 252 bits is multiplied by C and taken off, and what of
-    /// that lies above is put on again, until nothing does.
+    /// 2^252 is -C here. So what lies above 252 bits is multiplied by C and taken off. What of that
+    /// lies above is put on again, and so on, until nothing does.
     pub fn reduce(bytes: &[u8; 64]) -> Self {
         let first: Wide = parts(bytes);
         let second = high_times_c::<9>(&first);

@@ -134,8 +134,8 @@ impl CreditAccount {
     }
 
     /// Holds the spender to the wallet's limits and counts what it locks. Returns the day that
-    /// counts it. Only a later day begins anew: a clock that steps back over midnight would else
-    /// allow the same day twice.
+    /// counts it. Only a later day begins at zero: a clock that steps back over midnight would
+    /// else allow the same day twice.
     pub fn spend(&mut self, credits: u64, now: i64) -> Result<u32> {
         require!(credits <= self.limit_per_job_credits(), JobLimitExceeded);
         let today = (now.max(0) as u64 / SECONDS_PER_DAY) as u32;

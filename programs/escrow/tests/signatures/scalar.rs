@@ -158,8 +158,8 @@ proptest! {
         }
     }
 
-    /// A number below 2^252 has 2L put on it. If it is no less than 2^252 - 2C, that makes at least
-    /// 3 × 2^252, so 3L are taken off: it ends below zero, and needs L once more.
+    /// A number below 2^252 has 2L put on it. From 2^252 - 2C on that makes at least 3 × 2^252, so 3L
+    /// are taken off. It ends below zero, and needs L once more.
     #[test]
     fn what_ends_below_zero_has_l_put_on(distance in 1..=2 * C) {
         let number = bytes(less((1 << 124, 0), (0, distance)));

@@ -48,7 +48,7 @@ enumeration! {
         ContextLengthExceeded,
         /// Who answered the request lost the right to finish it
         LeaseLost,
-        /// Nobody answers the request any more
+        /// No process answers the request any more
         Orphaned,
     }
 }
