@@ -1,10 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
-import { creditsNumber, isoTime } from '../../common/format.ts';
-import { NO_LIMIT } from '../../programs/client/generated/constants.ts';
-import { affordableTokens } from '../../programs/client/pricing.ts';
-import { ApiError } from '../contracts/errors.ts';
-import type { Funds, Payer } from '../sql/accounts.ts';
-import { type ModelRow, priceOf } from '../sql/workers.ts';
+import type { Payer } from '../sql/accounts.ts';
+import type { ModelRow } from '../sql/workers.ts';
 
 /** What a request may cost at most, at the model's present price. */
 export interface Quote {
@@ -62,99 +58,4 @@ export interface LockedJob {
   escrowTx: string;
   lockedAtLatest: bigint;
   deadlines: JobDeadlines;
-}
-
-const DAY_SECONDS = 86_400n;
-const CHANGE_LIMITS =
-  'The wallet changes its limits on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
-
-/**
- * Why an account does not bear a lock; undefined where it does. A balance that is too small comes
- * first: no limit would help there.
- *
- * @param nowSeconds the ledger's time
- */
-export function lockObstacle(
-  quoted: Quote,
-  funds: Funds,
-  nowSeconds: bigint,
-): ApiError | undefined {
-  const { lockCredits } = quoted;
-  const available = funds.available_credits ?? 0n;
-  if (available < lockCredits) return insufficientCredits(quoted, available);
-  const limit = funds.limit_per_job_credits ?? NO_LIMIT;
-  if (limit < lockCredits) return aboveJobLimit(lockCredits, limit);
-  const day = dayOf(funds, nowSeconds);
-  return day.left < lockCredits ? aboveDayLimit(lockCredits, day) : undefined;
-}
-
-interface Day {
-  limit: bigint;
-  left: bigint;
-  /** The midnight that ends it, in the ledger's seconds. */
-  endsAt: bigint;
-}
-
-/** The day's limit as the program counts it: only a later day has a new sum. */
-function dayOf(funds: Funds, nowSeconds: bigint): Day {
-  const limit = funds.limit_per_day_credits ?? NO_LIMIT;
-  const spentDay = funds.spent_day ?? 0n;
-  const today = nowSeconds / DAY_SECONDS;
-  const isNew = today > spentDay;
-  const left = limit - (isNew ? 0n : (funds.spent_today_credits ?? 0n));
-  const endsAt = ((isNew ? today : spentDay) + 1n) * DAY_SECONDS;
-  // A limit that was lowered may be below what it counts already.
-  return { limit, left: left < 0n ? 0n : left, endsAt };
-}
-
-function aboveDayLimit(lockCredits: bigint, { limit, left, endsAt }: Day): ApiError {
-  const resetsAt = isoTime(endsAt);
-  return new ApiError(
-    'spending_limit_exceeded',
-    `This request has to lock ${lockCredits} credits. Of the wallet's limit of ${limit} credits a ` +
-      `day, ${left} are left until ${resetsAt}. ${CHANGE_LIMITS}`,
-    {
-      details: {
-        limit: creditsNumber(limit),
-        left: creditsNumber(left),
-        resets_at: resetsAt,
-        credits_required: creditsNumber(lockCredits),
-      },
-    },
-  );
-}
-
-function aboveJobLimit(lockCredits: bigint, limit: bigint): ApiError {
-  return new ApiError(
-    'spending_limit_exceeded',
-    `This request has to lock ${lockCredits} credits, and the wallet's limit for one job is ` +
-      `${limit}. ${CHANGE_LIMITS}`,
-    { details: { limit: creditsNumber(limit), credits_required: creditsNumber(lockCredits) } },
-  );
-}
-
-/** The refusal of a request whose lock costs more than the wallet has. */
-function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
-  const { model } = quoted;
-  const affordable = Math.min(
-    affordableTokens(priceOf(model), availableCredits),
-    model.context_window_tokens,
-  );
-  const remedy =
-    affordable > 0
-      ? `Ask for \`max_tokens\` of at most ${affordable}, or buy credits`
-      : `No request of ${model.id} is affordable. Buy credits`;
-  return new ApiError(
-    'insufficient_credits',
-    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
-      `${remedy} in the web app, or with \`svc credits buy\` (/packages/ has svc).`,
-    {
-      details: {
-        credits_remaining: creditsNumber(availableCredits),
-        credits_required: creditsNumber(quoted.lockCredits),
-        tier: model.tier,
-        affordable_max_tokens: affordable,
-      },
-    },
-  );
 }

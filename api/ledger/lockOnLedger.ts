@@ -1,11 +1,13 @@
 import type { PublicKey } from '@solana/web3.js';
+import { creditsNumber, isoTime } from '../../common/format.ts';
 import { within } from '../../common/wait.ts';
 import { PROOF_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
-import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
+import { JOB_TIMEOUT_SECONDS, NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import type { CreditAccount } from '../../programs/client/generated/types.ts';
 import { jobLock } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
+import { affordableTokens } from '../../programs/client/pricing.ts';
 import { COSTS } from '../../programs/client/sender/costs.ts';
 import {
   LedgerUnavailableError,
@@ -14,9 +16,9 @@ import {
 } from '../../programs/client/sender/sendResult.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Funds } from '../sql/accounts.ts';
+import { priceOf } from '../sql/workers.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
-import type { JobDeadlines } from './job.ts';
-import { type JobDraft, type LockedJob, type LockPayer, lockObstacle, type Quote } from './job.ts';
+import type { JobDeadlines, JobDraft, LockedJob, LockPayer, Quote } from './job.ts';
 import { failOnLedger } from './refundOnLedger.ts';
 import { LockUndecidedError, PriceChangedError } from './results.ts';
 
@@ -228,6 +230,101 @@ function fundsOf(account: CreditAccount | null): Funds {
     spent_day: account ? BigInt(account.spentDay) : null,
     spent_today_credits: account?.spentTodayCredits ?? null,
   };
+}
+
+const DAY_SECONDS = 86_400n;
+const CHANGE_LIMITS =
+  'The wallet changes its limits on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
+
+/**
+ * Why an account does not bear a lock; undefined where it does. A balance that is too small comes
+ * first: no limit would help there.
+ *
+ * @param nowSeconds the ledger's time
+ */
+export function lockObstacle(
+  quoted: Quote,
+  funds: Funds,
+  nowSeconds: bigint,
+): ApiError | undefined {
+  const { lockCredits } = quoted;
+  const available = funds.available_credits ?? 0n;
+  if (available < lockCredits) return insufficientCredits(quoted, available);
+  const limit = funds.limit_per_job_credits ?? NO_LIMIT;
+  if (limit < lockCredits) return aboveJobLimit(lockCredits, limit);
+  const day = dayOf(funds, nowSeconds);
+  return day.left < lockCredits ? aboveDayLimit(lockCredits, day) : undefined;
+}
+
+interface Day {
+  limit: bigint;
+  left: bigint;
+  /** The midnight that ends it, in the ledger's seconds. */
+  endsAt: bigint;
+}
+
+/** The day's limit as the program counts it: only a later day has a new sum. */
+function dayOf(funds: Funds, nowSeconds: bigint): Day {
+  const limit = funds.limit_per_day_credits ?? NO_LIMIT;
+  const spentDay = funds.spent_day ?? 0n;
+  const today = nowSeconds / DAY_SECONDS;
+  const isNew = today > spentDay;
+  const left = limit - (isNew ? 0n : (funds.spent_today_credits ?? 0n));
+  const endsAt = ((isNew ? today : spentDay) + 1n) * DAY_SECONDS;
+  // A limit that was lowered may be below what it counts already.
+  return { limit, left: left < 0n ? 0n : left, endsAt };
+}
+
+function aboveDayLimit(lockCredits: bigint, { limit, left, endsAt }: Day): ApiError {
+  const resetsAt = isoTime(endsAt);
+  return new ApiError(
+    'spending_limit_exceeded',
+    `This request has to lock ${lockCredits} credits. Of the wallet's limit of ${limit} credits a ` +
+      `day, ${left} are left until ${resetsAt}. ${CHANGE_LIMITS}`,
+    {
+      details: {
+        limit: creditsNumber(limit),
+        left: creditsNumber(left),
+        resets_at: resetsAt,
+        credits_required: creditsNumber(lockCredits),
+      },
+    },
+  );
+}
+
+function aboveJobLimit(lockCredits: bigint, limit: bigint): ApiError {
+  return new ApiError(
+    'spending_limit_exceeded',
+    `This request has to lock ${lockCredits} credits, and the wallet's limit for one job is ` +
+      `${limit}. ${CHANGE_LIMITS}`,
+    { details: { limit: creditsNumber(limit), credits_required: creditsNumber(lockCredits) } },
+  );
+}
+
+/** The refusal of a request whose lock costs more than the wallet has. */
+function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
+  const { model } = quoted;
+  const affordable = Math.min(
+    affordableTokens(priceOf(model), availableCredits),
+    model.context_window_tokens,
+  );
+  const remedy =
+    affordable > 0
+      ? `Ask for \`max_tokens\` of at most ${affordable}, or buy credits`
+      : `No request of ${model.id} is affordable. Buy credits`;
+  return new ApiError(
+    'insufficient_credits',
+    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
+      `${remedy} in the web app, or with \`svc credits buy\` (/packages/ has svc).`,
+    {
+      details: {
+        credits_remaining: creditsNumber(availableCredits),
+        credits_required: creditsNumber(quoted.lockCredits),
+        tier: model.tier,
+        affordable_max_tokens: affordable,
+      },
+    },
+  );
 }
 
 /** Fails the job at once if its lock lands after all, since its request has ended without it. */
