@@ -175,7 +175,9 @@ const URGENT_LANES = ['settlements', 'exits'];
 
 /** What a lock takes at most: a Job's rent and the fees. */
 const LOCK_LAMPORTS = 5_000_000;
+/** From so old on the balance is read again, and later no lock rests on it before. */
 const FLOAT_READ_MS = 5_000;
+const FLOAT_STALE_MS = 30_000;
 
 /** What the hot signer has left to pay with. */
 interface Float {
@@ -228,9 +230,10 @@ export function createFloat(options: {
   return {
     async allowsLock() {
       if (others.length > 0) return true;
-      const isOld = !known || nowMs() - known.readMs >= FLOAT_READ_MS;
-      if (isOld) void refresh();
-      if (!known || !suffices()) await refresh();
+      const ageMs = known ? nowMs() - known.readMs : Number.POSITIVE_INFINITY;
+      const fresh = ageMs >= FLOAT_READ_MS ? refresh() : undefined;
+      if (ageMs >= FLOAT_STALE_MS) await fresh;
+      if (!suffices()) await refresh();
       return suffices();
     },
     async count(lock) {

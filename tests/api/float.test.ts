@@ -40,6 +40,19 @@ describe('the SOL of the hot signer', () => {
     expect(state.readings).toBe(2);
   });
 
+  it('is awaited when the last reading is half a minute old', async () => {
+    const { allowsLock, state } = createScene();
+    await allowsLock();
+    state.lamports = 0;
+    state.nowMs = 29_999;
+    expect(await allowsLock()).toBe(true);
+    const { allowsLock: allowsLater, state: later } = createScene();
+    await allowsLater();
+    later.lamports = 0;
+    later.nowMs = 30_000;
+    expect(await allowsLater()).toBe(false);
+  });
+
   it('is read again when the locks since then may have used it up', async () => {
     const { allowsLock, count, state } = createScene({ lamports: RESERVE + 5_000_000 });
     expect(await allowsLock()).toBe(true);

@@ -37,6 +37,15 @@ function settleAll(jobs: readonly LockedJob[], answers: readonly ProvenAnswer[] 
   return Promise.all(jobs.map((job, index) => scene.settleJob(job, answers[index])));
 }
 
+/** Asks for a lock as a request does. */
+function lockFor(wallet: string) {
+  return lockOnLedger(scene.context, {
+    payer: { wallet, sequence: null },
+    quoted: { model: scene.service.model, tokenLimit: 100, lockCredits: 1_000n },
+    draft: draftJob(scene.context, wallet),
+  } as unknown as Parameters<typeof lockOnLedger>[1]);
+}
+
 /** The last job of three, of one wallet and worker, is at fault; the others are settled together. */
 async function expectOthersSettled(
   ends: Awaited<ReturnType<typeof settleAll>>,
@@ -123,12 +132,7 @@ describe('settlements that wait together', () => {
 
   it('never share one with a lock, whose refusal is no matter to them', async () => {
     const jobs = await scene.lockJobs(2);
-    const wallet = Keypair.generate().publicKey.toBase58();
-    const refused = lockOnLedger(scene.context, {
-      payer: { wallet, sequence: null },
-      quoted: { model: scene.service.model, tokenLimit: 100, lockCredits: 8n },
-      draft: draftJob(scene.context, wallet),
-    } as unknown as Parameters<typeof lockOnLedger>[1]);
+    const refused = lockFor(Keypair.generate().publicKey.toBase58());
     const [ends, refusal] = await Promise.all([
       settleAll(jobs),
       refused.then(
@@ -283,6 +287,36 @@ describe('a settlement', () => {
     expect(end).toMatchObject({ status: 'settled' });
     expect(await scene.read(job)).toMatchObject({ attempt: 2, worker: thief.address });
     await expectCharged(1);
+  });
+});
+
+describe('the hot signer', () => {
+  const fund = (lamports: number) =>
+    scene.ledger.fundLamports(scene.service.hotSigner.publicKey, lamports);
+  const wallet = () => scene.service.wallet.publicKey.toBase58();
+  afterEach(() => fund(1e12));
+
+  it('locks nothing with less than 0.05 SOL, and settles what is open', async () => {
+    const [job] = (await scene.lockJobs(1)) as [LockedJob];
+    await fund(49_999_999);
+    await scene.reopen();
+    await expect(lockFor(wallet())).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(scene.sent()).toBe(before.sent);
+    expect(await scene.settleJob(job)).toMatchObject({ status: 'settled' });
+    await expectCharged(1);
+  });
+
+  it('that cannot pay has another key pay, the rent too', async () => {
+    const payer = Keypair.generate();
+    await scene.ledger.fundLamports(payer.publicKey, 1e12);
+    const [job] = (await scene.lockJobs(1)) as [LockedJob];
+    await fund(0);
+    await scene.reopen([payer]);
+    expect(await scene.settleJob(job)).toMatchObject({ status: 'settled' });
+    await expectCharged(1);
+    const locked = await lockFor(wallet());
+    expect(await scene.read(locked)).toMatchObject({ rentPayer: payer.publicKey });
+    await scene.fail(locked.address);
   });
 });
 

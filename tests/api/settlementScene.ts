@@ -55,8 +55,8 @@ export interface SettlementScene extends JobScene {
   read(job: LockedJob): Promise<Job>;
   /** What wallet has, charged for every settled job once if this is so. */
   availableCredits(): Promise<bigint>;
-  /** Opens the API's part again, as after a restart. */
-  reopen(): Promise<void>;
+  /** Opens the API's part again, as after a restart, where these keys pay when its signer cannot. */
+  reopen(feePayers?: readonly Keypair[]): Promise<void>;
   /** How many transactions the node was given. */
   sent(): number;
   /** From now on the node does this with each transaction; nothing by default. */
@@ -82,10 +82,10 @@ export async function openSettlementScene({
     sent.add(request.params[0]);
     return intercept ? intercept(request, forward) : forward(request);
   });
-  const open = () =>
+  const open = (feePayers: readonly Keypair[] = []) =>
     openLedger({
       config: {
-        SVC_FEE_PAYER_KEYS: [],
+        SVC_FEE_PAYER_KEYS: feePayers,
         SVC_SIGNER_KEY: hotSigner,
         SVC_GATEWAY: gateway,
         SVC_SUBMISSIONS_MAX: 64,
@@ -130,9 +130,9 @@ export async function openSettlementScene({
     get context() {
       return opened.context;
     },
-    async reopen() {
+    async reopen(feePayers) {
       opened.close();
-      opened = open();
+      opened = open(feePayers);
       await opened.context.clock.ready;
     },
     answerTo,

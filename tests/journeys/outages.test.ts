@@ -27,8 +27,8 @@ import { until } from '../../testing/until.ts';
 import { answerInTwoParts } from '../../testing/workers/engines.ts';
 
 const CREDITS = 100n;
-/** Enough for thousands of settlements, and too little for a lock. */
-const LOW_LAMPORTS = 49_000_000;
+/** Enough for the fees of hundreds of transactions, and not for the rent of one job. */
+const LOW_LAMPORTS = 1_500_000;
 
 /** More than are made up for by asking again, for one job of two. */
 const READ_REFUSALS = 8;

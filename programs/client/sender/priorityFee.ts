@@ -5,7 +5,7 @@ import type { SenderLog } from './sender.ts';
 
 /** Fees move with each block, but our place in the queue hardly does. */
 const REFRESH_MS = 10_000;
-/** For a settlement's 21,942 compute units this is 0.00002 SOL: above it, waiting is cheaper. */
+/** For a settlement's 22,200 compute units this is 0.00002 SOL: above it, waiting is cheaper. */
 const MICRO_LAMPORTS_MAX = 1_000_000;
 
 /**
