@@ -204,6 +204,22 @@ describe('a job with program addresses as parties', () => {
     expect(await detail(second)).toContain('(600 proven, 300 counted)');
   });
 
+  it('is not accused of a repeated proof, whose signature is never looked at', async () => {
+    const proven = await lock();
+    const proof = proofOf(proven);
+    const repeated = { ...proof, signature: new Uint8Array(64) };
+    await scene.send(
+      [
+        callThrough(jobAcknowledge({ signer: wallet, job: proven, worker, attempt: 1 })),
+        callThrough(jobProve(proof), jobProve(repeated)),
+      ],
+      [],
+    );
+    const { fails, detail } = findingsOf(await gather(proven));
+    expect(fails).toEqual([]);
+    expect(detail('proof.signature')).toContain('signed the sha256');
+  });
+
   it('is found by the transaction of a batch where it is its wallet’s only one', async () => {
     const { connection } = scene.ledger;
     const [another] = await scene.lock({ count: 1, tokenLimit: 2_000 });
