@@ -69,7 +69,9 @@ async function measure(path: Path): Promise<JobCost[]> {
   }));
 }
 
-const isClosing = ({ instructions }: TransactionCosts): boolean => instructions === 'job_close';
+function isClosing({ instructions }: TransactionCosts): boolean {
+  return instructions === 'job_close';
+}
 
 type Sums = Omit<JobCost, 'version' | 'clients'>;
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { costTable, type JobCost } from '../../bench/cost/report.ts';
 import { describePriceSteps } from '../../common/priceSteps.ts';
 import { chargeCredits, freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { type CatalogModel, LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
@@ -72,6 +73,26 @@ describe('the prices on the pages', () => {
 
     const [last, ...before] = counts.toReversed();
     expect(pageOf('SECURITY.md')).toContain(`up to ${before.toReversed().join(', ')} or ${last}.`);
+  });
+});
+
+describe('what the ledger takes for a job', () => {
+  const ROW = /^\| (legacy|1) \| (\d+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|/gm;
+  const SOL_USD = 150;
+
+  it('is in README.md and docs/scaling.md as bench:cost prints it', () => {
+    const rows = [...pageOf('docs/scaling.md').matchAll(ROW)];
+    const costs = rows.map(([, version = '', ...cells]): JobCost => {
+      const numbers = cells.map((cell) => Number(cell.replaceAll(',', '')));
+      const [clients = 0, lamports = 0, computeUnits = 0, bytes = 0, transactions = 0] = numbers;
+      return { version, clients, lamports, computeUnits, bytes, transactions };
+    });
+
+    const rounds = costs.map(({ version, clients }) => [version, clients]);
+    expect(rounds).toEqual(['legacy', '1'].flatMap((each) => [1, 16, 64].map((n) => [each, n])));
+    const table = `\n\n${costTable(costs, SOL_USD)}\n`;
+    expect(pageOf('docs/scaling.md')).toContain(table);
+    expect(pageOf('README.md')).toContain(table);
   });
 });
 
