@@ -108,7 +108,7 @@ function stepsFor({ payer, signer }: Signers, pairOf: () => ReturnType<typeof an
     compose: () =>
       jobLock({
         ...{ ...actor, payer, wallet: pairOf().wallet, modelId: 'any' },
-        ...{ jobId: HASH.slice(16), tokenLimit: 1, maxCredits: 1n },
+        ...{ jobId: anyKey().toBytes().slice(16), tokenLimit: 1, maxCredits: 1n },
       }),
   };
   const complete: Step = {
