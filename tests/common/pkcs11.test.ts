@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { loadConfig } from '../../api/config.ts';
 import { startApi } from '../../api/start.ts';
 import { fetchConfig } from '../../programs/client/accounts.ts';
@@ -154,6 +154,7 @@ describe('a signer in a PKCS#11 module', () => {
       stopped: false,
     });
     await submit(operator, [update], [gatewayOperator]);
+    await service.ledger.fundLamports(config.SVC_SIGNER_KEY.publicKey, LAMPORTS_PER_SOL);
     const api = await startApi(config);
     const answer = await fetch(`${api.url}/v1/chat/completions`, {
       method: 'POST',
