@@ -151,7 +151,10 @@ const seed = z
   .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
 const CEILING_FAULT = 'must be an integer from 1 to 2^53 - 1';
-const creditCeiling = z.int({ error: CEILING_FAULT }).min(1, { error: CEILING_FAULT });
+const creditCeiling = z
+  .int({ error: CEILING_FAULT })
+  .min(1, { error: CEILING_FAULT })
+  .meta({ maximum: Number.MAX_SAFE_INTEGER });
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 

@@ -110,7 +110,7 @@ describe('a stream', () => {
     expect(data.at(-1)).toBe('[DONE]');
     expect(data.filter((event) => event.svc !== undefined)).toHaveLength(1);
     expect(wire).not.toMatch(/"usage"/);
-    expect(wire).toContain(`\r\nLink: <${evidence.verify_url}>; rel="describedby"\r\n`);
+    expect(wire).toContain(`\r\nlink: <${evidence.verify_url}>; rel="describedby"\r\n`);
   });
 
   it('says its cost with include_usage, after the finish chunk', async () => {
