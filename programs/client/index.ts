@@ -82,7 +82,8 @@ export { createRpc, type LedgerNode, type Post, type Rpc, type RpcOptions } from
 export * from './sender/index.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';
 export { connectLedger } from './verify/connection/connectLedger.ts';
-export type { ClientEvidence, Evidence } from './verify/job/evidence.ts';
+export type { ClientEvidence } from './verify/job/clientEvidence.ts';
+export type { Evidence } from './verify/job/evidence.ts';
 export { gatherEvidence } from './verify/job/gatherEvidence.ts';
 export { JobNotLocatedError, locateJob } from './verify/job/locateJob.ts';
 export { type JobSummary, verifyJob } from './verify/job/verifyJob.ts';

@@ -77,7 +77,10 @@ export interface JobScene {
   /** The same with the acknowledgement, in three instructions. */
   settleAtOnce(job: PublicKey, options?: { tokens?: number }): Promise<void>;
   /** All of it in one instruction. */
-  complete(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
+  complete(
+    job: PublicKey,
+    options?: { tokens?: number; attempt?: number; requestCommitment?: Uint8Array },
+  ): Promise<void>;
   /** Several in one transaction, which only the Gateway's hot signer signs. */
   completeTogether(jobs: readonly { job: PublicKey; attempt: number }[]): Promise<void>;
   fail(job: PublicKey): Promise<void>;
@@ -134,9 +137,14 @@ export function openJobScene(options: {
   };
 
   /** The worker's proof of the answer. */
-  function proofOf(job: PublicKey, attempt: number, tokens: number) {
+  function proofOf(
+    job: PublicKey,
+    attempt: number,
+    tokens: number,
+    requestCommitment: Uint8Array = REQUEST,
+  ) {
     const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
-    const proven = { ...output, requestCommitment: REQUEST };
+    const proven = { ...output, requestCommitment };
     const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
     const signature = signHashed(message, service.proofKey);
     return { job, worker, attempt, ...proven, signature };
@@ -154,10 +162,13 @@ export function openJobScene(options: {
       countedTokens: tokens - 1,
     }),
   ];
-  const completion = (job: PublicKey, { tokens = TOKENS, attempt = 1 } = {}) =>
+  const completion = (
+    job: PublicKey,
+    { tokens = TOKENS, attempt = 1, requestCommitment }: Parameters<JobScene['complete']>[1] = {},
+  ) =>
     jobComplete({
       ...actor,
-      ...proofOf(job, attempt, tokens),
+      ...proofOf(job, attempt, tokens, requestCommitment),
       creditAccount,
       workerPayout,
       countedTokens: tokens - 1,
