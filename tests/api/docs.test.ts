@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
-import { errorTable } from '../../api/contracts/errors.ts';
+import { errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import { html, renderGuide } from '../../api/docs/page.ts';
 import type { Catalog } from '../../api/jobs/catalog.ts';
