@@ -9,6 +9,7 @@ import {
   ofUnknownVersion,
 } from '../auditors/forgeries/forge.ts';
 import type { Forgery, ListedJson } from '../auditors/forgeries/node.ts';
+import { boundaries } from './boundaryCases.ts';
 import type { ExpectedVerdict, JobCase } from './cases.ts';
 import { changesFrom, readListed, record } from './record.ts';
 import { connectSnapshot, type LedgerSnapshot, withChanges } from './snapshot.ts';
@@ -22,7 +23,7 @@ export interface NodeCases {
 }
 
 /** A lie about a job, or something else that a node may show. */
-interface Sight {
+export interface Sight {
   readonly name: string;
   readonly job: PublicKey;
   readonly forgery: Forgery;
@@ -48,7 +49,10 @@ export async function forgedCases(version: 0 | 1): Promise<NodeCases> {
       job: scene.jobs[job],
       forgery: forgery(scene.jobs),
     }));
-    const others = version === 0 ? [...omissions(scene), ...unknownVersions(scene)] : [];
+    const others =
+      version === 0
+        ? [...omissions(scene), ...unknownVersions(scene), ...(await boundaries(scene))]
+        : [];
     const name = version === 0 ? 'legacy' : 'version 1';
     const cases = await Promise.all(
       [...honest, ...lies, ...others].map((sight) => caseOf(scene, { name, node }, sight)),

@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js';
-import { IDL } from '../../programs/client/codec.ts';
+import { camelCase, IDL } from '../../programs/client/codec.ts';
 import { decodeEventData } from '../../programs/client/events.ts';
 import {
   createAddresses,
@@ -8,8 +8,7 @@ import {
   parseReceipt,
   receiptMessage,
 } from '../../programs/client/index.ts';
-import { camelCase } from '../../programs/client/codec.ts';
-import { bytesToHex, hexToBytes } from '../../programs/client/platform/bytes.ts';
+import { bytesToHex, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../programs/client/platform/crypto.node.ts';
 import {
   canonicalJson,
@@ -17,7 +16,7 @@ import {
   requestCommitment,
   verifyHashed,
 } from '../../programs/client/proof.ts';
-import { type AnyUnitCase, type ClientParts, type JobCase, type Refused, type VectorCase, type Vectors } from './cases.ts';
+import type { AnyUnitCase, JobCase, Refused, VectorCase, Vectors } from './cases.ts';
 import { messageOfProof } from './messageCases.ts';
 import { connectSnapshot, withChanges } from './snapshot.ts';
 import { verdictOf } from './verdict.ts';
@@ -37,7 +36,9 @@ export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unk
 async function judgeJob(one: JobCase, nodes: Vectors['nodes']) {
   const shared = nodes[one.node];
   if (!shared) throw new Error(`There is no node ${one.node}`);
-  return verdictOf(connectSnapshot(withChanges(shared, one.changes)), one);
+  const { job = '', output, receipt } = one;
+  const client = { output: output === undefined ? undefined : utf8(output), receipt };
+  return verdictOf(connectSnapshot(withChanges(shared, one.changes)), job, client);
 }
 
 function compute(one: AnyUnitCase) {

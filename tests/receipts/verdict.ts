@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import { conclude } from '../../programs/client/verify/check.ts';
+import { type Check, conclude } from '../../programs/client/verify/check.ts';
 import type { ClientEvidence } from '../../programs/client/verify/job/evidence.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
@@ -10,14 +10,19 @@ import type { ExpectedVerdict } from './cases.ts';
 /** A node that answers from memory is asked again at once. */
 const atOnce = async () => {};
 
-/** What our verification says of a job. */
-export async function verdictOf(
+/** What our verification finds of a job. */
+export async function checksOf(
   connection: LedgerConnection,
   job: string,
   client: ClientEvidence = {},
-): Promise<ExpectedVerdict> {
-  const found = { connection, addresses, job: new PublicKey(job), wait: atOnce };
-  const { checks } = verifyJob(await gatherEvidence(found), client);
+): Promise<readonly Check[]> {
+  const asked = { connection, addresses, job: new PublicKey(job), wait: atOnce };
+  return verifyJob(await gatherEvidence(asked), client).checks;
+}
+
+/** The same as a file has it. */
+export async function verdictOf(...asked: Parameters<typeof checksOf>): Promise<ExpectedVerdict> {
+  const checks = await checksOf(...asked);
   const named = (verdict: string) =>
     checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
   return {
