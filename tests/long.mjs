@@ -23,6 +23,12 @@ const FILES = {
     variable: 'SIGNATURES',
     fallback: '100000',
   },
+  ceiling: {
+    file: 'tests/api/ceiling.test.ts',
+    option: 'requests',
+    variable: 'CEILING_REQUESTS',
+    fallback: '10000',
+  },
   walk: { file: 'tests/programs/randomWalk.test.ts', option: 'steps', variable: 'WALK_STEPS' },
   faults: {
     file: 'tests/faults/faults.test.ts',
@@ -51,7 +57,7 @@ if (COMMANDS[name] !== undefined) {
 } else if (FILES[name] !== undefined) {
   await runFile(FILES[name]);
 } else {
-  fail('Name a long test: npm run test:long -- simulate|fuzz|walk|signatures|clients');
+  fail('Name a long test: npm run test:long -- simulate|fuzz|walk|ceiling|signatures|clients');
 }
 
 async function runFile({ file, option, variable, fallback, missing }) {

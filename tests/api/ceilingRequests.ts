@@ -19,7 +19,7 @@ export interface Asked {
   ceiling: number | undefined;
   headers: Record<string, string>;
   body: Record<string, unknown>;
-  /** The code of its 400, whatever its ceiling is. */
+  /** The code of its 400; its ceiling does not matter then. */
   fault: 'invalid_request' | 'model_not_found' | undefined;
 }
 
