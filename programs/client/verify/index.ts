@@ -14,6 +14,7 @@ export { connectRpc } from '../rpc/connectRpc.ts';
 export type { LedgerNode } from '../rpc/rpc.ts';
 export { type Check, conclude, type Verdict } from './check.ts';
 export { connectLedger } from './connection/connectLedger.ts';
+export { gatherModel } from './job/cardRules.ts';
 export type { ClientEvidence, Evidence } from './job/evidence.ts';
 export { gatherEvidence } from './job/gatherEvidence.ts';
 export { JobNotLocatedError, locateJob } from './job/locateJob.ts';
