@@ -112,19 +112,27 @@ def verify(
     response, request and output are bytes; salt and receipt are texts as the answer has them.
     What is given beside a response takes the place of the response's own.
     """
-    client = {"output": output, "receipt": receipt, "request": request, "salt": salt, "answer": None}
+    client = {"output": output, "receipt": receipt and receipt.strip(), "salt": salt, "answer": None}
+    client["request"] = None if request is None else read_request(request)
     if response is not None:
-        answer = read_answer(response)
-        client["answer"] = answer
+        read = read_answer(response)
+        client["answer"] = read["answer"]
         for field in ("output", "receipt", "salt"):
             if client[field] is None:
-                client[field] = answer[field]
-        job = job or answer["job_id"]
-        wallet = wallet or answer["wallet"]
+                client[field] = read[field]
+        job, wallet = job or read["job_id"], wallet or read["wallet"]
+    if client["salt"] is not None:
+        client["salt"] = salt_bytes(client["salt"])
     addresses = Addresses(program)
     address = address or locate(node, addresses, job, wallet)
     evidence = gather(node, addresses, address, history_max)
     return judge(evidence, client)
+
+
+def salt_bytes(salt):
+    if not re.fullmatch("[0-9a-f]{64}", salt):
+        raise VerifyError("A salt has 64 hex digits.")
+    return bytes.fromhex(salt)
 
 
 def judge(evidence, client):
@@ -176,6 +184,12 @@ CONCLUSIONS = {
     "fails": "The ledger contradicts what should hold.",
     "not_checkable": "There is no contradiction, but evidence is missing: this proves nothing.",
 }
+GIVEN = {
+    "delivery.output": "Your text is not the proven one.",
+    "delivery.receipt": "Your receipt does not fit it.",
+    "delivery.request": "Your question is not the proven one.",
+    "delivery.answer": "Your answer says something else of it.",
+}
 
 
 def render(report, show_all=False):
@@ -187,12 +201,21 @@ def render(report, show_all=False):
     for check in checks:
         if show_all or check["verdict"] != "not_applicable":
             lines.append(f"{check['verdict']:<14}  {check['name']:<27}  {check['detail']}")
-    failed = [check["name"] for check in checks if check["verdict"] == "fails"]
-    if failed and all(name.startswith("delivery.") for name in failed):
-        lines.append("The job holds. What you gave is not what the ledger records: " + ", ".join(failed))
-    else:
-        lines.append(CONCLUSIONS[report["result"]])
-    return "\n".join(lines)
+    return "\n".join([*lines, conclusion_of(checks)])
+
+
+def conclusion_of(checks):
+    """In words for people: a text that differs fails no job."""
+    of_job = conclude([check for check in checks if check["name"] not in GIVEN])
+    differing = [
+        GIVEN[check["name"]]
+        for check in checks
+        if check["name"] in GIVEN and check["verdict"] == "fails"
+    ]
+    if of_job == "fails" or not differing:
+        return CONCLUSIONS[conclude(checks)]
+    start = "The job holds." if of_job == "holds" else "Not everything could be checked."
+    return " ".join([start, *differing])
 
 
 def render_json(report):
@@ -505,17 +528,17 @@ def when_given(field, name, *needs):
 
 @when_given("output", "delivery.output", "JobProven")
 def delivery_output(record, proven):
-    text, due = record.client["output"], proven["output_hash"]
-    if text is not None and sha256(text) != due:
-        return fails(difference_of(text, due))
-    return holds("The text has the proven sha256.")
+    text, due = record.client["output"] or b"", proven["output_hash"]
+    if sha256(text) == due:
+        return holds(f"The {len(text)} bytes of text have the proven sha256.")
 
+    def is_proven(texts):
+        return sha256(texts[0].encode("utf-8", "surrogatepass")) == due
 
-def difference_of(text, due):
-    """What makes the text another one than the proven."""
-    if text[-1:] == b"\n" and sha256(text[:-1]) == due:
-        return "The text matches only without its last newline, which the answer does not have."
-    return f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}."
+    difference = difference_of([text.decode("utf-8", "replace")], is_proven)
+    if difference:
+        return fails(f"The text differs from the proven one only in this: {difference}.")
+    return fails(f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}.")
 
 
 @when_given("receipt", "delivery.receipt", "JobSettled")
@@ -538,6 +561,95 @@ def delivery_receipt(record, settled):
     if text is not None and is_for(sha256(text)):
         return fails(f"{signer} signed that the given text was delivered, and not the proven one.")
     return fails(f"{signer} did not sign that the proven text was delivered for this job.")
+
+
+@when_given("request", "delivery.request", "JobLocked", "JobProven")
+def delivery_request(record, lock, proven):
+    request, salt = record.client["request"], record.client["salt"]
+    if request is None or salt is None:
+        return not_checkable("Without the salt, the answer's svc.request_salt, nothing compares it.")
+    limit, due = lock["token_limit"], proven["request_commitment"]
+
+    def commitment_to(given):
+        return request_commitment(salt, {**given, "token_limit": limit})
+
+    def is_proven(texts):
+        messages = [{**one, "content": text} for one, text in zip(request["messages"], texts)]
+        try:
+            return commitment_to({**request, "messages": messages}) == due
+        except ValueError:
+            return False
+
+    if commitment_to(request) == due:
+        return holds(f"Salt and request, with at most {limit} tokens, give the proven commitment.")
+    if request["model"] != lock["model_id"]:
+        return fails(f"The request names another model, and the job is for {lock['model_id']}.")
+    difference = difference_of([one["content"] for one in request["messages"]], is_proven)
+    if difference:
+        return fails(f"The messages differ from the proven ones only in this: {difference}.")
+    return fails(f"the commitment is {commitment_to(request).hex()}, not {due.hex()}.")
+
+
+@when_given("answer", "delivery.answer", "JobLocked")
+def delivery_answer(record, lock):
+    stated = record.client["answer"] or {}
+    proven = (record.named("JobProven") or [None])[-1]
+    settled = (record.named("JobSettled") or [None])[-1]
+    is_free = status_of(record.events) in ("failed", "refunded")
+    if stated.get("credits_charged", 0) > 0 and not is_free and not (proven and settled):
+        return not_checkable("The node does not show the settlement yet.")
+    recorded = {
+        "job_id": format_job_id(lock["job_id"]),
+        "model": lock["model_id"],
+        "escrow_tx": lock.transaction.signature,
+        "worker": proven["worker"] if proven else "of no proof",
+        "attempt": proven["attempt"] if proven else 0,
+        "output_hash": f"sha256:{proven['output_hash'].hex()}" if proven else "of no proof",
+        "credits_charged": settled["charged_credits"] if settled else 0,
+        "settlement_tx": settled.transaction.signature if settled else "of no settlement",
+    }
+    pairs = {field: (stated[field], value) for field, value in recorded.items() if field in stated}
+    return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
+
+
+def changes():
+    """Ways in which programs change a text that they keep: what differs, and the text before."""
+    yield "a byte order mark", lambda text: text[1:] if text[:1] == "\ufeff" else text
+    yield "line ends, CR LF for LF", lambda text: text.replace("\r\n", "\n")
+    yield "line ends, LF for CR LF", lambda text: re.sub("\r?\n", "\r\n", text)
+    for form in ("NFC", "NFD"):
+        yield f"the Unicode normal form, which was {form}", normalizer(form)
+    yield "a newline at the end", lambda text: re.sub("\r?\n\\Z", "", text)
+    yield "white space at the end", lambda text: text.rstrip(SPACES)
+    yield "white space at the start", lambda text: text.lstrip(SPACES)
+    for space in ("\n", " ", "\n\n", "\r\n"):
+        yield "white space that is missing at the end", appender(space)
+
+
+def normalizer(form):
+    return lambda text: unicodedata.normalize(form, text)
+
+
+def appender(space):
+    return lambda text: text + space
+
+
+def difference_of(texts, is_proven):
+    """How texts differ from the proven ones, where one or two such changes are all."""
+    known = list(changes())
+    tried = [([], texts)]
+    for _round in range(2):
+        following = []
+        for names, before in tried:
+            for name, undo in known:
+                undone = [undo(text) for text in before]
+                if undone == before:
+                    continue
+                if is_proven(undone):
+                    return ", and ".join([*names, name])
+                following.append(([*names, name], undone))
+        tried = following
+    return None
 
 
 @rule("settlement.signer", "JobSettled")
@@ -2533,6 +2645,8 @@ def field_of(value, field):
 # ---- A saved answer
 
 SAVED_BYTES_MAX = 64 * 1024 * 1024
+# What ECMAScript takes for white space.
+SPACES = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 CUT = "It ends before the answer does, so the text is not whole."
 
 
@@ -2559,10 +2673,11 @@ def read_answer(saved):
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc = statement_in(answers)
+    models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
     return {
         "job_id": job_id,
         "output": output.encode("utf-8", "surrogatepass"),
-        "svc": svc,
+        "answer": {**({"model": models[0]} if models else {}), **svc},
         "salt": svc.get("request_salt"),
         "receipt": svc.get("delivery_receipt"),
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in svc else None,
@@ -2584,10 +2699,10 @@ def decode_saved(saved):
 
 def body_of(saved):
     """What follows the headers, of which there are several behind a proxy, or an early status."""
-    body = saved.lstrip()
+    body = saved.lstrip(SPACES)
     while re.match(r"HTTP/[\d.]+ \d{3}", body, re.ASCII):
         end = re.search(r"\r?\n\r?\n", body)
-        body = body[end.end() :].lstrip() if end else ""
+        body = body[end.end() :].lstrip(SPACES) if end else ""
     return body
 
 
@@ -2803,6 +2918,23 @@ def run_commitment(case, _vectors):
     return {"commitment": request_commitment(salt, request).hex()}
 
 
+def run_request(case, _vectors):
+    given = case["input"]
+    request = {**read_request(given["request"]), "token_limit": given["token_limit"]}
+    return {"commitment": request_commitment(bytes.fromhex(given["salt"]), request).hex()}
+
+
+def run_answer(case, _vectors):
+    answer = read_answer(case["input"]["saved"])
+    return {
+        "job_id": answer["job_id"],
+        "wallet": answer["wallet"],
+        "text": answer["output"].decode(),
+        "request_salt": answer["salt"],
+        "delivery_receipt": answer["receipt"],
+    }
+
+
 def run_job_id(case, vectors):
     job_id = parse_job_id(case["input"]["job_id"])
     if job_id is None:
@@ -2861,6 +2993,8 @@ KINDS = {
     "job": run_job,
     "canonical_json": run_canonical_json,
     "commitment": run_commitment,
+    "request": run_request,
+    "answer": run_answer,
     "job_id": run_job_id,
     "proof_message": run_proof_message,
     "receipt_message": run_receipt_message,
