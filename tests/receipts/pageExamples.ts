@@ -33,7 +33,7 @@ export const BODY = `{
 }`;
 
 /** What the worker is given of it. */
-const REQUEST = {
+export const REQUEST = {
   model: 'qwen3-8b',
   messages: [
     { role: 'system', content: 'Answer in one word.' },

@@ -6,7 +6,7 @@ import { ACCOUNTS, argumentsOf, INSTRUCTIONS, structFields, typeName } from './p
 /** The events of other accounts than the job that a verification reads. */
 const OTHER_EVENTS = [
   ...['CreditOpened', 'CreditBought', 'CreditWithdrawn', 'SpenderSet', 'LimitSet', 'ClaimPaid'],
-  ...['WorkerRegistered', 'WorkerUpdated'],
+  ...['WorkerRegistered', 'WorkerUpdated', 'ModelUpserted', 'ModelRetired'],
 ];
 const COLUMNS = 100;
 
