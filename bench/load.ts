@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
+import { WORDS } from './words.ts';
 
 /** The percentile: the smallest value that this share of the values does not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
@@ -12,6 +13,8 @@ export interface Sample {
   durationMs: number;
   /** The time until the first byte of its body. */
   firstByteMs: number;
+  /** The time from the last word of a stream, with which its proof comes, to its finish chunk. */
+  finishMs: number;
   /** Whether the answer came with status 200. */
   isAnswered: boolean;
   /** The status and the error code of a failed request. */
@@ -62,6 +65,8 @@ export async function putUnderLoad(
   return { samples, elapsedMs };
 }
 
+const LAST_WORD = String(WORDS.at(-1));
+
 async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
   const startMs = performance.now();
   const { statusCode, headers, body } = await request(`${target.url}/chat/completions`, {
@@ -81,9 +86,11 @@ async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): 
   let text = '';
   let durationMs = 0;
   let firstByteMs = 0;
+  let lastWordMs = 0;
   for await (const chunk of body) {
     firstByteMs ||= performance.now() - startMs;
     text += chunk;
+    if (text.includes(LAST_WORD)) lastWordMs ||= performance.now() - startMs;
     // A stream's trailers wait for the ledger; its reader does not.
     if (text.includes('data: [DONE]')) durationMs ||= performance.now() - startMs;
   }
@@ -91,6 +98,7 @@ async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): 
   return {
     durationMs,
     firstByteMs,
+    finishMs: durationMs - lastWordMs,
     isAnswered: statusCode === 200,
     error: statusCode === 200 ? undefined : `${statusCode} ${codeOf(text)}`,
     stages: parseServerTiming(String(headers['server-timing'] ?? '')),

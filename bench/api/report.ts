@@ -9,7 +9,7 @@ export interface Measured {
   databaseCpuSeconds: number;
 }
 
-type Time = 'durationMs' | 'firstByteMs';
+type Time = 'durationMs' | 'firstByteMs' | 'finishMs';
 
 const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
@@ -23,6 +23,8 @@ export interface Compared {
   proxy: Measured;
   parts: Measured;
   service: Measured;
+  /** Another release's service. */
+  other?: Measured;
 }
 
 /** What each server adds to a bare upstream, in time and in work. */
@@ -45,6 +47,7 @@ export function overheadTable(measured: {
     table.push(row(`bare proxy, ${form}`, compared.proxy, compared));
     table.push(row(`parts alone, ${form}`, compared.parts, compared));
     table.push(row(`service, ${form}`, compared.service, compared));
+    if (compared.other) table.push(row(`other release, ${form}`, compared.other, compared));
   }
   return table.toString();
 }
@@ -134,6 +137,32 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
       ...times.map((ms) => percentile(ms, 50).toFixed(1)),
       addedWithoutMirror(plain).toFixed(2),
     ]);
+  }
+  return table.toString();
+}
+
+/**
+ * How long a stream takes from its last word, with which the worker's proof comes, to its finish chunk.
+ * In that time the proof is checked and the receipt is signed.
+ */
+export function finishTable(measured: readonly { clients: number; stream: Compared }[]): string {
+  const hasOther = measured.some(({ stream }) => stream.other);
+  const table = new Table({
+    head: [
+      'ms from the last word to the finish chunk',
+      ...['parts alone, p50', 'service, p50', 'p99'],
+      ...(hasOther ? ['other release, p50', 'p99', 'later by'] : []),
+    ],
+    style: PLAIN,
+  });
+  const p99Of = ({ load }: Measured) => percentile(timesOf(load, 'finishMs'), 99);
+  for (const { clients, stream } of measured) {
+    const { parts, service, other } = stream;
+    const [partsMs, serviceMs] = [p50Of(parts, 'finishMs'), p50Of(service, 'finishMs')];
+    const otherMs = other ? p50Of(other, 'finishMs') : Number.NaN;
+    const compared = other ? [otherMs, p99Of(other), serviceMs - otherMs] : [];
+    const cells = [partsMs, serviceMs, p99Of(service), ...compared];
+    table.push([clientsOf(clients), ...cells.map((ms) => ms.toFixed(3))]);
   }
   return table.toString();
 }
