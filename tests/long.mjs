@@ -48,6 +48,7 @@ const COMMANDS = {
   clients: 'clients/main.ts',
   mutants: 'mutants/main.ts',
   validator: 'validator/main.ts',
+  vectors: 'receipts/main.ts',
 };
 
 const [, , name, ...args] = process.argv;
@@ -57,7 +58,9 @@ if (COMMANDS[name] !== undefined) {
 } else if (FILES[name] !== undefined) {
   await runFile(FILES[name]);
 } else {
-  fail('Name a long test: npm run test:long -- simulate|fuzz|walk|ceiling|signatures|clients');
+  fail(
+    'Name a long test: npm run test:long -- simulate|fuzz|walk|ceiling|signatures|vectors|clients',
+  );
 }
 
 async function runFile({ file, option, variable, fallback, missing }) {
