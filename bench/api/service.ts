@@ -46,7 +46,7 @@ const SIGNER_LAMPORTS = 1e12;
 export async function startStubbedService(options: {
   shutdown: Shutdown;
   nodeOptions: string;
-  against: string | undefined;
+  against?: string | undefined;
 }): Promise<StubbedService> {
   const { shutdown, nodeOptions, against } = options;
   const ledger = await startLedger({ slotMs: CLUSTER_SLOT_MS });
