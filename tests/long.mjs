@@ -58,9 +58,8 @@ if (COMMANDS[name] !== undefined) {
 } else if (FILES[name] !== undefined) {
   await runFile(FILES[name]);
 } else {
-  fail(
-    'Name a long test: npm run test:long -- simulate|fuzz|walk|ceiling|signatures|vectors|clients',
-  );
+  const names = [...Object.keys(FILES), ...Object.keys(COMMANDS)].join('|');
+  fail(`Name a long test: npm run test:long -- ${names}`);
 }
 
 async function runFile({ file, option, variable, fallback, missing }) {

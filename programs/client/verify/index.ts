@@ -17,6 +17,7 @@ export { SavedFileError } from './answer/savedFile.ts';
 export type { Statement } from './answer/statement.ts';
 export { type Check, conclude, type Verdict } from './check.ts';
 export { connectLedger } from './connection/connectLedger.ts';
+export { gatherModel } from './job/cardRules.ts';
 export type { ClientEvidence, Evidence } from './job/evidence.ts';
 export { gatherEvidence } from './job/gatherEvidence.ts';
 export { JobNotLocatedError, locateJob } from './job/locateJob.ts';
