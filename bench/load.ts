@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { WORDS } from './words.ts';
+import { machineClockMs } from './machineClock.ts';
 
 /** The percentile: the smallest value that this share of the values does not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
@@ -13,8 +13,10 @@ export interface Sample {
   durationMs: number;
   /** The time until the first byte of its body. */
   firstByteMs: number;
-  /** The time from the last word of a stream, with which its proof comes, to its finish chunk. */
-  finishMs: number;
+  /** What was asked: no two requests are equal, as with real users. */
+  prompt: string;
+  /** When its body was whole, by the machine's clock; a stream's with its `[DONE]`. */
+  wholeAtMs: number;
   /** Whether the answer came with status 200. */
   isAnswered: boolean;
   /** The status and the error code of a failed request. */
@@ -65,9 +67,8 @@ export async function putUnderLoad(
   return { samples, elapsedMs };
 }
 
-const LAST_WORD = String(WORDS.at(-1));
-
 async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
+  const prompt = `Say something (${randomUUID()}).`;
   const startMs = performance.now();
   const { statusCode, headers, body } = await request(`${target.url}/chat/completions`, {
     method: 'POST',
@@ -79,26 +80,29 @@ async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): 
     body: JSON.stringify({
       model: target.model,
       stream,
-      // No two requests are equal, as with real users.
-      messages: [{ role: 'user', content: `Say something (${randomUUID()}).` }],
+      messages: [{ role: 'user', content: prompt }],
     }),
   });
   let text = '';
   let durationMs = 0;
   let firstByteMs = 0;
-  let lastWordMs = 0;
+  let wholeAtMs = 0;
   for await (const chunk of body) {
     firstByteMs ||= performance.now() - startMs;
     text += chunk;
-    if (text.includes(LAST_WORD)) lastWordMs ||= performance.now() - startMs;
     // A stream's trailers wait for the ledger; its reader does not.
-    if (text.includes('data: [DONE]')) durationMs ||= performance.now() - startMs;
+    if (text.includes('data: [DONE]')) {
+      durationMs ||= performance.now() - startMs;
+      wholeAtMs ||= machineClockMs();
+    }
   }
   durationMs ||= performance.now() - startMs;
+  wholeAtMs ||= machineClockMs();
   return {
     durationMs,
     firstByteMs,
-    finishMs: durationMs - lastWordMs,
+    prompt,
+    wholeAtMs,
     isAnswered: statusCode === 200,
     error: statusCode === 200 ? undefined : `${statusCode} ${codeOf(text)}`,
     stages: parseServerTiming(String(headers['server-timing'] ?? '')),

@@ -95,8 +95,10 @@ async function run(): Promise<void> {
     const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT) / rounds;
     const measure = async (target: MeteredTarget, stream: boolean): Promise<Measured> => {
       const before = await readCost(target.metricsUrl);
+      await readProofs(targets.upstream);
       const load = await putUnderLoad(target, { clients, requests, stream });
-      return { load, ...workBetween(before, await readCost(target.metricsUrl)) };
+      const work = workBetween(before, await readCost(target.metricsUrl));
+      return { load, sentAtMs: await readProofs(targets.upstream), ...work };
     };
     const measureAll = async (stream: boolean): Promise<Compared> => {
       const measured: Compared[] = [];
@@ -140,7 +142,16 @@ async function measureMemory(
   console.log(`\n${memoryTable(readings)}`);
 }
 
-function workBetween(before: ProcessCost, after: ProcessCost): Omit<Measured, 'load'> {
+/** When the worker sent its proofs since the last reading, by what was asked. */
+async function readProofs({ url }: MeteredTarget): Promise<Map<string, number>> {
+  const response = await fetch(new URL('/proofs', url));
+  return new Map((await response.json()) as [prompt: string, sentAtMs: number][]);
+}
+
+function workBetween(
+  before: ProcessCost,
+  after: ProcessCost,
+): Pick<Measured, 'cpuSeconds' | 'databaseCpuSeconds'> {
   const { databaseCpuSeconds = Number.NaN } = after;
   return {
     cpuSeconds: after.cpuSeconds - before.cpuSeconds,
@@ -158,6 +169,7 @@ function joinRounds(rounds: readonly Compared[]): Compared {
         samples: parts.flatMap(({ load }) => load.samples),
         elapsedMs: sum(({ load }) => load.elapsedMs),
       },
+      sentAtMs: new Map(parts.flatMap(({ sentAtMs }) => [...sentAtMs])),
       cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
       databaseCpuSeconds: sum(({ databaseCpuSeconds }) => databaseCpuSeconds),
     };

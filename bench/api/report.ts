@@ -5,11 +5,13 @@ import type { ProcessCost } from './processes.ts';
 /** One load, with the processor time of its server and the database. */
 export interface Measured {
   load: Load;
+  /** When the worker sent each answer's last part and proof, by what was asked. */
+  sentAtMs: ReadonlyMap<string, number>;
   cpuSeconds: number;
   databaseCpuSeconds: number;
 }
 
-type Time = 'durationMs' | 'firstByteMs' | 'finishMs';
+type Time = 'durationMs' | 'firstByteMs';
 
 const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
@@ -141,30 +143,34 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
   return table.toString();
 }
 
-/**
- * How long a stream takes from its last word, with which the worker's proof comes, to its finish chunk.
- * In that time the proof is checked and the receipt is signed.
- */
+/** How long a stream takes from the worker's proof to its finish chunk and `[DONE]`, at the client. */
 export function finishTable(measured: readonly { clients: number; stream: Compared }[]): string {
   const hasOther = measured.some(({ stream }) => stream.other);
   const table = new Table({
     head: [
-      'ms from the last word to the finish chunk',
-      ...['parts alone, p50', 'service, p50', 'p99'],
+      'ms from proof to finish chunk',
+      ...['bare proxy, p50', 'parts alone, p50', 'service, p50', 'p99'],
       ...(hasOther ? ['other release, p50', 'p99', 'later by'] : []),
     ],
     style: PLAIN,
   });
-  const p99Of = ({ load }: Measured) => percentile(timesOf(load, 'finishMs'), 99);
   for (const { clients, stream } of measured) {
-    const { parts, service, other } = stream;
-    const [partsMs, serviceMs] = [p50Of(parts, 'finishMs'), p50Of(service, 'finishMs')];
-    const otherMs = other ? p50Of(other, 'finishMs') : Number.NaN;
-    const compared = other ? [otherMs, p99Of(other), serviceMs - otherMs] : [];
-    const cells = [partsMs, serviceMs, p99Of(service), ...compared];
+    const { proxy, parts, service, other } = stream;
+    const p50 = (of: Measured) => percentile(finishTimes(of), 50);
+    const both = (of: Measured) => [p50(of), percentile(finishTimes(of), 99)];
+    const compared = other ? [...both(other), p50(service) - p50(other)] : [];
+    const cells = [p50(proxy), p50(parts), ...both(service), ...compared];
     table.push([clientsOf(clients), ...cells.map((ms) => ms.toFixed(3))]);
   }
   return table.toString();
+}
+
+function finishTimes({ load, sentAtMs }: Measured): number[] {
+  return load.samples.map(({ prompt, wholeAtMs }) => {
+    const sentMs = sentAtMs.get(prompt);
+    if (sentMs === undefined) throw new Error('An answer came that the worker has not sent');
+    return wholeAtMs - sentMs;
+  });
 }
 
 const clientsOf = (clients: number): string => `${clients} client${clients === 1 ? '' : 's'}`;
