@@ -11,6 +11,7 @@ export function errorsPage(): Page {
     contents: codes.map((code) => ({ title: code, anchor: code })),
     body: html`<h1>Errors</h1>
 <p>Every error has the body <code>{"error": {"code", "message", "type", "param", "docs", "details"}}</code>. All 5xx are safe to retry: a 503 after <code>Retry-After</code> seconds, the others with growing pauses. A 4xx is not resolved by repeating the same request; 429 and <code>idempotency_key_in_use</code> say how long to wait.</p>
+<p>An error after a lock has <code>svc</code> beside <code>error</code>: <code>job_id</code>, and <code>verify_url</code> where a browser checks that the credits are back.</p>
 ${codes.map(renderError)}`,
   };
 }
