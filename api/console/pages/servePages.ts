@@ -9,7 +9,7 @@ import {
   VERIFY_PATHS,
 } from '../../../console/routes.ts';
 import { ApiError } from '../../contracts/errors.ts';
-import { html } from '../../docs/page.ts';
+import { html } from '../../docs/html.ts';
 import { type ReadPath, readAccess } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import { readSessionCookie } from '../http/cookie.ts';
