@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ErrorCode, errorTable } from '../contracts/errors.ts';
+import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { mapLinks } from './markdown.ts';
 import type { Page } from './page.ts';
 

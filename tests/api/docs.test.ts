@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
-import { errorTable } from '../../api/contracts/errors.ts';
+import { errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import { html } from '../../api/docs/html.ts';
 import { renderMarkdown } from '../../api/docs/markdown.ts';
