@@ -24,7 +24,7 @@ function describeError(code: ErrorCode): string {
   const entry = errorTable[code];
   const details = 'details' in entry ? entry.details : [];
   return [
-    `### \`${code}\``,
+    `## \`${code}\``,
     `Status ${entry.status}, type \`${entry.type}\`.`,
     entry.meaning,
     ...(details.length > 0 ? [`Details: ${details.map((name) => `\`${name}\``).join(', ')}.`] : []),
@@ -39,6 +39,13 @@ const guides = [
     source: '/docs/getting-started.md',
     title: 'Getting started',
     summary: 'Wallet, credits, key, first call, receipt.',
+  },
+  {
+    document: 'api.md',
+    path: '/docs/api',
+    source: '/docs/api.md',
+    title: 'The API in short',
+    summary: 'The endpoints in one table, what is charged, and what is never charged twice.',
   },
   {
     document: 'clients.md',

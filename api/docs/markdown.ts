@@ -38,6 +38,11 @@ class PageRenderer extends Renderer {
     return `<div class="table" tabindex="0">${super.table(token)}</div>\n`;
   }
 
+  override tablecell(token: Tokens.TableCell): string {
+    // A heading without words would be read aloud as one.
+    return token.header && token.text === '' ? '<td></td>\n' : super.tablecell(token);
+  }
+
   override code(token: Tokens.Code): string {
     return super.code(token).replace('<pre>', '<pre tabindex="0">');
   }
