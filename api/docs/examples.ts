@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { ModelCard } from '../../common/contracts/modelCard.ts';
+import { modelCardHash } from '../../programs/client/modelCard.ts';
+import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { EXAMPLE } from '../../webhooks/kinds.ts';
 import type {
   AccountObject,
@@ -46,6 +49,17 @@ const completionUsage = {
   completion_tokens_details: { reasoning_tokens: 0 },
 };
 
+const card: ModelCard = {
+  source: 'https://huggingface.co/Qwen/Qwen3-8B',
+  revision: 'b968826d9c46dd6066d109eabc6255188de91218',
+  weights_digest: workerHash,
+  quantization: 'none',
+  tokenizer_digest: otherHash,
+  chat_template_digest: null,
+  default_sampling: { temperature: 0.6, top_p: 0.95, top_k: 20 },
+  licence: 'Apache-2.0',
+};
+
 const model: ModelObject = {
   id: EXAMPLE.model,
   object: 'model',
@@ -62,6 +76,8 @@ const model: ModelObject = {
     long_completion_threshold: 500,
     supported_parameters: [...SUPPORTED_PARAMETERS],
     retires_at: null,
+    card_hash: `sha256:${bytesToHex(modelCardHash(card))}`,
+    card,
   },
 };
 

@@ -48,6 +48,7 @@ beforeAll(async () => {
       medianLatencies: async () => new Map([['costly-70b', 310]]),
       list: () => [costly, unhosted],
     } as unknown as Catalog,
+    cards: new Map(),
     directory: {
       active: (address: string) => (address === costly.address ? [{}, {}] : []),
       startProbeMs: () => undefined,
