@@ -21,6 +21,7 @@ export type { ChatCompletionChunk } from '../../contracts/chatCompletion.ts';
 export type { ErrorBody, ErrorCode } from '../../contracts/errors.ts';
 export type { DisputeAnswer } from '../../contracts/job.ts';
 export type { AccountHistory, ConsoleAccount } from './account.ts';
+export type { Delivery, DeliveryDetail, DeliveryList, Replayed } from './delivery.ts';
 export type { DevelopmentAccounts, DevelopmentSigned } from './developmentWallet.ts';
 export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';
 export type {
@@ -47,10 +48,6 @@ export type { Done } from './values.ts';
 export type {
   ConsoleWebhook,
   ConsoleWebhookList,
-  Delivery,
-  DeliveryDetail,
-  DeliveryList,
-  Replayed,
   RotatedSecret,
   SentTest,
 } from './webhook.ts';
