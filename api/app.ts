@@ -35,6 +35,7 @@ import type { Completions } from './jobs/completion.ts';
 import type { Disputes } from './jobs/dispute.ts';
 import type { IdentifyRequest } from './jobs/requestIdentity.ts';
 import type { UnmirroredJobs } from './ledger/jobLookup.ts';
+import type { ModelCards } from './models/cards.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
 import type { WorkerDirectory } from './workers/directory.ts';
 
@@ -43,6 +44,7 @@ export interface AppServices {
   logger: Logger;
   catalog: Catalog;
   directory: WorkerDirectory;
+  cards: ModelCards;
   completions: Completions;
   identify: IdentifyRequest;
   keys: KeyAdmission;

@@ -1,6 +1,7 @@
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { webhookKinds } from '../../webhooks/kinds.ts';
-import { ApiError, type ErrorCode, errorBody, errorTable } from '../contracts/errors.ts';
+import { ApiError, errorBody } from '../contracts/errors.ts';
+import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { eventExample } from '../contracts/events.ts';
 import { jobListQuery } from '../contracts/job.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';

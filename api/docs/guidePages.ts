@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ErrorCode, errorTable } from '../contracts/errors.ts';
+import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { type Html, html, type Page, renderGuide, renderInline, renderMarkdown } from './page.ts';
 
 /** GET /docs/errors: where the `docs` link of every error leads, made from the one table. */

@@ -1,5 +1,5 @@
 import { describePriceSteps } from '../../common/priceSteps.ts';
-import type { ErrorCode } from '../contracts/errors.ts';
+import type { ErrorCode } from '../contracts/errorTable.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { examples } from './examples.ts';
 import type { Method } from './openApi.ts';
@@ -61,6 +61,8 @@ export const endpoints: readonly EndpointDescription[] = [
       'Idempotency-Key':
         'Our choice: 1 to 255 visible characters. The same key with the same body within 24 hours ' +
         'is never charged twice: for ten minutes the same answer comes again.',
+      'x-svc-max-credits':
+        'Our choice: the most credits that the request may lock, as `max_credits` in the body.',
     },
     request: 'ChatCompletionRequest',
     response: 'ChatCompletion',
@@ -86,6 +88,7 @@ export const endpoints: readonly EndpointDescription[] = [
       'idempotency_key_in_use',
       'idempotency_key_reused',
       'idempotency_key_mismatch',
+      'price_above_limit',
       'worker_failed',
       'no_workers_available',
       'job_timeout',

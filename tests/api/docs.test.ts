@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
-import { errorTable } from '../../api/contracts/errors.ts';
+import { errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import { html, renderGuide } from '../../api/docs/page.ts';
 import type { Catalog } from '../../api/jobs/catalog.ts';
@@ -48,6 +48,7 @@ beforeAll(async () => {
       medianLatencies: async () => new Map([['costly-70b', 310]]),
       list: () => [costly, unhosted],
     } as unknown as Catalog,
+    cards: new Map(),
     directory: {
       active: (address: string) => (address === costly.address ? [{}, {}] : []),
       startProbeMs: () => undefined,

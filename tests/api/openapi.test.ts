@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import { type AppServices, createApp } from '../../api/app.ts';
-import { apiErrorCodes, type ErrorCode, errorTable } from '../../api/contracts/errors.ts';
+import { apiErrorCodes, type ErrorCode, errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import type { OpenApiDocument, Operation } from '../../api/docs/openApi.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';

@@ -17,8 +17,9 @@ export type {
   DeletedWebhook,
   WebhookRequest,
 } from '../../contracts/account.ts';
-export type { ChatCompletionChunk } from '../../contracts/chatCompletion.ts';
-export type { ErrorBody, ErrorCode } from '../../contracts/errors.ts';
+export type { ChatCompletionChunk } from '../../contracts/completionAnswer.ts';
+export type { ErrorBody } from '../../contracts/errors.ts';
+export type { ErrorCode } from '../../contracts/errorTable.ts';
 export type { DisputeAnswer } from '../../contracts/job.ts';
 export type { AccountHistory, ConsoleAccount } from './account.ts';
 export type { Delivery, DeliveryDetail, DeliveryList, Replayed } from './delivery.ts';
