@@ -13,11 +13,12 @@ export interface GivenOptions {
   readonly salt?: Uint8Array;
   readonly output?: string;
   readonly receipt?: string;
+  readonly card?: string;
 }
 
 /** What the command was given to compare. An option of its own goes before the saved answer. */
 export async function readClient(
-  { output, receipt, request, salt }: GivenOptions,
+  { output, receipt, request, salt, card }: GivenOptions,
   answer: SavedAnswer | undefined,
 ): Promise<ClientEvidence> {
   const saved: ClientEvidence = answer ? evidenceIn(answer) : {};
@@ -37,6 +38,7 @@ export async function readClient(
     ...(receipt !== undefined && { receipt: receipt.trim() }),
     ...(salt && { salt }),
     request: sent,
+    card: card === undefined ? undefined : new TextDecoder().decode(await readBytes(card)),
   };
 }
 

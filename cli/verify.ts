@@ -4,6 +4,7 @@ import { parseJobId } from '../programs/client/jobId.ts';
 import { hexToBytes } from '../programs/client/platform/bytes.ts';
 import { readAnswer, type SavedAnswer } from '../programs/client/verify/answer/readAnswer.ts';
 import { conclusionOf } from '../programs/client/verify/conclusion.ts';
+import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
@@ -56,6 +57,7 @@ export function createVerifyCommand(): Command {
     .option('--salt <hex>', "the request's salt; default: of --response", parseSalt)
     .option('--output <file>', 'the received text, to compare its hash; - reads it from stdin')
     .option('--receipt <receipt>', 'the delivery receipt of the text')
+    .option('--card <file>', "the card of the job's model, to compare with what was pinned")
     .option(
       '--history-max <count>',
       "the maximum of earlier transactions to read, of the worker's authority and the credit account",
@@ -138,7 +140,10 @@ async function gather(named: string, options: Options): Promise<Evidence> {
         }),
       messageOf(JobNotLocatedError),
     );
-    return gatherEvidence({ ...node, job, historyMax });
+    const evidence = await gatherEvidence({ ...node, job, historyMax });
+    return options.card === undefined
+      ? evidence
+      : gatherModel({ connection, evidence, historyMax });
   });
 }
 

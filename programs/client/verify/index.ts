@@ -19,6 +19,7 @@ export type { Statement } from './answer/statement.ts';
 export { type Check, conclude, type Verdict } from './check.ts';
 export { type Conclusion, conclusionOf } from './conclusion.ts';
 export { connectLedger } from './connection/connectLedger.ts';
+export { gatherModel } from './job/cardRules.ts';
 export { type ClientEvidence, evidenceIn } from './job/clientEvidence.ts';
 export type { Evidence } from './job/evidence.ts';
 export { gatherEvidence } from './job/gatherEvidence.ts';

@@ -13,6 +13,8 @@ export interface ClientEvidence {
   readonly request?: SentRequest | undefined;
   /** 32 bytes, from the answer: the request is checked by it. */
   readonly salt?: Uint8Array | undefined;
+  /** The card of the job's model, as JSON. */
+  readonly card?: string | undefined;
   /** What the answer says of its job. */
   readonly answer?: Statement | undefined;
 }
