@@ -210,6 +210,7 @@ GIVEN = {
     "delivery.request": "Your question is not the proven one.",
     "delivery.receipt": "Your receipt does not fit it.",
     "delivery.answer": "Your answer says something else of it.",
+    "model.card": "Your card is not the pinned one.",
 }
 
 
@@ -2798,13 +2799,15 @@ def read_answer(saved):
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc = statement_in(answers)
     models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
+    stated = svc or {}
     return {
         "job_id": job_id,
-        "output": output.encode("utf-8", "surrogatepass"),
-        "answer": {**({"model": models[0]} if models else {}), **svc},
-        "salt": svc.get("request_salt"),
-        "receipt": svc.get("delivery_receipt"),
-        "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in svc else None,
+        "text": output,
+        "has_proof": svc is None or "output_hash" in svc or output != "",
+        "answer": svc and {**svc, **({"model": models[0]} if models else {})},
+        "salt": stated.get("request_salt"),
+        "receipt": stated.get("delivery_receipt"),
+        "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
     }
 
 
