@@ -169,6 +169,12 @@ export const environmentSchema = z.object({
     .describe(
       "folder of <model id>.json, each a model's tokenizer.json, by which its tokens are counted; / in an id is spelled %2F; default: none",
     ),
+  SVC_MODEL_CARDS_DIR: z
+    .string()
+    .optional()
+    .describe(
+      'folder of *.json, the cards of models; each is served once a model on the ledger pins its hash; default: none',
+    ),
   SVC_SHUTDOWN_TIMEOUT_MS: shutdownTimeoutSetting
     .default(20_000)
     .describe(

@@ -24,6 +24,7 @@ import { type Catalog, createCatalog } from './jobs/catalog.ts';
 import { createJobWatch } from './jobs/jobWatch.ts';
 import { createRequestIdentification } from './jobs/requestIdentity.ts';
 import { type LedgerContext, reachLedger, readFaults } from './ledger/context.ts';
+import { readModelCards } from './models/cards.ts';
 import { openJobs } from './openJobs.ts';
 import { openResources, type Resources } from './resources.ts';
 import { assertMigrated, assertRights } from './sql/schema.ts';
@@ -95,6 +96,8 @@ async function openApi(
   const { pool, requestPool, dispatcher, ledger } = resources;
   await assertConfigured(ledger);
   const catalog = await openCatalog(opening, resources);
+  const models = catalog.list();
+  const cards = readModelCards({ folder: config.SVC_MODEL_CARDS_DIR, models, logger });
   const watch = createJobWatch({ ...opening, pool: requestPool });
   await shutdown.open('job watch', watch);
   const { directory, recordFirstToken } = await openWorkers({
@@ -113,7 +116,7 @@ async function openApi(
   const draining = new AbortController();
   const app = createApp({
     ...requestServices({ ...shared, isDraining: () => draining.signal.aborted }),
-    ...{ catalog, directory, publicUrl, ...jobs },
+    ...{ catalog, directory, cards, publicUrl, ...jobs },
     console: console.services,
     keys: createKeyAdmission(requestPool),
     largeBodies,

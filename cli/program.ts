@@ -9,6 +9,7 @@ export type LoadCommand = () => Promise<Command>;
 export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
+  ['model', async () => (await import('./models/model.ts')).createModelCommand()],
   ['send', async () => (await import('./send.ts')).createSendCommand()],
   ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
   ['token-account', async () => (await import('./tokenAccount.ts')).createTokenAccountCommand()],

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
+import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
@@ -21,6 +22,7 @@ interface Options extends Partial<LedgerOptions> {
   readonly wallet?: PublicKey;
   readonly output?: string;
   readonly receipt?: string;
+  readonly card?: string;
   readonly historyMax: number;
   readonly all?: true;
   readonly json?: true;
@@ -44,6 +46,7 @@ export function createVerifyCommand(): Command {
     )
     .option('--output <file>', 'the received text, to compare its hash; - reads it from stdin')
     .option('--receipt <receipt>', 'the delivery receipt of the text')
+    .option('--card <file>', "the card of the job's model, to compare with what was pinned")
     .option(
       '--history-max <count>',
       "the maximum of earlier transactions to read, of the worker's authority and the credit account",
@@ -57,11 +60,13 @@ export function createVerifyCommand(): Command {
 
 async function run(named: string, options: Options): Promise<void> {
   const output = options.output === undefined ? undefined : await readOutput(options.output);
+  const card = options.card === undefined ? undefined : await readCard(options.card);
   const evidence = await gather(named, options);
   const { job, events, checks } = verifyJob(evidence, {
     output,
     // It may come from a file of headers, whose lines end in CR LF.
     receipt: options.receipt?.trim(),
+    card,
   });
   if (events.length === 0 && evidence.account.kind === 'none') {
     throw new CommandError(`The ledger's node knows no job at ${job.address}.`);
@@ -110,7 +115,10 @@ async function gather(named: string, options: Options): Promise<Evidence> {
         }),
       messageOf(JobNotLocatedError),
     );
-    return gatherEvidence({ ...node, job, historyMax });
+    const evidence = await gatherEvidence({ ...node, job, historyMax });
+    return options.card === undefined
+      ? evidence
+      : gatherModel({ connection, evidence, historyMax });
   });
 }
 
@@ -131,6 +139,13 @@ async function readOutput(file: string): Promise<Uint8Array> {
   return asCommandError(
     () => readFile(file),
     ({ message }) => `The text cannot be read: ${message}`,
+  );
+}
+
+function readCard(file: string): Promise<string> {
+  return asCommandError(
+    () => readFile(file, 'utf8'),
+    ({ message }) => `The card cannot be read: ${message}`,
   );
 }
 

@@ -19,6 +19,8 @@ export interface CatalogModel {
   readonly creditsPerRequest: number;
   readonly creditsPer1kTokens: number;
   readonly longCompletionThresholdTokens: number;
+  /** The sha256 of its card; by default none is pinned. */
+  readonly cardHash?: Uint8Array;
 }
 
 const PRICES = {

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
-
+import { modelCardHash } from '../programs/client/modelCard.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
+import builtinCard from './modelCards/builtin.json' with { type: 'json' };
 import { createMint, exists, type Mints, mintTo, type Operator, submit } from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
 
@@ -45,6 +47,8 @@ const STAKE_TOKENS = 1_000n;
 /** For an account that signs in the browser: many transactions, and 1,000 stablecoins. */
 const SIGNER_LAMPORTS = 10 * LAMPORTS_PER_SOL;
 const SIGNER_BASE_UNITS = 100_000n * BASE_UNITS_PER_CREDIT;
+/** What the built-in engine is, which answers for every model. */
+const MODEL_CARDS_FOLDER = fileURLToPath(new URL('modelCards', import.meta.url));
 
 /**
  * The keys of a development ledger, each derived from the authority's. So a second start on the same
@@ -85,7 +89,10 @@ export function deriveSettings(
       SVC_GATEWAY: gateway,
       SVC_CONSOLE_OPERATORS: authority.publicKey.toBase58(),
       SVC_SIGNER_KEY: secretText(keys.signer),
-      ...(isBuiltin && { SVC_ALLOW_BUILTIN_WORKERS: 'true' }),
+      ...(isBuiltin && {
+        SVC_ALLOW_BUILTIN_WORKERS: 'true',
+        SVC_MODEL_CARDS_DIR: MODEL_CARDS_FOLDER,
+      }),
     },
     indexerEnvironment: { SVC_CRANK_KEY: secretText(keys.crank) },
     workerEnvironments: keys.workers.map((worker) => ({
@@ -111,6 +118,8 @@ export async function setUpDevelopmentLedger(
   const keys = deriveKeys(operator.authority);
   const { creditMint, stakeMint, signer, wallet, arbiter, gatewayOperator, stranger } = keys;
   const mints = { credit: creditMint.publicKey, stake: stakeMint.publicKey };
+  // What another engine runs, its owner knows.
+  const card = isBuiltin ? { cardHash: modelCardHash(builtinCard) } : {};
 
   await Promise.all([createMint(operator, creditMint), createMint(operator, stakeMint)]);
   await initializeConfig(operator, { mints, arbiter: arbiter.publicKey });
@@ -119,7 +128,7 @@ export async function setUpDevelopmentLedger(
       gatewayOperator,
       signers: [signer.publicKey],
     }),
-    ...LAUNCH_CATALOG.map((model) => addModel(operator, model)),
+    ...LAUNCH_CATALOG.map((model) => addModel(operator, { ...model, ...card })),
     ...[signer, keys.crank].map(({ publicKey }) => fund(operator, publicKey)),
   ]);
   await Promise.all(

@@ -230,6 +230,9 @@ async function startApi(
     ...(isLocalLedger && { SVC_CONSOLE_RPC_URL: deployment.rpcUrl }),
     ...shared,
     ...deployment.apiEnvironment,
+    ...(environment.SVC_MODEL_CARDS_DIR && {
+      SVC_MODEL_CARDS_DIR: environment.SVC_MODEL_CARDS_DIR,
+    }),
     ...(developmentWallet && { SVC_CONSOLE_DEVELOPMENT_WALLET_URL: developmentWallet.url }),
   });
   const publicUrl = environment.PUBLIC_URL || baseUrl;

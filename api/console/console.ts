@@ -14,6 +14,7 @@ import type { Catalog } from '../jobs/catalog.ts';
 import type { Completions } from '../jobs/completion.ts';
 import type { Disputes } from '../jobs/dispute.ts';
 import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
+import type { ModelCards } from '../models/cards.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { accountRoutes } from './contracts/account.ts';
 import { jobRoutes } from './contracts/job.ts';
@@ -75,6 +76,7 @@ interface SharedServices {
   keys: KeyAdmission;
   catalog: Catalog;
   directory: WorkerDirectory;
+  cards: ModelCards;
   readiness: () => Promise<Readiness>;
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { modelCard } from '../../common/contracts/modelCard.ts';
 import { TIERS } from '../../programs/client/generated/vocabulary.ts';
 import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
-import { time, tokens, unixSeconds } from './values.ts';
+import { sha256Hash, time, tokens, unixSeconds } from './values.ts';
 
 /** A model with its price and its pool of workers. */
 export const modelObject = z.object({
@@ -40,6 +41,18 @@ export const modelObject = z.object({
       .nullable()
       .describe(
         'Our choice: until then the model works; set at least 30 days ahead, null if never.',
+      ),
+    card_hash: sha256Hash
+      .nullable()
+      .describe(
+        "Our choice: the sha256 of the card's canonical JSON, as the ledger pins it; null where it " +
+          'pins none.',
+      ),
+    card: modelCard
+      .nullable()
+      .describe(
+        'Our choice: the card of `card_hash`; null where this service has none. It says what a ' +
+          'worker promises to run, and not what runs.',
       ),
   }),
 });

@@ -1,3 +1,4 @@
+import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { creditsNumber, isoTime, sha256Text, usdcValue } from '../../common/format.ts';
 import type { DisputeOutcome } from '../../programs/client/generated/vocabulary.ts';
 import type { JobRow } from '../sql/jobs.ts';
@@ -12,7 +13,7 @@ function isoTimeOrNull(unixSeconds: bigint | null): string | null {
 
 export function modelView(
   model: ModelRow,
-  observed: { activeWorkers: number; medianLatencyMs: number },
+  observed: { activeWorkers: number; medianLatencyMs: number; card: ModelCard | undefined },
 ): ModelObject {
   return {
     id: model.id,
@@ -30,6 +31,8 @@ export function modelView(
       long_completion_threshold: model.long_completion_threshold_tokens,
       supported_parameters: [...SUPPORTED_PARAMETERS],
       retires_at: isoTimeOrNull(model.retires_at),
+      card_hash: model.card_hash && sha256Text(model.card_hash),
+      card: observed.card ?? null,
     },
   };
 }

@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { ModelCard } from '../../common/contracts/modelCard.ts';
+import { modelCardHash } from '../../programs/client/modelCard.ts';
+import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { EXAMPLE } from '../../webhooks/kinds.ts';
 import type {
   AccountObject,
@@ -13,6 +16,7 @@ import type {
   ChatCompletion,
   ChatCompletionChunk,
 } from '../contracts/completionAnswer.ts';
+import type { ErrorJob } from '../contracts/errors.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
 import type { ModelList, ModelObject } from '../contracts/model.ts';
 import type { CodeSample } from './openApi.ts';
@@ -40,10 +44,24 @@ const evidence: AnswerEvidence = {
   settlement_tx: settlementTx,
   verify_url: `https://api.example.com/verify/${jobId}#wallet=${wallet}`,
 };
+/** The job that an error after a lock names. */
+export const jobOfError: ErrorJob = { job_id: jobId, verify_url: evidence.verify_url };
+
 const completionUsage = {
   ...usage,
   cost: evidence.usdc_value,
   completion_tokens_details: { reasoning_tokens: 0 },
+};
+
+const card: ModelCard = {
+  source: 'https://huggingface.co/Qwen/Qwen3-8B',
+  revision: 'b968826d9c46dd6066d109eabc6255188de91218',
+  weights_digest: workerHash,
+  quantization: 'none',
+  tokenizer_digest: otherHash,
+  chat_template_digest: null,
+  default_sampling: { temperature: 0.6, top_p: 0.95, top_k: 20 },
+  licence: 'Apache-2.0',
 };
 
 const model: ModelObject = {
@@ -62,6 +80,8 @@ const model: ModelObject = {
     long_completion_threshold: 500,
     supported_parameters: [...SUPPORTED_PARAMETERS],
     retires_at: null,
+    card_hash: `sha256:${bytesToHex(modelCardHash(card))}`,
+    card,
   },
 };
 

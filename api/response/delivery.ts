@@ -109,7 +109,7 @@ export interface Delivery {
 }
 
 /** How an answer ended. */
-export interface AnswerResult {
+interface AnswerResult {
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;

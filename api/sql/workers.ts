@@ -15,6 +15,8 @@ export interface ModelRow {
   long_completion_threshold_tokens: number;
   created_at: bigint;
   retires_at: bigint | null;
+  /** The sha256 of its card in hex; null where none is pinned. */
+  card_hash: string | null;
 }
 
 /** What the model charges now. */
@@ -37,7 +39,8 @@ export async function selectModels(database: Database): Promise<ModelRow[]> {
     name: 'select_models',
     text: `
       select address, id, tier, label, originator, context_window_tokens, credits_per_request,
-             credits_per_1k_tokens, long_completion_threshold_tokens, created_at, retires_at
+             credits_per_1k_tokens, long_completion_threshold_tokens, created_at, retires_at,
+             card_hash
       from mirror.models
       order by created_at, id`,
   });

@@ -50,6 +50,7 @@ export type * from './generated/types.ts';
 export * from './generated/vocabulary.ts';
 export * from './instructions.ts';
 export { createJobId, createJobIds, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
+export { modelCardHash } from './modelCard.ts';
 export {
   affordableTokens,
   chargeCredits,
@@ -82,7 +83,9 @@ export { createRpc, type LedgerNode, type Post, type Rpc, type RpcOptions } from
 export * from './sender/index.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';
 export { connectLedger } from './verify/connection/connectLedger.ts';
-export type { ClientEvidence, Evidence } from './verify/job/evidence.ts';
+export { gatherModel } from './verify/job/cardRules.ts';
+export type { ClientEvidence } from './verify/job/clientEvidence.ts';
+export type { Evidence } from './verify/job/evidence.ts';
 export { gatherEvidence } from './verify/job/gatherEvidence.ts';
 export { JobNotLocatedError, locateJob } from './verify/job/locateJob.ts';
 export { type JobSummary, verifyJob } from './verify/job/verifyJob.ts';

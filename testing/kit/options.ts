@@ -25,7 +25,7 @@ export interface EscrowOptions {
 /** The fields of each option that is an object, or a list of them. */
 const FIELDS: Readonly<Record<Exclude<keyof EscrowOptions, 'ledger'>, readonly string[]>> = {
   settings: ['arbiter', ...Object.keys(DEFAULT_SETTINGS)],
-  models: [...Object.keys(STANDARD_MODEL), 'cardHash'],
+  models: [...Object.keys(STANDARD_MODEL), 'card', 'cardHash'],
   wallets: ['credits'],
   workers: ['stakeTokens', 'modelIds'],
 };

@@ -7,6 +7,8 @@ import {
   creditOpen,
   gatewayOpen,
   gatewayVouch,
+  type Json,
+  modelCardHash,
   modelUpsert,
   stakeDeposit,
   workerHost,
@@ -14,8 +16,10 @@ import {
 } from '../../programs/client/index.ts';
 import { addresses, type Cast, type TestWallet, type TestWorker } from './cast.ts';
 
-/** A model and its prices. */
-export type ModelOffer = Omit<Parameters<typeof modelUpsert>[0], 'authority' | 'programId'>;
+/** A model, its prices, and what it pins: its card, or a card's hash. */
+export type ModelOffer = Omit<Parameters<typeof modelUpsert>[0], 'authority' | 'programId'> & {
+  readonly card?: Json;
+};
 
 /** The default model: 8 credits a request, 4 per 1,000 tokens above 500. */
 export const STANDARD_MODEL = {
@@ -72,9 +76,14 @@ const gatewayInstructions = ({
 
 export const modelInstruction = (
   { authority }: Pick<Cast, 'authority'>,
-  changes: Partial<ModelOffer> = {},
+  { card, ...changes }: Partial<ModelOffer> = {},
 ): TransactionInstruction =>
-  modelUpsert({ authority: authority.publicKey, ...STANDARD_MODEL, ...changes });
+  modelUpsert({
+    authority: authority.publicKey,
+    ...STANDARD_MODEL,
+    ...(card !== undefined && { cardHash: modelCardHash(card) }),
+    ...changes,
+  });
 
 /** Binds a spender by nothing but the wallet's credits. */
 export const UNLIMITED = {

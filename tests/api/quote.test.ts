@@ -20,6 +20,7 @@ const standard: ModelRow = {
   long_completion_threshold_tokens: 500,
   created_at: 0n,
   retires_at: null,
+  card_hash: null,
 };
 
 function request(change: Partial<ChatCompletionRequest> = {}): ChatCompletionRequest {

@@ -1,20 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { TIERS } from '../../programs/client/generated/vocabulary.ts';
-import { ACCOUNT_VERSION, modelText } from '../../programs/client/index.ts';
+import { ACCOUNT_VERSION, modelCardHash, modelText } from '../../programs/client/index.ts';
 import type { ModelOffer } from '../../testing/kit/setUp.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { jobIn, readJob } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
-import {
-  addresses,
-  createWorld,
-  hashOf,
-  MODEL,
-  modelInstruction,
-  type World,
-} from './support/world.ts';
+import { addresses, createWorld, MODEL, modelInstruction, type World } from './support/world.ts';
 
 const U32_MAX = 2 ** 32 - 1;
 /** Of a model that is not pinned. */
@@ -79,9 +72,10 @@ describe('model_upsert', () => {
 
   it('pins a model to its card, until it is changed without one', async () => {
     const { chain, authority, model } = world;
-    const cardHash = hashOf('the card');
+    const card = { source: 'https://models.example/8b', revision: '1' };
+    const cardHash = modelCardHash(card);
     const before = await world.read('Model', model);
-    await chain.send([modelInstruction(world, { cardHash })], [authority]);
+    await chain.send([modelInstruction(world, { card })], [authority]);
     expect(chain.lastEvents()).toMatchObject([{ name: 'ModelUpserted', data: { cardHash } }]);
     expect(await world.read('Model', model)).toEqual({ ...before, sequence: 2n, cardHash });
     await chain.send([modelInstruction(world)], [authority]);

@@ -3,6 +3,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { modelCardHash } from '../../programs/client/modelCard.ts';
+import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import BUILTIN_CARD from '../../stack/modelCards/builtin.json' with { type: 'json' };
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { execute } from '../../testing/database/database.ts';
 import { createStory } from '../../testing/story.ts';
@@ -84,6 +87,17 @@ describe('a stack without a data folder', () => {
     // A busy machine may leave a probe unanswered; the next one follows in seconds.
     await until(async () => (await activeWorkers()).every((count) => count === 2));
     expect(await activeWorkers()).toHaveLength(8);
+  });
+
+  it('says by the card of each model that no language model answers', async () => {
+    type Models = { data: { svc: { card: { source: string } | null; card_hash: string } }[] };
+    const { data } = await readFrom<Models>(stack, '/v1/models');
+    const hash = modelCardHash(BUILTIN_CARD);
+    for (const { svc } of data) {
+      expect(svc.card).toEqual(BUILTIN_CARD);
+      expect(svc.card_hash).toBe(`sha256:${bytesToHex(hash)}`);
+    }
+    expect(BUILTIN_CARD.source).toContain('no language model');
   });
 
   it("hides its operator's secrets from programs that run in its database", async () => {

@@ -272,6 +272,7 @@ const rows: Row[] = [
   ['api', 'TLS_CERT', path('none'), '(ENOENT): there is no such file'],
   ['api', 'TLS_CERT', path('file'), 'must be a certificate chain and its key, both as PEM'],
   ['api', 'SVC_TOKENIZERS_DIR', path('none'), 'no tokenizers can be read from'],
+  ['api', 'SVC_MODEL_CARDS_DIR', path('none'), 'no cards can be read from'],
   ['indexer', 'SVC_CRANK_KEY', path('a-folder'), 'this one is a folder'],
   [
     'indexer',

@@ -75,6 +75,7 @@ const ledgerRules = z.object({
       credits_per_1k_tokens: credits,
       long_completion_threshold: tokens,
       retires_at: timeNullable,
+      card_hash: sha256Hash.nullable().describe('Null where no card is pinned.'),
     }),
   ),
 });

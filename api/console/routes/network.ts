@@ -6,6 +6,7 @@ import { ApiError } from '../../contracts/errors.ts';
 import { modelViewer } from '../../http/routes/models.ts';
 import type { Readiness } from '../../http/routes/readiness.ts';
 import type { Catalog } from '../../jobs/catalog.ts';
+import type { ModelCards } from '../../models/cards.ts';
 import { percentileOf } from '../../sql/workerHours.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
 import type {
@@ -38,6 +39,7 @@ interface NetworkServices {
   programId: string;
   catalog: Catalog;
   directory: WorkerDirectory;
+  cards: ModelCards;
   readiness: () => Promise<Readiness>;
   nowSeconds: () => bigint;
 }
@@ -66,7 +68,7 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
       const [day, classes, view] = await Promise.all([
         modelDay(),
         byModel(),
-        modelViewer({ catalog, directory }),
+        modelViewer(services),
       ]);
       const jobs = new Map(day.map((row) => [row.model_id, row.jobs]));
       const data = catalog.list().map((model) => ({

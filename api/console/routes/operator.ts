@@ -108,6 +108,7 @@ async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRu
       credits_per_1k_tokens: model.credits_per_1k_tokens,
       long_completion_threshold: model.long_completion_threshold_tokens,
       retires_at: timeOrNull(model.retires_at),
+      card_hash: model.card_hash && sha256Text(model.card_hash),
     })),
   };
 }

@@ -3,26 +3,30 @@ import { ApiError } from '../../contracts/errors.ts';
 import type { ModelList, ModelObject } from '../../contracts/model.ts';
 import { modelView } from '../../contracts/views.ts';
 import { type Catalog, isRetired } from '../../jobs/catalog.ts';
+import type { ModelCards } from '../../models/cards.ts';
 import type { ModelRow } from '../../sql/workers.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
 
 export interface ModelServices {
   catalog: Catalog;
   directory: WorkerDirectory;
+  cards: ModelCards;
   nowSeconds: () => bigint;
 }
 
-/** @returns what shows a model with what is observed of it */
+/** @returns what shows a model with its card and with what is observed of it */
 export async function modelViewer({
   catalog,
   directory,
-}: Pick<ModelServices, 'catalog' | 'directory'>): Promise<(model: ModelRow) => ModelObject> {
+  cards,
+}: Omit<ModelServices, 'nowSeconds'>): Promise<(model: ModelRow) => ModelObject> {
   const medians = await catalog.medianLatencies();
   return (model) =>
     modelView(model, {
       activeWorkers: directory.active(model.address).length,
       // An active worker has answered a probe: a model is never listed without an observation.
       medianLatencyMs: medians.get(model.id) ?? directory.startProbeMs(model) ?? 0,
+      card: cards.get(model.card_hash ?? ''),
     });
 }
 

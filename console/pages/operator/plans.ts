@@ -1,3 +1,4 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
 import {
   gatewayUpdate,
   modelRetire,
@@ -83,12 +84,16 @@ export function modelPlan(model: Model, authority: string, programId: string): P
         creditsPerRequest: model.credits_per_request,
         creditsPer1kTokens: model.credits_per_1k_tokens,
         longCompletionThresholdTokens: model.long_completion_threshold,
+        ...(model.card_hash && {
+          cardHash: hexToBytes(model.card_hash.replace('sha256:', '')),
+        }),
       }),
     ],
     describe: () => [
       `A completion of up to ${formatCount(model.long_completion_threshold)} tokens costs ${formatCount(model.credits_per_request)} credits.`,
       `A longer one costs ${formatCount(model.credits_per_1k_tokens)} credits per 1,000 tokens.`,
       ...describePriceSteps([model]),
+      model.card_hash ? `Its card is pinned as ${model.card_hash}.` : 'No card is pinned.',
       'This holds for locks from now on. Running jobs keep their price.',
     ],
   };

@@ -76,6 +76,7 @@ const NEW = {
   credits_per_request: '1',
   credits_per_1k_tokens: '1',
   long_completion_threshold: '1000',
+  card_hash: '',
 };
 
 type Fields = { [Key in keyof typeof NEW]: string };
@@ -84,7 +85,7 @@ type Fields = { [Key in keyof typeof NEW]: string };
 function fieldsOf(model: Model | undefined): Fields {
   if (model === undefined) return NEW;
   const names = Object.keys(NEW) as (keyof Fields)[];
-  return Object.fromEntries(names.map((name) => [name, String(model[name])])) as Fields;
+  return Object.fromEntries(names.map((name) => [name, String(model[name] ?? '')])) as Fields;
 }
 
 /** @param fields whole ones */
@@ -96,6 +97,7 @@ function readFields({ tier, ...fields }: Fields): Parameters<typeof modelPlan>[0
     credits_per_request: Number(fields.credits_per_request),
     credits_per_1k_tokens: Number(fields.credits_per_1k_tokens),
     long_completion_threshold: Number(fields.long_completion_threshold),
+    card_hash: fields.card_hash.trim() || null,
   };
 }
 
@@ -103,6 +105,7 @@ const isText = (text: string, max: number) =>
   text.length > 0 && text.length <= max && /^[\x20-\x7e]*$/.test(text);
 const textFault = (text: string, max: number) =>
   text === '' || isText(text, max) ? undefined : `At most ${max} letters of ASCII.`;
+const isHash = (text: string) => /^((sha256:)?[0-9a-f]{64})?$/.test(text.trim());
 const isNumber = (text: string) => /^[1-9]\d{0,8}$/.test(text);
 
 function ModelDialog({
@@ -123,7 +126,8 @@ function ModelDialog({
     setFields({ ...fields, [name]: event.target.value });
   const isWhole =
     TEXTS.every(([name, , max]) => isText(fields[name], max)) &&
-    NUMBERS.every(([name]) => isNumber(fields[name]));
+    NUMBERS.every(([name]) => isNumber(fields[name])) &&
+    isHash(fields.card_hash);
   return (
     <PlanDialog
       title={model ? `Change ${model.id}` : 'Add a model'}
@@ -159,6 +163,14 @@ function ModelDialog({
           onChange={set(name)}
         />
       ))}
+      <TextField
+        label="Hash of its card"
+        hint="As svc model card prints it; empty pins none."
+        isCode
+        value={fields.card_hash}
+        error={isHash(fields.card_hash) ? undefined : '64 digits of hex, or nothing.'}
+        onChange={set('card_hash')}
+      />
     </PlanDialog>
   );
 }

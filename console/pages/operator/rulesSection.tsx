@@ -127,6 +127,15 @@ function Models({ models, onAsk }: Asking & { readonly models: readonly Model[] 
       cell: ({ credits_per_1k_tokens }) => formatCount(credits_per_1k_tokens),
     },
     {
+      title: 'Card',
+      cell: ({ card_hash }) =>
+        card_hash ? (
+          <Address address={card_hash.replace('sha256:', '')} what="hash of the card" />
+        ) : (
+          'not pinned'
+        ),
+    },
+    {
       title: 'Retires',
       cell: ({ retires_at }) => (retires_at ? <Ahead time={retires_at} /> : '–'),
     },

@@ -4,7 +4,7 @@ import type { PublicKey } from '#publicKey';
 import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
 import { accountPosition, decodeArguments, type Value } from '../../codec.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';
-import type { Job, Worker } from '../../generated/types.ts';
+import type { Job, Model, Worker } from '../../generated/types.ts';
 import { publicKeyOf } from '../../keys.ts';
 import { viewOf } from '../../platform/bytes.ts';
 import type { Place } from '../check.ts';
@@ -164,6 +164,14 @@ export interface WorkerEvidence {
   readonly account: Worker | undefined;
 }
 
+/** How the ledger recorded a job's model. */
+export interface ModelEvidence {
+  /** Its last changes, in any order. */
+  readonly records: readonly PlacedEvent<'ModelUpserted' | 'ModelRetired'>[];
+  /** What the Model account says now. */
+  readonly account: Pick<Model, 'sequence' | 'cardHash'>;
+}
+
 /** Everything that was asked of the ledger about one job. Nothing in it has been judged yet. */
 export interface Evidence {
   readonly addresses: Addresses;
@@ -177,16 +185,10 @@ export interface Evidence {
   /** Events of the wallet's credit account: the job's own, and those that came right before. */
   readonly creditEvents: readonly PlacedEvent[];
   readonly worker: WorkerEvidence;
+  /** Only `gatherModel` asks for it. */
+  readonly model?: ModelEvidence;
   /** The ledger's Clock when this was gathered, in Unix seconds. */
   readonly now: bigint;
-}
-
-/** What the client received, to be compared with the ledger. */
-export interface ClientEvidence {
-  /** The answer's bytes as they were received. */
-  readonly output?: Uint8Array | undefined;
-  /** As it came in `x-svc-delivery-receipt`. */
-  readonly receipt?: string | undefined;
 }
 
 export function placeEvents(transaction: LedgerTransaction): PlacedEvent[] {
@@ -215,7 +217,10 @@ export function workersInForce(
 }
 
 /** @returns false in one slot, too, where the node does not say its order */
-function isBefore(one: Pick<LedgerTransaction, 'slot' | 'index'>, other: typeof one): boolean {
+export function isBefore(
+  one: Pick<LedgerTransaction, 'slot' | 'index'>,
+  other: typeof one,
+): boolean {
   if (one.slot !== other.slot) return one.slot < other.slot;
   return one.index !== undefined && other.index !== undefined && one.index < other.index;
 }
