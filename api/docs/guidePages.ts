@@ -15,6 +15,8 @@ export function errorsPage(): Page {
 
 Every error has the body \`{"error": {"code", "message", "type", "param", "docs", "details"}}\`. All 5xx are safe to retry: a 503 after \`Retry-After\` seconds, the others with growing pauses. A 4xx is not resolved by repeating the same request; 429 and \`idempotency_key_in_use\` say how long to wait.
 
+An error after a lock has \`svc\` beside \`error\`: \`job_id\`, and \`verify_url\` where a browser checks that the credits are back.
+
 ${codes.map(describeError).join('\n\n')}
 `,
   };
