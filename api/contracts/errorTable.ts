@@ -243,7 +243,7 @@ export const errorTable = {
   fresh_sign_in_required: {
     status: 403,
     type: 'permission_error',
-    meaning: 'Keys and secrets are shown within 15 minutes of a sign-in only.',
+    meaning: 'Keys, secrets and webhook endpoints take a sign-in less than 15 minutes old.',
     isOfConsole: true,
   },
   origin_refused: {
