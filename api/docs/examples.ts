@@ -16,6 +16,7 @@ import type {
   ChatCompletion,
   ChatCompletionChunk,
 } from '../contracts/completionAnswer.ts';
+import type { ErrorJob } from '../contracts/errors.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
 import type { ModelList, ModelObject } from '../contracts/model.ts';
 import type { CodeSample } from './openApi.ts';
@@ -43,6 +44,9 @@ const evidence: AnswerEvidence = {
   settlement_tx: settlementTx,
   verify_url: `https://api.example.com/verify/${jobId}#wallet=${wallet}`,
 };
+/** The job that an error after a lock names. */
+export const jobOfError: ErrorJob = { job_id: jobId, verify_url: evidence.verify_url };
+
 const completionUsage = {
   ...usage,
   cost: evidence.usdc_value,

@@ -53,6 +53,7 @@ def parse_arguments(arguments):
     add("--salt", help="the answer's request_salt, where no --response has it")
     add("--output", help="the received text, to compare its hash")
     add("--receipt", help="the delivery receipt of the text")
+    add("--card", help="the card of the job's model, to compare with what was pinned")
     add("--history-max", type=int, default=HISTORY_MAX, help="how far back the node is asked")
     add("--json", action="store_true", help="print JSON, with all checks")
     add("--all", action="store_true", help="show the checks that do not apply, too")
@@ -80,6 +81,7 @@ def verify_named(options):
         salt=options.salt,
         output=read(options.output),
         receipt=options.receipt,
+        card=read(options.card),
         wallet=options.wallet,
         program=options.program,
         history_max=options.history_max,
@@ -102,6 +104,7 @@ def verify(
     salt=None,
     output=None,
     receipt=None,
+    card=None,
     wallet=None,
     program=PROGRAM,
     history_max=1000,
@@ -109,22 +112,42 @@ def verify(
     """Judges a job by a node's answers, and what its client received by the job.
 
     job is an id, an address or a signature, and address one that is a job's without doubt.
-    response, request and output are bytes; salt and receipt are texts as the answer has them.
+    response, request, output and card are bytes; salt and receipt are texts as the answer has them.
     What is given beside a response takes the place of the response's own.
     """
-    client = {"output": output, "receipt": receipt, "request": request, "salt": salt, "answer": None}
+    client = {"output": output, "receipt": receipt and receipt.strip(), "salt": salt, "answer": None}
+    client["card"] = card
+    client["request"] = None if request is None else read_request(request)
     if response is not None:
-        answer = read_answer(response)
-        client["answer"] = answer
-        for field in ("output", "receipt", "salt"):
+        read = read_answer(response)
+        client["answer"] = read["answer"]
+        # One without a text has none that was proven.
+        text = encode_text(read["text"]) if read["has_proof"] else None
+        for field, value in (("output", text), ("receipt", read["receipt"]), ("salt", read["salt"])):
             if client[field] is None:
-                client[field] = answer[field]
-        job = job or answer["job_id"]
-        wallet = wallet or answer["wallet"]
+                client[field] = value
+        if job and parse_job_id(job) and job != read["job_id"]:
+            raise VerifyError(f"The saved answer is of {read['job_id']}, and you named {job}.")
+        job, wallet = job or read["job_id"], wallet or read["wallet"]
+    if client["salt"] is not None:
+        client["salt"] = salt_bytes(client["salt"])
     addresses = Addresses(program)
     address = address or locate(node, addresses, job, wallet)
     evidence = gather(node, addresses, address, history_max)
+    if card is not None:
+        evidence["model"] = gather_model(node, evidence, history_max)
     return judge(evidence, client)
+
+
+def encode_text(value):
+    """UTF-8, in which half of a character is replaced."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", value).encode()
+
+
+def salt_bytes(salt):
+    if not re.fullmatch("[0-9a-f]{64}", salt):
+        raise VerifyError("A salt has 64 hex digits.")
+    return bytes.fromhex(salt)
 
 
 def judge(evidence, client):
@@ -133,8 +156,10 @@ def judge(evidence, client):
     if not record.events and record.account[0] == "none":
         raise VerifyError(f"The ledger's node knows no job at {record.job}.")
     checks = [check(record) for check in RULES]
+    result, conclusion, _ = conclusion_of(checks)
     return {
-        "result": conclude(checks),
+        "result": result,
+        "conclusion": conclusion,
         "program": record.addresses.program,
         "as_of": {"slot": evidence["slot"], "unix_time": evidence["now"]},
         "job": summarize(record),
@@ -172,10 +197,31 @@ def summarize(record):
 
 
 CONCLUSIONS = {
-    "holds": "Everything that applies holds.",
-    "fails": "The ledger contradicts what should hold.",
-    "not_checkable": "There is no contradiction, but evidence is missing: this proves nothing.",
+    "holds": ("The job holds.", "Everything that applies holds."),
+    "fails": ("The job fails.", "The ledger contradicts what should hold."),
+    "not_checkable": (
+        "Not everything could be checked.",
+        "There is no contradiction, but evidence is missing: this proves nothing.",
+    ),
 }
+GIVEN = {
+    "delivery.output": "Your text is not the proven one.",
+    "delivery.request": "Your question is not the proven one.",
+    "delivery.receipt": "Your receipt does not fit it.",
+    "delivery.answer": "Your answer says something else of it.",
+}
+
+
+def conclusion_of(checks):
+    """The result for people, and it in words: a text that differs fails no job."""
+    of_job = conclude([check for check in checks if check["name"] not in GIVEN])
+    differing = [one for one in checks if one["name"] in GIVEN and one["verdict"] == "fails"]
+    if of_job == "fails" or not differing:
+        result = conclude(checks)
+        return result, *CONCLUSIONS[result]
+    title = " ".join([CONCLUSIONS[of_job][0], *(GIVEN[one["name"]] for one in differing)])
+    kept = "The node shows nothing that contradicts a rule." if of_job == "holds" else CONCLUSIONS[of_job][1]
+    return "differs", title, " ".join([kept, *(one["detail"] for one in differing)])
 
 
 def render(report, show_all=False):
@@ -187,12 +233,8 @@ def render(report, show_all=False):
     for check in checks:
         if show_all or check["verdict"] != "not_applicable":
             lines.append(f"{check['verdict']:<14}  {check['name']:<27}  {check['detail']}")
-    failed = [check["name"] for check in checks if check["verdict"] == "fails"]
-    if failed and all(name.startswith("delivery.") for name in failed):
-        lines.append("The job holds. What you gave is not what the ledger records: " + ", ".join(failed))
-    else:
-        lines.append(CONCLUSIONS[report["result"]])
-    return "\n".join(lines)
+    _, title, sentence = conclusion_of(checks)
+    return "\n".join([*lines, f"{title} {sentence}"])
 
 
 def render_json(report):
@@ -283,6 +325,18 @@ def history_rule(name):
         return check
 
     return register
+
+
+def unless_given(field, check):
+    """For a rule about what the client may give: not applicable without it, whatever happened."""
+
+    def check_given(record):
+        found = check(record)
+        if record.client.get(field) is not None:
+            return found
+        return checked(found["name"], not_applicable(f"No {field} was given."), [])
+
+    return check_given
 
 
 def checked(name, finding, transactions):
@@ -414,6 +468,45 @@ def lock_balances(record, lock):
     return judge_balances(record, lock, -lock["locked_credits"], lock["locked_credits"], lock)
 
 
+@rule("model.card", "JobLocked")
+def model_card(record, lock):
+    model = record.model
+    try:
+        card = parse_json((record.client["card"] or b"").decode("utf-8", "replace"))
+        given = sha256(canonical_json(card).encode())
+    except (ValueError, RecursionError) as error:
+        return fails(f"The card has no canonical form. {error}")
+    hashes = card_hashes_in_force(model, lock.transaction) if model else []
+    if not hashes:
+        return not_checkable("The node does not show what the model pinned when the job was locked.")
+    if not any(map(any, hashes)):
+        return not_applicable("The model pinned no card when the job was locked.")
+    if given in hashes:
+        return holds(f"{lock['model_id']} promised sha256:{given.hex()}; what ran is not shown.")
+    pinned = " or ".join(one.hex() for one in hashes)
+    return fails(f"The card's hash is sha256:{given.hex()}, and the pinned one sha256:{pinned}.")
+
+
+RULES[-1] = unless_given("card", RULES[-1])
+
+
+def card_hashes_in_force(model, at):
+    """What the model may have pinned at a transaction; nothing where a change is missing."""
+    account, by_sequence = model["account"], {one["model_sequence"]: one for one in model["records"]}
+    hashes = []
+    for sequence in range(account["sequence"], 0, -1):
+        change = by_sequence.get(sequence)
+        if change is None:
+            # Never changed: the account itself says what it began with.
+            return [account["card_hash"]] if account["sequence"] == 1 else []
+        if change.name == "ModelRetired" or is_before(at, change.transaction):
+            continue
+        hashes.append(change["card_hash"])
+        if is_before(change.transaction, at):
+            break
+    return hashes
+
+
 @rule("work.attempts", "JobAcknowledged")
 def work_attempts(record, _last):
     attempts = [event["attempt"] for event in record.named("JobAcknowledged")]
@@ -491,31 +584,28 @@ def when_given(field, name, *needs):
 
         def check(record):
             found = of_events(record)
-            if record.client.get(field) is None:
-                return checked(name, not_applicable(f"No {field} was given."), [])
-            if found["verdict"] == "not_applicable":
-                return {**found, "verdict": "not_checkable"}
-            return found
+            is_missing = found["verdict"] == "not_applicable"
+            return {**found, "verdict": "not_checkable"} if is_missing else found
 
-        RULES[-1] = check
-        return check
+        RULES[-1] = unless_given(field, check)
+        return RULES[-1]
 
     return register
 
 
 @when_given("output", "delivery.output", "JobProven")
 def delivery_output(record, proven):
-    text, due = record.client["output"], proven["output_hash"]
-    if text is not None and sha256(text) != due:
-        return fails(difference_of(text, due))
-    return holds("The text has the proven sha256.")
+    text, due = record.client["output"] or b"", proven["output_hash"]
+    if sha256(text) == due:
+        return holds(f"The {len(text)} bytes of text have the proven sha256.")
 
+    def is_proven(texts):
+        return sha256(encode_text(texts[0])) == due
 
-def difference_of(text, due):
-    """What makes the text another one than the proven."""
-    if text[-1:] == b"\n" and sha256(text[:-1]) == due:
-        return "The text matches only without its last newline, which the answer does not have."
-    return f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}."
+    difference = difference_of([text.decode("utf-8", "replace")], is_proven)
+    if difference:
+        return fails(f"The text differs from the proven one only in this: {difference}.")
+    return fails(f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}.")
 
 
 @when_given("receipt", "delivery.receipt", "JobSettled")
@@ -538,6 +628,95 @@ def delivery_receipt(record, settled):
     if text is not None and is_for(sha256(text)):
         return fails(f"{signer} signed that the given text was delivered, and not the proven one.")
     return fails(f"{signer} did not sign that the proven text was delivered for this job.")
+
+
+@when_given("request", "delivery.request", "JobLocked", "JobProven")
+def delivery_request(record, lock, proven):
+    request, salt = record.client["request"], record.client["salt"]
+    if request is None or salt is None:
+        return not_checkable("Without the salt, the answer's svc.request_salt, nothing compares it.")
+    limit, due = lock["token_limit"], proven["request_commitment"]
+
+    def commitment_to(given):
+        return request_commitment(salt, {**given, "token_limit": limit})
+
+    def is_proven(texts):
+        messages = [{**one, "content": text} for one, text in zip(request["messages"], texts)]
+        try:
+            return commitment_to({**request, "messages": messages}) == due
+        except ValueError:
+            return False
+
+    if commitment_to(request) == due:
+        return holds(f"Salt and request, with at most {limit} tokens, give the proven commitment.")
+    if request["model"] != lock["model_id"]:
+        return fails(f"The request names another model, and the job is for {lock['model_id']}.")
+    difference = difference_of([one["content"] for one in request["messages"]], is_proven)
+    if difference:
+        return fails(f"The messages differ from the proven ones only in this: {difference}.")
+    return fails(f"the commitment is {commitment_to(request).hex()}, not {due.hex()}.")
+
+
+@when_given("answer", "delivery.answer", "JobLocked")
+def delivery_answer(record, lock):
+    stated = record.client["answer"] or {}
+    proven = (record.named("JobProven") or [None])[-1]
+    settled = (record.named("JobSettled") or [None])[-1]
+    is_free = status_of(record.events) in ("failed", "refunded")
+    if stated.get("credits_charged", 0) > 0 and not is_free and not (proven and settled):
+        return not_checkable("The node does not show the settlement yet.")
+    recorded = {
+        "job_id": format_job_id(lock["job_id"]),
+        "model": lock["model_id"],
+        "escrow_tx": lock.transaction.signature,
+        "worker": proven["worker"] if proven else "of no proof",
+        "attempt": proven["attempt"] if proven else 0,
+        "output_hash": f"sha256:{proven['output_hash'].hex()}" if proven else "of no proof",
+        "credits_charged": settled["charged_credits"] if settled else 0,
+        "settlement_tx": settled.transaction.signature if settled else "of no settlement",
+    }
+    pairs = {field: (stated[field], value) for field, value in recorded.items() if field in stated}
+    return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
+
+
+def changes():
+    """Ways in which programs change a text that they keep: what differs, and the text before."""
+    yield "a byte order mark", lambda text: text[1:] if text[:1] == "\ufeff" else text
+    yield "line ends, CR LF for LF", lambda text: text.replace("\r\n", "\n")
+    yield "line ends, LF for CR LF", lambda text: re.sub("\r?\n", "\r\n", text)
+    for form in ("NFC", "NFD"):
+        yield f"the Unicode normal form, which was {form}", normalizer(form)
+    yield "a newline at the end", lambda text: re.sub("\r?\n\\Z", "", text)
+    yield "white space at the end", lambda text: text.rstrip(SPACES)
+    yield "white space at the start", lambda text: text.lstrip(SPACES)
+    for space in ("\n", " ", "\n\n", "\r\n"):
+        yield "white space that is missing at the end", appender(space)
+
+
+def normalizer(form):
+    return lambda text: unicodedata.normalize(form, text)
+
+
+def appender(space):
+    return lambda text: text + space
+
+
+def difference_of(texts, is_proven):
+    """How texts differ from the proven ones, where one or two such changes are all."""
+    known = list(changes())
+    tried = [([], texts)]
+    for _round in range(2):
+        following = []
+        for names, before in tried:
+            for name, undo in known:
+                undone = [undo(text) for text in before]
+                if undone == before:
+                    continue
+                if is_proven(undone):
+                    return ", and ".join([*names, name])
+                following.append(([*names, name], undone))
+        tried = following
+    return None
 
 
 @rule("settlement.signer", "JobSettled")
@@ -1126,6 +1305,7 @@ class Record:
         self.account, self.now = evidence["account"], evidence["now"]
         self.transactions, self.unread = evidence["transactions"], evidence["unread"]
         self.credit_events, self.worker = evidence["credit_events"], evidence["worker"]
+        self.model = evidence.get("model")
         self.events = job_events(self.transactions, self.job)
         self.steps = steps_of(self.events)
         self.is_complete = is_complete(self.events, self.account)
@@ -1448,7 +1628,7 @@ def gather_worker_records(node, addresses, job, events, history_max):
     if not proofs:
         return nothing
     worker, first = proofs[0]["worker"], proofs[0].transaction.slot
-    account = read_worker_account(node, addresses, worker)
+    account = read_program_account(node, addresses, "Worker", worker)
     if account is None:
         return nothing
     records, has_gaps, signed = [], False, 0
@@ -1470,6 +1650,35 @@ def gather_worker_records(node, addresses, job, events, history_max):
         if any(one.transaction.slot < first for one in records) or signed == history_max:
             break
     return {"records": records, "has_gaps": has_gaps, "account": account}
+
+
+def gather_model(node, evidence, history_max=HISTORY_MAX):
+    """The account of the job's model, and its changes from now back to the last before the lock.
+
+    They are read from the transactions of the program's authority, which alone can make them.
+    """
+    addresses = evidence["addresses"]
+    events = job_events(evidence["transactions"], evidence["job"])
+    lock = next((event for event in events if event.name == "JobLocked"), None)
+    account = lock and read_program_account(node, addresses, "Model", lock["model"])
+    config = account and read_program_account(node, addresses, "Config", addresses.find(b"config"))
+    if not config:
+        return None
+    model, signed = {"account": account, "records": []}, 0
+    if card_hashes_in_force(model, lock.transaction):
+        return model
+    for transaction, _ in read_history(node, addresses, config["authority"]):
+        if transaction is None:
+            continue
+        model["records"] += [
+            event
+            for event in transaction.events
+            if event.name in ("ModelUpserted", "ModelRetired") and event["model"] == lock["model"]
+        ]
+        signed += config["authority"] in transaction.signers
+        if card_hashes_in_force(model, lock.transaction) or signed == history_max:
+            break
+    return model
 
 
 def read_history(node, addresses, address, before=None, slot_max=None):
@@ -1550,11 +1759,11 @@ def judge_job_account(account, addresses):
         return ("unreadable", str(error))
 
 
-def read_worker_account(node, addresses, worker):
-    account, _ = read_account(node, worker)
+def read_program_account(node, addresses, name, address):
+    account, _ = read_account(node, address)
     if account is None or account["owner"] != addresses.program:
         return None
-    return decode_account("Worker", account["data"])
+    return decode_account(name, account["data"])
 
 
 class NodeRefusal(VerifyError):
@@ -2131,6 +2340,17 @@ Worker version:u8 bump:u8 sequence:u64 authority:pubkey proof_key:pubkey payout:
   claimable_base_units:u64 jobs_settled:u64 registered_at:i64 endpoint_len:u8 endpoint:bytes128
   models_len:u8 models:keys16 unstake_cooldown_seconds:u32 previous_proof_key:pubkey
   proof_key_changed_at:i64 reserved:bytes20
+Config version:u8 bump:u8 sequence:u64 authority:pubkey pending_authority:pubkey arbiter:pubkey
+  credit_mint:pubkey stake_mint:pubkey vault:pubkey treasury_vault:pubkey stake_vault:pubkey
+  vault_authority_bump:u8 stake_decimals:u8 treasury_share_basis_points:u16 job_timeout_seconds:u32
+  dispute_window_seconds:u32 arbitration_window_seconds:u32 unstake_cooldown_seconds:u32
+  open_disputes_max:u8 deposits_paused:bool locks_paused:bool minimum_stake_tokens:u64
+  slash_tokens:u32 job_credits_max:u64 credit_account_credits_max:u64 treasury_floor_credits:u64
+  earlier_floor_credits:u64 earlier_floor_ends_at:i64 reserved:bytes40
+Model version:u8 bump:u8 sequence:u64 id_len:u8 id:bytes64 tier:Tier label_len:u8 label:bytes16
+  originator_len:u8 originator:bytes32 context_window_tokens:u32 credits_per_request:u32
+  credits_per_1k_tokens:u32 long_completion_threshold_tokens:u32 created_at:i64 retires_at:i64
+  card_hash:bytes32 reserved:bytes32
 job_prove output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32 request_commitment:bytes32
   signature:bytes64
 job_settle delivered_hash:bytes32 counted_tokens:u32
@@ -2149,7 +2369,8 @@ WorkerStatus active suspended deregistered
 """
 LAYOUTS = dict(row.split(None, 1) for row in re.split(r"\n(?! )", TABLE.strip()))
 WORDS = {name: row.split() for name, row in LAYOUTS.items() if ":" not in row}
-NO_EVENTS = ("Job", "Worker", "job_prove", "job_settle", "job_complete", "dispute_resolve", *WORDS)
+ACCOUNTS = ("Job", "Worker", "Config", "Model")
+NO_EVENTS = (*ACCOUNTS, *CALL_JOB_AT, *WORDS)
 
 
 def layout_of(name):
@@ -2492,7 +2713,12 @@ def text_of(content):
     if not isinstance(content, list):
         return content if isinstance(content, str) else None
     kinds = [("refusal" if field_of(part, "type") == "refusal" else "text", part) for part in content]
-    return "".join(str(field_of(part, kind) or "") for kind, part in kinds)
+    return joined(str(field_of(part, kind) or "") for kind, part in kinds)
+
+
+def joined(texts):
+    """Halves of a character in two texts become one, as in ECMAScript."""
+    return "".join(texts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def stop_of(stop):
@@ -2533,6 +2759,8 @@ def field_of(value, field):
 # ---- A saved answer
 
 SAVED_BYTES_MAX = 64 * 1024 * 1024
+# What ECMAScript takes for white space.
+SPACES = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 CUT = "It ends before the answer does, so the text is not whole."
 
 
@@ -2559,10 +2787,11 @@ def read_answer(saved):
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc = statement_in(answers)
+    models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
     return {
         "job_id": job_id,
         "output": output.encode("utf-8", "surrogatepass"),
-        "svc": svc,
+        "answer": {**({"model": models[0]} if models else {}), **svc},
         "salt": svc.get("request_salt"),
         "receipt": svc.get("delivery_receipt"),
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in svc else None,
@@ -2584,10 +2813,10 @@ def decode_saved(saved):
 
 def body_of(saved):
     """What follows the headers, of which there are several behind a proxy, or an early status."""
-    body = saved.lstrip()
+    body = saved.lstrip(SPACES)
     while re.match(r"HTTP/[\d.]+ \d{3}", body, re.ASCII):
         end = re.search(r"\r?\n\r?\n", body)
-        body = body[end.end() :].lstrip() if end else ""
+        body = body[end.end() :].lstrip(SPACES) if end else ""
     return body
 
 
@@ -2690,7 +2919,7 @@ def join_parts(answers):
     for name in ("content", "reasoning_content"):
         if not all(isinstance(field_of(part, name), (str, type(None))) for part in parts):
             raise VerifyError(f"Its {name} is no text.")
-    return "".join(field_of(part, "content") or "" for part in parts)
+    return joined(field_of(part, "content") or "" for part in parts)
 
 
 def is_count(value):
@@ -2722,11 +2951,9 @@ STATEMENT = {
 def statement_in(answers):
     """What the last part with `svc` says: it comes with the finish reason."""
     found = [answer["svc"] for answer in answers if isinstance(answer.get("svc"), dict)]
-    given = {
-        field: found[-1][field]
-        for field in (STATEMENT if found else ())
-        if found[-1].get(field) is not None
-    }
+    if not found:
+        return None
+    given = {field: found[-1][field] for field in STATEMENT if found[-1].get(field) is not None}
     for field, value in given.items():
         if not STATEMENT[field](value):
             raise VerifyError(f"Its svc.{field} has another form.")
@@ -2779,6 +3006,7 @@ def run_job(case, vectors):
         response=bytes_of("answer"),
         request=bytes_of("request"),
         output=bytes_of("output"),
+        card=bytes_of("card"),
         salt=case.get("salt"),
         receipt=case.get("receipt"),
         program=vectors["program_id"],
@@ -2788,7 +3016,7 @@ def run_job(case, vectors):
         return [check["name"] for check in report["checks"] if check["verdict"] == verdict]
 
     return {
-        "result": report["result"],
+        "result": conclude(report["checks"]),
         "failing": named("fails"),
         "not_checkable": named("not_checkable"),
     }
@@ -2801,6 +3029,23 @@ def run_canonical_json(case, _vectors):
 def run_commitment(case, _vectors):
     salt, request = bytes.fromhex(case["input"]["salt"]), parse_json(case["input"]["request"])
     return {"commitment": request_commitment(salt, request).hex()}
+
+
+def run_request(case, _vectors):
+    given = case["input"]
+    request = {**read_request(given["request"]), "token_limit": given["token_limit"]}
+    return {"commitment": request_commitment(bytes.fromhex(given["salt"]), request).hex()}
+
+
+def run_answer(case, _vectors):
+    answer = read_answer(case["input"]["saved"])
+    return {
+        "job_id": answer["job_id"],
+        "wallet": answer["wallet"],
+        "text": answer["text"],
+        "request_salt": answer["salt"],
+        "delivery_receipt": answer["receipt"],
+    }
 
 
 def run_job_id(case, vectors):
@@ -2861,6 +3106,8 @@ KINDS = {
     "job": run_job,
     "canonical_json": run_canonical_json,
     "commitment": run_commitment,
+    "request": run_request,
+    "answer": run_answer,
     "job_id": run_job_id,
     "proof_message": run_proof_message,
     "receipt_message": run_receipt_message,

@@ -70,6 +70,17 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('shows the job of an error after a lock, and of no other', () => {
+    const { post } = document.paths['/v1/chat/completions'] ?? {};
+    const example = (status: string, code: string): unknown =>
+      post?.responses[status]?.content?.['application/json']?.examples?.[code]?.value;
+    expect(example('504', 'job_timeout')).toMatchObject({
+      error: { code: 'job_timeout' },
+      svc: { job_id: expect.stringMatching(/^job_/), verify_url: expect.any(String) },
+    });
+    expect(Object.keys(example('422', 'price_above_limit') ?? {})).toEqual(['error']);
+  });
+
   it("states the limits of an integer and of a webhook's url", () => {
     const { ChatCompletionRequest, WebhookRequest } = document.components.schemas;
     expect(ChatCompletionRequest?.properties?.seed?.anyOf).toContainEqual({

@@ -2,7 +2,7 @@ import { IDL, wordsOf } from '../../programs/client/codec.ts';
 import type { Field, FieldType } from '../../programs/client/interface.ts';
 
 /** The kinds of account that a verification reads. */
-export const ACCOUNTS = ['Job', 'Worker'];
+export const ACCOUNTS = ['Job', 'Worker', 'Config', 'Model'];
 /** The instructions whose arguments it reads. */
 export const INSTRUCTIONS = ['job_prove', 'job_settle', 'job_complete', 'dispute_resolve'];
 /** The enumerations that these have. */

@@ -2,8 +2,9 @@ import { tryDecodeBase58 } from '../../keys.ts';
 import { fieldOf, isObject, shown } from './answerParts.ts';
 import { SavedFileError } from './savedFile.ts';
 
-/** What an answer says of its job, by the names of its `svc`. A field that is null is left out. */
+/** What an answer says of its job: its model, and `svc` by its names. A field that is null is left out. */
 export interface Statement {
+  readonly model?: string;
   readonly job_id?: string;
   readonly worker?: string;
   readonly attempt?: number;
@@ -29,7 +30,7 @@ const isLike = (form: RegExp) => (value: unknown) => typeof value === 'string' &
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
-const FORMS: Readonly<Record<keyof Statement, (value: unknown) => boolean>> = {
+const FORMS: Readonly<Record<Exclude<keyof Statement, 'model'>, (value: unknown) => boolean>> = {
   job_id: isLike(/^job_[0-9a-f]{32}$/),
   worker: isLike(ADDRESS),
   attempt: isCount,
