@@ -28,6 +28,7 @@ export type {
   ConsoleModelList,
   ConsoleWorker,
   ConsoleWorkerList,
+  ModelDetail,
   NetworkNumbers,
   StatusAnswer,
   WorkerDetail,
