@@ -26,10 +26,11 @@ import { renderError } from './http/middleware/renderError.ts';
 import { parseJsonBody } from './http/middleware/requestBody.ts';
 import { routeNotFound } from './http/middleware/routeNotFound.ts';
 import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './http/routes/account.ts';
+import { serveDocs } from './http/routes/docs.ts';
 import { getJob, getJobs, postChatCompletion, postDispute } from './http/routes/jobs.ts';
 import { getModel, listModels } from './http/routes/models.ts';
 import type { Readiness } from './http/routes/readiness.ts';
-import { getHealth, getReadiness, serveDocs } from './http/routes/service.ts';
+import { getHealth, getReadiness } from './http/routes/service.ts';
 import type { Catalog } from './jobs/catalog.ts';
 import type { Completions } from './jobs/completion.ts';
 import type { Disputes } from './jobs/dispute.ts';
@@ -113,10 +114,10 @@ export function createApp(services: AppServices): Express {
   app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
-  serveDocs(app, { ...services, publicUrl });
+  const frame = serveDocs(app, services);
   if (services.console) serveConsole(app, services.console, services);
 
-  app.use(routeNotFound(app, publicUrl));
+  app.use(routeNotFound(app, { publicUrl, frame }));
   app.use(renderError({ logger, publicUrl }));
   return app;
 }

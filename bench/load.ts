@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
+import { machineClockMs } from './machineClock.ts';
 
 /** The percentile: the smallest value that this share of the values does not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
@@ -12,6 +13,10 @@ export interface Sample {
   durationMs: number;
   /** The time until the first byte of its body. */
   firstByteMs: number;
+  /** What was asked: no two requests are equal, as with real users. */
+  prompt: string;
+  /** When its body was whole, by the machine's clock; a stream's with its `[DONE]`. */
+  wholeAtMs: number;
   /** Whether the answer came with status 200. */
   isAnswered: boolean;
   /** The status and the error code of a failed request. */
@@ -63,6 +68,7 @@ export async function putUnderLoad(
 }
 
 async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
+  const prompt = `Say something (${randomUUID()}).`;
   const startMs = performance.now();
   const { statusCode, headers, body } = await request(`${target.url}/chat/completions`, {
     method: 'POST',
@@ -74,23 +80,29 @@ async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): 
     body: JSON.stringify({
       model: target.model,
       stream,
-      // No two requests are equal, as with real users.
-      messages: [{ role: 'user', content: `Say something (${randomUUID()}).` }],
+      messages: [{ role: 'user', content: prompt }],
     }),
   });
   let text = '';
   let durationMs = 0;
   let firstByteMs = 0;
+  let wholeAtMs = 0;
   for await (const chunk of body) {
     firstByteMs ||= performance.now() - startMs;
     text += chunk;
     // A stream's trailers wait for the ledger; its reader does not.
-    if (text.includes('data: [DONE]')) durationMs ||= performance.now() - startMs;
+    if (text.includes('data: [DONE]')) {
+      durationMs ||= performance.now() - startMs;
+      wholeAtMs ||= machineClockMs();
+    }
   }
   durationMs ||= performance.now() - startMs;
+  wholeAtMs ||= machineClockMs();
   return {
     durationMs,
     firstByteMs,
+    prompt,
+    wholeAtMs,
     isAnswered: statusCode === 200,
     error: statusCode === 200 ? undefined : `${statusCode} ${codeOf(text)}`,
     stages: parseServerTiming(String(headers['server-timing'] ?? '')),

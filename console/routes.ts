@@ -151,6 +151,15 @@ export const APP_PAGES = {
     menu: { group: 'Wallet', letter: 's' },
     reads: ['/key', '/threshold', '/webhooks', '/sessions', '/models'],
   },
+  '/console/settings/events': {
+    module: 'pages/settings/eventsPage.tsx',
+    access: 'wallet',
+    head: {
+      title: 'Events',
+      lead: 'What was sent to your webhooks, or waits to be: each with its body and every answer.',
+    },
+    reads: ['/webhooks', '/deliveries?limit=50'],
+  },
   '/console/settings/webhooks/:webhook': {
     module: 'pages/settings/webhookPage.tsx',
     access: 'wallet',

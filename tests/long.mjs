@@ -23,6 +23,12 @@ const FILES = {
     variable: 'SIGNATURES',
     fallback: '100000',
   },
+  ceiling: {
+    file: 'tests/api/ceiling.test.ts',
+    option: 'requests',
+    variable: 'CEILING_REQUESTS',
+    fallback: '10000',
+  },
   walk: { file: 'tests/programs/randomWalk.test.ts', option: 'steps', variable: 'WALK_STEPS' },
   faults: {
     file: 'tests/faults/faults.test.ts',
@@ -42,6 +48,7 @@ const COMMANDS = {
   clients: 'clients/main.ts',
   mutants: 'mutants/main.ts',
   validator: 'validator/main.ts',
+  vectors: 'receipts/main.ts',
 };
 
 const [, , name, ...args] = process.argv;
@@ -51,7 +58,8 @@ if (COMMANDS[name] !== undefined) {
 } else if (FILES[name] !== undefined) {
   await runFile(FILES[name]);
 } else {
-  fail('Name a long test: npm run test:long -- simulate|fuzz|walk|signatures|clients');
+  const names = [...Object.keys(FILES), ...Object.keys(COMMANDS)].join('|');
+  fail(`Name a long test: npm run test:long -- ${names}`);
 }
 
 async function runFile({ file, option, variable, fallback, missing }) {

@@ -48,29 +48,54 @@ export async function spendBudget(
   for (const url of urls) wanted.set(hostKey(url), (wanted.get(hostKey(url)) ?? 0) + 1);
   const left = await lockBudgets(client, budget, wanted);
   const exceeded = left.filter(({ whose, deliveries }) => deliveries < (wanted.get(whose) ?? 0));
-  if (exceeded.length > 0) throw budgetSpent(budget, exceeded);
+  if (exceeded.length > 0) {
+    const seconds = exceeded.map(({ after_seconds }) => after_seconds ?? BUDGET_SECONDS);
+    throw budgetSpent(budget, Math.max(1, ...seconds));
+  }
   await storeUse(client, wanted);
 }
 
+/** What the budgets allow of what was asked for. */
+interface Granted {
+  /** For each url, in their order, whether its delivery may go out. */
+  readonly granted: readonly boolean[];
+  /** Until one more may go out; null where all may. */
+  readonly retryAfterSeconds: number | null;
+}
+
 /**
- * Takes as much as is left for deliveries to one webhook.
+ * Takes as many as are left, one after the other. To be called as `spendBudget` is.
  *
- * @returns how many of them may go out
- * @throws BudgetSpentError when none may
+ * @param requested.wallet null where only the hosts count
  */
-export async function spendRemaining(
+export async function takeBudget(
   client: Database,
   budget: Budget | undefined,
-  asked: { wallet: string; url: string; deliveries: number },
-): Promise<number> {
-  if (!budget || asked.deliveries === 0) return asked.deliveries;
-  const keys = [walletKey(asked.wallet), hostKey(asked.url)];
-  const left = await lockBudgets(client, budget, new Map(keys.map((whose) => [whose, 1])));
-  const granted = Math.min(asked.deliveries, ...left.map(({ deliveries }) => deliveries));
-  const exceeded = left.filter(({ deliveries }) => deliveries < 1);
-  if (exceeded.length > 0) throw budgetSpent(budget, exceeded);
-  await storeUse(client, new Map(keys.map((whose) => [whose, granted])));
-  return granted;
+  { wallet, urls }: { readonly wallet: string | null; readonly urls: readonly string[] },
+): Promise<Granted> {
+  if (!budget) return { granted: urls.map(() => true), retryAfterSeconds: null };
+  const keysOf = (url: string) => [hostKey(url), ...(wallet === null ? [] : [walletKey(wallet)])];
+  const wanted = new Map(urls.flatMap(keysOf).map((whose) => [whose, 1]));
+  const before = await lockBudgets(client, budget, wanted);
+  const left = new Map(before.map(({ whose, deliveries }) => [whose, deliveries]));
+  const taken = new Map<string, number>();
+  const isSpent = (whose: string) => (taken.get(whose) ?? 0) >= (left.get(whose) ?? 0);
+  const granted = urls.map((url) => {
+    const keys = keysOf(url);
+    const fits = !keys.some(isSpent);
+    if (fits) for (const whose of keys) taken.set(whose, (taken.get(whose) ?? 0) + 1);
+    return fits;
+  });
+  await storeUse(client, taken);
+  const seconds = new Map(before.map(({ whose, after_seconds }) => [whose, after_seconds]));
+  const waitOf = (url: string) =>
+    Math.max(
+      ...keysOf(url)
+        .filter(isSpent)
+        .map((whose) => seconds.get(whose) ?? BUDGET_SECONDS),
+    );
+  const waits = urls.filter((_, index) => !granted[index]).map(waitOf);
+  return { granted, retryAfterSeconds: waits.length > 0 ? Math.max(1, Math.min(...waits)) : null };
 }
 
 const walletKey = (wallet: string): string => `wallet ${wallet}`;
@@ -130,9 +155,8 @@ async function storeUse(client: Database, taken: ReadonlyMap<string, number>): P
   );
 }
 
-function budgetSpent({ perMinute }: Budget, exceeded: readonly Remaining[]): BudgetSpentError {
-  const seconds = exceeded.map(({ after_seconds }) => after_seconds ?? BUDGET_SECONDS);
-  const retryAfterSeconds = Math.max(1, ...seconds);
+/** @param retryAfterSeconds until the request fits */
+export function budgetSpent({ perMinute }: Budget, retryAfterSeconds: number): BudgetSpentError {
   return new BudgetSpentError(
     `At most ${perMinute} tests and repeated deliveries a minute go out for one wallet, and to one ` +
       `host. Try again in ${retryAfterSeconds} s.`,

@@ -1,28 +1,50 @@
-import type pg from 'pg';
-import { type Database, inTransaction } from '../common/postgres.ts';
-import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendRemaining } from './budget.ts';
-import { notifyDue } from './due.ts';
-import { IS_KEY, lockSendable, type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
+import type { Database } from '../common/postgres.ts';
+import type { DeliveryStatus } from './deliveryStatuses.ts';
+import { type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
 
-/** Undelivered: its webhook was not active, so it is not sent unless it is replayed. */
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'undelivered'] as const;
+/** One webhook, or all of a wallet. */
+export type WebhookChoice = WebhookKey | { readonly id: null; readonly wallet: string };
 
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-
-/** Some of a webhook's deliveries. */
-interface DeliveryFilter {
-  readonly webhook: WebhookKey;
-  readonly statuses: readonly DeliveryStatus[];
+/** Some deliveries. What is absent does not matter. */
+export interface DeliveryFilter {
+  readonly webhook: WebhookChoice;
+  readonly ids?: readonly bigint[] | undefined;
+  readonly statuses?: readonly DeliveryStatus[] | undefined;
+  /** Their kind. */
+  readonly event?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly jobId?: string | undefined;
   /** By the ledger's time of the event: from the first, up to but without the second. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
+/** The condition on a webhook, on the first two parameters: never both are null. */
+export const IS_CHOSEN = '($1::text is null or id = $1) and ($2::text is null or wallet = $2)';
+
+/** The condition on a delivery, on the eight parameters that follow. */
+export const MATCHES = `
+  ($3::bigint[] is null or id = any($3)) and ($4::text[] is null or status = any($4))
+  and ($5::text is null or event = $5) and ($6::text is null or event_id = $6)
+  and ($7::text is null or job_id = $7)
+  and ($8::timestamptz is null or created_at >= $8)
+  and ($9::timestamptz is null or created_at < $9)`;
+
+/** Of both conditions. The next one is the tenth. */
+export function parametersOf({ webhook, ...filter }: DeliveryFilter): unknown[] {
+  const { ids, statuses, event, eventId, jobId, since, until } = filter;
+  const conditions = [ids, statuses, event, eventId, jobId, since, until];
+  return [webhook.id, webhook.wallet, ...conditions.map((condition) => condition ?? null)];
+}
+
 /** A delivery, with how its last attempt went. */
 export interface DeliverySummary {
   readonly id: bigint;
+  readonly webhook_id: string;
   readonly event_id: string;
   readonly event: string;
+  /** Null of an event that is of no job, and of what an earlier release stored. */
+  readonly job_id: string | null;
   readonly created_at: Date;
   readonly status: DeliveryStatus;
   readonly attempts: number;
@@ -33,6 +55,7 @@ export interface DeliverySummary {
   readonly signature: string | null;
   /** Null before the first attempt; the others may be null besides. */
   readonly started_at: Date | null;
+  readonly url: string | null;
   readonly duration_ms: number | null;
   readonly status_code: number | null;
   readonly error: string | null;
@@ -40,35 +63,41 @@ export interface DeliverySummary {
 }
 
 const SUMMARY = `
-  delivery.id, event_id, event, created_at, status, attempts, signature, delivered_at,
-  case when due_at < 'infinity' then due_at end as due_at,
-  started_at, duration_ms, status_code, error, response`;
+  delivery.id, webhook_id, event_id, event, job_id, created_at, status, attempts, signature,
+  delivered_at, case when due_at < 'infinity' then due_at end as due_at,
+  started_at, last.url, duration_ms, status_code, error, response`;
 
 const WITH_LAST_ATTEMPT = `
   service.webhook_deliveries delivery
   left join service.webhook_attempts last
     on last.delivery_id = delivery.id and last.attempt = delivery.attempts`;
 
-const IS_OF_WEBHOOK = `webhook_id = (select id from service.webhooks where ${IS_KEY})`;
-
 /**
- * A webhook's deliveries, newest first.
+ * Deliveries, newest first. Each webhook has its own page in the index, of which the newest are shown:
+ * so it does not matter how many other wallets have.
  *
  * @param page.before continues after that delivery
- * @param page.event only events of this kind
  */
 export async function listDeliveries(
   database: Database,
   filter: DeliveryFilter,
-  page: { limit: number; before?: bigint | undefined; event?: string | undefined },
+  { limit, before }: { limit: number; before?: bigint | undefined },
 ): Promise<DeliverySummary[]> {
-  const { limit, before, event } = page;
   const { rows } = await database.query<DeliverySummary>(
-    `select ${SUMMARY} from ${WITH_LAST_ATTEMPT}
-     where ${MATCHES} and ($6::bigint is null or delivery.id < $6)
-       and ($7::text is null or event = $7)
-     order by delivery.id desc limit $8`,
-    [...parametersOf(filter), before ?? null, event ?? null, limit],
+    `select ${SUMMARY}
+     from (
+       select newest.id
+       from (select id from service.webhooks where ${IS_CHOSEN}) webhook
+       cross join lateral (
+         select id from service.webhook_deliveries
+         where webhook_id = webhook.id and ${MATCHES} and ($10::bigint is null or id < $10)
+         order by id desc limit $11
+       ) newest
+       order by newest.id desc limit $11
+     ) page
+     join ${WITH_LAST_ATTEMPT} on delivery.id = page.id
+     order by delivery.id desc`,
+    [...parametersOf(filter), before ?? null, limit],
   );
   return rows;
 }
@@ -77,184 +106,31 @@ export async function listDeliveries(
 export interface AttemptRow {
   readonly attempt: number;
   readonly started_at: Date;
+  /** Where it went; null of one that an earlier release made. */
+  readonly url: string | null;
   readonly duration_ms: number | null;
   readonly status_code: number | null;
   readonly error: string | null;
   readonly response: string | null;
 }
 
-/** A delivery with its body and every attempt at it. @throws WebhookNotFoundError */
+/** A delivery of a wallet with its body and every attempt at it. @throws WebhookNotFoundError */
 export async function readDelivery(
   database: Database,
-  { webhook, deliveryId }: { webhook: WebhookKey; deliveryId: bigint },
+  { wallet, deliveryId }: { wallet: string; deliveryId: bigint },
 ): Promise<{ delivery: DeliverySummary; body: string; attempts: AttemptRow[] }> {
   const { rows } = await database.query<DeliverySummary & { body: string }>(
-    `select ${SUMMARY}, body from ${WITH_LAST_ATTEMPT} where ${IS_OF_WEBHOOK} and delivery.id = $3`,
-    [webhook.id, webhook.wallet, deliveryId],
+    `select ${SUMMARY}, body from ${WITH_LAST_ATTEMPT}
+     where delivery.id = $2
+       and webhook_id in (select id from service.webhooks where wallet = $1)`,
+    [wallet, deliveryId],
   );
   const [delivery] = rows;
-  if (!delivery) throw deliveryNotFound(webhook, deliveryId);
+  if (!delivery) throw new WebhookNotFoundError(`There is no delivery ${deliveryId}.`);
   const { rows: attempts } = await database.query<AttemptRow>(
-    `select attempt, started_at, duration_ms, status_code, error, response
-     from service.webhook_attempts
-     where delivery_id = (
-       select delivery.id from service.webhook_deliveries delivery
-       where ${IS_OF_WEBHOOK} and delivery.id = $3
-     )
-     order by attempt`,
-    [webhook.id, webhook.wallet, deliveryId],
+    `select attempt, started_at, url, duration_ms, status_code, error, response
+     from service.webhook_attempts where delivery_id = $1 order by attempt`,
+    [deliveryId],
   );
   return { delivery, body: delivery.body, attempts };
-}
-
-function deliveryNotFound({ id }: WebhookKey, deliveryId: bigint): WebhookNotFoundError {
-  return new WebhookNotFoundError(`The webhook ${id} has no delivery ${deliveryId}.`);
-}
-
-/** The condition on a delivery, on the first five parameters. */
-const MATCHES = `${IS_OF_WEBHOOK} and status = any($3)
-  and created_at >= coalesce($4::timestamptz, '-infinity')
-  and created_at < coalesce($5::timestamptz, 'infinity')`;
-
-function parametersOf({ webhook, statuses, since, until }: DeliveryFilter): unknown[] {
-  return [webhook.id, webhook.wallet, statuses, since ?? null, until ?? null];
-}
-
-/** How much of a replay was done. */
-interface ReplayResult {
-  /** Deliveries that are due now. */
-  readonly replayed: number;
-  /** Above the budget: they are as they were, and can be replayed later. */
-  readonly left: number;
-  /** Null when nothing is left. */
-  readonly retryAfterSeconds: number | null;
-}
-
-const replayResult = (replayed: number, left: number): ReplayResult => ({
-  ...{ replayed, left },
-  retryAfterSeconds: left > 0 ? BUDGET_SECONDS : null,
-});
-
-/** Sent in one database transaction, so that a long range locks a webhook for moments only. */
-const BATCH = 1_000;
-
-/**
- * Sends again what failed or was not delivered, except tests, in the order of the ledger. The count
- * of attempts continues. So an event that has failed five times is tried once more, any other as
- * often as it has attempts left.
- *
- * @param budget none for operators
- * @throws WebhookNotFoundError, WebhookDisabledError
- * @throws BudgetSpentError when none of them fits the budget
- */
-export async function replayDeliveries(
-  pool: pg.Pool,
-  range: Pick<DeliveryFilter, 'webhook' | 'since' | 'until'>,
-  budget?: Budget,
-): Promise<ReplayResult> {
-  const parameters = parametersOf({ ...range, statuses: ['failed', 'undelivered'] });
-  const isReplayed = `${MATCHES} and signature is not null`;
-  let count = 0;
-  let after = 0n;
-  try {
-    for (let isWhole = true; isWhole; ) {
-      const part = await inTransaction(pool, async (client) => {
-        const { wallet, url } = await lockSendable(client, range.webhook);
-        const { rows } = await client.query<{ id: bigint }>(
-          `select id from service.webhook_deliveries
-           where ${isReplayed} and id > $6 order by id limit $7`,
-          [...parameters, after, BATCH],
-        );
-        const granted = await spendRemaining(client, budget, {
-          ...{ wallet, url },
-          deliveries: rows.length,
-        });
-        const ids = rows.slice(0, granted).map(({ id }) => id);
-        await sendAgain(client, ids);
-        return ids;
-      });
-      count += part.length;
-      after = part.at(-1) ?? after;
-      isWhole = part.length === BATCH;
-    }
-  } catch (error) {
-    if (!(error instanceof BudgetSpentError) || count === 0) throw error;
-  }
-  if (!budget) return replayResult(count, 0);
-  const { rows } = await pool.query<{ left: number }>(
-    `select count(*)::integer as left from service.webhook_deliveries
-     where ${isReplayed} and id > $6`,
-    [...parameters, after],
-  );
-  return replayResult(count, rows[0]?.left ?? 0);
-}
-
-/**
- * Sends one event again.
- *
- * @throws WebhookNotFoundError when it is not one that failed or was not delivered
- * @throws WebhookDisabledError
- */
-export async function replayDelivery(
-  pool: pg.Pool,
-  { webhook, deliveryId }: { webhook: WebhookKey; deliveryId: bigint },
-): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    await lockSendable(client, webhook);
-    const { rows } = await client.query<{ id: bigint }>(
-      `select id from service.webhook_deliveries delivery
-       where ${IS_OF_WEBHOOK} and delivery.id = $3 and status in ('failed', 'undelivered')`,
-      [webhook.id, webhook.wallet, deliveryId],
-    );
-    if (rows.length === 0) {
-      throw new WebhookNotFoundError(
-        `The webhook ${webhook.id} has no failed or undelivered delivery ${deliveryId}.`,
-      );
-    }
-    await sendAgain(client, [deliveryId]);
-  });
-}
-
-/**
- * Sends chosen events again, those that arrived too, the oldest first. One that is pending is on its
- * way already.
- *
- * @throws WebhookNotFoundError when one of them is no delivery of the webhook: then none is sent
- * @throws WebhookDisabledError
- * @throws BudgetSpentError when none of them fits the budget
- */
-export async function resendDeliveries(
-  pool: pg.Pool,
-  { webhook, deliveryIds }: { webhook: WebhookKey; deliveryIds: readonly bigint[] },
-  budget?: Budget,
-): Promise<ReplayResult> {
-  return inTransaction(pool, async (client) => {
-    const { wallet, url } = await lockSendable(client, webhook);
-    const { rows } = await client.query<{ id: bigint; status: DeliveryStatus }>(
-      `select delivery.id, status from service.webhook_deliveries delivery
-       where ${IS_OF_WEBHOOK} and delivery.id = any($3) order by delivery.id`,
-      [webhook.id, webhook.wallet, deliveryIds],
-    );
-    const missing = deliveryIds.find((id) => !rows.some((row) => row.id === id));
-    if (missing !== undefined) throw deliveryNotFound(webhook, missing);
-    const ids = rows.filter(({ status }) => status !== 'pending').map(({ id }) => id);
-    const granted = await spendRemaining(client, budget, {
-      ...{ wallet, url },
-      deliveries: ids.length,
-    });
-    await sendAgain(client, ids.slice(0, granted));
-    return replayResult(granted, ids.length - granted);
-  });
-}
-
-/** Makes deliveries due, whose webhook the transaction has locked. */
-async function sendAgain(client: Database, ids: readonly bigint[]): Promise<void> {
-  if (ids.length === 0) return;
-  await client.query(
-    `update service.webhook_deliveries
-     set status = 'pending', due_at = now(), is_requested = true, delivered_at = null
-     where id = any($1)`,
-    [ids],
-  );
-  await notifyDue(client);
 }

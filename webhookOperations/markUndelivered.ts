@@ -44,12 +44,13 @@ async function markSome(
   return rows[0];
 }
 
-/** The same with one delivery, beside others that the owner asked for. */
-export async function markUndelivered(database: Database, deliveryId: bigint): Promise<void> {
+/** The same with some deliveries, beside others that the owner asked for. */
+export async function markUndelivered(database: Database, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return;
   await database.query(
     `update service.webhook_deliveries
      set status = 'undelivered', due_at = null, is_requested = false
-     where id = $1 and status = 'pending'`,
-    [deliveryId],
+     where id = any($1) and status = 'pending'`,
+    [ids],
   );
 }

@@ -13,12 +13,17 @@ export function deliveryHeaders({
   attempt,
   ...delivery
 }: Parameters<typeof webhookHeaders>[0] & { attempt: number }): Record<string, string> {
+  return { ...plainHeaders(delivery.eventId, attempt), ...webhookHeaders(delivery) };
+}
+
+/** Those of them that neither a secret nor the moment makes: they can be shown later. */
+export function plainHeaders(eventId: string, attempt: number): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
-    'Svc-Event-Id': delivery.eventId,
+    'Svc-Event-Id': eventId,
     'Svc-Delivery-Attempt': String(attempt),
-    ...webhookHeaders(delivery),
+    'webhook-id': eventId,
   };
 }
 

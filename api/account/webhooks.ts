@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import {
   AddressRefusedError,
-  assertNameAllowed,
-  assertUrlAllowed,
+  assertAddressAllowed,
   type ResolveName,
 } from '../../common/net/addressGuard.ts';
-import { normalizeUrl } from '../../common/net/urls.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
+import type { Budget } from '../../webhookOperations/budget.ts';
+import {
+  assertUnique,
+  DuplicateWebhookError,
+  editWebhook,
+  lockWebhooks,
+  type WebhookChange,
+} from '../../webhookOperations/editWebhook.ts';
+import { WebhookNotFoundError } from '../../webhookOperations/webhooks.ts';
 import { API_VERSION } from '../../webhooks/events.ts';
 import { generateSecret } from '../../webhooks/signature.ts';
 import type { WebhookRequest } from '../contracts/account.ts';
@@ -18,7 +25,6 @@ import {
   deleteWebhook,
   disableWebhook,
   insertWebhook,
-  lockWebhooks,
   selectWebhooks,
   type WebhookRow,
 } from '../sql/accounts.ts';
@@ -33,6 +39,13 @@ export interface Webhooks {
     wallet: string,
     request: WebhookRequest,
   ): Promise<{ webhook: WebhookRow; madeSecret?: string }>;
+  /**
+   * Changes where a webhook's events go, or which ones, as `editWebhook` does.
+   *
+   * @param budget of what was requested for the webhook and goes to another host now
+   * @throws ApiError as `create`, or `webhook_not_found`
+   */
+  edit(wallet: string, id: string, change: WebhookChange, budget: Budget): Promise<void>;
   /** Newest first. */
   list(wallet: string): Promise<WebhookRow[]>;
   /** @throws ApiError `webhook_not_found` */
@@ -53,9 +66,7 @@ export function createWebhooks(options: {
 
   async function assertCallable(text: string): Promise<void> {
     try {
-      const url = new URL(text);
-      assertUrlAllowed(url, allowLoopback);
-      await assertNameAllowed(url, { allowLoopback, resolve });
+      await assertAddressAllowed(new URL(text), { allowLoopback, resolve });
     } catch (error) {
       if (!(error instanceof AddressRefusedError)) throw error;
       throw new ApiError('invalid_request', `Invalid value for 'url': ${error.message}.`, {
@@ -77,12 +88,19 @@ export function createWebhooks(options: {
         apiVersion: API_VERSION,
         sealedSecret: sealing.seal(signingSecret),
       };
-      const row = await inTransaction(pool, async (client) => {
+      const inserting = inTransaction(pool, async (client) => {
         await lockWebhooks(client, wallet);
-        assertAddable(await selectWebhooks(client, wallet), webhook);
+        const present = await selectWebhooks(client, wallet);
+        assertUnique(present, webhook);
+        assertFewer(present);
         return insertWebhook(client, webhook);
       });
+      const row = await asApiError(inserting);
       return { webhook: row, ...(secret ? {} : { madeSecret: signingSecret }) };
+    },
+    async edit(wallet, id, change, budget) {
+      if (change.url !== undefined) await assertCallable(change.url);
+      await asApiError(editWebhook(pool, { id, wallet }, change, budget));
     },
     list: (wallet) => selectWebhooks(pool, wallet),
     async remove(wallet, id) {
@@ -108,21 +126,28 @@ async function removeWebhook(pool: pg.Pool, key: { wallet: string; id: string })
   return deleteWebhook(pool, key);
 }
 
-function assertAddable(present: WebhookRow[], wanted: Pick<WebhookRow, 'url' | 'events'>): void {
-  const same = present.find(
-    // Those of an earlier release are as they were given.
-    ({ url, events }) => normalizeUrl(url) === wanted.url && events.join() === wanted.events.join(),
+/** @throws ApiError of a webhook that the wallet has already, or that it has not */
+async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof DuplicateWebhookError) {
+      const { message, webhookId } = error;
+      const details = { webhook_id: webhookId };
+      throw new ApiError('duplicate_webhook', message, { details, cause: error });
+    }
+    if (error instanceof WebhookNotFoundError) {
+      throw new ApiError('webhook_not_found', error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function assertFewer({ length }: readonly WebhookRow[]): void {
+  if (length < WEBHOOKS_PER_WALLET_MAX) return;
+  throw new ApiError(
+    'invalid_request',
+    `A wallet has at most ${WEBHOOKS_PER_WALLET_MAX} webhooks; delete one first.`,
+    { details: { limit: WEBHOOKS_PER_WALLET_MAX } },
   );
-  if (same) {
-    throw new ApiError('duplicate_webhook', 'A webhook with this url and these events exists.', {
-      details: { webhook_id: same.id },
-    });
-  }
-  if (present.length >= WEBHOOKS_PER_WALLET_MAX) {
-    throw new ApiError(
-      'invalid_request',
-      `A wallet has at most ${WEBHOOKS_PER_WALLET_MAX} webhooks; delete one first.`,
-      { details: { limit: WEBHOOKS_PER_WALLET_MAX } },
-    );
-  }
 }

@@ -6,94 +6,7 @@ import {
   STOP_SEQUENCES_MAX,
 } from '../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
-import {
-  canonical,
-  parseRequest,
-  textOfLength,
-  unixSeconds,
-  usage,
-  wellFormedText,
-} from './values.ts';
-
-export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
-
-const finishReason = z
-  .enum(FINISH_REASONS)
-  .describe(
-    '`length`: the answer met its token limit, or the time limit of its job, where content came in ' +
-      'its last 20 s; with empty content and without a charge where reasoning used the token limit ' +
-      'up. `content_filter`: the model server held text back.',
-  );
-
-const completionId = z
-  .string()
-  .regex(/^chatcmpl-job_[0-9a-f]{32}$/)
-  .describe('`chatcmpl-` and the job id.');
-
-const reasoningContent = z
-  .string()
-  .optional()
-  .describe(
-    'Our choice: what a reasoning model thought first; neither in the proven text nor in the charge.',
-  );
-
-export const chatCompletion = z.object({
-  id: completionId,
-  object: z.literal('chat.completion'),
-  created: unixSeconds,
-  model: z.string(),
-  choices: z.array(
-    z.object({
-      index: z.int(),
-      message: z.object({
-        role: z.literal('assistant'),
-        content: z.string(),
-        reasoning_content: reasoningContent,
-      }),
-      finish_reason: finishReason,
-    }),
-  ),
-  usage: usage.describe(
-    '`completion_tokens` is what is charged: those of the content, without any reasoning.',
-  ),
-});
-
-export type ChatCompletion = z.infer<typeof chatCompletion>;
-
-/** The data of one event of a streamed answer. */
-export const chatCompletionChunk = z.object({
-  id: completionId,
-  object: z.literal('chat.completion.chunk'),
-  created: unixSeconds,
-  model: z.string(),
-  choices: z
-    .array(
-      z.object({
-        index: z.int(),
-        delta: z
-          .object({
-            role: z.literal('assistant').optional(),
-            content: z.string().optional(),
-            reasoning_content: reasoningContent,
-          })
-          .describe('`role` comes with the first chunk; empty in the last.'),
-        finish_reason: finishReason.nullable().describe('Null until the last chunk.'),
-      }),
-    )
-    .describe('Empty in the chunk that `stream_options.include_usage` asks for.'),
-  usage: usage.optional().describe('Only with `stream_options.include_usage`.'),
-  svc: z
-    .object({
-      truncated: z
-        .literal('deadline')
-        .optional()
-        .describe('The answer was cut off because its job had 15 s left.'),
-    })
-    .optional()
-    .describe('Our choice: in the chunk with the finish reason.'),
-});
-
-export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
+import { canonical, parseRequest, textOfLength, wellFormedText } from './values.ts';
 
 /** The most parts of all messages: checking one takes far longer than its few bytes suggest. */
 const PARTS_MAX = 4_096;
@@ -237,6 +150,12 @@ const seed = z
   .int({ error: 'must be an integer from -(2^53 - 1) to 2^53 - 1' })
   .meta({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
+const CEILING_FAULT = 'must be an integer from 1 to 2^53 - 1';
+const creditCeiling = z
+  .int({ error: CEILING_FAULT })
+  .min(1, { error: CEILING_FAULT })
+  .meta({ maximum: Number.MAX_SAFE_INTEGER });
+
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
 /** More than the modalities that exist. */
@@ -280,6 +199,10 @@ export const chatCompletionRequest = z
       frequency_penalty: optional(z.number().min(-2).max(2)),
       presence_penalty: optional(z.number().min(-2).max(2)),
       seed: optional(seed).describe('For sampling; equal answers are not guaranteed.'),
+      max_credits: optional(creditCeiling).describe(
+        'Our choice: the most credits that the request may lock; above it, `price_above_limit`, and ' +
+          'nothing is locked. The header `x-svc-max-credits` says the same.',
+      ),
       n: absentOr('only one choice is supported', [z.literal(1)]).describe(
         'Our choice: 1 or absent.',
       ),
@@ -342,6 +265,31 @@ export const SUPPORTED_PARAMETERS = [
   ...(['max_tokens', 'max_completion_tokens'] as const),
   ...PASSED_FIELDS,
 ] satisfies readonly (keyof ChatCompletionRequest)[];
+
+const CEILING_HEADER = 'x-svc-max-credits';
+
+/**
+ * The request with the ceiling that its header names.
+ *
+ * @throws ApiError `invalid_request` for a malformed header, or another ceiling than the body's
+ */
+export function withCeiling(
+  request: ChatCompletionRequest,
+  header: string | undefined,
+): ChatCompletionRequest {
+  if (header === undefined) return request;
+  const param = CEILING_HEADER;
+  const max_credits = Number(/^\d{1,16}$/.test(header) ? header : Number.NaN);
+  if (!creditCeiling.safeParse(max_credits).success) {
+    const fault = `Invalid value for '${param}': ${CEILING_FAULT}.`;
+    throw new ApiError('invalid_request', fault, { param });
+  }
+  if ((request.max_credits ?? max_credits) !== max_credits) {
+    const fault = `'${param}' and 'max_credits' differ. Send one of them, or both alike.`;
+    throw new ApiError('invalid_request', fault, { param });
+  }
+  return { ...request, max_credits };
+}
 
 /** @throws ApiError `invalid_request` */
 export function parseChatCompletion(body: unknown): ChatCompletionRequest {

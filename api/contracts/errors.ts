@@ -1,321 +1,33 @@
 import { z } from 'zod';
+import { jobId } from '../../common/contracts/values.ts';
 import { isTransient } from '../../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
-
-interface ErrorEntry {
-  status: number;
-  type: string;
-  /** Markdown for the documentation. */
-  meaning: string;
-  details?: readonly string[];
-  hasRetryAfter?: true;
-  /** Whether only the web app's API answers with it, and /v1 never. */
-  isOfConsole?: true;
-  /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
-  shouldRetry?: false;
-}
-
-/**
- * Every error code a client can receive: its HTTP status, its type, and what its documentation says.
- * The one statement of the table; the renderer, the documentation page and the tests read it.
- */
-export const errorTable = {
-  invalid_request: {
-    status: 400,
-    type: 'invalid_request_error',
-    meaning:
-      'The request is malformed or a field has an invalid value; `param` names the field. Where the ' +
-      "model's server refuses it, `details` names the job, whose credits are back. Of one webhook " +
-      'too many, `details.limit` is how many a wallet may have.',
-    details: ['limit', 'job_id', 'credits_refunded', 'refund_tx'],
-  },
-  model_not_found: {
-    status: 400,
-    type: 'invalid_request_error',
-    meaning:
-      'No model has this id. GET /v1/models lists the models that can be used. For the id in the ' +
-      'path of GET /v1/models/{model_id}, the status is 404 and the type `not_found_error`.',
-  },
-  context_length_exceeded: {
-    status: 400,
-    type: 'invalid_request_error',
-    meaning:
-      "The messages leave no room for an answer in the model's context window. With the model's " +
-      'tokenizer the service counts their text exactly. Without it, it takes a bound of one token ' +
-      'for every eight bytes. Where either is too much, nothing is locked, and ' +
-      '`prompt_tokens_at_least` is that number. What passes the bound and is too long all the same ' +
-      'is refused by its worker. Then the job failed, and its credits are back.',
-    details: [
-      'context_window',
-      'prompt_tokens_at_least',
-      'job_id',
-      'credits_refunded',
-      'refund_tx',
-    ],
-  },
-  missing_api_key: {
-    status: 401,
-    type: 'authentication_error',
-    meaning: 'The request carries no `Authorization` header.',
-  },
-  invalid_api_key: {
-    status: 401,
-    type: 'authentication_error',
-    meaning:
-      'The key does not exist or was revoked, or the `Authorization` header holds something else than `Bearer <API_KEY>`.',
-  },
-  insufficient_credits: {
-    status: 402,
-    type: 'payment_error',
-    meaning:
-      'The available balance is below what the request has to lock. ' +
-      '`details.affordable_max_tokens` is the largest `max_tokens` the balance covers, 0 if none.',
-    details: ['credits_remaining', 'credits_required', 'tier', 'affordable_max_tokens'],
-  },
-  key_suspended: {
-    status: 403,
-    type: 'permission_error',
-    meaning:
-      'The key is suspended for a policy violation or an abuse flag. The suspension is its ' +
-      "wallet's: the wallet gets no other key until the operator reinstates it.",
-  },
-  spending_limit_exceeded: {
-    status: 403,
-    type: 'permission_error',
-    meaning:
-      'The wallet limits what this service may lock per job and per day, and this is above it: ' +
-      '`credits_required` against the `limit`. For a day, `left` is what it still allows until ' +
-      '`resets_at`, the next midnight UTC. A day counts what its locks were charged and what of ' +
-      'them is locked now.',
-    details: ['limit', 'left', 'resets_at', 'credits_required'],
-  },
-  spender_not_set: {
-    status: 403,
-    type: 'permission_error',
-    meaning: 'The wallet has not made this service a spender of its credit account.',
-  },
-  account_required: {
-    status: 403,
-    type: 'permission_error',
-    meaning:
-      'Webhooks are for wallets with a credit account on the ledger, and this one has none yet. The ' +
-      'first purchase opens it, and counts here within seconds.',
-  },
-  job_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning: 'The wallet of this key has no such job.',
-  },
-  webhook_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning: 'The wallet of this key has no such webhook.',
-  },
-  route_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning:
-      'This path, or this method on it, does not exist. The message names the nearest address, for ' +
-      'a base URL that lacks `/v1` or has it twice.',
-  },
-  duplicate_webhook: {
-    status: 409,
-    type: 'conflict_error',
-    meaning:
-      'A webhook with the same `url` and `events` exists: `details.webhook_id`. Delete it first ' +
-      'to set another secret.',
-    details: ['webhook_id'],
-    shouldRetry: false,
-  },
-  idempotency_key_in_use: {
-    status: 409,
-    type: 'conflict_error',
-    meaning:
-      'The same request is still being answered, or one with the body of a retry without a key; ' +
-      'wait for `Retry-After` seconds.',
-    details: ['job_id'],
-    hasRetryAfter: true,
-  },
-  idempotency_key_reused: {
-    status: 409,
-    type: 'conflict_error',
-    meaning:
-      'The same request was answered and charged before, more than ten minutes ago or with ' +
-      'another API key; GET /v1/jobs/{id} shows its job. Use a new key for a new request.',
-    details: ['job_id'],
-    shouldRetry: false,
-  },
-  dispute_already_open: {
-    status: 409,
-    type: 'conflict_error',
-    meaning: 'The job has been disputed before; GET /v1/jobs/{id} shows how the dispute stands.',
-    details: ['job_id'],
-    shouldRetry: false,
-  },
-  dispute_window_expired: {
-    status: 422,
-    type: 'unprocessable_error',
-    meaning: "A job can be disputed for 60 seconds after its settlement, by the ledger's clock.",
-    details: ['job_id', 'dispute_window_ends_at'],
-  },
-  idempotency_key_mismatch: {
-    status: 422,
-    type: 'unprocessable_error',
-    meaning: 'The Idempotency-Key was used with another body in the last 24 hours.',
-    details: ['job_id'],
-  },
-  job_not_settled: {
-    status: 422,
-    type: 'unprocessable_error',
-    meaning: 'Only a settled job can be disputed: for any other, nothing was charged.',
-    details: ['job_id', 'status'],
-  },
-  dispute_limit_reached: {
-    status: 422,
-    type: 'unprocessable_error',
-    meaning:
-      'The wallet has as many open disputes as this service may open for it at a time. The ' +
-      "wallet's own signature may open as many again (`svc send job_dispute`, from /packages/).",
-    details: ['job_id'],
-  },
-  rate_limit_exceeded: {
-    status: 429,
-    type: 'rate_limit_error',
-    meaning:
-      'Too many requests from one address in a short time, large ones of one wallet or address at ' +
-      'once, or tests and replays of webhooks by one wallet or to one host; wait for `Retry-After` ' +
-      'seconds.',
-    details: ['limit'],
-    hasRetryAfter: true,
-  },
-  internal_error: {
-    status: 500,
-    type: 'server_error',
-    meaning: 'An error on our side. Nothing is charged for a job that did not settle.',
-  },
-  worker_failed: {
-    status: 500,
-    type: 'server_error',
-    meaning:
-      'No worker produced a proven answer, and nothing is charged. `refund_tx` is null where the ' +
-      'ledger had not confirmed in time that the credits are back. Safe to retry.',
-    details: ['job_id', 'credits_refunded', 'refund_tx'],
-  },
-  no_workers_available: {
-    status: 503,
-    type: 'capacity_error',
-    meaning:
-      'No worker can take the request now, and nothing is charged; wait `details.retry_after` s. ' +
-      '`job_id` is there where credits had been locked.',
-    details: ['model', 'retry_after', 'job_id'],
-    hasRetryAfter: true,
-  },
-  service_unavailable: {
-    status: 503,
-    type: 'server_error',
-    meaning: 'The ledger or the database cannot be reached, or locks are paused. Safe to retry.',
-    hasRetryAfter: true,
-  },
-  job_timeout: {
-    status: 504,
-    type: 'timeout_error',
-    meaning: 'No worker finished within 120 seconds; the credits are back. Safe to repeat.',
-    details: ['job_id', 'credits_refunded', 'refund_tx'],
-  },
-  session_required: {
-    status: 401,
-    type: 'authentication_error',
-    meaning: 'There is no session, or it has ended.',
-    isOfConsole: true,
-  },
-  sign_in_refused: {
-    status: 401,
-    type: 'authentication_error',
-    meaning:
-      'What was signed is not the text to sign, is not signed by this wallet, is older than five ' +
-      'minutes, or was used before.',
-    isOfConsole: true,
-  },
-  fresh_sign_in_required: {
-    status: 403,
-    type: 'permission_error',
-    meaning: 'Keys and secrets are shown within 15 minutes of a sign-in only.',
-    isOfConsole: true,
-  },
-  origin_refused: {
-    status: 403,
-    type: 'permission_error',
-    meaning: "Only the service's own pages may change something, with JSON.",
-    isOfConsole: true,
-  },
-  not_permitted: {
-    status: 403,
-    type: 'permission_error',
-    meaning: 'The wallet that signed in is no operator or arbiter of the service.',
-    isOfConsole: true,
-  },
-  key_exists: {
-    status: 409,
-    type: 'conflict_error',
-    meaning: 'The wallet has a live key already, and a wallet has one.',
-    isOfConsole: true,
-    shouldRetry: false,
-  },
-  key_replaced: {
-    status: 409,
-    type: 'conflict_error',
-    meaning:
-      'The key was replaced after this request had come: it is shown in the answer to another one.',
-    isOfConsole: true,
-    shouldRetry: false,
-  },
-  key_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning: 'The wallet has no key, or no suspension, that the change could be made to.',
-    isOfConsole: true,
-  },
-  webhook_disabled: {
-    status: 409,
-    type: 'conflict_error',
-    meaning: 'The webhook is disabled, so nothing is sent to it. Enable it first.',
-    isOfConsole: true,
-    shouldRetry: false,
-  },
-  worker_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning: 'No worker is registered at this address.',
-    isOfConsole: true,
-  },
-  session_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning: 'The wallet has no such session.',
-    isOfConsole: true,
-  },
-} as const satisfies Record<string, ErrorEntry>;
-
-export type ErrorCode = keyof typeof errorTable;
-
-const types = [...new Set(Object.values(errorTable).map(({ type }) => type))];
-
-/** The codes that /v1 answers with. */
-export const apiErrorCodes = (Object.keys(errorTable) as ErrorCode[]).filter(
-  (code) => !('isOfConsole' in errorTable[code]),
-);
+import {
+  apiErrorCodes,
+  type ErrorCode,
+  type ErrorEntry,
+  errorTable,
+  errorTypes,
+} from './errorTable.ts';
 
 /** The body of every error, and of the last event of a stream that failed. */
 export const errorObject = z.object({
   error: z.object({
     code: z.enum(apiErrorCodes),
     message: z.string().describe('For people; its wording may change.'),
-    type: z.enum(types),
+    type: z.enum(errorTypes),
     param: z.string().nullable().describe('The request field at fault, if there is one.'),
     docs: z.string().meta({ format: 'uri' }).describe('Where this code is described.'),
     details: z.record(z.string(), z.unknown()).optional().describe('What depends on the code.'),
   }),
+  svc: z
+    .object({ job_id: jobId, verify_url: z.string().meta({ format: 'uri' }) })
+    .optional()
+    .describe('Our choice: the job, in every error after a lock.'),
 });
+
+/** The job that a request had become when it failed. */
+export type ErrorJob = NonNullable<ErrorBody['svc']>;
 
 export type ErrorBody = z.infer<typeof errorObject>;
 
@@ -360,8 +72,11 @@ export class ClientLeftError extends Error {
   override name = 'ClientLeftError';
 }
 
-/** @param publicUrl the service root that clients use, for the documentation link */
-export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
+/**
+ * @param publicUrl the service root that clients use, for the documentation link
+ * @param job which the request had become, where it had
+ */
+export function errorBody(error: ApiError, publicUrl: string, job?: ErrorJob): ErrorBody {
   const { param, details, status } = error.options;
   return {
     error: {
@@ -372,6 +87,7 @@ export function errorBody(error: ApiError, publicUrl: string): ErrorBody {
       docs: `${publicUrl}/docs/errors#${error.code}`,
       ...(details && { details }),
     },
+    ...(job && { svc: job }),
   };
 }
 

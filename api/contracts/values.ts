@@ -70,6 +70,7 @@ export const responseHeaders = {
   'x-svc-job-id': 'The job. Our choice: with every answer after a lock, errors too.',
   'x-svc-tx-signature':
     'The transaction that locked the credits. Our choice: with every answer after a lock, errors too.',
+  link: 'Our choice: where a browser checks the job, as `describedby`; with every answer after a lock.',
   'x-svc-settlement-tx':
     'The settlement; of a stream a trailer. Our choice: absent if it is not confirmed within 10 s, ' +
     'of a stream 3 s.',
@@ -97,6 +98,7 @@ export type ResponseHeader = keyof typeof responseHeaders;
 export const lockHeaders = [
   'x-svc-job-id',
   'x-svc-tx-signature',
+  'link',
 ] as const satisfies readonly ResponseHeader[];
 
 /**

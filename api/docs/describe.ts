@@ -1,10 +1,11 @@
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { webhookKinds } from '../../webhooks/kinds.ts';
-import { ApiError, type ErrorCode, errorBody, errorTable } from '../contracts/errors.ts';
+import { ApiError, errorBody } from '../contracts/errors.ts';
+import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { eventExample } from '../contracts/events.ts';
 import { jobListQuery } from '../contracts/job.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
-import { codeSamples, examples, streamExample } from './examples.ts';
+import { codeSamples, examples, jobOfError, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
 import { commonErrors, type EndpointDescription } from './operations.ts';
 import { eventSchemaName, querySchemas, refTo, type SchemaName } from './schemas.ts';
@@ -46,11 +47,16 @@ function answer(errors: readonly ApiError[], { publicUrl, locks }: Where): Respo
       'application/json': {
         schema: refTo('Error'),
         examples: Object.fromEntries(
-          errors.map((error) => [error.code, { value: errorBody(error, publicUrl) }]),
+          errors.map((error) => [error.code, { value: exampleOf(error, { publicUrl, locks }) }]),
         ),
       },
     },
   };
+}
+
+function exampleOf(error: ApiError, { publicUrl, locks }: Pick<Where, 'publicUrl' | 'locks'>) {
+  const isOfJob = locks && afterLock.includes(error.code);
+  return errorBody(error, publicUrl, isOfJob ? jobOfError : undefined);
 }
 
 function describe(code: ErrorCode): string {

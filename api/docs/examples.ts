@@ -10,11 +10,13 @@ import type {
   WebhookList,
   WebhookObject,
 } from '../contracts/account.ts';
-import {
-  type ChatCompletion,
-  type ChatCompletionChunk,
-  SUPPORTED_PARAMETERS,
-} from '../contracts/chatCompletion.ts';
+import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
+import type {
+  AnswerEvidence,
+  ChatCompletion,
+  ChatCompletionChunk,
+} from '../contracts/completionAnswer.ts';
+import type { ErrorJob } from '../contracts/errors.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
 import type { ModelList, ModelObject } from '../contracts/model.ts';
 import type { CodeSample } from './openApi.ts';
@@ -28,6 +30,28 @@ const wallet = '8cCnPgHWg7JR4Dzw7mjmdDREhETtgoVr3ku91CY9A2YG';
 const lockedAt = '2026-11-24T09:30:00.000Z';
 const created = Date.parse(lockedAt) / 1_000;
 const usage = { prompt_tokens: 14, completion_tokens: 6, total_tokens: 20 };
+
+const evidence: AnswerEvidence = {
+  job_id: jobId,
+  worker,
+  attempt: 1,
+  credits_charged: 8,
+  usdc_value: 0.08,
+  output_hash: workerHash,
+  request_salt: '5b3e9d1c7a6f48203e8d5c1b9a7f604e2d3c8b5a196f7e4d0c2b3a8f9e1d5c70',
+  delivery_receipt: `${wallet}.${'A'.repeat(86)}`,
+  escrow_tx: escrowTx,
+  settlement_tx: settlementTx,
+  verify_url: `https://api.example.com/verify/${jobId}#wallet=${wallet}`,
+};
+/** The job that an error after a lock names. */
+export const jobOfError: ErrorJob = { job_id: jobId, verify_url: evidence.verify_url };
+
+const completionUsage = {
+  ...usage,
+  cost: evidence.usdc_value,
+  completion_tokens_details: { reasoning_tokens: 0 },
+};
 
 const card: ModelCard = {
   source: 'https://huggingface.co/Qwen/Qwen3-8B',
@@ -94,18 +118,22 @@ const webhook: WebhookObject = {
   status: 'active',
 };
 
-const chunk = (choices: ChatCompletionChunk['choices']): ChatCompletionChunk => ({
+const chunk = (
+  choices: ChatCompletionChunk['choices'],
+  svc?: AnswerEvidence,
+): ChatCompletionChunk => ({
   id: `chatcmpl-${jobId}`,
   object: 'chat.completion.chunk',
   created,
   model: model.id,
   choices,
+  ...(svc && { svc }),
 });
 
 const stream = [
   chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
   chunk([{ index: 0, delta: { content: 'Hello!' }, finish_reason: null }]),
-  chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+  chunk([{ index: 0, delta: {}, finish_reason: 'stop' }], { ...evidence, settlement_tx: null }),
 ];
 
 /** Examples of what is sent and answered, by the name of their schema. */
@@ -123,7 +151,8 @@ export const examples = {
     choices: [
       { index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' },
     ],
-    usage,
+    usage: completionUsage,
+    svc: evidence,
   } satisfies ChatCompletion,
   Model: model,
   ModelList: { object: 'list', data: [model] } satisfies ModelList,

@@ -1,36 +1,75 @@
 import { readFileSync } from 'node:fs';
-import { type ErrorCode, errorTable } from '../contracts/errors.ts';
-import { type Html, html, type Page, renderGuide, renderInline, renderMarkdown } from './page.ts';
+import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
+import { mapLinks } from './markdown.ts';
+import type { Page } from './page.ts';
 
 /** GET /docs/errors: where the `docs` link of every error leads, made from the one table. */
 export function errorsPage(): Page {
   const codes = Object.keys(errorTable) as ErrorCode[];
   return {
     path: '/docs/errors',
+    source: '/docs/errors.md',
     title: 'Errors',
-    contents: codes.map((code) => ({ title: code, anchor: code })),
-    body: html`<h1>Errors</h1>
-<p>Every error has the body <code>{"error": {"code", "message", "type", "param", "docs", "details"}}</code>. All 5xx are safe to retry: a 503 after <code>Retry-After</code> seconds, the others with growing pauses. A 4xx is not resolved by repeating the same request; 429 and <code>idempotency_key_in_use</code> say how long to wait.</p>
-${codes.map(renderError)}`,
+    summary: 'Every error code: its status, what it means, and what to do.',
+    text: `# Errors
+
+Every error has the body \`{"error": {"code", "message", "type", "param", "docs", "details"}}\`. All 5xx are safe to retry: a 503 after \`Retry-After\` seconds, the others with growing pauses. A 4xx is not resolved by repeating the same request; 429 and \`idempotency_key_in_use\` say how long to wait.
+
+An error after a lock has \`svc\` beside \`error\`: \`job_id\`, and \`verify_url\` where a browser checks that the credits are back.
+
+${codes.map(describeError).join('\n\n')}
+`,
   };
 }
 
-function renderError(code: ErrorCode): Html {
+function describeError(code: ErrorCode): string {
   const entry = errorTable[code];
   const details = 'details' in entry ? entry.details : [];
-  return html`<h3 id="${code}"><code>${code}</code></h3>
-<p class="soft">Status ${entry.status}, type <code>${entry.type}</code>.</p>
-${renderMarkdown(entry.meaning)}
-${details.length > 0 && html`<p>Details: ${renderInline(details.map((name) => `\`${name}\``).join(', '))}</p>`}
-`;
+  return [
+    `## \`${code}\``,
+    `Status ${entry.status}, type \`${entry.type}\`.`,
+    entry.meaning,
+    ...(details.length > 0 ? [`Details: ${details.map((name) => `\`${name}\``).join(', ')}.`] : []),
+  ].join('\n\n');
 }
 
 /** The documents of `docs/` that are for clients, and where they are served. */
 const guides = [
-  { document: 'getting-started.md', path: '/docs', title: 'Getting started' },
-  { document: 'clients.md', path: '/docs/clients', title: 'Clients' },
-  { document: 'webhooks.md', path: '/docs/webhooks', title: 'Receiving webhooks' },
-  { document: 'verify-a-job.md', path: '/docs/verify', title: 'Verify a job' },
+  {
+    document: 'getting-started.md',
+    path: '/docs',
+    source: '/docs/getting-started.md',
+    title: 'Getting started',
+    summary: 'Wallet, credits, key, first call, receipt.',
+  },
+  {
+    document: 'api.md',
+    path: '/docs/api',
+    source: '/docs/api.md',
+    title: 'The API in short',
+    summary: 'The endpoints in one table, what is charged, and what is never charged twice.',
+  },
+  {
+    document: 'clients.md',
+    path: '/docs/clients',
+    source: '/docs/clients.md',
+    title: 'Clients',
+    summary: 'Clients of the format that were tried, and what to set in each.',
+  },
+  {
+    document: 'webhooks.md',
+    path: '/docs/webhooks',
+    source: '/docs/webhooks.md',
+    title: 'Receiving webhooks',
+    summary: 'Events, signatures, retries, rotation of secrets.',
+  },
+  {
+    document: 'verify-a-job.md',
+    path: '/docs/verify',
+    source: '/docs/verify.md',
+    title: 'Verify a job',
+    summary: 'Checking a job and the whole program on the ledger; disputing a charge.',
+  },
 ] as const;
 
 /** Links to other documents lead to these pages of the service. */
@@ -45,13 +84,23 @@ const EXAMPLE_URL = 'https://api.example.com';
 
 /** The guides as pages. @throws when a document is not there, so that no start hides it */
 export function guidePages(publicUrl: string): Page[] {
-  return guides.map(({ document, path, title }) => {
-    const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8');
-    const { body, headings } = renderGuide(text.replaceAll(EXAMPLE_URL, publicUrl), addressOf);
-    return { path, title, body, contents: headings };
-  });
+  return guides.map(({ document, ...page }) => ({
+    ...page,
+    text: mapLinks(readGuide(document, publicUrl), servedAt),
+  }));
 }
 
-function addressOf(document: string): string | undefined {
-  return guides.find((guide) => guide.document === document)?.path ?? SERVED[document];
+/** A document of `docs/`, with the service's own address in place of the example's. */
+export function readGuide(document: string, publicUrl: string): string {
+  const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8');
+  return text.replaceAll(EXAMPLE_URL, publicUrl);
+}
+
+/** To a document that is not served no link is made. */
+function servedAt(target: string): string | undefined {
+  if (/^(https?:|#)/.test(target)) return target;
+  const [document = '', anchor] = target.split('#');
+  const guide = guides.find((each) => each.document === document);
+  const path = guide?.path ?? SERVED[document];
+  return path && anchor ? `${path}#${anchor}` : path;
 }

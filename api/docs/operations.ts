@@ -1,5 +1,5 @@
 import { describePriceSteps } from '../../common/priceSteps.ts';
-import type { ErrorCode } from '../contracts/errors.ts';
+import type { ErrorCode } from '../contracts/errorTable.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { examples } from './examples.ts';
 import type { Method } from './openApi.ts';
@@ -55,12 +55,17 @@ export const endpoints: readonly EndpointDescription[] = [
         'against the delivered text. The stream stays open up to 3 s more for the settlement, ' +
         'which arrives in trailers; clients that cannot read trailers use GET /v1/jobs/{job_id}. ' +
         'Comments keep a silent stream alive.',
+      'Our choice: `svc` says what the answer cost, what proves it, and where a browser checks it: ' +
+        'in the body of a plain answer, and in the chunk with the finish reason of a stream.',
       'Our choice: fields of the format that are not listed here are ignored.',
     ].join('\n\n'),
     requestHeaders: {
       'Idempotency-Key':
         'Our choice: 1 to 255 visible characters. The same key with the same body within 24 hours ' +
         'is never charged twice: for ten minutes the same answer comes again.',
+      'x-svc-max-credits':
+        'Our choice: the most credits that the request may lock, as `max_credits` in the body. ' +
+        'Above it the answer is 422 `price_above_limit`, and nothing is locked.',
     },
     request: 'ChatCompletionRequest',
     response: 'ChatCompletion',
@@ -86,6 +91,7 @@ export const endpoints: readonly EndpointDescription[] = [
       'idempotency_key_in_use',
       'idempotency_key_reused',
       'idempotency_key_mismatch',
+      'price_above_limit',
       'worker_failed',
       'no_workers_available',
       'job_timeout',

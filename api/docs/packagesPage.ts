@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RequestHandler } from 'express';
 import { ApiError } from '../contracts/errors.ts';
-import { type Html, html, type Page } from './page.ts';
+import { table } from './markdown.ts';
+import type { Page } from './page.ts';
 
 /** One package of this release, as `index.json` of `npm run build` lists it. */
 interface Tarball {
@@ -37,34 +38,40 @@ const BYTES_PER_KB = 1_000;
 export function packagesPage({ packagesFolder, publicUrl }: Packages): Page {
   return {
     path: PATH,
+    source: '/docs/packages.md',
     title: 'Packages',
-    contents: [{ title: 'Check what you install', anchor: 'check' }],
-    body: html`<h1>Packages</h1>
-<p>The code of this release, for use without a checkout. Install a package by its address. The names are on no registry yet, so never install them by name.</p>
-<pre><code>npm install "$(curl -fsS ${publicUrl}${PATH}cli)"
-npx --no -- svc --help</code></pre>
-<p>The client and the tests also need web3.js, by its version: a plain <code>npm install @solana/web3.js</code> brings 2.0.0, beside which npm refuses them.</p>
-<pre><code>npm install "$(curl -fsS ${publicUrl}${PATH}client)" @solana/web3.js@1.99</code></pre>
-<p>The first line asks for the address of the newest file, which holds a hash of the content. <code>npm</code> writes its sha512 into <code>package-lock.json</code>, and holds every later install against it. <code>npx --no</code> runs what is installed and downloads nothing.</p>
-<h2 id="check">Check what you install</h2>
-<p>Who does not trust this service builds the packages from the repository: <code>npm ci &amp;&amp; npm run build</code> prints the same lines, byte for byte. Or compare with the list of the release. This page proves nothing against the service that wrote it.</p>`,
-    live: async () => renderTarballs(await readTarballs(packagesFolder), publicUrl),
+    summary: 'The commands, the client, the tests and the receiver, to be installed by address.',
+    text: `# Packages
+
+The code of this release, for use without a checkout. Install a package by its address. The names are on no registry yet, so never install them by name.
+
+\`\`\`sh
+npm install "$(curl -fsS ${publicUrl}${PATH}cli)"
+npx --no -- svc --help
+\`\`\`
+
+The client and the tests also need web3.js, by its version: a plain \`npm install @solana/web3.js\` brings 2.0.0, beside which npm refuses them.
+
+\`\`\`sh
+npm install "$(curl -fsS ${publicUrl}${PATH}client)" @solana/web3.js@1.99
+\`\`\`
+
+The first line asks for the address of the newest file, which holds a hash of the content. \`npm\` writes its sha512 into \`package-lock.json\`, and holds every later install against it. \`npx --no\` runs what is installed and downloads nothing.
+
+## Check what you install
+
+Who does not trust this service builds the packages from the repository: \`npm ci && npm run build\` prints the same lines, byte for byte. Or compare with the list of the release. This page proves nothing against the service that wrote it.
+`,
+    live: async () => describeTarballs(await readTarballs(packagesFolder), publicUrl),
   };
 }
 
-function renderTarballs(tarballs: readonly Tarball[], publicUrl: string): Html {
-  const rows = tarballs.map(
-    ({ name, version, file, bytes, integrity }) => html`<tr>
-<td><code>${name}</code><br><small>${version}, ${Math.ceil(bytes / BYTES_PER_KB)} kB</small></td>
-<td><a href="${PATH}${file}">${publicUrl}${PATH}${file}</a><br><code>${integrity}</code></td>
-</tr>
-`,
-  );
-  return html`<div class="table"><table>
-<thead><tr><th>Package</th><th>Address and sha512</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`;
+function describeTarballs(tarballs: readonly Tarball[], publicUrl: string): string {
+  const rows = tarballs.map(({ name, version, file, bytes, integrity }) => [
+    `\`${name}\`\n\n${version}, ${Math.ceil(bytes / BYTES_PER_KB)} kB`,
+    `[${publicUrl}${PATH}${file}](${PATH}${file})\n\n\`${integrity}\``,
+  ]);
+  return `${table(['Package', 'Address and sha512'], rows)}\n`;
 }
 
 /**

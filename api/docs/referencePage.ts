@@ -1,3 +1,4 @@
+import { fenced, table } from './markdown.ts';
 import type {
   CodeSample,
   MediaType,
@@ -7,169 +8,148 @@ import type {
   Response,
   Schema,
 } from './openApi.ts';
-import {
-  anchorOf,
-  type Heading,
-  type Html,
-  html,
-  type Page,
-  renderInline,
-  renderMarkdown,
-} from './page.ts';
+import type { Page } from './page.ts';
 
 type Schemas = OpenApiDocument['components']['schemas'];
 
+/** An operation of the document, or an event, with the heading that it is found by. */
+interface Entry {
+  readonly heading: string;
+  /** Method and path; absent for an event. */
+  readonly address?: string;
+  readonly operation: Operation;
+}
+
 /** GET /docs/reference: the OpenAPI document, readable. */
 export function referencePage(document: OpenApiDocument): Page {
-  const { info, servers, components } = document;
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      heading: html`<span class="method">${method.toUpperCase()}</span><code>${path}</code>`,
+  const { info, servers, components, tags } = document;
+  const entries: Entry[] = [
+    ...Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        heading: operation.summary,
+        address: `**${method.toUpperCase()}** \`${path}\``,
+        operation,
+      })),
+    ),
+    ...Object.entries(document.webhooks).map(([kind, { post: operation }]) => ({
+      heading: `\`${kind}\``,
       operation,
     })),
-  );
-  const events = Object.entries(document.webhooks).map(([kind, { post: operation }]) => ({
-    heading: html`<code>${kind}</code>`,
-    operation,
-  }));
-  const all = [...operations, ...events];
-  const sections = document.tags.map(
-    ({ name, description }) => html`<h2 id="${anchorOf(name)}">${name}</h2>
-${renderMarkdown(description)}
-${all
-  .filter(({ operation }) => operation.tags.includes(name))
-  .map(({ heading, operation }) => renderOperation(heading, operation, document))}`,
-  );
+  ];
+  const sections = tags.flatMap(({ name, description }) => [
+    `## ${name}`,
+    description,
+    ...entries
+      .filter(({ operation }) => operation.tags.includes(name))
+      .flatMap((entry) => describeOperation(entry, document)),
+  ]);
+  const parts = [
+    `# ${info.title}`,
+    `Version ${info.version}, base address \`${servers[0]?.url}\`, [OpenAPI 3.1 document](/openapi.json).`,
+    info.description,
+    '## Authentication',
+    'Every request carries the header `Authorization: Bearer <API_KEY>`.',
+    components.securitySchemes.apiKey?.description ?? '',
+    '## Errors',
+    'Every error has the same body. [All codes](/docs/errors) say what they mean and what to do.',
+    describeFields({ $ref: '#/components/schemas/Error' }, components.schemas),
+    ...sections,
+  ];
   return {
     path: '/docs/reference',
+    source: '/docs/reference.md',
     title: 'API reference',
-    contents: [
-      { title: 'Authentication', anchor: 'authentication' },
-      { title: 'Errors', anchor: 'errors' },
-      ...document.tags.flatMap(({ name }) => [
-        { title: name, anchor: anchorOf(name) },
-        ...operations
-          .filter(({ operation }) => operation.tags.includes(name))
-          .map(
-            ({ operation: { summary, operationId } }): Heading => ({
-              title: summary,
-              anchor: operationId,
-              isInner: true,
-            }),
-          ),
-      ]),
-    ],
-    body: html`<h1>${info.title}</h1>
-<p class="soft">Version ${info.version} · base address <code>${servers[0]?.url}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p>
-${renderMarkdown(info.description)}
-<h2 id="authentication">Authentication</h2>
-<p>Every request carries the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>.</p>
-${renderMarkdown(components.securitySchemes.apiKey?.description ?? '')}
-<h2 id="errors">Errors</h2>
-<p>Every error has the same body. <a href="/docs/errors">All codes</a> say what they mean and what to do.</p>
-${renderFields({ $ref: '#/components/schemas/Error' }, components.schemas)}
-${sections}`,
+    summary: 'Every endpoint and event with its fields, headers, errors and examples.',
+    text: `${parts.join('\n\n')}\n`,
   };
 }
 
-function renderOperation(heading: Html, operation: Operation, document: OpenApiDocument): Html {
+function describeOperation(
+  { heading, address, operation }: Entry,
+  document: OpenApiDocument,
+): string[] {
   const { schemas } = document.components;
   const { parameters = [], requestBody, responses } = operation;
   const json = (content: Record<string, MediaType> | undefined) => content?.['application/json'];
-  const body = json(requestBody?.content);
   const success = responses['200'];
-  const answer = json(success?.content);
   const stream = success?.content?.['text/event-stream'];
-  return html`<section>
-<h3 id="${operation.operationId}">${heading}</h3>
-${renderMarkdown(operation.description)}
-${renderParameters(parameters)}
-${body && html`<h4>Body</h4>${renderFields(body.schema, schemas)}${renderExample(body.example)}`}
-${answer && html`<h4>Answer</h4>${renderFields(answer.schema, schemas)}${renderExample(answer.example)}`}
-${
-  stream &&
-  html`<h4>Streamed answer</h4>
-${renderMarkdown(stream.schema.description ?? '')}
-${renderFields({ $ref: '#/components/schemas/ChatCompletionChunk' }, schemas)}
-<pre><code>${String(stream.example)}</code></pre>`
-}
-${success && renderHeaders(success, document)}
-${renderErrors(responses)}
-${renderSamples(operation['x-codeSamples'])}
-</section>
-`;
-}
-
-function renderParameters(parameters: readonly Parameter[]): Html {
-  if (parameters.length === 0) return html``;
-  const rows = parameters.map(
-    ({ name, in: place, schema, description }) => html`<tr>
-<td><code>${name}</code></td>
-<td>${typeOf(schema, {})}<br><small>${place}</small></td>
-<td>${renderMarkdown(description)}${limitsOf(schema, {})}</td>
-</tr>
-`,
-  );
-  return html`<h4>Parameters</h4>
-<div class="table"><table><tbody>
-${rows}</tbody></table></div>`;
+  return [
+    `### ${heading}`,
+    ...(address ? [address] : []),
+    operation.description,
+    ...describeParameters(parameters),
+    ...describeBody('Body', json(requestBody?.content), schemas),
+    ...describeBody('Answer', json(success?.content), schemas),
+    ...(stream
+      ? [
+          '#### Streamed answer',
+          stream.schema.description ?? '',
+          describeFields({ $ref: '#/components/schemas/ChatCompletionChunk' }, schemas),
+          fenced('sse', String(stream.example)),
+        ]
+      : []),
+    ...(success ? describeHeaders(success, document) : []),
+    ...describeErrors(responses),
+    ...describeSamples(operation['x-codeSamples']),
+  ];
 }
 
-function renderHeaders(response: Response, document: OpenApiDocument): Html {
-  const rows = Object.keys(response.headers ?? {}).map(
-    (name) => html`<tr>
-<td><code>${name}</code></td>
-<td>${renderMarkdown(document.components.headers[name]?.description ?? '')}</td>
-</tr>
-`,
-  );
-  return html`<h4>Headers of the answer</h4>
-<div class="table"><table><tbody>
-${rows}</tbody></table></div>`;
+function describeParameters(parameters: readonly Parameter[]): string[] {
+  if (parameters.length === 0) return [];
+  const rows = parameters.map(({ name, in: place, schema, description }) => [
+    `\`${name}\``,
+    `${typeOf(schema, {})}, ${place}`,
+    `${description}${limitsOf(schema, {})}`,
+  ]);
+  return ['#### Parameters', table(['Name', 'Type', 'Meaning'], rows)];
 }
 
-function renderErrors(responses: Record<string, Response>): Html {
-  const rows = Object.entries(responses).flatMap(([status, { content }]) =>
+function describeBody(heading: string, body: MediaType | undefined, schemas: Schemas): string[] {
+  if (body === undefined) return [];
+  return [
+    `#### ${heading}`,
+    describeFields(body.schema, schemas),
+    ...(body.example === undefined ? [] : [fenced('json', JSON.stringify(body.example, null, 2))]),
+  ];
+}
+
+function describeHeaders(response: Response, document: OpenApiDocument): string[] {
+  const rows = Object.keys(response.headers ?? {}).map((name) => [
+    `\`${name}\``,
+    document.components.headers[name]?.description ?? '',
+  ]);
+  return ['#### Headers of the answer', table(['Header', 'Meaning'], rows)];
+}
+
+function describeErrors(responses: Record<string, Response>): string[] {
+  const lines = Object.entries(responses).flatMap(([status, { content }]) =>
     Object.keys(content?.['application/json']?.examples ?? {}).map(
-      (code) => html`<li>${status} <a href="/docs/errors#${code}"><code>${code}</code></a></li>\n`,
+      (code) => `- ${status} [\`${code}\`](/docs/errors#${code})`,
     ),
   );
-  return rows.length > 0 ? html`<h4>Errors</h4>\n<ul>\n${rows}</ul>` : html``;
+  return lines.length > 0 ? ['#### Errors', lines.join('\n')] : [];
 }
 
-function renderSamples(samples: readonly CodeSample[] = []): Html {
-  if (samples.length === 0) return html``;
-  return html`<h4>In code</h4>
-<p>Each reads <code>BASE_URL</code> and <code>API_KEY</code> from the environment.</p>
-${samples.map(
-  ({ label, source }) => html`<details>
-<summary>${label}</summary>
-<pre><code>${source}</code></pre>
-</details>
-`,
-)}`;
-}
-
-function renderExample(example: unknown): Html {
-  if (example === undefined) return html``;
-  return html`<pre><code>${JSON.stringify(example, null, 2)}</code></pre>`;
+function describeSamples(samples: readonly CodeSample[] = []): string[] {
+  if (samples.length === 0) return [];
+  return [
+    '#### In code',
+    'Each reads `BASE_URL` and `API_KEY` from the environment.',
+    ...samples.map(
+      ({ lang, label, source }) =>
+        `<details>\n<summary>${label}</summary>\n\n${fenced(lang, source)}\n\n</details>`,
+    ),
+  ];
 }
 
 /** A table of all fields of an object, those of nested objects by their paths. */
-function renderFields(schema: Schema, schemas: Schemas): Html {
-  const rows = fieldsOf(schema, schemas).map(
-    ({ name, schema: field, isRequired }) => html`<tr>
-<td><code>${name}</code></td>
-<td>${typeOf(field, schemas)}${isRequired ? '' : html`<br><small>optional</small>`}</td>
-<td>${renderMarkdown(field.description ?? '')}${limitsOf(field, schemas)}</td>
-</tr>
-`,
-  );
-  return html`<div class="table"><table>
-<thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table></div>`;
+function describeFields(schema: Schema, schemas: Schemas): string {
+  const rows = fieldsOf(schema, schemas).map(({ name, schema: field, isRequired }) => [
+    `\`${name}\``,
+    `${typeOf(field, schemas)}${isRequired ? '' : ', optional'}`,
+    `${field.description ?? ''}${limitsOf(field, schemas)}`,
+  ]);
+  return table(['Field', 'Type', 'Meaning'], rows);
 }
 
 /** One line of a table of fields. */
@@ -218,15 +198,19 @@ function typeOf(field: Schema, schemas: Schemas): string {
   return [schema.type ?? 'any'].flat().join(' or ');
 }
 
-/** Which of its type's values are meant, if not all. */
-function limitsOf(field: Schema, schemas: Schemas): Html {
+/** Which of its type's values are meant, if not all: each in a paragraph of its own. */
+function limitsOf(field: Schema, schemas: Schemas): string {
   const schema = resolve(field, schemas);
   const parts = [schema, schema.items ?? {}, ...(schema.anyOf ?? [])];
   const values = parts.find((part) => part.enum)?.enum;
   const bounded = parts.find(({ maximum }) => maximum !== undefined);
-  return html`${values && html`<p>One of ${renderInline(values.map((value) => `\`${value}\``).join(', '))}</p>`}${
-    bounded && html`<p>${bounded.minimum ?? 0} to ${bounded.maximum}</p>`
-  }${schema.default !== undefined && html`<p>Default ${String(schema.default)}</p>`}`;
+  return [
+    ...(values ? [`One of ${values.map((value) => `\`${value}\``).join(', ')}`] : []),
+    ...(bounded ? [`${bounded.minimum ?? 0} to ${bounded.maximum}`] : []),
+    ...(schema.default === undefined ? [] : [`Default ${schema.default}`]),
+  ]
+    .map((limit) => `\n\n${limit}`)
+    .join('');
 }
 
 function resolve(schema: Schema, schemas: Schemas): Schema {

@@ -8,11 +8,8 @@ import {
   webhookObject,
   webhookRequest,
 } from '../contracts/account.ts';
-import {
-  chatCompletion,
-  chatCompletionChunk,
-  chatCompletionRequest,
-} from '../contracts/chatCompletion.ts';
+import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
+import { chatCompletion, chatCompletionChunk } from '../contracts/completionAnswer.ts';
 import { errorObject } from '../contracts/errors.ts';
 import { eventEnvelope } from '../contracts/events.ts';
 import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';

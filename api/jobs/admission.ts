@@ -1,3 +1,4 @@
+import { creditsNumber } from '../../common/format.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
@@ -53,7 +54,7 @@ export async function admit(
 ): Promise<Admitted> {
   const { directory } = services;
   const { payer, request, draft, clientGone } = options;
-  const quoted = await quote(findModel(services, request.model), request, services.tokens);
+  const quoted = await quoteWithin(services, request);
   assertAffordable(quoted, payer, services.nowSeconds());
   const reservation = await directory.reserve({
     modelAddress: quoted.model.address,
@@ -73,6 +74,19 @@ export async function admit(
     reservation.release();
     throw error;
   }
+}
+
+/** The quote, where it is not above the request's own ceiling. @throws ApiError */
+async function quoteWithin(services: AdmissionServices, request: ChatCompletionRequest) {
+  const quoted = await quote(findModel(services, request.model), request, services.tokens);
+  const { max_credits } = request;
+  if (max_credits === undefined || quoted.lockCredits <= BigInt(max_credits)) return quoted;
+  const credits_required = creditsNumber(quoted.lockCredits);
+  throw new ApiError(
+    'price_above_limit',
+    `The request would lock ${credits_required} credits; its ceiling is ${max_credits}.`,
+    { param: 'max_credits', details: { credits_required, max_credits } },
+  );
 }
 
 function findModel(services: AdmissionServices, modelId: string): ModelRow {
@@ -155,13 +169,12 @@ async function lockRequoted(
   services: AdmissionServices,
   options: { payer: Payer; request: ChatCompletionRequest; draft: JobDraft; error: unknown },
 ): Promise<LockedJob> {
-  const { escrow, catalog, tokens } = services;
+  const { escrow, catalog } = services;
   const { payer, request, draft } = options;
   if (!(options.error instanceof PriceChangedError)) throw options.error;
   await catalog.refresh();
   try {
-    const requoted = await quote(findModel(services, request.model), request, tokens);
-    return await escrow.lock(payer, requoted, draft);
+    return await escrow.lock(payer, await quoteWithin(services, request), draft);
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
     throw serviceUnavailable('The price is changing; try again.', error);

@@ -8,7 +8,7 @@ import {
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import type { WorkerErrorCode } from '../../common/workerProtocol.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { FINISH_REASONS } from '../contracts/chatCompletion.ts';
+import { FINISH_REASONS } from '../contracts/completionAnswer.ts';
 import type { JobDeadlines } from '../ledger/job.ts';
 import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
@@ -116,6 +116,7 @@ export async function* runAttempt(
   const hasBegun = (): boolean => text !== '' || reasoning !== '';
   let firstTokenMs = 0;
   let finishReason: FinishReason | undefined;
+  let commitment: Uint8Array | undefined;
   /** Why the answer was stopped, if it was. */
   let stopped: 'deadline' | 'client_gone' | undefined;
   /** When text or another sign of life last came. */
@@ -205,6 +206,7 @@ export async function* runAttempt(
   function accept(piece: Piece): UnprovenResult | undefined {
     if (!hasBegun()) {
       firstTokenMs = time.nowMs() - startedMs;
+      setImmediate(commitEarly);
       reservation.observeFirstToken(firstTokenMs);
     }
     writtenAtMs = time.nowMs();
@@ -214,6 +216,16 @@ export async function* runAttempt(
     } else reasoning += piece.text;
     const length = Math.max(text.length, reasoning.length);
     return length > textMax ? failed('worker_error', 'text_too_long') : undefined;
+  }
+
+  /** Of a long request it takes milliseconds: it is made while the worker writes. */
+  const committed = (): Uint8Array => (commitment ??= commitmentTo(task));
+  function commitEarly(): void {
+    try {
+      committed();
+    } catch {
+      // The attempt's end throws it again, and the job fails.
+    }
   }
 
   function conclude({ proof }: Extract<WorkerEvent, { type: 'proof' }>): AttemptResult {
@@ -227,7 +239,7 @@ export async function* runAttempt(
       kind: 'whole',
       answer: {
         ...{ ...of, text, reasoning, finishReason: reason, isTruncated },
-        proof: { ...proof, requestCommitment: commitmentTo(task) },
+        proof: { ...proof, requestCommitment: committed() },
       },
     };
   }

@@ -30,6 +30,7 @@ import {
   settleAnswer,
   settlementOf,
   storeForRepeats,
+  usageOf,
 } from './settlement.ts';
 
 export interface CompletionServices extends AdmissionServices, Omit<DispatchServices, 'directory'> {
@@ -128,13 +129,12 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   if (claim.status === 'replay') {
     const { jobId, copy } = claim;
     const settlement = await findSettlement(path, { wallet, jobId });
-    return replayAnswer({ ...form, jobId, copy, ...settlement });
+    return replayAnswer({ ...form, jobId, wallet, copy, ...settlement });
   }
   const admitting = admit(path, { payer, request, draft, clientGone });
   const { job, reservation } = await admitting.catch((error) => dropClaim(path, claim, error));
   path.observeLock(job);
   stages.mark('lock');
-  response.set({ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.escrowTx });
   recordJob(response, { modelId: job.model.id, stages });
 
   const { messages } = request;
@@ -149,7 +149,10 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
     response,
     delivery: createDelivery({
       ...form,
-      identity: { jobId: job.id, modelId: job.model.id, created },
+      identity: {
+        ...{ jobId: job.id, wallet, modelId: job.model.id, created, escrowTx: job.escrowTx },
+        requestSalt: saltOf(job),
+      },
     }),
     stages,
     claim,
@@ -159,6 +162,8 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   await path.work.trackToEnd(job, run(path, running));
   path.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
 }
+
+const saltOf = ({ requestSalt }: LockedJob): string => Buffer.from(requestSalt).toString('hex');
 
 function stagesOf({ observeStage }: RequestPath, response: Response): Stages {
   const trace = traceOf(response);
@@ -302,25 +307,25 @@ async function check(
 /** Charges a proven answer and delivers it. The client waits for the settlement only so long. */
 async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnswer): Promise<void> {
   const { job, response, delivery, stages, claim, isStream, created } = running;
-  const { countedTokens, usage } = await countTokens(path.tokens, job, answer);
-  const { text, reasoning, finishReason, isTruncated, engine, reservation } = answer;
-  delivery.finish({ finishReason, isTruncated, usage });
+  const { text, reasoning, finishReason, isTruncated, engine, reservation, attempt } = answer;
   const { outputHash } = answer.proof;
-  const receipt = {
+  const [{ countedTokens, usage, creditsCharged }, deliveryReceipt] = await Promise.all([
+    countTokens(path.tokens, job, answer),
+    path.signReceipt(job, outputHash),
+  ]);
+  const proof = {
+    worker: reservation.worker.address,
+    attempt,
     outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
-    deliveryReceipt: await path.signReceipt(job, outputHash),
+    deliveryReceipt,
   };
+  const result = { finishReason, isTruncated, usage, creditsCharged, proof };
+  delivery.finish(result);
   const stored = storeForRepeats(path, job, claim, {
-    text,
-    reasoning,
-    finishReason,
-    isTruncated,
-    usage,
-    created,
-    ...receipt,
+    ...{ ...result, text, reasoning, created, engine },
     modelId: job.model.id,
     escrowTx: job.escrowTx,
-    worker: { address: reservation.worker.address, engine },
+    requestSalt: saltOf(job),
   });
   const pending = settleAnswer(path, { job, answer, countedTokens, stored, stages });
   void pending.result.then(claim.end);
@@ -330,7 +335,7 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
     return delivery.fail(endingError(job, known));
   }
   if (!response.headersSent) response.set('server-timing', stages.header());
-  delivery.settled({ ...settlementOf(known), ...receipt });
+  delivery.settled(settlementOf(known));
 }
 
 /**
@@ -342,10 +347,15 @@ async function deliverNothing(
   { job, delivery, messages }: RunningJob,
   finishReason: 'stop' | 'length',
 ): Promise<void> {
-  const prompt_tokens = await tokens.prompt(job.model.id, messages);
-  const usage = { prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens };
+  const usage = usageOf({
+    promptTokens: await tokens.prompt(job.model.id, messages),
+    completionTokens: 0,
+    // Its reasoning used the limit up; before a stop sequence there was none.
+    reasoningTokens: finishReason === 'length' ? job.tokenLimit : 0,
+    charged: 0n,
+  });
   delivery.begin();
-  delivery.finish({ finishReason, isTruncated: false, usage });
+  delivery.finish({ finishReason, isTruncated: false, usage, creditsCharged: 0 });
   delivery.settled();
 }
 

@@ -1,27 +1,33 @@
 import type { Response } from 'express';
-import { createDelivery, type FinishReason, type Usage } from '../response/delivery.ts';
+import {
+  type AnswerProof,
+  createDelivery,
+  type FinishReason,
+  type Usage,
+} from '../response/delivery.ts';
 
 /** All that a repeated request needs to be answered like the first. */
 export interface AnswerCopy {
   text: string;
-  /** Missing in copies of earlier releases. */
-  reasoning?: string;
+  reasoning: string;
   finishReason: FinishReason;
-  /** Missing in copies of earlier releases. */
-  isTruncated?: boolean;
+  isTruncated: boolean;
   usage: Usage;
+  creditsCharged: number;
   modelId: string;
   created: number;
   escrowTx: string;
-  worker: { address: string; engine: string | null };
-  outputHash: string;
-  deliveryReceipt: string;
+  /** 64 hexadecimal digits. */
+  requestSalt: string;
+  engine: string | null;
+  proof: AnswerProof;
 }
 
 /** Gives the answer of an earlier request again, in the form that this one asks for. */
 export function replayAnswer(options: {
   response: Response;
   jobId: string;
+  wallet: string;
   copy: AnswerCopy;
   settlementTx: string | null;
   creditsRemaining: number | null;
@@ -31,19 +37,15 @@ export function replayAnswer(options: {
   /** Called once the answer was handed to its connection to the last byte. */
   onWhole: () => void;
 }): void {
-  const { response, jobId, copy, settlementTx, creditsRemaining } = options;
-  response.set({
-    'x-svc-job-id': jobId,
-    'x-svc-tx-signature': copy.escrowTx,
-    'x-svc-replayed': 'true',
-  });
-  const identity = { jobId, modelId: copy.modelId, created: copy.created };
+  const { response, jobId, wallet, copy, settlementTx, creditsRemaining } = options;
+  const { modelId, created, escrowTx, requestSalt, proof, engine } = copy;
+  response.set('x-svc-replayed', 'true');
+  const identity = { jobId, wallet, modelId, created, escrowTx, requestSalt };
   const delivery = createDelivery({ ...options, identity });
-  delivery.begin(copy.worker);
+  delivery.begin({ address: proof.worker, engine });
   if (copy.reasoning) delivery.write({ type: 'reasoning', text: copy.reasoning });
   delivery.write({ type: 'content', text: copy.text });
-  const { finishReason, isTruncated = false, usage } = copy;
-  delivery.finish({ finishReason, isTruncated, usage });
-  const { outputHash, deliveryReceipt } = copy;
-  delivery.settled({ settlementTx, creditsRemaining, outputHash, deliveryReceipt });
+  const { finishReason, isTruncated, usage, creditsCharged } = copy;
+  delivery.finish({ finishReason, isTruncated, usage, creditsCharged, proof });
+  delivery.settled({ settlementTx, creditsRemaining });
 }

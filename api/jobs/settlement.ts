@@ -1,8 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
-import { creditsNumber } from '../../common/format.ts';
+import { creditsNumber, usdcValue } from '../../common/format.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time, within } from '../../common/wait.ts';
+import { chargeCredits } from '../../programs/client/pricing.ts';
 import {
   formatReceipt,
   type KeyHolder,
@@ -13,7 +14,8 @@ import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
 import type { ProvenAnswer } from '../ledger/proof.ts';
 import type { JobResult, KnownResult, SettlementRecord } from '../ledger/results.ts';
-import type { Settlement, Usage } from '../response/delivery.ts';
+import type { SettlementFacts, Usage } from '../response/delivery.ts';
+import { priceOf } from '../sql/workers.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { NewClaim } from './claim.ts';
 import { type RefundServices, refundWhenDue } from './refund.ts';
@@ -32,18 +34,46 @@ const MIRROR_WAIT_MS = 10_000;
 /**
  * What the answer is charged for: the worker's counts, the output's no higher than ours.
  *
- * @returns also our own count, never above the limit that was locked for
+ * @returns also our own count, never above the limit that was locked for, and the charge that the
+ *   program computes from it
  */
 export async function countTokens(
   tokens: Pick<TokenCounts, 'output'>,
   job: LockedJob,
-  { text, proof }: ProvenAnswer,
-): Promise<{ countedTokens: number; usage: Usage }> {
-  const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
+  { text, reasoning, proof }: ProvenAnswer,
+): Promise<{ countedTokens: number; usage: Usage; creditsCharged: number }> {
+  const { model, tokenLimit, lockCredits } = job;
+  const [output, reasoning_tokens] = await Promise.all([
+    tokens.output(model.id, text),
+    reasoning ? tokens.output(model.id, reasoning) : 0,
+  ]);
+  const countedTokens = Math.min(output, tokenLimit);
   const completion_tokens = Math.min(proof.completionTokens, countedTokens);
-  const prompt_tokens = proof.promptTokens;
-  const total_tokens = prompt_tokens + completion_tokens;
-  return { countedTokens, usage: { prompt_tokens, completion_tokens, total_tokens } };
+  const charged = chargeCredits(priceOf(model), completion_tokens, lockCredits);
+  const usage = usageOf({
+    promptTokens: proof.promptTokens,
+    completionTokens: completion_tokens,
+    reasoningTokens: reasoning_tokens,
+    charged,
+  });
+  return { countedTokens, usage, creditsCharged: creditsNumber(charged) };
+}
+
+/** An answer's usage. */
+export function usageOf(answer: {
+  promptTokens: number;
+  completionTokens: number;
+  reasoningTokens: number;
+  charged: bigint;
+}): Usage {
+  const { promptTokens, completionTokens, reasoningTokens, charged } = answer;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    cost: usdcValue(charged),
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
 }
 
 /**
@@ -143,9 +173,7 @@ export async function awaitSettlement(
 }
 
 /** What a client learns of the settlement, as far as it is known. */
-export function settlementOf(
-  known: KnownResult | undefined,
-): Pick<Settlement, 'settlementTx' | 'creditsRemaining'> {
+export function settlementOf(known: KnownResult | undefined): SettlementFacts {
   if (known?.result.status !== 'settled') return { settlementTx: null, creditsRemaining: null };
   const { result, record } = known;
   return {

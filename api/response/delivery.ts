@@ -2,19 +2,30 @@ import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { eventData } from '../../common/format.ts';
 import type {
+  AnswerEvidence,
   ChatCompletion,
   ChatCompletionChunk,
   FINISH_REASONS,
-} from '../contracts/chatCompletion.ts';
-import { type ApiError, type ErrorCode, errorBody, errorHeaders } from '../contracts/errors.ts';
+} from '../contracts/completionAnswer.ts';
+import { type ApiError, type ErrorJob, errorBody, errorHeaders } from '../contracts/errors.ts';
+import type { ErrorCode } from '../contracts/errorTable.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { Piece } from '../workers/events.ts';
 
-export function sendError(response: Response, error: ApiError, publicUrl: string): void {
+/** @param job which the request became, where that is known */
+export function sendError(
+  response: Response,
+  error: ApiError,
+  publicUrl: string,
+  job?: ErrorJob,
+): void {
   recordError(response, error);
   // HTTP requires this header of every 401.
   if (error.status === 401) response.set('www-authenticate', 'Bearer');
-  response.status(error.status).set(errorHeaders(error)).json(errorBody(error, publicUrl));
+  response
+    .status(error.status)
+    .set(errorHeaders(error))
+    .json(errorBody(error, publicUrl, job));
 }
 
 /** Records with which error a response ends, for metrics and logs. */
@@ -70,9 +81,13 @@ export type Usage = ChatCompletion['usage'];
 /** What identifies an answer to its client. */
 interface AnswerIdentity {
   jobId: string;
+  wallet: string;
   modelId: string;
   /** Unix seconds of the ledger. */
   created: number;
+  escrowTx: string;
+  /** 64 hexadecimal digits. */
+  requestSalt: string;
 }
 
 /** How an answer reaches its client: as one body, or as a stream of events. */
@@ -88,7 +103,7 @@ export interface Delivery {
   /** The text is complete and its proof has been checked. */
   finish(result: AnswerResult): void;
   /** The answer was settled, or its settlement is not known in time. Undefined for an empty answer. */
-  settled(settlement?: Settlement): void;
+  settled(settlement?: SettlementFacts): void;
   /** Ends with an error, as a status while none was sent, else as the stream's last event. */
   fail(error: ApiError): void;
 }
@@ -99,26 +114,39 @@ interface AnswerResult {
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;
   usage: Usage;
+  creditsCharged: number;
+  /** What proves the text; undefined for an empty answer. */
+  proof?: AnswerProof;
 }
 
-/** What a client reads of the settlement. */
-export interface Settlement {
-  settlementTx: string | null;
-  creditsRemaining: number | null;
+/** Who proved a text, and that it was delivered. */
+export interface AnswerProof {
+  worker: string;
+  attempt: number;
   outputHash: string;
   deliveryReceipt: string;
 }
 
+/** What a client reads of the settlement, as far as it is known. */
+export interface SettlementFacts {
+  settlementTx: string | null;
+  creditsRemaining: number | null;
+}
+
+const NOT_SETTLED: SettlementFacts = { settlementTx: null, creditsRemaining: null };
+
 /** Header and trailer names of the settlement, in the order they are announced. */
-function settlementFields(settlement: Settlement | undefined): Record<string, string> {
-  if (!settlement) return {};
+function settlementFields(
+  { settlementTx, creditsRemaining }: SettlementFacts,
+  proof: AnswerProof | undefined,
+): Record<string, string> {
   return {
-    ...(settlement.settlementTx && { 'x-svc-settlement-tx': settlement.settlementTx }),
-    ...(settlement.creditsRemaining !== null && {
-      'x-svc-credits-remaining': String(settlement.creditsRemaining),
+    ...(settlementTx && { 'x-svc-settlement-tx': settlementTx }),
+    ...(creditsRemaining !== null && { 'x-svc-credits-remaining': String(creditsRemaining) }),
+    ...(proof && {
+      'x-svc-output-hash': proof.outputHash,
+      'x-svc-delivery-receipt': proof.deliveryReceipt,
     }),
-    'x-svc-output-hash': settlement.outputHash,
-    'x-svc-delivery-receipt': settlement.deliveryReceipt,
   };
 }
 
@@ -147,16 +175,70 @@ interface DeliveryOptions {
   onWhole?: () => void;
 }
 
-/** The form that the client asked for. */
+/** The form that the client asked for. All that is sent names the job. */
 export function createDelivery(options: DeliveryOptions & { isStream: boolean }): Delivery {
-  return options.isStream ? createStreamDelivery(options) : createPlainDelivery(options);
+  const { response, identity, publicUrl, isStream } = options;
+  response.set({
+    'x-svc-job-id': identity.jobId,
+    'x-svc-tx-signature': identity.escrowTx,
+    link: `<${verifyUrl(identity, publicUrl)}>; rel="describedby"`,
+  });
+  return isStream ? createStreamDelivery(options) : createPlainDelivery(options);
+}
+
+/** Where a browser checks the job. Once its account is closed, it is found by its wallet alone. */
+function verifyUrl({ jobId, wallet }: AnswerIdentity, publicUrl: string): string {
+  return `${publicUrl}/verify/${jobId}#wallet=${wallet}`;
+}
+
+function errorJobOf({ identity, publicUrl }: DeliveryOptions): ErrorJob {
+  return { job_id: identity.jobId, verify_url: verifyUrl(identity, publicUrl) };
+}
+
+function evidenceOf(
+  { identity, publicUrl }: DeliveryOptions,
+  { proof, creditsCharged, isTruncated, usage }: AnswerResult,
+  settlementTx: string | null,
+): AnswerEvidence {
+  return {
+    job_id: identity.jobId,
+    worker: proof?.worker ?? null,
+    attempt: proof?.attempt ?? null,
+    credits_charged: creditsCharged,
+    usdc_value: usage.cost,
+    output_hash: proof?.outputHash ?? null,
+    request_salt: identity.requestSalt,
+    delivery_receipt: proof?.deliveryReceipt ?? null,
+    escrow_tx: identity.escrowTx,
+    settlement_tx: settlementTx,
+    verify_url: verifyUrl(identity, publicUrl),
+    ...(isTruncated && { truncated: 'deadline' }),
+  };
 }
 
 /** The whole answer in one body, sent after its settlement. */
 function createPlainDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl, onWhole = () => undefined } = options;
   const parts: Record<Piece['type'], string[]> = { content: [], reasoning: [] };
-  let body: string | undefined;
+  let result: AnswerResult | undefined;
+
+  function bodyOf(whole: AnswerResult, settlementTx: string | null): ChatCompletion {
+    const reasoning_content = parts.reasoning.join('');
+    const message = {
+      role: 'assistant' as const,
+      content: parts.content.join(''),
+      ...(reasoning_content && { reasoning_content }),
+    };
+    return {
+      id: `chatcmpl-${identity.jobId}`,
+      object: 'chat.completion',
+      created: identity.created,
+      model: identity.modelId,
+      choices: [{ index: 0, message, finish_reason: whole.finishReason }],
+      usage: whole.usage,
+      svc: evidenceOf(options, whole, settlementTx),
+    };
+  }
 
   return {
     begin(worker) {
@@ -170,36 +252,22 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
       parts.reasoning.length = 0;
       response.removeHeader('x-svc-engine');
     },
-    finish({ finishReason, isTruncated, usage }) {
-      if (isTruncated) response.set('x-svc-truncated', 'deadline');
-      const message = { role: 'assistant' as const, content: parts.content.join('') };
-      const reasoning_content = parts.reasoning.join('');
-      body = JSON.stringify({
-        id: `chatcmpl-${identity.jobId}`,
-        object: 'chat.completion',
-        created: identity.created,
-        model: identity.modelId,
-        choices: [
-          {
-            index: 0,
-            message: { ...message, ...(reasoning_content && { reasoning_content }) },
-            finish_reason: finishReason,
-          },
-        ],
-        usage,
-      } satisfies ChatCompletion);
+    finish(whole) {
+      result = whole;
+      if (whole.isTruncated) response.set('x-svc-truncated', 'deadline');
     },
-    settled(settlement) {
-      if (body === undefined) throw new Error('an answer cannot settle before it is finished');
+    settled(settlement = NOT_SETTLED) {
+      if (!result) throw new Error('an answer cannot settle before it is finished');
       const { socket } = response;
       // Node emits it for a cut connection, too, and may close this one right afterwards.
       response.prependOnceListener('finish', () => {
         if (!socket?.destroyed) onWhole();
       });
-      response.set(settlementFields(settlement)).type('json').end(body);
+      response.set(settlementFields(settlement, result.proof));
+      response.type('json').end(JSON.stringify(bodyOf(result, settlement.settlementTx)));
     },
     fail(error) {
-      sendError(response, error, publicUrl);
+      sendError(response, error, publicUrl, errorJobOf(options));
     },
   };
 }
@@ -214,6 +282,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
   let keepAlive: NodeJS.Timeout | undefined;
   let unsent = '';
   let hasBegun = false;
+  let proof: AnswerProof | undefined;
 
   /**
    * Events of the same moment leave as one chunk: each by itself would cost as much. A client that
@@ -280,9 +349,10 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     discard() {
       throw new Error('what a stream has sent cannot be taken back');
     },
-    finish({ finishReason, isTruncated, usage }) {
-      sendDelta({}, finishReason, isTruncated ? { truncated: 'deadline' } : undefined);
-      if (includeUsage) sendChunk({ choices: [], usage });
+    finish(result) {
+      ({ proof } = result);
+      sendDelta({}, result.finishReason, evidenceOf(options, result, null));
+      if (includeUsage) sendChunk({ choices: [], usage: result.usage });
       send('data: [DONE]\n\n');
       // The official clients close the connection then, and receive no trailers.
       flush(() => {
@@ -291,17 +361,17 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       });
       clearInterval(keepAlive);
     },
-    settled(settlement) {
+    settled(settlement = NOT_SETTLED) {
       if (canHaveTrailers && isWritable(response)) {
-        response.addTrailers(settlementFields(settlement));
+        response.addTrailers(settlementFields(settlement, proof));
       }
       end();
     },
     fail(error) {
       flush();
-      if (!response.headersSent) return sendError(response, error, publicUrl);
+      if (!response.headersSent) return sendError(response, error, publicUrl, errorJobOf(options));
       recordError(response, error);
-      send(`data: ${eventData(errorBody(error, publicUrl))}\n\n`);
+      send(`data: ${eventData(errorBody(error, publicUrl, errorJobOf(options)))}\n\n`);
       end();
     },
   };

@@ -170,13 +170,6 @@ export async function selectWebhooks(database: Database, wallet: string): Promis
   return rows;
 }
 
-/** Until the transaction ends, no other one changes which webhooks the wallet has. */
-export async function lockWebhooks(database: Database, wallet: string): Promise<void> {
-  await database.query(`select pg_advisory_xact_lock(hashtextextended('webhooks ' || $1, 0))`, [
-    wallet,
-  ]);
-}
-
 /** @param webhook.events sorted */
 export async function insertWebhook(
   database: Database,

@@ -12,6 +12,7 @@ import { type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { createChunks } from '../../worker/jobs/chunks.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { costMetrics } from '../costMetrics.ts';
+import { machineClockMs } from '../machineClock.ts';
 import { WORDS } from '../words.ts';
 
 // A worker that begins the same answer at once and checks no lock, since the stubbed ledger has none.
@@ -52,8 +53,15 @@ interface JobBody {
   chat: Record<string, Json>;
 }
 
+/** When the last part of each answer was sent, with its proof, by what was asked. */
+const sentAtMs = new Map<string, number>();
+
 const server = createServer(async (request, response) => {
   if (request.url === '/metrics') return void response.end(costMetrics());
+  if (request.url === '/proofs') {
+    response.end(JSON.stringify([...sentAtMs]));
+    return sentAtMs.clear();
+  }
   if (request.url === '/health') {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ worker_address: address, slots: CAPACITY, engine: 'none' }));
@@ -69,8 +77,14 @@ const server = createServer(async (request, response) => {
   const salt = Buffer.from(request_salt, 'hex');
   const asked = { salt, request: { ...chat, token_limit } };
   const proof = await generate({ job: new PublicKey(job_address), attempt }, asked);
+  noteSent(chat);
   response.end(`${OTHERS}event: proof\ndata: ${JSON.stringify(proof)}\n\n`);
 });
+
+function noteSent({ messages }: Record<string, Json>): void {
+  const [{ content }] = messages as [{ content: string }];
+  sentAtMs.set(content, machineClockMs());
+}
 
 async function answerUnpaid(
   response: ServerResponse,
@@ -79,6 +93,7 @@ async function answerUnpaid(
   const { stream } = request;
   if (stream) beginStream(response);
   await generate({ job: worker, attempt: 1 }, { salt: NO_SALT, request });
+  noteSent(request);
   if (!stream) response.setHeader('content-type', 'application/json');
   response.end(stream ? `${OTHERS}${LAST}` : PLAIN);
 }

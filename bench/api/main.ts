@@ -13,6 +13,7 @@ import {
 } from './processes.ts';
 import {
   type Compared,
+  finishTable,
   type Measured,
   memoryTable,
   overheadTable,
@@ -44,6 +45,8 @@ const { values } = parseArgs({
     memory: { type: 'string', default: '5000' },
     /** Node options for the API's process, such as --cpu-prof. */
     node: { type: 'string', default: '' },
+    /** A checkout of another release: its API gets the same load in turn. */
+    against: { type: 'string' },
     /** Keeps the processors awake, so that their wake-up time is not measured. */
     awake: { type: 'boolean', default: false },
   },
@@ -61,7 +64,8 @@ try {
 async function run(): Promise<void> {
   const processors = divideProcessors();
   if (values.awake) shutdown.add('busy processors', keepProcessorsAwake());
-  const service = await startStubbedService({ shutdown, nodeOptions: values.node });
+  const { node: nodeOptions, against } = values;
+  const service = await startStubbedService({ shutdown, nodeOptions, against });
   const proxy = await startProcess('bench/api/bareProxy.ts', {
     BENCH_UPSTREAM_URL: service.upstream.url,
   });
@@ -74,6 +78,7 @@ async function run(): Promise<void> {
     proxy: { ...service.target, ...metered(proxy) },
     parts: service.parts,
     service: service.target,
+    ...(service.other && { other: service.other }),
   };
 
   console.log(`Node ${process.version}, ${cpus().length} processors, ${process.platform}`);
@@ -90,8 +95,10 @@ async function run(): Promise<void> {
     const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT) / rounds;
     const measure = async (target: MeteredTarget, stream: boolean): Promise<Measured> => {
       const before = await readCost(target.metricsUrl);
+      await readProofs(targets.upstream);
       const load = await putUnderLoad(target, { clients, requests, stream });
-      return { load, ...workBetween(before, await readCost(target.metricsUrl)) };
+      const work = workBetween(before, await readCost(target.metricsUrl));
+      return { load, sentAtMs: await readProofs(targets.upstream), ...work };
     };
     const measureAll = async (stream: boolean): Promise<Compared> => {
       const measured: Compared[] = [];
@@ -101,6 +108,7 @@ async function run(): Promise<void> {
           proxy: await measure(targets.proxy, stream),
           parts: await measure(targets.parts, stream),
           service: await measure(targets.service, stream),
+          ...(targets.other && { other: await measure(targets.other, stream) }),
         });
       }
       return joinRounds(measured);
@@ -116,6 +124,7 @@ async function run(): Promise<void> {
   }
   console.log(`\n${ratioTable(comparisons)}`);
   console.log(`\n${stagesTable(comparisons)}`);
+  console.log(`\n${finishTable(comparisons)}`);
   await measureMemory(targets.service, readCost);
 }
 
@@ -133,7 +142,16 @@ async function measureMemory(
   console.log(`\n${memoryTable(readings)}`);
 }
 
-function workBetween(before: ProcessCost, after: ProcessCost): Omit<Measured, 'load'> {
+/** When the worker sent its proofs since the last reading, by what was asked. */
+async function readProofs({ url }: MeteredTarget): Promise<Map<string, number>> {
+  const response = await fetch(new URL('/proofs', url));
+  return new Map((await response.json()) as [prompt: string, sentAtMs: number][]);
+}
+
+function workBetween(
+  before: ProcessCost,
+  after: ProcessCost,
+): Pick<Measured, 'cpuSeconds' | 'databaseCpuSeconds'> {
   const { databaseCpuSeconds = Number.NaN } = after;
   return {
     cpuSeconds: after.cpuSeconds - before.cpuSeconds,
@@ -144,13 +162,14 @@ function workBetween(before: ProcessCost, after: ProcessCost): Omit<Measured, 'l
 /** Merges the loads of all rounds. */
 function joinRounds(rounds: readonly Compared[]): Compared {
   const join = (who: keyof Compared): Measured => {
-    const parts = rounds.map((round) => round[who]);
+    const parts = rounds.flatMap((round) => round[who] ?? []);
     const sum = (of: (part: Measured) => number) => parts.reduce((all, part) => all + of(part), 0);
     return {
       load: {
         samples: parts.flatMap(({ load }) => load.samples),
         elapsedMs: sum(({ load }) => load.elapsedMs),
       },
+      sentAtMs: new Map(parts.flatMap(({ sentAtMs }) => [...sentAtMs])),
       cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
       databaseCpuSeconds: sum(({ databaseCpuSeconds }) => databaseCpuSeconds),
     };
@@ -160,6 +179,7 @@ function joinRounds(rounds: readonly Compared[]): Compared {
     proxy: join('proxy'),
     parts: join('parts'),
     service: join('service'),
+    ...(rounds[0]?.other && { other: join('other') }),
   };
 }
 

@@ -5,6 +5,8 @@ import type { ProcessCost } from './processes.ts';
 /** One load, with the processor time of its server and the database. */
 export interface Measured {
   load: Load;
+  /** When the worker sent each answer's last part and proof, by what was asked. */
+  sentAtMs: ReadonlyMap<string, number>;
   cpuSeconds: number;
   databaseCpuSeconds: number;
 }
@@ -23,6 +25,8 @@ export interface Compared {
   proxy: Measured;
   parts: Measured;
   service: Measured;
+  /** Another release's service. */
+  other?: Measured;
 }
 
 /** What each server adds to a bare upstream, in time and in work. */
@@ -45,6 +49,7 @@ export function overheadTable(measured: {
     table.push(row(`bare proxy, ${form}`, compared.proxy, compared));
     table.push(row(`parts alone, ${form}`, compared.parts, compared));
     table.push(row(`service, ${form}`, compared.service, compared));
+    if (compared.other) table.push(row(`other release, ${form}`, compared.other, compared));
   }
   return table.toString();
 }
@@ -136,6 +141,36 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
     ]);
   }
   return table.toString();
+}
+
+/** How long a stream takes from the worker's proof to its finish chunk and `[DONE]`, at the client. */
+export function finishTable(measured: readonly { clients: number; stream: Compared }[]): string {
+  const hasOther = measured.some(({ stream }) => stream.other);
+  const table = new Table({
+    head: [
+      'ms from proof to finish chunk',
+      ...['bare proxy, p50', 'parts alone, p50', 'service, p50', 'p99'],
+      ...(hasOther ? ['other release, p50', 'p99', 'later by'] : []),
+    ],
+    style: PLAIN,
+  });
+  for (const { clients, stream } of measured) {
+    const { proxy, parts, service, other } = stream;
+    const p50 = (of: Measured) => percentile(finishTimes(of), 50);
+    const both = (of: Measured) => [p50(of), percentile(finishTimes(of), 99)];
+    const compared = other ? [...both(other), p50(service) - p50(other)] : [];
+    const cells = [p50(proxy), p50(parts), ...both(service), ...compared];
+    table.push([clientsOf(clients), ...cells.map((ms) => ms.toFixed(3))]);
+  }
+  return table.toString();
+}
+
+function finishTimes({ load, sentAtMs }: Measured): number[] {
+  return load.samples.map(({ prompt, wholeAtMs }) => {
+    const sentMs = sentAtMs.get(prompt);
+    if (sentMs === undefined) throw new Error('An answer came that the worker has not sent');
+    return wholeAtMs - sentMs;
+  });
 }
 
 const clientsOf = (clients: number): string => `${clients} client${clients === 1 ? '' : 's'}`;

@@ -22,10 +22,12 @@ export interface StubbedService {
   target: MeteredTarget;
   /** Its worker, called without the service. */
   upstream: MeteredTarget;
-  /** The process ids of the API and of `partsAlone.ts`. */
+  /** The process ids of the APIs and of `partsAlone.ts`. */
   processIds: number[];
   /** The minimum of the API's work: see partsAlone.ts. */
   parts: MeteredTarget;
+  /** The API of another release, where one was named. */
+  other: MeteredTarget | undefined;
   databaseUrl: string;
 }
 
@@ -38,13 +40,15 @@ const SIGNER_LAMPORTS = 1e12;
  * The API on a real database, with a worker that answers at once. It reads only the time from the
  * ledger. The indexer fills the mirror once and ends.
  *
- * @param nodeOptions for the API's process, such as `--cpu-prof`
+ * @param options.nodeOptions for the API's process, such as `--cpu-prof`
+ * @param options.against a checkout of another release, whose API is started beside this one
  */
 export async function startStubbedService(options: {
   shutdown: Shutdown;
   nodeOptions: string;
+  against?: string | undefined;
 }): Promise<StubbedService> {
-  const { shutdown, nodeOptions } = options;
+  const { shutdown, nodeOptions, against } = options;
   const ledger = await startLedger({ slotMs: CLUSTER_SLOT_MS });
   shutdown.add('ledger', ledger.close);
   const { databaseUrl, close } = await startDatabase();
@@ -99,21 +103,28 @@ export async function startStubbedService(options: {
     BENCH_PROGRAM: PROGRAM_ID.toBase58(),
   });
   shutdown.add('parts', async () => void (await parts.terminate()));
-  const metricsPort = await findFreePort();
-  const api = await startProcess('bench/api/stubbedApi.ts', {
-    ...shared,
-    PORT: '0',
-    METRICS_PORT: `${metricsPort}`,
-    NODE_OPTIONS: nodeOptions,
-    SVC_GATEWAY: gateway.toBase58(),
-    SVC_SIGNER_KEY: base58.encode(hotSigner.secretKey),
-  });
-  shutdown.add('api', async () => void (await api.terminate()));
   const client = { apiKey, model: model.id };
-  const apiMetricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+  const startApi = async (folder?: string): Promise<MeteredTarget & { id: number }> => {
+    const metricsPort = await findFreePort();
+    const settings = {
+      ...shared,
+      PORT: '0',
+      METRICS_PORT: `${metricsPort}`,
+      NODE_OPTIONS: nodeOptions,
+      SVC_GATEWAY: gateway.toBase58(),
+      SVC_SIGNER_KEY: base58.encode(hotSigner.secretKey),
+    };
+    const api = await startProcess('bench/api/stubbedApi.ts', settings, folder);
+    shutdown.add('api', async () => void (await api.terminate()));
+    const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
+    return { ...client, url: `${api.url}/v1`, metricsUrl, id: api.id };
+  };
+  const target = await startApi();
+  const other = against === undefined ? undefined : await startApi(against);
   return {
-    target: { ...client, url: `${api.url}/v1`, metricsUrl: apiMetricsUrl },
-    processIds: [api.id, parts.id],
+    target,
+    other,
+    processIds: [target.id, parts.id, ...(other ? [other.id] : [])],
     upstream: { ...client, ...metered({ url: `${worker.url}/v1` }) },
     parts: { ...client, ...metered(parts) },
     databaseUrl,

@@ -20,6 +20,12 @@ const DUTIES = [
   ['operator', 'operator'],
   ['arbiter', 'arbiter'],
 ] as const;
+/** Of the documentation: a guide, what is made, and what a mistyped address leads to. */
+const DOCUMENTS = [
+  ['/docs', 'documentation'],
+  ['/docs/reference#list-jobs', 'reference'],
+  ['/docs/webhoks', 'not-found'],
+] as const;
 const SETTLE_MS = 600;
 
 const stack = readStackFile(STACK_FOLDER);
@@ -87,6 +93,10 @@ async function shoot(page: Page, { baseUrl }: StackDescription, suffix: string):
     await ready(page);
     if (path.endsWith('/playground')) await ask(page);
     await take(path.split('/').at(-1) === 'console' ? 'home' : (path.split('/').at(-1) ?? ''));
+  }
+  for (const [path, name] of DOCUMENTS) {
+    await page.goto(`${baseUrl}${path}`);
+    await take(name);
   }
   await page.goto(`${baseUrl}/console/jobs`);
   const first = page.getByRole('row').nth(1).getByRole('link');

@@ -1,7 +1,12 @@
 import Table from 'cli-table3';
 import type pg from 'pg';
 import { z } from 'zod';
-import { ConfigError, parseEnvironment } from '../../common/config.ts';
+import { booleanSetting, ConfigError, parseEnvironment } from '../../common/config.ts';
+import {
+  AddressRefusedError,
+  assertAddressAllowed,
+  resolveName,
+} from '../../common/net/addressGuard.ts';
 import {
   createSealing,
   hasDistinctKeys,
@@ -12,13 +17,10 @@ import {
 } from '../../common/sealing.ts';
 import { delay } from '../../common/wait.ts';
 import { EXCHANGE_MS_MAX } from '../../indexer/webhooks/deliver/exchange.ts';
-import {
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-} from '../../webhookOperations/deliveries.ts';
+import { listDeliveries } from '../../webhookOperations/deliveries.ts';
+import type { DeliveryStatus } from '../../webhookOperations/deliveryStatuses.ts';
+import { editWebhook, type WebhookChange } from '../../webhookOperations/editWebhook.ts';
+import { replayDeliveries, replayDelivery } from '../../webhookOperations/replays.ts';
 import { resealSecrets, rotateSecret } from '../../webhookOperations/secrets.ts';
 import { sendTestEvent } from '../../webhookOperations/sendTest.ts';
 import {
@@ -67,8 +69,7 @@ export async function showDeliveries(
 ): Promise<void> {
   const webhook = anyWallets(webhookId);
   await assertWebhook(pool, webhook);
-  const statuses = status ? [status] : DELIVERY_STATUSES;
-  const filter = { webhook, statuses, since, until };
+  const filter = { webhook, since, until, ...(status && { statuses: [status] }) };
   const head = ['delivery', 'event', 'created', 'status', 'attempts', 'last'];
   const table = new Table({ head, style: PLAIN });
   for (const delivery of await listDeliveries(pool, filter, { limit: PAGE, before })) {
@@ -90,11 +91,8 @@ export async function replay(
 ): Promise<void> {
   const webhook = anyWallets(webhookId);
   let count = 1;
-  if (delivery === undefined) {
-    ({ replayed: count } = await replayDeliveries(pool, { webhook, since, until }));
-  } else {
-    await replayDelivery(pool, { webhook, deliveryId: delivery });
-  }
+  if (delivery === undefined) count = await replayDeliveries(pool, { webhook, since, until });
+  else await replayDelivery(pool, { webhook, deliveryId: delivery });
   console.error(`${count} ${count === 1 ? 'event is' : 'events are'} sent again.`);
 }
 
@@ -119,6 +117,37 @@ export async function test(pool: pg.Pool, webhookId: string): Promise<void> {
   if (response) console.log(response);
   if (error !== null) throw new CommandError(`The test event failed: ${error}, ${answer}.`);
   console.error(`The test event was delivered: ${answer}.`);
+}
+
+const guardSchema = z.object({ SVC_ALLOW_LOOPBACK: booleanSetting.default(false) });
+
+/**
+ * Changes a webhook's url or its events, and makes it active.
+ *
+ * @throws CommandError for an address that the service would not call
+ * @throws WebhookNotFoundError, DuplicateWebhookError
+ */
+export async function edit(
+  pool: pg.Pool,
+  webhookId: string,
+  change: WebhookChange,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  const { SVC_ALLOW_LOOPBACK: allowLoopback } = parseEnvironment(guardSchema, environment);
+  if (change.url === undefined && change.events === undefined) {
+    throw new CommandError('Give --url, --events or both.');
+  }
+  try {
+    if (change.url !== undefined) {
+      await assertAddressAllowed(new URL(change.url), { allowLoopback, resolve: resolveName });
+    }
+  } catch (error) {
+    if (!(error instanceof AddressRefusedError)) throw error;
+    throw new CommandError(`The url ${error.message}.`, { cause: error });
+  }
+  const events = change.events && [...new Set(change.events)];
+  await editWebhook(pool, anyWallets(webhookId), { ...change, events });
+  console.error(`The webhook ${webhookId} is changed, and active.`);
 }
 
 /** Prints a new secret. @throws CommandError without the service's sealing keys */

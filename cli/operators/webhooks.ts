@@ -1,19 +1,26 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type pg from 'pg';
+import { webhookRequest } from '../../api/contracts/account.ts';
 import { BudgetSpentError } from '../../webhookOperations/budget.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../webhookOperations/deliveries.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+} from '../../webhookOperations/deliveryStatuses.ts';
+import { DuplicateWebhookError, type WebhookChange } from '../../webhookOperations/editWebhook.ts';
 import {
   disableWebhook,
   enableWebhook,
   WebhookDisabledError,
   WebhookNotFoundError,
 } from '../../webhookOperations/webhooks.ts';
+import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { parseAddress } from '../terminal/ledgerNode.ts';
 import { CommandError } from '../terminal/output.ts';
 import { createWebhooksCommand as createCustomersCommand } from '../wallet/webhooks.ts';
 import { withDatabase } from './database.ts';
 import {
   anyWallets,
+  edit,
   PAGE,
   type Range,
   replay,
@@ -57,6 +64,19 @@ export function createWebhooksCommand(): Command {
     .command('reseal')
     .description('seal all webhook secrets with a new SVC_SECRETS_KEY')
     .action(() => onWebhooks((pool) => reseal(pool)));
+  addChanges(webhooks);
+  return webhooks;
+}
+
+function addChanges(webhooks: Command): void {
+  webhooks
+    .command('edit <webhook>')
+    .description('change where events go, or which ones, and make the webhook active')
+    .option('--url <url>', 'the new endpoint', parseEndpoint)
+    .addOption(new Option('--events <kinds...>', 'all kinds to send').choices(WEBHOOK_KINDS))
+    .action((webhook: string, change: WebhookChange) =>
+      onWebhooks((pool) => edit(pool, webhook, change)),
+    );
   webhooks
     .command('enable <webhook>')
     .description('send events again, from now on')
@@ -75,10 +95,14 @@ export function createWebhooksCommand(): Command {
         console.error(`The webhook ${webhook} is disabled.`);
       }),
     );
-  return webhooks;
 }
 
-const EXPLAINED = [WebhookNotFoundError, WebhookDisabledError, BudgetSpentError];
+const EXPLAINED = [
+  WebhookNotFoundError,
+  WebhookDisabledError,
+  DuplicateWebhookError,
+  BudgetSpentError,
+];
 
 async function onWebhooks(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
   try {
@@ -99,6 +123,12 @@ function parseTime(text: string): Date {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('It must be an ISO 8601 time.');
   return time;
+}
+
+function parseEndpoint(text: string): string {
+  const { data, error } = webhookRequest.shape.url.safeParse(text);
+  if (data !== undefined) return data;
+  throw new InvalidArgumentError(`It ${error?.issues[0]?.message}.`);
 }
 
 function parseStatus(text: string): DeliveryStatus {

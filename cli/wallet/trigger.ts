@@ -48,7 +48,7 @@ async function showResult(
   { webhook_id, url, delivery_id }: Delivery,
   call: Session['call'],
 ): Promise<boolean> {
-  const route = `GET /webhooks/${webhook_id}/deliveries/${delivery_id}`;
+  const route = `GET /deliveries/${delivery_id}`;
   const deadline = performance.now() + DELIVERY_MS_MAX;
   let state = delivery.parse(await call(route));
   while (state.status === 'pending' && performance.now() < deadline) {

@@ -208,6 +208,19 @@ export function assertUrlAllowed(url: URL, allowLoopback: boolean): void {
 }
 
 /**
+ * Checks a URL that a stranger gives: what it says, and where its name leads at this moment.
+ *
+ * @throws AddressRefusedError
+ */
+export async function assertAddressAllowed(
+  url: URL,
+  options: { allowLoopback: boolean; resolve: ResolveName },
+): Promise<void> {
+  assertUrlAllowed(url, options.allowLoopback);
+  await assertNameAllowed(url, options);
+}
+
+/**
  * Checks where a URL's name leads at this moment. A name that does not resolve passes: it may be
  * about to exist, and every connection is checked again.
  *

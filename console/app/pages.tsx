@@ -31,8 +31,9 @@ export const PAGES = Object.fromEntries(
   ),
 ) as Readonly<Record<AppPath, Page>>;
 
-/** The page at this address, if there is one. */
+/** The page at this address, if there is one. The root leads to the first. */
 export function pathOf(pathname: string): AppPath | undefined {
+  if (pathname === '/') return '/console';
   return APP_PATHS.find((one) =>
     new RegExp(`^${one.replaceAll(/:\w+/g, '[^/]+')}/?$`).test(pathname),
   );

@@ -10,7 +10,7 @@ type RouteOf<Verb extends Method, Path> = Extract<Routes, { method: Verb; path: 
 /** What a route of the console's API answers, as its contract says. */
 export type AnswerOf<Verb extends Method, Path> =
   RouteOf<Verb, Path> extends { answer: infer Answer extends z.ZodType } ? z.output<Answer> : never;
-type BodyOf<Verb extends Method, Path> =
+export type BodyOf<Verb extends Method, Path> =
   RouteOf<Verb, Path> extends { body: infer Body extends z.ZodType } ? z.input<Body> : undefined;
 type QueryOf<Verb extends Method, Path> =
   RouteOf<Verb, Path> extends { query: infer Query extends z.ZodType }

@@ -8,12 +8,21 @@ export function trialModel(models: readonly ConsoleModel[] = []): string {
   return (byPrice.find(({ svc }) => svc.active_workers > 0) ?? byPrice[0])?.id ?? 'MODEL';
 }
 
-/** A chat completion as the pages ask for one. */
+/**
+ * A chat completion as the pages ask for one. Its fields stand in the order in which the official Python
+ * client sends them, so that all code that is shown sends the same bytes.
+ */
 export interface CompletionRequest {
   readonly model: string;
+  readonly stream?: true;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
   readonly max_tokens?: number;
-  readonly stream?: true;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+  readonly temperature?: number;
+  readonly top_p?: number;
+  /** The most that may be locked. No other service has this field. */
+  readonly max_credits?: number;
 }
 
 /** The first request of a new customer. */
@@ -28,7 +37,10 @@ interface Sample {
   readonly request: CompletionRequest;
 }
 
-/** Code that sends this request, all of it, and runs as pasted: in the documentation's three languages. */
+/**
+ * Code that sends this request, byte for byte as `JSON.stringify` writes it, and runs as pasted: in the
+ * documentation's three languages.
+ */
 export function completionSamples({
   apiKey = 'YOUR_API_KEY',
   ...given
@@ -50,11 +62,12 @@ function curl({ publicUrl, apiKey, request }: Sample): string[] {
     `curl ${request.stream ? '-N ' : ''}${publicUrl}/v1/chat/completions \\`,
     `  -H ${quote(`Authorization: Bearer ${apiKey}`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d ${quote(JSON.stringify(request, undefined, 2))}`,
+    `  -d ${quote(JSON.stringify(request))}`,
   ];
 }
 
-function python({ publicUrl, apiKey, request: { stream, ...fields } }: Sample): string[] {
+function python({ publicUrl, apiKey, request }: Sample): string[] {
+  const { stream, max_credits, ...fields } = request;
   return [
     '# pip install openai',
     'from openai import OpenAI',
@@ -64,6 +77,7 @@ function python({ publicUrl, apiKey, request: { stream, ...fields } }: Sample): 
     // What JSON has of these fields, Python writes the same.
     ...Object.entries(fields).map(([name, value]) => `    ${name}=${literal(value, '    ')},`),
     ...(stream ? ['    stream=True,'] : []),
+    ...(max_credits ? [`    extra_body={"max_credits": ${max_credits}},`] : []),
     ')',
     ...(stream
       ? [
@@ -85,7 +99,10 @@ function typescript({ publicUrl, apiKey, request }: Sample): string[] {
     `  apiKey: ${text(apiKey)},`,
     '});',
     `const ${request.stream ? 'stream' : 'answer'} = await client.chat.completions.create({`,
-    ...Object.entries(request).map(([name, value]) => `  ${name}: ${literal(value, '  ')},`),
+    ...Object.entries(request).flatMap(([name, value]) => [
+      ...(name === 'max_credits' ? ['  // @ts-expect-error: a field of this service alone'] : []),
+      `  ${name}: ${literal(value, '  ')},`,
+    ]),
     '});',
     ...(request.stream
       ? [

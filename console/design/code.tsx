@@ -2,6 +2,8 @@ import { useState } from 'react';
 import styles from './code.module.css';
 import { CopyButton, CopyIconButton } from './copy.tsx';
 
+const LANGUAGE_CHARACTERS_MAX = 32;
+
 /** The same in several languages, one at a time. */
 export function CodeTabs({
   samples,
@@ -30,6 +32,26 @@ export function CodeTabs({
         <CopyButton text={code} />
       </div>
       <Pre code={code} label={`${shown} code`} />
+    </div>
+  );
+}
+
+/** Code that a text contains. @param language as the text names it */
+export function CodeBlock({
+  language,
+  code,
+}: {
+  readonly language: string;
+  readonly code: string;
+}) {
+  const name = language.slice(0, LANGUAGE_CHARACTERS_MAX);
+  return (
+    <div className={styles.block}>
+      <div className={styles.head}>
+        <span className={styles.language}>{name || 'Code'}</span>
+        <CopyButton text={code} />
+      </div>
+      <Pre code={code} label={name ? `${name} code` : 'Code'} />
     </div>
   );
 }

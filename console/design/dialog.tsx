@@ -26,8 +26,8 @@ export function Dialog({ isWide, ...props }: DialogProps) {
 }
 
 /** The same at the page's right, for what belongs to one row of a list. */
-export function Drawer(props: Omit<DialogProps, 'isWide'>) {
-  return <Modal {...props} className={styles.drawer} />;
+export function Drawer({ isWide, ...props }: DialogProps) {
+  return <Modal {...props} className={joinClasses(styles.drawer, isWide && styles.wide)} />;
 }
 
 /** Closes the dialog around the caller. */

@@ -176,7 +176,7 @@ export function useFresh() {
     } catch (error) {
       const isStale = error instanceof RequestError && error.code === 'fresh_sign_in_required';
       if (!isStale) throw error;
-      await askSignIn(`${what} is shown within 15 minutes of a sign-in only. Sign in once more.`);
+      await askSignIn(`${what} takes a sign-in less than 15 minutes old. Sign in once more.`);
       return action();
     }
   };

@@ -55,6 +55,14 @@ const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
 const CLIENT_HASH = createHash('sha256').update('another answer').digest();
 const AMENDED_HASH = createHash('sha256').update('what the wallet read').digest();
 
+/** How a job is answered; by default with `OUTPUT`, 600 tokens, at the first attempt. */
+export interface Answering {
+  readonly tokens?: number;
+  readonly attempt?: number;
+  readonly outputHash?: Uint8Array;
+  readonly requestCommitment?: Uint8Array;
+}
+
 export interface LockedJob {
   readonly address: PublicKey;
   readonly idBytes: Uint8Array;
@@ -77,9 +85,9 @@ export interface JobScene {
   /** The same with the acknowledgement, in three instructions. */
   settleAtOnce(job: PublicKey, options?: { tokens?: number }): Promise<void>;
   /** All of it in one instruction. */
-  complete(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
+  complete(job: PublicKey, options?: Answering): Promise<void>;
   /** Several in one transaction, which only the Gateway's hot signer signs. */
-  completeTogether(jobs: readonly { job: PublicKey; attempt: number }[]): Promise<void>;
+  completeTogether(jobs: readonly (Answering & { job: PublicKey })[]): Promise<void>;
   fail(job: PublicKey): Promise<void>;
   refund(job: PublicKey): Promise<void>;
   /** By the controller. */
@@ -134,16 +142,24 @@ export function openJobScene(options: {
   };
 
   /** The worker's proof of the answer. */
-  function proofOf(job: PublicKey, attempt: number, tokens: number) {
-    const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: tokens };
-    const proven = { ...output, requestCommitment: REQUEST };
+  function proofOf(
+    job: PublicKey,
+    {
+      attempt = 1,
+      tokens = TOKENS,
+      outputHash = OUTPUT_HASH,
+      requestCommitment = REQUEST,
+    }: Answering = {},
+  ) {
+    const output = { outputHash, promptTokens: 10, completionTokens: tokens };
+    const proven = { ...output, requestCommitment };
     const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
     const signature = signHashed(message, service.proofKey);
     return { job, worker, attempt, ...proven, signature };
   }
 
   const settlement = (job: PublicKey, { tokens = TOKENS, attempt = 1 } = {}) => [
-    jobProve(proofOf(job, attempt, tokens)),
+    jobProve(proofOf(job, { attempt, tokens })),
     jobSettle({
       ...actor,
       job,
@@ -154,13 +170,13 @@ export function openJobScene(options: {
       countedTokens: tokens - 1,
     }),
   ];
-  const completion = (job: PublicKey, { tokens = TOKENS, attempt = 1 } = {}) =>
+  const completion = (job: PublicKey, answering: Answering = {}) =>
     jobComplete({
       ...actor,
-      ...proofOf(job, attempt, tokens),
+      ...proofOf(job, answering),
       creditAccount,
       workerPayout,
-      countedTokens: tokens - 1,
+      countedTokens: (answering.tokens ?? TOKENS) - 1,
     });
 
   return {
@@ -190,14 +206,14 @@ export function openJobScene(options: {
       return ids.map(({ address, bytes }) => ({ address, idBytes: bytes }));
     },
     acknowledge: (job, attempt = 1) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
-    prove: (job) => send([jobProve(proofOf(job, 1, TOKENS))], []),
+    prove: (job) => send([jobProve(proofOf(job))], []),
     settle: (job, options) => send(settlement(job, options)),
     settleAtOnce: (job, options) =>
       send([jobAcknowledge({ ...actor, job, worker, attempt: 1 }), ...settlement(job, options)]),
     complete: (job, options) => send([completion(job, options)]),
     async completeTogether(jobs) {
       await ledger.fundLamports(hotSigner.publicKey, LAMPORTS_PER_SOL);
-      const instructions = jobs.map(({ job, attempt }) => completion(job, { attempt }));
+      const instructions = jobs.map(({ job, ...answering }) => completion(job, answering));
       if (version === 0) await submit({ ...operator, authority: hotSigner }, instructions);
       else await sendVersionOne(ledger, instructions, [hotSigner]);
     },

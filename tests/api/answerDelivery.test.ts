@@ -222,14 +222,14 @@ describe('the stages of a request', () => {
 });
 
 describe('a streamed answer', () => {
-  it('sends its last events before the receipt, the copy and the settlement', async () => {
+  it('sends its last events, with the receipt, before copy and settlement', async () => {
     const steps: string[] = [];
     const settle = async () => {
       steps.push('settlement');
       return SETTLED;
     };
     await deliver({ isStream: true, settle, onStep: (step) => void steps.push(step) });
-    expect(steps).toEqual(['finish', 'receipt', 'copy', 'settlement']);
+    expect(steps).toEqual(['receipt', 'finish', 'copy', 'settlement']);
   });
 });
 

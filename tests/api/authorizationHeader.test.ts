@@ -21,6 +21,7 @@ beforeAll(async () => {
     nowSeconds: () => 0n,
     webhooks: {
       create: async () => ({ webhook, madeSecret: 'a secret' }),
+      edit: async () => undefined,
       list: async () => [webhook],
       remove: async () => undefined,
     },

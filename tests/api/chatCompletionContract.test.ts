@@ -321,7 +321,8 @@ describe('the task that a worker receives', () => {
 
   it('contains every request field that an engine can use', () => {
     // Those that the API heeds itself, or that a job says in its own way.
-    const elsewhere = ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
+    const limits = ['max_tokens', 'max_completion_tokens'];
+    const elsewhere = ['stream', 'stream_options', 'max_credits', ...limits];
     const heeded = {
       ...{ ...valid, temperature: 0.5, top_p: 0.25, stop: ['END'], seed: 7 },
       ...{ frequency_penalty: -1, presence_penalty: 1, repetition_penalty: 1.1, top_k: 40 },
@@ -338,8 +339,8 @@ describe('the task that a worker receives', () => {
       Object.keys(chatCompletionRequest.shape).sort(),
     );
     expect([...SUPPORTED_PARAMETERS].sort()).toEqual(
-      [...Object.keys(heeded), ...elsewhere]
-        .filter((field) => !['model', 'messages', 'stream', 'stream_options'].includes(field))
+      [...Object.keys(heeded), ...limits]
+        .filter((field) => field !== 'model' && field !== 'messages')
         .sort(),
     );
     const protocol = readDocuments().find(({ path }) => path === 'docs/worker-protocol.md');

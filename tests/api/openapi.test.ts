@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import { type AppServices, createApp } from '../../api/app.ts';
-import { apiErrorCodes, type ErrorCode, errorTable } from '../../api/contracts/errors.ts';
+import { apiErrorCodes, type ErrorCode, errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
 import type { OpenApiDocument, Operation } from '../../api/docs/openApi.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
@@ -68,6 +68,17 @@ describe('the OpenAPI document', () => {
       const statuses = [errorTable[code as ErrorCode].status, code === 'model_not_found' && 404];
       expect(statuses).toContain(Number(status));
     }
+  });
+
+  it('shows the job of an error after a lock, and of no other', () => {
+    const { post } = document.paths['/v1/chat/completions'] ?? {};
+    const example = (status: string, code: string): unknown =>
+      post?.responses[status]?.content?.['application/json']?.examples?.[code]?.value;
+    expect(example('504', 'job_timeout')).toMatchObject({
+      error: { code: 'job_timeout' },
+      svc: { job_id: expect.stringMatching(/^job_/), verify_url: expect.any(String) },
+    });
+    expect(Object.keys(example('422', 'price_above_limit') ?? {})).toEqual(['error']);
   });
 
   it("states the limits of an integer and of a webhook's url", () => {

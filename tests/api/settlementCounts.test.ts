@@ -6,21 +6,63 @@ import type { ProvenAnswer } from '../../api/ledger/proof.ts';
 import type { Logger } from '../../common/logger.ts';
 
 const TOKEN_LIMIT = 100;
-const job = { id: 'job', model: { id: 'model' }, tokenLimit: TOKEN_LIMIT } as LockedJob;
+/** Eight credits up to 45 tokens, and 4 for each 1,000 above. */
+const model = {
+  ...{ id: 'model', credits_per_request: 8, credits_per_1k_tokens: 4 },
+  long_completion_threshold_tokens: 45,
+};
+const job = { id: 'job', model, tokenLimit: TOKEN_LIMIT, lockCredits: 8n } as LockedJob;
 
 const provenWith = (completionTokens: number) =>
-  ({ text: 'Hello.', proof: { promptTokens: 7, completionTokens } }) as ProvenAnswer;
+  ({ text: 'Hello.', reasoning: '', proof: { promptTokens: 7, completionTokens } }) as ProvenAnswer;
 
 describe('the tokens of a settlement', () => {
   it.each([
-    { what: 'the worker’s, where ours are more', ours: 50, proven: 40, counted: 50, usage: 40 },
-    { what: 'ours, where the worker’s are more', ours: 50, proven: 60, counted: 50, usage: 50 },
-    { what: 'the limit, where both are more', ours: 300, proven: 400, counted: 100, usage: 100 },
-  ])('are $what', async ({ ours, proven, counted, usage }) => {
+    {
+      what: 'the worker’s, where ours are more',
+      ours: 50,
+      proven: 40,
+      counted: 50,
+      usage: 40,
+      credits: 8,
+    },
+    {
+      what: 'ours, where the worker’s are more',
+      ours: 50,
+      proven: 60,
+      counted: 50,
+      usage: 50,
+      credits: 1,
+    },
+    {
+      what: 'the limit, where both are more',
+      ours: 300,
+      proven: 400,
+      counted: 100,
+      usage: 100,
+      credits: 1,
+    },
+  ])('are $what', async ({ ours, proven, counted, usage, credits }) => {
     const tokens = { output: async () => ours };
     expect(await countTokens(tokens, job, provenWith(proven))).toEqual({
       countedTokens: counted,
-      usage: { prompt_tokens: 7, completion_tokens: usage, total_tokens: 7 + usage },
+      creditsCharged: credits,
+      usage: {
+        ...{ prompt_tokens: 7, completion_tokens: usage, total_tokens: 7 + usage },
+        cost: credits / 100,
+        completion_tokens_details: { reasoning_tokens: 0 },
+      },
+    });
+  });
+
+  it('are without those of the reasoning, which are counted apart', async () => {
+    const tokens = { output: async (_model: string, text: string) => text.length };
+    const answer = { ...provenWith(6), reasoning: 'Well, hello' };
+    const { countedTokens, usage } = await countTokens(tokens, job, answer);
+    expect(countedTokens).toBe(6);
+    expect(usage).toMatchObject({
+      completion_tokens: 6,
+      completion_tokens_details: { reasoning_tokens: 11 },
     });
   });
 });

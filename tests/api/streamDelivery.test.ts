@@ -6,12 +6,35 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { ApiError } from '../../api/contracts/errors.ts';
 import { createDelivery, type Delivery } from '../../api/response/delivery.ts';
+import { USAGE } from './keptCopy.ts';
 
-const settlement = {
-  ...{ settlementTx: 'tx', creditsRemaining: 7 },
+const settlement = { settlementTx: 'tx', creditsRemaining: 7 };
+const proof = {
+  ...{ worker: 'worker', attempt: 2 },
   ...{ outputHash: 'sha256:00', deliveryReceipt: 'receipt' },
 };
-const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const result = {
+  ...{ finishReason: 'stop' as const, isTruncated: false, usage: USAGE },
+  ...{ creditsCharged: 8, proof },
+};
+const identity = {
+  ...{ jobId: 'job_1', wallet: 'wallet', modelId: 'model', created: 1 },
+  ...{ escrowTx: 'lock', requestSalt: 'ab' },
+};
+/** What an answer with this result says of itself. */
+const evidence = {
+  job_id: 'job_1',
+  worker: 'worker',
+  attempt: 2,
+  credits_charged: 8,
+  usdc_value: 0.08,
+  output_hash: 'sha256:00',
+  request_salt: 'ab',
+  delivery_receipt: 'receipt',
+  escrow_tx: 'lock',
+  settlement_tx: null,
+  verify_url: 'http://localhost/verify/job_1#wallet=wallet',
+};
 let server: Server;
 
 afterEach(async () => {
@@ -20,10 +43,12 @@ afterEach(async () => {
 });
 
 /** The bytes of a stream that is delivered so, as they are on the wire. */
-async function wireOf(deliver: (delivery: Delivery) => unknown): Promise<string> {
+async function wireOf(
+  deliver: (delivery: Delivery) => unknown,
+  { isStream = true, includeUsage = false } = {},
+): Promise<string> {
   const app = express().get('/', async (_request, response) => {
-    const identity = { jobId: 'job_1', modelId: 'model', created: 1 };
-    const form = { isStream: true, includeUsage: false, publicUrl: 'http://localhost' };
+    const form = { isStream, includeUsage, publicUrl: 'http://localhost' };
     const delivery = createDelivery({ response, identity, ...form });
     delivery.begin({ address: 'worker', engine: null });
     await deliver(delivery);
@@ -52,7 +77,7 @@ describe('a stream', () => {
       for (const word of ['a', 'b']) delivery.write({ type: 'content', text: word });
       await new Promise((resolve) => setTimeout(resolve, 10));
       delivery.write({ type: 'content', text: 'c' });
-      delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
+      delivery.finish(result);
       delivery.settled(settlement);
     });
     const chunks = chunksOf(wire);
@@ -68,7 +93,70 @@ describe('a stream', () => {
     });
     expect(wire).toMatch(/^HTTP\/1.1 200 /);
     expect(chunksOf(wire).flatMap(contentsOf)).toEqual(['', 'a']);
-    expect(chunksOf(wire).at(-1)).toMatch(/"code":"worker_failed".*\n\n$/s);
+    const failure = dataOf(wire).at(-1);
+    expect(failure).toMatchObject({ error: { code: 'worker_failed' } });
+    const { job_id, verify_url } = evidence;
+    expect(failure).toMatchObject({ svc: { job_id, verify_url } });
+  });
+
+  it('carries its evidence in the finish chunk, the last before its end', async () => {
+    const wire = await wireOf((delivery) => {
+      delivery.write({ type: 'content', text: 'a' });
+      delivery.finish(result);
+      delivery.settled(settlement);
+    });
+    const data = dataOf(wire);
+    expect(data.at(-2)).toMatchObject({ choices: [{ finish_reason: 'stop' }], svc: evidence });
+    expect(data.at(-1)).toBe('[DONE]');
+    expect(data.filter((event) => event.svc !== undefined)).toHaveLength(1);
+    expect(wire).not.toMatch(/"usage"/);
+    expect(wire).toContain(`\r\nlink: <${evidence.verify_url}>; rel="describedby"\r\n`);
+  });
+
+  it('says its cost with include_usage, after the finish chunk', async () => {
+    const wire = await wireOf(
+      (delivery) => {
+        delivery.write({ type: 'content', text: 'a' });
+        delivery.finish(result);
+        delivery.settled();
+      },
+      { includeUsage: true },
+    );
+    expect(dataOf(wire).slice(-3)).toMatchObject([{ svc: evidence }, { usage: USAGE }, '[DONE]']);
+  });
+});
+
+/** The events of a stream, in their order. */
+const dataOf = (wire: string) =>
+  [...wire.matchAll(/data: (.*)\n\n/g)].map(([, data = '']) =>
+    data === '[DONE]' ? data : JSON.parse(data),
+  );
+
+describe('a plain answer', () => {
+  const bodyOf = async (deliver: (delivery: Delivery) => unknown) => {
+    const wire = await wireOf(deliver, { isStream: false });
+    return JSON.parse(wire.slice(wire.indexOf('\r\n\r\n') + 4));
+  };
+
+  it('carries its evidence and the settlement', async () => {
+    const body = await bodyOf((delivery) => {
+      delivery.write({ type: 'content', text: 'a' });
+      delivery.finish({ ...result, isTruncated: true });
+      delivery.settled(settlement);
+    });
+    expect(body.svc).toEqual({ ...evidence, settlement_tx: 'tx', truncated: 'deadline' });
+    expect(body.usage).toEqual(USAGE);
+  });
+
+  it('says of an empty answer that nothing was charged or proven', async () => {
+    const { proof: _none, ...empty } = result;
+    const body = await bodyOf((delivery) => {
+      delivery.finish({ ...empty, creditsCharged: 0, usage: { ...USAGE, cost: 0 } });
+      delivery.settled();
+    });
+    const without = { worker: null, attempt: null, output_hash: null, delivery_receipt: null };
+    const free = { credits_charged: 0, usdc_value: 0 };
+    expect(body.svc).toEqual({ ...evidence, ...without, ...free });
   });
 });
 
@@ -88,7 +176,6 @@ async function isWhole(options: {
       left.resolve();
       over.resolve(whole);
     });
-    const identity = { jobId: 'job_1', modelId: 'model', created: 1 };
     const delivery = createDelivery({
       ...{ response, identity, isStream, includeUsage: false, publicUrl: 'http://localhost' },
       onWhole() {
@@ -102,7 +189,7 @@ async function isWhole(options: {
       await left.promise;
     }
     if (fails) return delivery.fail(new ApiError('worker_failed', 'It failed.'));
-    delivery.finish({ finishReason: 'stop', isTruncated: false, usage });
+    delivery.finish(result);
     delivery.settled(settlement);
     if (leave === 'without reading') socket.resetAndDestroy();
   });

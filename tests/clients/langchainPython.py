@@ -1,6 +1,10 @@
-"""LangChain for Python: plain, streamed, structured."""
+"""LangChain for Python: plain, streamed, structured, and the block of docs/clients.md."""
 
+import contextlib
+import io
 import os
+import pathlib
+import re
 
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
@@ -25,3 +29,10 @@ assert "".join(pieces) == "Good morning.", pieces
 
 city = model.with_structured_output(City, method="json_schema").invoke("Which city?")
 assert city == City(city="Basel"), city
+
+page = pathlib.Path(__file__).parents[2].joinpath("docs/clients.md").read_text()
+(block,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    exec(block, {})
+shown = re.compile(r"credits_charged: 8\nverify_url: http\S+/verify/job_\w+#wallet=\w+\ncost: 0.08\n")
+assert shown.search(printed.getvalue()), printed.getvalue()

@@ -17,8 +17,9 @@ with tempfile.TemporaryDirectory() as folder:
     environment = {**os.environ, "LLM_USER_PATH": folder}
     llm = str(pathlib.Path(sys.executable).parent / "llm")
     for options in ([], ["--no-stream"]):
-        command = [llm, "-m", "svc", "--key", os.environ["API_KEY"], *options, "Say hello."]
+        command = [llm, "-m", "svc", "--key", os.environ["API_KEY"], "-u", *options, "Say hello."]
         run = subprocess.run(
             command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
         assert run.stdout == "Good morning.\n", (run.stdout, run.stderr)
+        assert '"cost": 0.08' in run.stderr, run.stderr

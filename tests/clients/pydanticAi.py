@@ -5,7 +5,7 @@ import os
 
 from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
 
 
@@ -21,9 +21,12 @@ async def main() -> None:
     agent = Agent(model)
     assert (await agent.run("Say hello.")).output == "Good morning."
 
-    async with agent.run_stream("Say hello.") as stream:
+    settings = OpenAIChatModelSettings(openai_include_unmapped_response_data=True)
+    async with agent.run_stream("Say hello.", model_settings=settings) as stream:
         pieces = [piece async for piece in stream.stream_text(delta=True)]
     assert "".join(pieces) == "Good morning.", pieces
+    (chunk,) = stream.response.provider_details["unmapped"]["chunks"]
+    assert "/verify/job_" in chunk["response"]["svc"]["verify_url"], chunk
 
     structured = Agent(model, output_type=NativeOutput(City))
     assert (await structured.run("Which city?")).output == City(city="Basel")

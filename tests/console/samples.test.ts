@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,67 +8,69 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { completionSamples, firstRequest } from '../../console/data/samples.ts';
+import {
+  type CompletionRequest,
+  completionSamples,
+  firstRequest,
+} from '../../console/data/samples.ts';
 import { HAS_PYTHON } from '../docs/blocks/python.ts';
 
 const run = promisify(execFile);
 
-/** Clients that print what they are asked to send, and answer nothing. */
+/** Sends what the official client at version 3 sends: test:long clients compares them. */
 const PYTHON_CLIENT = `
 import json
+import urllib.request
 class OpenAI:
     def __init__(self, base_url, api_key):
-        self.to = [base_url, api_key]
+        self.url, self.key = base_url + "/chat/completions", api_key
         self.chat = self.completions = self
-    def create(self, **request):
-        print(json.dumps({"to": self.to, "request": request}))
+    def create(self, *, model, messages, stream=None, extra_body={}, **options):
+        first = {"model": model} | ({} if stream is None else {"stream": stream}) | {"messages": messages}
+        request = first | dict(sorted(options.items())) | extra_body
+        body = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
+        headers = {"Authorization": "Bearer " + self.key}
+        urllib.request.urlopen(urllib.request.Request(self.url, body, headers)).read()
         return []
 `;
-const TYPESCRIPT_CLIENT = `
-export default class OpenAI {
-  constructor({ baseURL, apiKey }) {
-    const create = async (request) => {
-      console.log(JSON.stringify({ to: [baseURL, apiKey], request }));
-      return [];
-    };
-    this.chat = { completions: { create } };
-  }
-}
-`;
 
-const HARD = `It's "two" lines\nwith \\ $HOME \`id\` 'quotes' and ünïcode 😀 \u2028.`;
+const HARD = `It's "two" lines\nwith \\ $HOME \`id\` 'quotes' and ünïcode 😀 \u2028\u0001\u007f.`;
 const REQUESTS = [
-  ['a system message and a limit', 256],
-  ['no limit', undefined],
+  ['every field', 256],
+  ['model and messages', undefined],
 ] as const;
 
-const requestOf = (limit: number | undefined) =>
-  ({
-    model: 'a-model',
-    messages: [
-      { role: 'system', content: HARD },
-      { role: 'user', content: `${HARD} And so on.` },
-    ],
-    ...(limit !== undefined && { max_tokens: limit }),
-    stream: true,
-  }) as const;
+const requestOf = (limit: number | undefined): CompletionRequest => ({
+  model: 'a-model',
+  stream: true,
+  messages: [
+    { role: 'system', content: HARD },
+    { role: 'user', content: `${HARD} And so on.` },
+  ],
+  ...(limit !== undefined && {
+    max_tokens: limit,
+    seed: -9_007_199_254_740_991,
+    stop: ['\n\n', HARD],
+    temperature: 0.7,
+    top_p: 1,
+    max_credits: 2,
+  }),
+});
 
 describe('the code that the pages show', () => {
   let folder: string;
   let server: Server;
-  const received: { to: (string | undefined)[]; request: unknown }[] = [];
+  const received: { to: (string | undefined)[]; body: string }[] = [];
   let publicUrl: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-samples-'));
     writeFileSync(join(folder, 'openai.py'), PYTHON_CLIENT);
-    mkdirSync(join(folder, 'node_modules/openai'), { recursive: true });
-    writeFileSync(join(folder, 'node_modules/openai/index.mjs'), TYPESCRIPT_CLIENT);
-    writeFileSync(join(folder, 'node_modules/openai/package.json'), '{"exports": "./index.mjs"}');
+    symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
     server = createServer(async (request, response) => {
       const to = [`${publicUrl}${request.url}`, request.headers.authorization];
-      received.push({ to, request: JSON.parse(await readText(request)) });
-      response.end();
+      received.push({ to, body: await readText(request) });
+      response.setHeader('content-type', 'text/event-stream').end('data: [DONE]\n\n');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     publicUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -83,33 +85,34 @@ describe('the code that the pages show', () => {
     completionSamples({ publicUrl, apiKey: 'a-key', request: requestOf(limit) }).find(
       ([one]) => one === language,
     )?.[1] ?? '';
-  const printed = async (program: string, name: string, code: string) => {
+  const runCode = async (program: string, name: string, code: string) => {
     writeFileSync(join(folder, name), code);
-    const { stdout } = await run(program, [join(folder, name)]);
-    return JSON.parse(stdout);
+    await run(program, [join(folder, name)]);
   };
-
-  it.each(REQUESTS)('sends every field by curl: %s', async (_fields, limit) => {
-    await run('bash', ['-c', codeIn('curl', limit)]);
-
+  const expectBytes = (limit: number | undefined) =>
     expect(received.at(-1)).toEqual({
       to: [`${publicUrl}/v1/chat/completions`, 'Bearer a-key'],
-      request: requestOf(limit),
+      body: JSON.stringify(requestOf(limit)),
     });
+
+  it.each(REQUESTS)('sends the same bytes by curl: %s', async (_fields, limit) => {
+    await run('bash', ['-c', codeIn('curl', limit)]);
+
+    expectBytes(limit);
   });
 
-  it.each(REQUESTS)('sends every field by TypeScript: %s', async (_fields, limit) => {
-    const sent = await printed(process.execPath, 'sample.mts', codeIn('TypeScript', limit));
+  it.each(REQUESTS)('sends the same bytes by TypeScript: %s', async (_fields, limit) => {
+    await runCode(process.execPath, 'sample.mts', codeIn('TypeScript', limit));
 
-    expect(sent).toEqual({ to: [`${publicUrl}/v1`, 'a-key'], request: requestOf(limit) });
+    expectBytes(limit);
   });
 
   (HAS_PYTHON ? it : it.skip).each(REQUESTS)(
-    'sends every field by Python: %s',
+    'sends the same bytes by Python: %s',
     async (_fields, limit) => {
-      const sent = await printed('python3', 'sample.py', codeIn('Python', limit));
+      await runCode('python3', 'sample.py', codeIn('Python', limit));
 
-      expect(sent).toEqual({ to: [`${publicUrl}/v1`, 'a-key'], request: requestOf(limit) });
+      expectBytes(limit);
     },
   );
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { checkout, codeBlocks, readDocuments } from './documents.ts';
+import { type CodeBlock, checkout, codeBlocksOf, readDocuments } from './documents.ts';
 import { preparePython } from './pythonClient.ts';
 
 jest.setTimeout(600_000);
@@ -56,6 +56,29 @@ async function runFile(
   return stdout;
 }
 
+/** The number behind a name, in JSON and in what each language prints. */
+function numberIn(printed: string, name: string): number {
+  return Number(new RegExp(`\\b${name}\\W+([\\d.]+)`).exec(printed)?.[1]);
+}
+
+/** What was printed of a stream is what its job on the ledger says, and where to check it. */
+async function expectEvidence(printed: string): Promise<void> {
+  const [url = '', id = ''] = /http\S+\/verify\/(job_[0-9a-f]{32})#wallet=\w+/.exec(printed) ?? [];
+  await service.untilAccount(({ lockedCredits }) => lockedCredits === 0n);
+  await service.untilMirrored();
+  const job = await service.get(`/v1/jobs/${id}`);
+  expect({ url, ...numbersIn(printed) }).toEqual({
+    url: `${service.baseUrl}/verify/${id}#wallet=${service.wallet.publicKey.toBase58()}`,
+    credits: job.credits_charged,
+    cost: job.usdc_value,
+  });
+}
+
+const numbersIn = (printed: string) => ({
+  credits: numberIn(printed, 'credits_charged'),
+  cost: numberIn(printed, 'cost'),
+});
+
 describe.each(languages)('the examples in $language', ({ language, command, extension }) => {
   const run = (topic: string, environment?: Record<string, string>) =>
     runFile(
@@ -102,15 +125,12 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
     expect(printed).toContain(`x-svc-output-hash: ${job.on_chain.proof_hash}`);
   });
 
-  it('show a stream with its usage', async () => {
+  it('show a stream with its usage, its cost and where to check it', async () => {
     const printed = await run('stream');
 
-    const [id] = jobIdsIn(printed) ?? [];
-    await untilSettled();
-    await service.untilMirrored();
-    const { usage } = await service.get(`/v1/jobs/${id}`);
-    const [, tokens] = /completion_tokens\W+(\d+)/.exec(printed) ?? [];
-    expect(Number(tokens)).toBe(usage.completion_tokens);
+    await expectEvidence(printed);
+    const { data } = await service.get('/v1/jobs?limit=1');
+    expect(numberIn(printed, 'completion_tokens')).toBe(data[0].usage.completion_tokens);
   });
 
   it('show a job, earlier jobs, and the balance', async () => {
@@ -144,9 +164,10 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
   it('show the error of a refused request, at any balance', async () => {
     const printed = await run('errors');
 
-    expect(printed).toContain('400');
-    expect(printed).toMatch(/\bmodel\b/);
-    expect(printed).toContain(`${service.baseUrl}/docs/errors#model_not_found`);
+    expect(printed).toContain('422');
+    expect(printed).toMatch(/\bmax_credits\b/);
+    expect(printed).toContain(`${service.baseUrl}/docs/errors#price_above_limit`);
+    expect(numberIn(printed, 'credits_required')).toBe(service.model.creditsPerRequest);
   });
 
   it('repeat a request without paying twice', async () => {
@@ -164,6 +185,25 @@ describe.each(languages)('the examples in $language', ({ language, command, exte
   });
 });
 
+/** The code of a document in one language. */
+function blocksOf(path: string, fence: string): CodeBlock[] {
+  const document = readDocuments().find((each) => each.path === path);
+  if (!document) throw new Error(`${path} is gone`);
+  return codeBlocksOf(document).filter(({ language }) => language === fence);
+}
+
+describe.each(blocksOf('docs/clients.md', 'ts'))('the client in $path:$line', ({ text }) => {
+  it('prints a stream, its cost and where to check it', async () => {
+    const file = join(folder, 'client.mts');
+    writeFileSync(file, text);
+
+    const printed = await runFile(process.execPath, file);
+
+    expect(printed).toMatch(ANSWER);
+    await expectEvidence(printed);
+  });
+});
+
 describe.each([
   { path: 'docs/getting-started.md', fence: 'ts', command: process.execPath },
   { path: 'docs/cli.md', fence: 'ts', command: process.execPath },
@@ -172,15 +212,13 @@ describe.each([
     : []),
 ])('the code in $fence of $path', ({ path, fence, command }) => {
   it('prints an answer', async () => {
-    const document = readDocuments().find((each) => each.path === path);
-    if (!document) throw new Error(`${path} is gone`);
     const { baseUrl, apiKey, model } = service;
     mkdirSync(join(folder, '.svc'), { recursive: true });
     const stack = { baseUrl, apiKey, model: model.id };
     writeFileSync(join(folder, '.svc/stack.json'), JSON.stringify(stack));
     const file = join(folder, fence === 'ts' ? 'pasted.mts' : 'pasted.py');
-    const [code = ''] = codeBlocks(document, [fence]);
-    writeFileSync(file, code.replace('llama-3.2-3b-instruct', model.id));
+    const [{ text } = { text: '' }] = blocksOf(path, fence);
+    writeFileSync(file, text.replace('llama-3.2-3b-instruct', model.id));
 
     expect(await runFile(command, file)).toMatch(ANSWER);
   });

@@ -30,7 +30,7 @@ describe('the examples of the reference', () => {
   });
 
   it('can be read on the page, each under its name', () => {
-    const { text } = referencePage(document).body;
+    const { text } = referencePage(document);
 
     for (const { label } of shown) expect(text).toContain(`<summary>${label}</summary>`);
     expect(text).toContain('client.chat.completions');

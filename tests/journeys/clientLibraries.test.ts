@@ -67,9 +67,12 @@ describe('the official client with another base URL and key', () => {
       choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'stop' }],
     });
     expect(data.choices[0]?.message.content).not.toBe('');
-    expect(data.usage?.total_tokens).toBe(
-      (data.usage?.prompt_tokens ?? 0) + (data.usage?.completion_tokens ?? 0),
-    );
+    const { prompt_tokens, completion_tokens, total_tokens } = data.usage as OpenAI.CompletionUsage;
+    expect(total_tokens).toBe(prompt_tokens + completion_tokens);
+    expect(data.usage).toMatchObject({
+      cost: 0.08,
+      completion_tokens_details: { reasoning_tokens: 0 },
+    });
     expect(response.headers.get('x-svc-worker')).toBe(service.workers[0]?.address);
     expect(response.headers.get('x-request-id')).toMatch(/^req_/);
 
@@ -80,11 +83,25 @@ describe('the official client with another base URL and key', () => {
       status: 'settled',
       credits_charged: 8,
       usdc_value: 0.08,
-      usage: data.usage,
+      usage: { prompt_tokens, completion_tokens, total_tokens },
       on_chain: {
         escrow_tx: response.headers.get('x-svc-tx-signature'),
         settlement_tx: response.headers.get('x-svc-settlement-tx'),
         proof_hash: response.headers.get('x-svc-output-hash'),
+      },
+    });
+    expect(data).toMatchObject({
+      svc: {
+        job_id: jobId,
+        worker: service.workers[0]?.address,
+        attempt: 1,
+        credits_charged: 8,
+        usdc_value: 0.08,
+        output_hash: response.headers.get('x-svc-output-hash'),
+        request_salt: expect.stringMatching(/^[0-9a-f]{64}$/),
+        delivery_receipt: response.headers.get('x-svc-delivery-receipt'),
+        escrow_tx: response.headers.get('x-svc-tx-signature'),
+        settlement_tx: response.headers.get('x-svc-settlement-tx'),
       },
     });
     const after = await service.get('/v1/account');

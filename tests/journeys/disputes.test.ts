@@ -10,6 +10,7 @@ import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
 import { otherReceipt } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
+import { setClockSeconds, startClock, stopClock } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
@@ -238,6 +239,26 @@ describe('a dispute', () => {
     await service.advanceSeconds(WINDOW_SECONDS);
     expect(refusalOf(await dispute(jobId, hash))).toEqual([422, 'dispute_window_expired']);
     expect((await onLedger(jobId)).status).toBe('settled');
+  });
+
+  it.each([
+    ['is answered in the last second of the window', 0n, [200, undefined]],
+    ['is refused in the next one', 1n, [422, 'dispute_window_expired']],
+  ])('%s [disputes.window]', async (_case, late, end) => {
+    const { connection } = service.ledger;
+    const { jobId, hash } = await complete();
+    await stopClock(connection);
+    try {
+      const job = await fetchJob(connection, addressOf(jobId));
+      if (!job) throw new Error('the job is not on the ledger');
+      const settledAt = job.lockedAt + BigInt(job.endedAfterSeconds);
+      await setClockSeconds(connection, settledAt + BigInt(WINDOW_SECONDS) + late);
+      for (const received of [hash, sha256('another text')]) {
+        expect(refusalOf(await dispute(jobId, received))).toEqual(end);
+      }
+    } finally {
+      await startClock(connection);
+    }
   });
 
   it('is refused for another wallet, an unknown job and a malformed hash [disputes.refusals]', async () => {

@@ -17,6 +17,7 @@ export const TARGETS: readonly Target[] = [
     tests: [
       'api/quote',
       'api/admission',
+      'api/ceiling',
       'api/errorOrder',
       'api/lock',
       'api/walletErrors',

@@ -17,10 +17,12 @@ export type {
   DeletedWebhook,
   WebhookRequest,
 } from '../../contracts/account.ts';
-export type { ChatCompletionChunk } from '../../contracts/chatCompletion.ts';
-export type { ErrorBody, ErrorCode } from '../../contracts/errors.ts';
+export type { ChatCompletionChunk } from '../../contracts/completionAnswer.ts';
+export type { ErrorBody } from '../../contracts/errors.ts';
+export type { ErrorCode } from '../../contracts/errorTable.ts';
 export type { DisputeAnswer } from '../../contracts/job.ts';
 export type { AccountHistory, ConsoleAccount } from './account.ts';
+export type { Delivery, DeliveryDetail, DeliveryList, Replayed } from './delivery.ts';
 export type { DevelopmentAccounts, DevelopmentSigned } from './developmentWallet.ts';
 export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';
 export type {
@@ -48,10 +50,6 @@ export type { Done } from './values.ts';
 export type {
   ConsoleWebhook,
   ConsoleWebhookList,
-  Delivery,
-  DeliveryDetail,
-  DeliveryList,
-  Replayed,
   RotatedSecret,
   SentTest,
 } from './webhook.ts';

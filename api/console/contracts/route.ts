@@ -8,7 +8,7 @@ export type Access = 'public' | 'session' | 'fresh session' | 'operator' | 'arbi
 
 /** One route of the web app's API. Bodies and answers are JSON, unless `form` says otherwise. */
 export interface ConsoleRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /console/api, in express's form. */
   readonly path: string;
   readonly access: Access;

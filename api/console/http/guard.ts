@@ -69,7 +69,7 @@ function assertAdmitted(
   if (access === 'fresh session' && !session.is_fresh) {
     throw new ApiError(
       'fresh_sign_in_required',
-      'Keys and secrets are shown within 15 minutes of a sign-in. Sign in again.',
+      'Keys, secrets and webhook endpoints take a sign-in less than 15 minutes old. Sign in again.',
     );
   }
   if (needsAccount && !session.has_account) throw accountRequired();

@@ -1,7 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import {
   APP_PAGES,
-  APP_PATHS,
   type AppPage,
   documentOf,
   type EarlyRead,
@@ -9,7 +8,7 @@ import {
   VERIFY_PATHS,
 } from '../../../console/routes.ts';
 import { ApiError } from '../../contracts/errors.ts';
-import { html } from '../../docs/page.ts';
+import { html } from '../../docs/html.ts';
 import { type ReadPath, readAccess } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import { readSessionCookie } from '../http/cookie.ts';
@@ -29,13 +28,13 @@ const ASSETS = '/console/assets/';
 /** For files whose names contain a hash of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Serves each page on its own route. Any other path is a 404. */
+/** Serves each page on its own route, and its first at the root, too. Any other path is a 404. */
 export function servePages(app: Express, files: PageFiles, deployment: Deployment): void {
   const { rpc_url, development_wallet_url } = deployment;
   const appHeaders = { 'content-security-policy': appPolicy([rpc_url, development_wallet_url]) };
   const signIn = requireFile(files, SIGN_IN_DOCUMENT);
-  for (const path of APP_PATHS) {
-    const page = APP_PAGES[path];
+  const entries = [['/', APP_PAGES['/console']], ...Object.entries<AppPage>(APP_PAGES)] as const;
+  for (const [path, page] of entries) {
     const document = requireFile(files, documentOf(page));
     app.get(
       path,

@@ -1,5 +1,8 @@
 import type { Express, Request, RequestHandler } from 'express';
+import { closestMatch } from 'leven';
 import { ApiError } from '../../contracts/errors.ts';
+import { html } from '../../docs/html.ts';
+import type { Frame } from '../../docs/page.ts';
 
 /** A route, with the parts of its path. */
 interface Known {
@@ -15,16 +18,52 @@ const VERSION = /^v\d+$/i;
 /**
  * Answers requests that no route takes. Where the path ends like that of a route, the answer names that
  * route's address: the base URL may lack `/v1` or have it twice.
+ *
+ * A browser gets a page instead, which names the page whose path is nearest. Below routes that answer
+ * with JSON it gets the error, as every client does.
  */
-export function routeNotFound(app: Express, publicUrl: string): RequestHandler {
+export function routeNotFound(
+  app: Express,
+  { publicUrl, frame }: { publicUrl: string; frame: Frame },
+): RequestHandler {
   let known: Known[] | undefined;
-  return (request) => {
+  return (request, response) => {
     known ??= knownRoutes(app);
-    const [path] = request.originalUrl.split('?');
+    const [path = ''] = request.originalUrl.split('?');
     const meant = nearest(known, request);
     const remedy = meant ? ` Did you mean ${meant.method} ${publicUrl}${meant.path}?` : '';
-    throw new ApiError('route_not_found', `There is no ${request.method} ${path}.${remedy}`);
+    const message = `There is no ${request.method} ${path}.${remedy}`;
+    response.vary('Accept');
+    if (!wantsPage(request)) throw new ApiError('route_not_found', message);
+    const page = nearestPage(known, path);
+    const body = html`<h1>There is no such page</h1>
+<p>${message}</p>
+${page && html`<p>The nearest page is <a href="${page}">${page}</a>.</p>`}`;
+    const { headers, text } = frame.drawAnswer({ title: 'There is no such page', body });
+    response.status(404).set(headers).type('html').send(text);
   };
+}
+
+/** Whose answers are never pages, nor those of what is below them. */
+const NO_PAGES = /^\/(v\d+|health|ready|openapi\.json|packages|console\/(api|assets))(\/|$)/i;
+
+function wantsPage(request: Request): boolean {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  return isRead && !NO_PAGES.test(request.path) && request.accepts('json', 'html') === 'html';
+}
+
+/** Fewer of its characters differ than this share. */
+const NEAR = 0.5;
+
+/** The page whose path differs least, unless all are far. */
+function nearestPage(known: readonly Known[], path: string): string | undefined {
+  const pages = known
+    .filter(({ method, path: each }) => method === 'GET' && !/{|\.json$/.test(each))
+    .map(({ path: each }) => each)
+    .filter((each) => !NO_PAGES.test(each) && each !== '/');
+  return closestMatch(path.toLowerCase(), pages, {
+    maxDistance: Math.floor(path.length * NEAR),
+  });
 }
 
 function knownRoutes(app: Express): Known[] {

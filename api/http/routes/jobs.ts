@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Database } from '../../../common/postgres.ts';
+import { withCeiling } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import { disputeRequest, jobListQuery } from '../../contracts/job.ts';
 import { parseRequest } from '../../contracts/values.ts';
@@ -21,7 +22,7 @@ export function postChatCompletion(options: {
   const { completions, identify } = options;
   return async (request, response) => {
     const payer = authenticated(response);
-    const body = completionOf(request);
+    const body = withCeiling(completionOf(request), request.get('x-svc-max-credits'));
     const identity = identify({
       wallet: payer.wallet,
       apiKey: apiKeyOf(response),

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
+import { fieldTime } from '../../data/fieldTime.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
 import { useFilters } from '../../data/useFilters.ts';
@@ -15,7 +16,7 @@ import { afterPaint } from '../../screen/afterPaint.ts';
 import type { JobFilters } from '../../session/useLiveWallet.ts';
 import { Histogram } from './histogram.tsx';
 import { JobList } from './jobList.tsx';
-import { fieldTime, useJobs } from './useJobs.ts';
+import { useJobs } from './useJobs.ts';
 
 const JobDrawer = dialogOnUse(() => import('./jobDrawer.tsx'));
 

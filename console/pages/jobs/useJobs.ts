@@ -1,3 +1,4 @@
+import { isoTime } from '../../data/fieldTime.ts';
 import { usePages } from '../../data/queries.ts';
 import type { JobFilters } from '../../session/useLiveWallet.ts';
 
@@ -7,14 +8,9 @@ const PAGE_ROWS = 100;
 /** When jobs were locked: from, and before. */
 export type JobTimes = Pick<JobFilters, 'since' | 'until'>;
 
-/** A day or minute of UTC, as it stands in the page's address and in a field. */
-export const fieldTime = (time: string | undefined) =>
-  time?.replace(/^(\d{4}-\d\d-\d\d)$/, '$1T00:00').replace(/(T\d\d:\d\d).*$/, '$1') ?? '';
-
 /** What stands in the page's address as the API takes it. */
 function queryOf(filters: JobFilters): JobFilters {
   const { id, status, model, since, until } = filters;
-  const isoTime = (time: string) => `${fieldTime(time)}:00Z`;
   return {
     ...(id && { id }),
     ...(status && { status }),

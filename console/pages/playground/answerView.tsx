@@ -1,23 +1,93 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useRead } from '../../data/queries.ts';
+import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import { keyOf, useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
 import { shortenJobId } from '../../design/address.tsx';
-import { countOf, formatMs } from '../../design/formats.ts';
+import { Button } from '../../design/button.tsx';
+import { CopyButton } from '../../design/copy.tsx';
+import { formatMs } from '../../design/formats.ts';
 import { JobState } from '../../design/jobState.tsx';
-import { ErrorNotice, Loading } from '../../design/notice.tsx';
+import { ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
 import { onUse } from '../../design/onUse.tsx';
-import { Numbers, Row } from '../../design/page.tsx';
+import { Row } from '../../design/page.tsx';
+import { Markdown } from '../../markdown/markdown.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { rateWords } from '../jobs/rate.ts';
 import { type Stage, spansOf } from '../jobs/spans.ts';
+import type { Answer } from './answer.ts';
 import styles from './playgroundPage.module.css';
-import type { Answer } from './useCompletion.ts';
+import { creditsOf } from './priceLine.tsx';
+import { SavedAnswer } from './savedAnswer.tsx';
+import type { Turn } from './useConversation.ts';
 
 const InlineVerification = onUse(
   () => import('../../verification/inlineVerification.tsx'),
   <Loading what="the verification" />,
 );
 const EVERY_MS = 1_000;
+const OVER: readonly string[] = ['failed', 'refunded', 'disputed'];
+
+/** The answer as it comes, the job's life beside it, and its verification. */
+export function AnswerView({
+  turn: { answer, request },
+  number,
+  mayAsk,
+  onAgree,
+}: {
+  readonly turn: Turn;
+  readonly number: number;
+  readonly mayAsk: boolean;
+  /** Asks again for a price that was above the one shown. */
+  readonly onAgree: (credits: bigint) => void;
+}) {
+  const { wallet } = useSignedIn();
+  const job = useJob(answer);
+  const isEnded = answer.state === 'whole' || answer.state === 'stopped';
+  return (
+    <div className={styles.answer}>
+      <div role="log" aria-label={`Answer ${number}`} aria-busy={answer.state === 'running'}>
+        {answer.reasoning && <p className={styles.reasoning}>{answer.reasoning}</p>}
+        {answer.text && <Markdown text={answer.text} />}
+        {!answer.text && !answer.reasoning && answer.state === 'running' && (
+          <p className="soft">The answer comes here.</p>
+        )}
+      </div>
+      {answer.state === 'failed' && (
+        <Failure error={answer.error} mayAsk={mayAsk} onAgree={onAgree} />
+      )}
+      {answer.state === 'stopped' && (
+        <p className="soft">Stopped. What was written until then is charged, and nothing else.</p>
+      )}
+      <Facts {...{ answer, job }} />
+      {answer.text && isEnded && (
+        <Row>
+          <CopyButton text={answer.text} label="Copy the answer" />
+          <SavedAnswer {...{ answer, request }} />
+        </Row>
+      )}
+      {job?.status === 'settled' && isEnded && (
+        <InlineVerification
+          key={job.id}
+          job={job.id}
+          wallet={wallet}
+          // More may have been proven than came before the stop.
+          text={answer.state === 'whole' ? answer.text : undefined}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The job, read again until all of it is known. */
+function useJob({ jobId }: Answer): ConsoleJob | undefined {
+  const id = jobId ?? '';
+  const options = { params: { job_id: id }, enabled: id !== '' };
+  const known = useQueryClient().getQueryData<ConsoleJob>(keyOf('/jobs/:job_id', options));
+  const isKnown = known && (known.timings?.settlement_ms != null || OVER.includes(known.status));
+  const { data } = useRead('/jobs/:job_id', { ...options, ...(!isKnown && { everyMs: EVERY_MS }) });
+  return data?.id === id ? data : undefined;
+}
 
 /** What became of the credits, by what the service says. */
 function moneyOf(error: unknown): string {
@@ -28,60 +98,70 @@ function moneyOf(error: unknown): string {
   return 'Nothing is charged for an answer without a proof; what was locked comes back.';
 }
 
-/** The answer as it comes, the job's life beside it, and its verification. */
-export function AnswerView({ answer }: { readonly answer: Answer | undefined }) {
-  const { wallet } = useSignedIn();
-  const jobId = answer?.jobId ?? '';
-  const { data } = useRead('/jobs/:job_id', {
-    params: { job_id: jobId },
-    enabled: jobId !== '',
-    everyMs: EVERY_MS,
-  });
-  const job = data?.id === jobId ? data : undefined;
-  const spans = job?.timings ? spansOf(job.timings) : [];
-  const endOf = (stage: Stage) => spans.find(({ name }) => name === stage)?.toMs;
+function Failure({
+  error,
+  mayAsk,
+  onAgree,
+}: {
+  readonly error: unknown;
+  readonly mayAsk: boolean;
+  readonly onAgree: (credits: bigint) => void;
+}) {
+  if (!(error instanceof RequestError) || error.code !== 'price_above_limit') {
+    return <ErrorNotice error={error} money={moneyOf(error)} />;
+  }
+  const required = BigInt(Number(error.details.credits_required));
   return (
-    <section className={styles.answer} aria-label="Answer">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <div className={styles.text} tabIndex={0} role="log" aria-label="Text of the answer">
-        {answer?.reasoning && <p className="soft">{answer.reasoning}</p>}
-        {answer?.text}
-        {!answer?.text && !answer?.reasoning && (
-          <span className="soft">The answer comes here.</span>
-        )}
-      </div>
-      {answer?.error !== undefined && (
-        <ErrorNotice error={answer.error} money={moneyOf(answer.error)} />
-      )}
-      {answer && (
-        <Numbers
-          entries={[
-            ['Locked after', formatMs(endOf('Lock') ?? null)],
-            ['First token', formatMs(endOf('First token') ?? answer.firstTextMs)],
-            ['Whole answer', formatMs(endOf('Answer') ?? answer.endMs)],
-            ['Settled after', formatMs(endOf('Settlement') ?? null)],
-          ]}
-        />
-      )}
-      {job && (
-        <Row>
-          <JobState status={job.status} />
-          <Link href={`/console/jobs/${job.id}`} className="mono">
-            {shortenJobId(job.id)}
+    <Notice
+      tone="warn"
+      action={
+        <Button size="small" disabled={!mayAsk} onClick={() => onAgree(required)}>
+          Send it for at most {creditsOf(required)}
+        </Button>
+      }
+    >
+      <p>
+        The price has risen. The request now locks {creditsOf(required)}, and you saw{' '}
+        {creditsOf(BigInt(Number(error.details.max_credits)))}.
+      </p>
+      <p>{moneyOf(error)}</p>
+    </Notice>
+  );
+}
+
+/** Where the job is, what it cost, and how long each stage took. */
+function Facts({ answer, job }: { readonly answer: Answer; job: ConsoleJob | undefined }) {
+  const { evidence } = answer;
+  const spans = job?.timings ? spansOf(job.timings) : [];
+  const endOf = (stage: Stage) => spans.find(({ name }) => name === stage)?.toMs ?? null;
+  const times = [
+    ['Locked after', endOf('Lock')],
+    ['first token', endOf('First token') ?? answer.firstTextMs],
+    ['whole answer', endOf('Answer') ?? answer.endMs],
+    ['settled', endOf('Settlement')],
+  ] as const;
+  const known = times.filter(([, ms]) => ms !== null);
+  return (
+    <div className={styles.facts}>
+      <Row>
+        {job && <JobState status={job.status} />}
+        {answer.jobId && (
+          <Link href={`/console/jobs/${answer.jobId}`} className="mono">
+            {shortenJobId(answer.jobId)}
           </Link>
-          {job.rate !== null && (
-            <span className="soft">
-              {countOf(job.credits_charged, 'credit')} charged {rateWords(job.rate, job.price)}
-            </span>
-          )}
-          {answer?.finishReason === 'length' && (
-            <span className="soft">cut off at its token limit</span>
-          )}
-        </Row>
+        )}
+        {evidence && <a href={evidence.verify_url}>Its verify link</a>}
+      </Row>
+      {evidence && (
+        <span>
+          {creditsOf(BigInt(evidence.credits_charged))} charged
+          {job && job.rate !== null && ` ${rateWords(job.rate, job.price)}`}
+        </span>
       )}
-      {job?.status === 'settled' && answer && !answer.isRunning && (
-        <InlineVerification key={job.id} job={job.id} wallet={wallet} text={answer.text} />
+      {answer.finishReason === 'length' && <span>cut off at its token limit</span>}
+      {known.length > 0 && (
+        <span>{known.map(([stage, ms]) => `${stage} ${formatMs(ms)}`).join(' · ')}</span>
       )}
-    </section>
+    </div>
   );
 }

@@ -1,33 +1,37 @@
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { ConsoleModel, KeyState } from '../../../api/console/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
-import { type CompletionRequest, trialModel } from '../../data/samples.ts';
+import type { KeyState } from '../../../api/console/contracts/index.ts';
 import { Button } from '../../design/button.tsx';
 import { CompletionCode } from '../../design/completionCode.tsx';
-import { SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { TextArea } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { PageHeader, Row } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
-import { NeedsCredits, useMissingCredits } from '../../session/needsCredits.tsx';
-import { AnswerView } from './answerView.tsx';
+import { NeedsCredits } from '../../session/needsCredits.tsx';
 import styles from './playgroundPage.module.css';
-import { useCompletion } from './useCompletion.ts';
+import { PriceLine } from './priceLine.tsx';
+import { SettingsFields } from './settingsFields.tsx';
+import { TurnView } from './turnView.tsx';
+import { type Playground, usePlayground } from './usePlayground.ts';
 
 export default function PlaygroundPage() {
-  const catalog = useRead('/models');
-  const models = catalog.data?.data ?? [];
-  const keyState = useRead('/key');
-  const isAble = useMissingCredits() === undefined;
-  const { answer, ask, stop } = useCompletion();
+  const playground = usePlayground();
+  const { catalog, keyState, conversation, settings, wrong } = playground;
   const [isCode, setCode] = useState(false);
-  const { fields, set, maxTokens, request, isWhole } = useQuestion(models);
-  const canAsk = isWhole && isAble && keyState.data?.key?.status === 'active';
-  const send = () => void ask(request);
-
+  const message = useRef<HTMLTextAreaElement>(null);
   return (
     <>
       <PageHeader {...APP_PAGES['/console/playground'].head}>
+        {conversation.turns.length > 0 && (
+          <Button
+            onClick={() => {
+              playground.clear();
+              message.current?.focus();
+            }}
+          >
+            New conversation
+          </Button>
+        )}
         <Button aria-pressed={isCode} onClick={() => setCode(!isCode)}>
           Show as code
         </Button>
@@ -36,51 +40,72 @@ export default function PlaygroundPage() {
       {keyState.error && <Reading of={keyState} what="the state of your key" />}
       {keyState.data && <KeyObstacle state={keyState.data} />}
       <NeedsCredits />
-      {isCode && <CompletionCode request={request} />}
+      {isCode && <RequestCode of={playground} />}
       <div className={styles.split}>
-        <div className={styles.entry}>
-          <div className={styles.pair}>
-            <SelectField
-              label="Model"
-              options={models.map(({ id }) => [id, id] as const)}
-              value={fields.model}
-              onChange={set('model')}
+        <div className={styles.conversation}>
+          {conversation.turns.map((turn, index) => (
+            <TurnView
+              key={turn.id}
+              {...{ turn, playground }}
+              number={index + 1}
+              onRemoved={() => message.current?.focus()}
             />
-            <TextField
-              label="At most so many tokens"
-              inputMode="numeric"
-              value={fields.tokens}
-              error={maxTokens === null ? 'A whole number, at least 1.' : undefined}
-              onChange={set('tokens')}
-            />
-          </div>
-          <TextArea
-            label="Instructions (optional)"
-            rows={2}
-            value={fields.system}
-            onChange={set('system')}
-          />
-          <TextArea
-            label="Message"
-            rows={6}
-            data-search
-            value={fields.prompt}
-            hint="⌘ Enter sends it. It is kept nowhere."
-            onChange={set('prompt')}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && canAsk) send();
-            }}
-          />
-          <Row>
-            <Button kind="primary" disabled={!canAsk || answer?.isRunning} onClick={send}>
-              Send
-            </Button>
-            {answer?.isRunning && <Button onClick={stop}>Stop</Button>}
-          </Row>
+          ))}
+          <Composer of={playground} field={message} />
         </div>
-        <AnswerView answer={answer} />
+        <SettingsFields
+          models={catalog.data?.data ?? []}
+          {...{ settings, wrong }}
+          onChange={playground.changeSettings}
+        />
       </div>
     </>
+  );
+}
+
+/** Where the next message is written, with its price. */
+function Composer({
+  of: { conversation, change, price, canAsk, send, isRunning, stop },
+  field,
+}: {
+  readonly of: Playground;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+}) {
+  return (
+    <div className={styles.composer}>
+      <TextArea
+        ref={field}
+        label="Message"
+        rows={3}
+        data-search
+        value={conversation.draft}
+        hint="⌘ Enter sends it. This tab keeps it until it is reloaded, and nothing else does."
+        onChange={({ target }) => change(() => ({ draft: target.value }))}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && canAsk) send();
+        }}
+      />
+      {price && <PriceLine {...price} />}
+      <Row>
+        <Button kind="primary" disabled={!canAsk} onClick={send}>
+          Send
+        </Button>
+        {isRunning && <Button onClick={stop}>Stop</Button>}
+      </Row>
+    </div>
+  );
+}
+
+/** The code of what Send sends, or of what was sent while nothing is entered. */
+function RequestCode({ of: { next, conversation } }: { readonly of: Playground }) {
+  const sent = conversation.draft.trim() === '' ? conversation.turns.at(-1)?.request : undefined;
+  return (
+    <div className={styles.code}>
+      <p className="soft">
+        {sent ? 'The last request, as it was sent.' : 'The request, as Send sends it.'}
+      </p>
+      <CompletionCode request={sent ?? next} />
+    </div>
   );
 }
 
@@ -103,36 +128,4 @@ function KeyObstacle({ state: { key, suspension } }: { readonly state: KeyState 
       </p>
     </Notice>
   );
-}
-
-/** What is entered, and the request that it makes. */
-function useQuestion(models: readonly ConsoleModel[]) {
-  const [entered, setEntered] = useState({ model: '', system: '', prompt: '', tokens: '256' });
-  const model = entered.model || (models.length > 0 ? trialModel(models) : '');
-  const { system, prompt, tokens } = entered;
-  const maxTokens = tokens.trim() === '' ? undefined : parseTokens(tokens);
-  const request: CompletionRequest = {
-    model,
-    messages: [
-      ...(system.trim() ? [{ role: 'system', content: system }] : []),
-      { role: 'user', content: prompt },
-    ],
-    ...(typeof maxTokens === 'number' && { max_tokens: maxTokens }),
-    stream: true,
-  };
-  return {
-    fields: { ...entered, model },
-    set:
-      (name: keyof typeof entered) =>
-      ({ target }: { readonly target: { readonly value: string } }) =>
-        setEntered({ ...entered, [name]: target.value }),
-    maxTokens,
-    request,
-    isWhole: prompt.trim() !== '' && model !== '' && maxTokens !== null,
-  };
-}
-
-/** A whole number of tokens from 1 on; null for something else. */
-function parseTokens(text: string): number | null {
-  return /^[1-9]\d{0,6}$/.test(text.trim()) ? Number(text.trim()) : null;
 }

@@ -1,97 +1,76 @@
 import { useState } from 'react';
 import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
-import { TEST_KIND } from '../../../webhooks/events.ts';
 import { usePages } from '../../data/queries.ts';
-import { call } from '../../data/request.ts';
-import { useChange } from '../../data/useChange.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { useFollowing } from '../../data/useFollowing.ts';
 import { Button } from '../../design/button.tsx';
-import { SelectField, TextField } from '../../design/field.tsx';
+import { CheckField } from '../../design/field.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
-import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
-import { Filters, Row, Section } from '../../design/page.tsx';
+import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
+import { ReadMore, Row, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 import { DeliveryDrawer } from './deliveryDrawer.tsx';
-import { RecoverDialog } from './recoverDialog.tsx';
-import { DeliveryState, LeftOver } from './webhookValues.tsx';
+import {
+  DeliveryFilterFields,
+  type DeliveryFilters,
+  FILTERS,
+  isIdWrong,
+  queryOf,
+} from './deliveryFilters.tsx';
+import { useReplay } from './useReplay.ts';
+import { DeliveryState, ReplayNotice } from './webhookValues.tsx';
 
-const STATES = [
-  ['', 'any state'],
-  ['delivered', 'delivered'],
-  ['pending', 'pending'],
-  ['failed', 'failed'],
-  ['undelivered', 'undelivered'],
-] as const;
 const EVERY_MS = 5_000;
+const PAGE_ROWS = 50;
+const NONE: ReadonlySet<string> = new Set();
 
-/** The deliveries of a webhook, to be looked at and sent again. */
-export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhook }) {
-  const params = { webhook_id: webhook.id };
+/** The deliveries of one webhook, or of all of these, to be looked at and sent again. */
+export function DeliveriesSection({
+  webhookId,
+  webhooks,
+}: {
+  readonly webhookId?: string;
+  readonly webhooks?: readonly ConsoleWebhook[];
+}) {
   const [filters, setFilters] = useFilters(FILTERS);
-  const { status, event, since } = filters;
-  const [isRecovering, setRecovering] = useState(false);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const query = {
-    ...(status && { status: status as Delivery['status'] }),
-    ...(event && { event: event as Delivery['event'] }),
-    ...(since && { since: `${since}T00:00:00Z` }),
-  };
-  const list = usePages('/webhooks/:webhook_id/deliveries', { params, query, everyMs: EVERY_MS });
-  const replay = useChange(
-    (delivery_ids: string[]) =>
-      call('POST', '/webhooks/:webhook_id/replay', { params, body: { delivery_ids } }),
-    [
-      '/webhooks',
-      '/webhooks/:webhook_id/deliveries',
-      '/webhooks/:webhook_id/deliveries/:delivery_id',
-    ],
-  );
+  /** Of those that are shown, or every one that matches, shown or not. */
+  const [chosen, setChosen] = useState<ReadonlySet<string> | 'all'>(NONE);
+  const query = queryOf(filters, webhookId);
+  const list = usePages('/deliveries', {
+    query,
+    everyMs: EVERY_MS,
+    pageRows: PAGE_ROWS,
+    enabled: !isIdWrong(filters),
+  });
+  const replay = useReplay();
   const rows = list.rows ?? [];
-  // One that arrives, or is given up, may change the state of the webhook.
-  useFollowing(list.rows?.map(({ id, status: state }) => `${id} ${state}`).join(), ['/webhooks']);
-  const replayed = replay.variables ?? [];
-  const waiting = rows.filter(
-    ({ id, status: state }) => state === 'pending' && replayed.includes(id),
-  );
-  const toggle = (id: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    setChosen(next);
+  // One that arrives, or is given up, may change the state of its webhook.
+  useFollowing(list.rows?.map(({ id, status }) => `${id} ${status}`).join(), ['/webhooks']);
+  const filter = (changes: DeliveryFilters) => {
+    setChosen(NONE);
+    setFilters(changes);
   };
+  const send = () =>
+    replay.mutate(chosen === 'all' ? { matching: query } : { delivery_ids: [...chosen] }, {
+      onSuccess: () => setChosen(NONE),
+    });
 
   return (
     <Section
       title="Deliveries"
       actions={
-        <Row>
-          <Button
-            disabled={chosen.size === 0}
-            pending={replay.isPending && 'Sending…'}
-            onClick={() => replay.mutate([...chosen], { onSuccess: () => setChosen(new Set()) })}
-          >
-            Send {chosen.size > 0 ? formatCount(chosen.size) : 'chosen'} again
-          </Button>
-          <Button onClick={() => setRecovering(true)}>Recover since…</Button>
-        </Row>
+        <Button
+          disabled={chosen !== 'all' && chosen.size === 0}
+          pending={replay.isPending && 'Sending…'}
+          onClick={send}
+        >
+          {sendWords(chosen)}
+        </Button>
       }
     >
-      <DeliveryFilters webhook={webhook} filters={filters} onFilter={setFilters} />
-      {waiting.length > 0 && (
-        <Notice tone="info">
-          <p>
-            {waiting.length === 1
-              ? 'One delivery is being sent again.'
-              : `${formatCount(waiting.length)} deliveries are being sent again.`}
-          </p>
-        </Notice>
-      )}
-      {replay.data && replay.data.left > 0 && (
-        <Notice tone="warn">
-          <LeftOver of={replay.data} />
-        </Notice>
-      )}
+      <DeliveryFilterFields webhooks={webhooks} filters={filters} onFilter={filter} />
+      {replay.data && <ReplayNotice of={replay.data} />}
       <Reading of={list} what="the deliveries" />
       {replay.error && (
         <ErrorNotice
@@ -105,116 +84,82 @@ export function DeliveriesSection({ webhook }: { readonly webhook: ConsoleWebhoo
             <p className="soft">Nothing fits, or nothing has happened yet. A test makes one.</p>
           </Empty>
         ) : (
-          <Table
-            caption="Deliveries"
-            columns={columnsOf({
-              chosen,
-              onToggle: toggle,
-              onOpen: (id) => setFilters({ delivery: id }),
-            })}
-            rows={rows}
-            rowKey={({ id }) => id}
-          />
+          <>
+            <CheckField
+              label="Choose all that match, delivered ones too"
+              checked={chosen === 'all'}
+              onChange={({ target }) => setChosen(target.checked ? 'all' : NONE)}
+            />
+            <Table
+              caption="Deliveries"
+              columns={columnsOf({
+                urls: webhooks && new Map(webhooks.map(({ id, url }) => [id, url])),
+                chosen,
+                onChoose: setChosen,
+                onOpen: (id) => setFilters({ delivery: id }),
+              })}
+              rows={rows}
+              rowKey={({ id }) => id}
+            />
+          </>
         ))}
-      {list.hasMore && (
-        <Row>
-          <Button pending={list.isReadingMore && 'Reading…'} onClick={list.readMore}>
-            Show older ones
-          </Button>
-        </Row>
-      )}
+      <ReadMore of={list} />
       {filters.delivery && (
         <DeliveryDrawer
-          webhookId={webhook.id}
           deliveryId={filters.delivery}
           onClose={() => setFilters({ delivery: undefined })}
-          onReplay={(id) => replay.mutateAsync([id])}
         />
-      )}
-      {isRecovering && (
-        <RecoverDialog webhookId={webhook.id} onClose={() => setRecovering(false)} />
       )}
     </Section>
   );
 }
 
-const FILTERS = ['status', 'event', 'since', 'delivery'] as const;
-type DeliveryFilter = Partial<Record<(typeof FILTERS)[number], string>>;
-
-function DeliveryFilters({
-  webhook,
-  filters,
-  onFilter,
-}: {
-  readonly webhook: ConsoleWebhook;
-  readonly filters: DeliveryFilter;
-  readonly onFilter: (change: DeliveryFilter) => void;
-}) {
-  return (
-    <Filters label="Deliveries to show">
-      <SelectField
-        label="State"
-        options={STATES}
-        value={filters.status ?? ''}
-        data-search
-        onChange={({ target }) => onFilter({ status: target.value })}
-      />
-      <SelectField
-        label="Event"
-        options={[
-          ['', 'any event'],
-          ...webhook.events.map((kind) => [kind, kind] as const),
-          [TEST_KIND, TEST_KIND],
-        ]}
-        value={filters.event ?? ''}
-        onChange={({ target }) => onFilter({ event: target.value })}
-      />
-      <TextField
-        label="From (UTC)"
-        type="date"
-        value={filters.since ?? ''}
-        onChange={({ target }) => onFilter({ since: target.value })}
-      />
-    </Filters>
-  );
+function sendWords(chosen: ReadonlySet<string> | 'all'): string {
+  if (chosen === 'all') return 'Send all that match again';
+  return `Send ${chosen.size > 0 ? formatCount(chosen.size) : 'chosen'} again`;
 }
 
-function columnsOf({
-  chosen,
-  onToggle,
-  onOpen,
-}: {
-  readonly chosen: ReadonlySet<string>;
-  readonly onToggle: (id: string) => void;
+/** @param options.urls of the webhooks, where the list is of several */
+function columnsOf(options: {
+  readonly urls: ReadonlyMap<string, string> | undefined;
+  readonly chosen: ReadonlySet<string> | 'all';
+  readonly onChoose: (chosen: ReadonlySet<string>) => void;
   readonly onOpen: (id: string) => void;
 }): readonly Column<Delivery>[] {
+  const { urls, chosen, onChoose, onOpen } = options;
+  const toggle = (id: string) => {
+    const next = new Set(chosen === 'all' ? NONE : chosen);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  };
   return [
     {
-      title: 'Choose',
-      cell: ({ id }) => (
-        <input
-          type="checkbox"
-          aria-label={`Choose delivery ${id}`}
-          checked={chosen.has(id)}
-          onChange={() => onToggle(id)}
-        />
-      ),
-    },
-    {
       title: 'Event',
-      cell: ({ id, event: kind, event_id }) => (
-        <>
+      cell: ({ id, event, event_id }) => (
+        <Row>
+          <input
+            type="checkbox"
+            aria-label={`Choose delivery ${id}`}
+            checked={chosen === 'all' || chosen.has(id)}
+            disabled={chosen === 'all'}
+            onChange={() => toggle(id)}
+          />
           <Button kind="quiet" size="small" onClick={() => onOpen(id)}>
-            {kind}
+            {event}
           </Button>
-          <div className="soft mono">{event_id}</div>
-        </>
+          <span className="soft mono" title={event_id}>
+            {`evt_…${event_id.slice(-8)}`}
+          </span>
+        </Row>
       ),
     },
     { title: 'State', cell: DeliveryState },
+    { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
+    ...(urls
+      ? [{ title: 'Webhook', cell: ({ webhook_id }: Delivery) => urls.get(webhook_id) ?? '–' }]
+      : []),
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
     { title: 'Last answer', cell: ({ last_attempt }) => lastAnswer(last_attempt) },
-    { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
   ];
 }
 

@@ -1,7 +1,7 @@
+import { Link } from 'wouter';
 import type { DeliveryDetail } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { useChange } from '../../data/useChange.ts';
 import { useFollowing } from '../../data/useFollowing.ts';
 import { TransactionLink } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
@@ -9,39 +9,38 @@ import { Pre } from '../../design/code.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { formatMs } from '../../design/formats.ts';
 import { ErrorNotice, Reading } from '../../design/notice.tsx';
-import { Facts, Stack } from '../../design/page.tsx';
+import { Facts } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Time } from '../../design/time.tsx';
-import { DeliveryState } from './webhookValues.tsx';
+import styles from './deliveryDrawer.module.css';
+import { useReplay } from './useReplay.ts';
+import { DeliveryState, ReplayNotice } from './webhookValues.tsx';
 
-/** One delivery: its body, and each attempt with what the receiver answered. */
+/** One delivery: what was sent, and beside it each attempt with what the receiver answered. */
 export function DeliveryDrawer({
-  webhookId,
   deliveryId,
   onClose,
-  onReplay,
 }: {
-  readonly webhookId: string;
   readonly deliveryId: string;
   readonly onClose: () => void;
-  readonly onReplay: (id: string) => Promise<unknown>;
 }) {
-  const read = useRead('/webhooks/:webhook_id/deliveries/:delivery_id', {
-    params: { webhook_id: webhookId, delivery_id: deliveryId },
+  const read = useRead('/deliveries/:delivery_id', {
+    params: { delivery_id: deliveryId },
     everyMs: 3_000,
   });
   const { data } = read;
-  useFollowing(data?.status, ['/webhooks', '/webhooks/:webhook_id/deliveries']);
-  const replay = useChange(() => onReplay(deliveryId), []);
+  useFollowing(data?.status, ['/webhooks', '/deliveries']);
+  const replay = useReplay();
   return (
     <Drawer
       title={data ? data.event : 'Delivery'}
+      isWide
       onClose={onClose}
       foot={
         <Button
           kind="primary"
           pending={replay.isPending && 'Sending…'}
-          onClick={() => replay.mutate(undefined)}
+          onClick={() => replay.mutate({ delivery_ids: [deliveryId] })}
         >
           Send it again
         </Button>
@@ -49,13 +48,14 @@ export function DeliveryDrawer({
     >
       <Reading of={read} what="the delivery" />
       {replay.error && <ErrorNotice error={replay.error} money="Nothing was sent again." />}
+      {replay.data?.replayed === 0 && <ReplayNotice of={replay.data} />}
       {data && (
         <>
           <DeliveryFacts of={data} />
-          <h3>Attempts</h3>
-          <Attempts of={data.attempts_made} />
-          <h3>Body</h3>
-          <Pre code={indented(data.body)} label="Body of the delivery" />
+          <div className={styles.sides}>
+            <Sent of={data} />
+            <Attempts of={data.attempts_made} />
+          </div>
         </>
       )}
     </Drawer>
@@ -71,6 +71,12 @@ function DeliveryFacts({ of: delivery }: { readonly of: DeliveryDetail }) {
         ['Event', <code key="event">{delivery.event_id}</code>],
         ['Event time', <Time key="time" time={delivery.created_at} />],
         delivery.due_at !== null && ['Next attempt', <Time key="due" time={delivery.due_at} />],
+        delivery.job_id !== null && [
+          'Job',
+          <Link key="job" href={`/console/jobs/${delivery.job_id}`} className="mono">
+            {delivery.job_id}
+          </Link>,
+        ],
         delivery.tx !== null && [
           'Transaction',
           <TransactionLink
@@ -84,10 +90,34 @@ function DeliveryFacts({ of: delivery }: { readonly of: DeliveryDetail }) {
   );
 }
 
+function Sent({ of: { body, attempts_made } }: { readonly of: DeliveryDetail }) {
+  const last = attempts_made.at(-1);
+  return (
+    <div className={styles.side}>
+      <h3>{last ? 'Sent' : 'To be sent'}</h3>
+      {last && (
+        <>
+          <Pre
+            code={[
+              `POST ${last.url ?? ''}`,
+              ...Object.entries(last.headers).map(([name, value]) => `${name}: ${value}`),
+            ].join('\n')}
+            label="Headers of the last attempt"
+          />
+          <p className="soft">The time and the signatures went with them, and are not kept.</p>
+        </>
+      )}
+      <Pre code={indented(body)} label="Body of the delivery" />
+    </div>
+  );
+}
+
 function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made'] }) {
   return (
-    <Stack>
-      {attempts.map((attempt) => (
+    <div className={styles.side}>
+      <h3>Attempts</h3>
+      {attempts.length === 0 && <p className="soft">None yet.</p>}
+      {attempts.toReversed().map((attempt) => (
         <div key={`${attempt.attempt} ${attempt.started_at}`}>
           <Facts
             entries={[
@@ -95,12 +125,13 @@ function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made
                 `Attempt ${attempt.attempt}`,
                 <State
                   key="state"
-                  tone={attempt.error === null ? 'ok' : 'bad'}
+                  tone={toneOf(attempt)}
                   word={String(attempt.status_code ?? attempt.error ?? 'in progress')}
                 />,
               ],
               ['Started', <Time key="time" time={attempt.started_at} />],
               ['Took', formatMs(attempt.duration_ms)],
+              attempt.url !== null && ['To', attempt.url],
               attempt.error !== null && ['Why it failed', attempt.error],
             ]}
           />
@@ -109,9 +140,13 @@ function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made
           )}
         </div>
       ))}
-      {attempts.length === 0 && <p className="soft">None yet.</p>}
-    </Stack>
+    </div>
   );
+}
+
+function toneOf({ error, duration_ms }: DeliveryDetail['attempts_made'][number]) {
+  if (error !== null) return 'bad';
+  return duration_ms === null ? 'live' : 'ok';
 }
 
 /** For reading; the bytes that were signed have no spaces. */

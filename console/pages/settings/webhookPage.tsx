@@ -11,7 +11,9 @@ import { Facts, PageHeader } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
 import { useFresh } from '../../session/session.tsx';
 import { DeliveriesSection } from './deliveriesSection.tsx';
+import { MISSING } from './deliveryFilters.tsx';
 import { SecretOnce } from './secretOnce.tsx';
+import { EditWebhook } from './webhookDialogs.tsx';
 import { WebhookState } from './webhookValues.tsx';
 
 const MONEY = 'The webhook is as it was. Credits are not affected.';
@@ -50,10 +52,10 @@ export default function WebhookPage() {
 function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
   const [, navigate] = useLocation();
   const fresh = useFresh();
-  const [asked, setAsked] = useState<'delete' | 'rotate'>();
+  const [asked, setAsked] = useState<'delete' | 'edit' | 'rotate'>();
   const [secret, setSecret] = useState<string>();
   const params = { webhook_id: webhook.id };
-  const paths = ['/webhooks', '/webhooks/:webhook_id/deliveries'] as const;
+  const paths = ['/webhooks', '/deliveries'] as const;
   // One of them at a time, so that what is said is of the last one.
   const act = useChange(
     (action: keyof typeof ACTIONS): Promise<unknown> => call('POST', ACTIONS[action], { params }),
@@ -83,6 +85,7 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
         >
           {isActive ? 'Disable' : 'Enable'}
         </Button>
+        <Button onClick={() => setAsked('edit')}>Edit…</Button>
         <Button onClick={() => setAsked('rotate')}>New secret…</Button>
         <Button kind="danger" onClick={() => setAsked('delete')}>
           Delete…
@@ -90,10 +93,21 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
       </PageHeader>
       {act.error && <ErrorNotice error={act.error} money={MONEY} />}
       {webhook.status === 'failed' && (
-        <Notice tone="bad">
+        <Notice
+          tone="bad"
+          action={
+            <Button
+              size="small"
+              onClick={() => navigate(`/console/settings/webhooks/${webhook.id}?status=${MISSING}`)}
+            >
+              Show what was not delivered
+            </Button>
+          }
+        >
           <p>It failed five times for one event, and gets nothing at present.</p>
           <p>
-            Events are kept for 30 days. Repair the endpoint, enable the webhook, and recover below.
+            Events are kept for 30 days. Repair the endpoint, or edit it here. Enable the webhook,
+            and send them again below.
           </p>
         </Notice>
       )}
@@ -109,7 +123,8 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
           ],
         ]}
       />
-      <DeliveriesSection webhook={webhook} />
+      <DeliveriesSection webhookId={webhook.id} />
+      {asked === 'edit' && <EditWebhook webhook={webhook} onClose={() => setAsked(undefined)} />}
       {asked === 'rotate' && (
         <Confirm
           title="New secret"

@@ -1,5 +1,6 @@
 import type { ConsoleWebhook, Delivery, Replayed } from '../../../api/console/contracts/index.ts';
-import { formatCount } from '../../design/formats.ts';
+import { countOf, formatCount } from '../../design/formats.ts';
+import { Notice } from '../../design/notice.tsx';
 import { State, type Tone } from '../../design/state.tsx';
 
 const WEBHOOK_TONES: Readonly<Record<ConsoleWebhook['status'], Tone>> = {
@@ -23,8 +24,24 @@ export function DeliveryState({ status }: Pick<Delivery, 'status'>) {
   return <State tone={DELIVERY_TONES[status]} word={status} />;
 }
 
-/** How many deliveries a replay did not send, above the budget of a minute. */
-export function LeftOver({ of: { left } }: { readonly of: Pick<Replayed, 'left'> }) {
-  if (left === 0) return null;
-  return <p>{formatCount(left)} more are as they were: send them again in a minute.</p>;
+/** What became of deliveries that were to be sent again. */
+export function ReplayNotice({
+  of: { replayed, pending, disabled, left, retry_after },
+}: {
+  readonly of: Replayed;
+}) {
+  return (
+    <Notice tone={disabled + left > 0 ? 'warn' : 'info'}>
+      <p>{`${withVerb(replayed)} sent again.`}</p>
+      {pending > 0 && <p>{`${withVerb(pending)} on the way already.`}</p>}
+      {disabled > 0 && (
+        <p>{`${withVerb(disabled)} for a disabled webhook: enable it, and send again.`}</p>
+      )}
+      {left > 0 && (
+        <p>{`${withVerb(left)} above the budget: send again in ${formatCount(retry_after ?? 0)} s.`}</p>
+      )}
+    </Notice>
+  );
 }
+
+const withVerb = (count: number) => `${countOf(count, 'event')} ${count === 1 ? 'is' : 'are'}`;

@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ConsoleWebhook, CreatedWebhook } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
-import { Button } from '../../design/button.tsx';
+import { Button, buttonClass } from '../../design/button.tsx';
 import { installCommand } from '../../design/code.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Empty, Reading } from '../../design/notice.tsx';
 import { Row, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
-import { CreateWebhook } from './createWebhook.tsx';
 import { SecretOnce } from './secretOnce.tsx';
+import { CreateWebhook } from './webhookDialogs.tsx';
 import { WebhookState } from './webhookValues.tsx';
 
 const columns: readonly Column<ConsoleWebhook>[] = [
@@ -38,7 +38,16 @@ export function WebhooksSection() {
     <Section
       title="Webhooks"
       lead="Signed POSTs of what happens to your jobs and credits."
-      actions={canAdd && <Button onClick={() => setCreating(true)}>Add a webhook</Button>}
+      actions={
+        <>
+          {data && data.data.length > 0 && (
+            <Link href="/console/settings/events" className={buttonClass()}>
+              Events
+            </Link>
+          )}
+          {canAdd && <Button onClick={() => setCreating(true)}>Add a webhook</Button>}
+        </>
+      }
     >
       <Reading of={read} what="the webhooks" />
       {data &&

@@ -1,6 +1,6 @@
-# A streamed completion, with its usage before [DONE]. The settlement follows in trailers, which -i
-# shows after the stream.
-curl -siN "$BASE_URL/v1/chat/completions" \
+# A streamed completion, with its usage before [DONE]. The chunk with the finish reason has `svc`:
+# what was charged, what proves the answer, and where a browser checks it.
+curl -sN "$BASE_URL/v1/chat/completions" \
   -H "Authorization: Bearer $API_KEY" \
   -H 'Content-Type: application/json' \
   -d '{

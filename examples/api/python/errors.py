@@ -1,5 +1,5 @@
 # An error has a status, a code, the field it is about, and a link to what it means. Some have
-# details: in those of a 402, affordable_max_tokens says what the balance covers.
+# details: this request may lock one credit at most, and credits_required says what it takes.
 import os
 
 from openai import APIStatusError, OpenAI
@@ -7,18 +7,20 @@ from openai import APIStatusError, OpenAI
 client = OpenAI(base_url=os.environ["BASE_URL"] + "/v1", api_key=os.environ["API_KEY"])
 
 
-def ask(model):
+def ask(max_credits):
     return client.chat.completions.create(
-        model=model,
+        model="qwen3-8b",
         messages=[{"role": "user", "content": "Say hello."}],
+        extra_body={"max_credits": max_credits},
     )
 
 
 try:
-    completion = ask("no-such-model")
+    completion = ask(1)
 except APIStatusError as error:
     print(error.status_code, error.code, error.param, error.body["docs"])
-    if error.code != "model_not_found":
+    if error.code != "price_above_limit":
         raise
-    completion = ask(client.models.list().data[0].id)
+    print(error.body["details"])
+    completion = ask(error.body["details"]["credits_required"])
 print(completion.choices[0].message.content)

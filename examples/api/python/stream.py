@@ -1,5 +1,5 @@
-# A streamed completion, with its usage at the end. The settlement follows when the stream is over:
-# job.py reads it.
+# A streamed completion, with its usage at the end. The chunk with the finish reason has `svc`: what
+# was charged, and where a browser checks it. The official types do not know it and pass it through.
 import os
 
 from openai import OpenAI
@@ -16,7 +16,8 @@ stream = client.chat.completions.create(
 for chunk in stream:
     for choice in chunk.choices:
         print(choice.delta.content or "", end="", flush=True)
+    if svc := chunk.model_extra.get("svc"):
+        print("\ncredits_charged:", svc["credits_charged"])
+        print("verify_url:", svc["verify_url"])
     if chunk.usage:
-        print()
         print(chunk.usage)
-print("job:", stream.response.headers["x-svc-job-id"])

@@ -1,23 +1,23 @@
 // An error has a status, a code, the field it is about, and a link to what it means. Some have
-// details: in those of a 402, affordable_max_tokens says what the balance covers.
+// details: this request may lock one credit at most, and credits_required says what it takes.
 import OpenAI from 'openai';
 
 const { BASE_URL, API_KEY } = process.env;
 const client = new OpenAI({ baseURL: `${BASE_URL}/v1`, apiKey: API_KEY });
 
-function ask(model: string) {
-  return client.chat.completions.create({
-    model,
-    messages: [{ role: 'user', content: 'Say hello.' }],
-  });
+function ask(maxCredits: number) {
+  return client.chat.completions.create(
+    { model: 'qwen3-8b', messages: [{ role: 'user', content: 'Say hello.' }] },
+    { headers: { 'x-svc-max-credits': String(maxCredits) } },
+  );
 }
 
-const completion = await ask('no-such-model').catch(async (error: unknown) => {
+const completion = await ask(1).catch((error: unknown) => {
   if (!(error instanceof OpenAI.APIError)) throw error;
-  const { docs } = error.error as { docs: string };
+  const { docs, details } = error.error as { docs: string; details: { credits_required: number } };
   console.log(error.status, error.code, error.param, docs);
-  if (error.code !== 'model_not_found') throw error;
-  const { data } = await client.models.list();
-  return ask(data[0]?.id ?? '');
+  if (error.code !== 'price_above_limit') throw error;
+  console.log(details);
+  return ask(details.credits_required);
 });
 console.log(completion.choices[0]?.message.content);

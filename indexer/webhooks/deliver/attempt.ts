@@ -114,8 +114,8 @@ async function startAttempts(
           event_id as "eventId", body, secret,
           case when previous_secret_until > now() then previous_secret end as "previousSecret"
       ), started as (
-        insert into service.webhook_attempts (delivery_id, attempt)
-        select "deliveryId", attempt from counted
+        insert into service.webhook_attempts (delivery_id, attempt, url)
+        select "deliveryId", attempt, url from counted
       )
       select * from counted`,
     values: [ids.map(({ deliveryId }) => deliveryId), ids.map(({ attempt }) => attempt)],

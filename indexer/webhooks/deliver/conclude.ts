@@ -17,7 +17,8 @@ export interface EndedAttempt {
 
 /**
  * Stores the results of attempts whose receivers accepted the event: the deliveries are made, and a
- * webhook that had failed is active again. An attempt that was concluded before is left as it is.
+ * webhook that had failed is active again, unless its url is another one by now. An attempt that was
+ * concluded before is left as it is.
  * The webhooks are locked in the order of their ids, as in every statement that locks several.
  */
 export async function concludeDelivered(
@@ -42,11 +43,12 @@ export async function concludeDelivered(
         from given join locked on locked.id = given.delivery_id
         where attempt.delivery_id = given.delivery_id and attempt.attempt = given.attempt
           and attempt.duration_ms is null and error is null
-        returning attempt.delivery_id
+        returning attempt.delivery_id, url
       ), reactivated as (
         update service.webhooks webhook set status = 'active'
         from locked join noted on noted.delivery_id = locked.id
         where webhook.id = locked.webhook_id and webhook.status = 'failed'
+          and coalesce(noted.url, webhook.url) = webhook.url
       )
       update service.webhook_deliveries delivery
       set taken_until = null, status = 'delivered', due_at = null, is_requested = false,
@@ -65,7 +67,8 @@ export async function concludeDelivered(
 
 /**
  * Stores how an attempt failed, and what follows: the delivery is tried again later or given up,
- * and with its last attempt the webhook too. To be called in a database transaction.
+ * and with its last attempt the webhook too, unless its url is another one by now. To be called in a
+ * database transaction.
  *
  * @param endedAt when it ended; null: now
  */
@@ -79,7 +82,7 @@ export async function concludeFailed(
   // Another process presumed this one dead, has concluded the attempt, and may make the next.
   if (!(await storeEnd(database, id, result))) return;
   await release(database, id.deliveryId);
-  const { isTest, isPending, wasDelivered } = await selectDelivery(database, id);
+  const { isTest, isPending, wasDelivered, url } = await selectDelivery(database, id);
   // Its webhook was disabled or given up since, and its owner may have replayed it.
   if (!isPending) return;
   // Undefined after the last attempt.
@@ -89,8 +92,9 @@ export async function concludeFailed(
     return;
   }
   await giveUp(database, id.deliveryId);
-  // One that was sent again after it had arrived says little of the webhook.
-  if (!isTest && !wasDelivered && id.attempt === ATTEMPT_DELAYS_MS.length) {
+  // One that was sent again after it had arrived says little of the webhook, and an old url nothing.
+  const isItsFault = !isTest && !wasDelivered && (url ?? webhook.url) === webhook.url;
+  if (isItsFault && id.attempt === ATTEMPT_DELAYS_MS.length) {
     await failWebhook(database, webhook.id);
   }
 }
@@ -123,9 +127,15 @@ export async function settleUnstarted(
   const isRefused =
     webhook?.status === 'disabled' || (webhook?.status === 'failed' && !isRequested);
   // An event that was announced just when its webhook was disabled or given up is kept, too.
-  if (isNext && isRefused) await markUndelivered(database, id.deliveryId);
+  if (isNext && isRefused) await markUndelivered(database, [id.deliveryId]);
   await release(database, id.deliveryId);
   return undefined;
+}
+
+interface LockedWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly status: string;
 }
 
 /**
@@ -137,11 +147,11 @@ export async function settleUnstarted(
 async function lockWebhook(
   database: Database,
   deliveryId: bigint,
-): Promise<{ id: string; status: string } | undefined> {
-  const { rows } = await database.query<{ id: string; status: string }>({
+): Promise<LockedWebhook | undefined> {
+  const { rows } = await database.query<LockedWebhook>({
     name: 'lock_webhook_of_delivery',
     text: `
-      select id, status from service.webhooks
+      select id, url, status from service.webhooks
       where id = (select webhook_id from service.webhook_deliveries where id = $1)
       for no key update`,
     values: [deliveryId],
@@ -166,14 +176,23 @@ async function storeEnd(
   return rowCount === 1;
 }
 
+interface AttemptedDelivery {
+  readonly isTest: boolean;
+  /** The attempt was to be made, and decides. */
+  readonly isPending: boolean;
+  readonly wasDelivered: boolean;
+  /** Where the attempt went; null of one that an earlier release began. */
+  readonly url: string | null;
+}
+
 async function selectDelivery(
   database: Database,
   { deliveryId, attempt }: AttemptId,
-): Promise<{ isTest?: boolean; isPending?: boolean; wasDelivered?: boolean }> {
-  const { rows } = await database.query({
+): Promise<Partial<AttemptedDelivery>> {
+  const { rows } = await database.query<AttemptedDelivery>({
     name: 'select_delivery',
     text: `
-      select signature is null as "isTest",
+      select url, signature is null as "isTest",
         status = 'pending' and due_at <= started_at as "isPending", exists (
         select from service.webhook_attempts
         where delivery_id = id and duration_ms is not null and error is null

@@ -88,10 +88,12 @@ export function createBatcher(options: {
   const dueMs = ({ sinceMs }: Waiting): number =>
     sinceMs + (inFlight === 0 ? idleLingerMs : lingerMs);
 
-  function isDue(oldest: Waiting): boolean {
-    if (performance.now() >= dueMs(oldest)) return true;
-    if (itemsMax !== undefined) return waiting.length >= itemsMax;
-    return waiting.length > 1 && choose(oldest).isFull;
+  /** The oldest item with its companions; undefined while they wait. */
+  function chooseDue(oldest: Waiting): readonly Waiting[] | undefined {
+    const isLate = performance.now() >= dueMs(oldest);
+    if (!isLate && waiting.length < (itemsMax ?? 2)) return undefined;
+    const { chosen, isFull } = choose(oldest);
+    return isLate || itemsMax !== undefined || isFull ? chosen : undefined;
   }
 
   /** The oldest item with those that may travel with it. */
@@ -117,22 +119,18 @@ export function createBatcher(options: {
     return { chosen, isFull: isCrowded && room.isFullFor(oldestPart) };
   }
 
-  /** Removes the oldest item and its companions. */
-  function next(oldest: Waiting): BatchItem[] {
-    const { chosen } = choose(oldest);
-    waiting = waiting.filter((other) => !chosen.includes(other));
-    return chosen.map(({ item }) => item);
-  }
-
   function pump(): void {
     clearTimeout(timer);
     for (let [oldest] = waiting; oldest !== undefined; [oldest] = waiting) {
-      if (!isDue(oldest)) {
+      const chosen = chooseDue(oldest);
+      if (!chosen) {
         timer = setTimeout(pump, Math.max(0, dueMs(oldest) - performance.now()));
         return;
       }
+      waiting = waiting.filter((other) => !chosen.includes(other));
       inFlight += 1;
-      void sendBatch(next(oldest), { ...options, onFault: apart.add }).then(() => {
+      const items = chosen.map(({ item }) => item);
+      void sendBatch(items, { ...options, onFault: apart.add }).then(() => {
         inFlight -= 1;
         pump();
       });

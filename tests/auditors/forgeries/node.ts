@@ -60,9 +60,15 @@ interface Answer {
 /** The real node's answers, each asked for once, as a forging node passes them on. */
 export interface ForgingNode {
   connection(forgery: Forgery): Connection;
-  /** As `svc verify` reads it, by no web3.js. */
-  reader(forgery: Forgery): LedgerConnection;
+  /**
+   * As `svc verify` reads it, by no web3.js.
+   *
+   * @param heard gets each answer, as it was passed on
+   */
+  reader(forgery: Forgery, heard?: Heard): LedgerConnection;
 }
+
+export type Heard = (request: Pick<RpcRequest, 'method' | 'params'>, result: unknown) => void;
 
 export function createForgingNode(rpcUrl: string): ForgingNode {
   const answers = new Map<string, Promise<object>>();
@@ -78,12 +84,13 @@ export function createForgingNode(rpcUrl: string): ForgingNode {
       interceptedConnection(rpcUrl, async (request, forward) => {
         return { ...(await ask(forgery, request, forward)), id: request.id };
       }),
-    reader: (forgery) =>
+    reader: (forgery, heard = () => {}) =>
       connectLedger({
         async ask(method, params, read) {
           const request = { jsonrpc: '2.0', id: '1', method, params: [...params] };
           const { result, error } = await ask(forgery, request, forwardTo(rpcUrl));
           if (error) throw Object.assign(new Error(error.message), { code: error.code });
+          heard(request, result);
           return read(result);
         },
       }),

@@ -9,7 +9,9 @@ const routes = Object.values<ConsoleRoute>(consoleRoutes);
 describe('the contracts of the web app', () => {
   it('are listed in docs/console.md, each with its access and its summary', () => {
     const page = readFileSync('docs/console.md', 'utf8');
-    const listed = page.split('\n').filter((line) => /^\| `(GET|POST|PUT|DELETE) /.test(line));
+    const listed = page
+      .split('\n')
+      .filter((line) => /^\| `(GET|POST|PUT|PATCH|DELETE) /.test(line));
     const expected = routes.map(
       ({ method, path, access, summary }) => `| \`${method} ${path}\` | ${access} | ${summary} |`,
     );

@@ -15,6 +15,7 @@ import {
 } from '../../../console/routes.ts';
 import { type ConsoleScene, openConsoleScene } from './consoleScene.ts';
 
+const FONTS = ['geist-latin-wght-normal-1a.woff2', 'geist-mono-latin-wght-normal-2b.woff2'];
 const SCRIPT = 'console.log(1);'.repeat(100);
 let folder: string;
 let scene: ConsoleScene;
@@ -31,6 +32,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'verify.html'), `<!doctype html>${meta}<title>verify</title>`);
   await writeFile(join(folder, 'assets/app-1a2b.js'), SCRIPT);
   await writeFile(join(folder, 'assets/app-1a2b.js.br'), brotliCompressSync(SCRIPT));
+  for (const file of FONTS) await writeFile(join(folder, 'assets', file), 'a font');
   await writeFile(join(folder, 'secret.txt'), 'not served');
   scene = await openConsoleScene({ console: { pages: readPageFiles(folder) } });
 });
@@ -60,8 +62,24 @@ describe('the pages', () => {
     }
   });
 
+  it('begin at the root, too', async () => {
+    const title = `<title>app: ${documentOf(APP_PAGES['/console'])}</title>`;
+    expect(await (await get('/')).text()).toContain(title);
+  });
+
+  it('share their fonts with the documentation, which leads to them', async () => {
+    const docs = await get('/docs');
+    const text = await docs.text();
+    for (const file of FONTS) {
+      expect(docs.headers.get('link')).toContain(
+        `</console/assets/${file}>; rel=preload; as=font; crossorigin`,
+      );
+      expect(text).toContain(`src: url("/console/assets/${file}") format("woff2")`);
+    }
+    expect(text).toContain('href="/console"');
+  });
+
   it.each([
-    '/',
     '/console/unknown',
     '/console/index.html',
     '/console/jobs/a/b',

@@ -2,7 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Keypair } from '@solana/web3.js';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
-import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import {
+  createWebhookScene,
+  SECRET,
+  type WebhookScene,
+} from '../../../testing/indexer/webhookScene.ts';
+import { verifyWebhook } from '../../../webhooks/index.ts';
 import { insertAccount } from '../../api/keyedDatabase.ts';
 import { type ConsoleScene, openConsoleScene, signIn } from './consoleScene.ts';
 
@@ -47,8 +52,10 @@ async function announce(count: number): Promise<void> {
   await webhooks.attemptDue();
 }
 
-const deliveries = async (query = '') =>
-  (await call(`GET /webhooks/${id}/deliveries${query}`)).body;
+const deliveries = async (query = '') => (await call(`GET /deliveries${query}`)).body;
+
+const since = '2026-01-01T00:00:00Z';
+const none = { pending: 0, disabled: 0, left: 0, retry_after: null };
 
 describe('a webhook', () => {
   it('is created with a secret that is shown once, and deleted', async () => {
@@ -79,11 +86,53 @@ describe('a webhook', () => {
 
     expect((await call(`POST /webhooks/${id}/enable`)).body.status).toBe('active');
 
-    expect(
-      (await call(`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' })).body,
-    ).toEqual({ replayed: 1, left: 0, retry_after: null });
+    const matching = { webhook: id, status: 'failed,undelivered', since };
+    const { body } = await call('POST /deliveries/replay', { matching });
+    expect(body).toEqual({ replayed: 1, ...none });
     await webhooks.attemptDue();
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is edited as it was made, and keeps its secret', async () => {
+    const edit = (body: unknown) => call(`PATCH /webhooks/${id}`, body);
+    const { body } = await edit({
+      url: 'https://Hooks.example.com:443/b#c',
+      events: ['job.failed'],
+    });
+    expect(body).toMatchObject({
+      ...{ id, url: 'https://hooks.example.com/b', events: ['job.failed'], status: 'active' },
+    });
+    expect(body).not.toHaveProperty('secret');
+    expect((await edit({ events: ['job.failed', 'credit.low'] })).body).toMatchObject({
+      ...{ url: 'https://hooks.example.com/b', events: ['job.failed', 'credit.low'] },
+    });
+    expect((await edit({ url: 'https://hooks.example.com/c' })).body.events).toHaveLength(2);
+    await scene.pool.query('update service.webhooks set url = $1', [receiver.url]);
+    expect((await edit({ events: ['credit.topup'] })).body.url).toBe(receiver.url);
+    await announce(1);
+    const [{ headers, body: rawBody } = { headers: {}, body: '' }] = receiver.received;
+    expect(verifyWebhook({ rawBody, headers, secret: SECRET }).event).toBe('credit.topup');
+  });
+
+  it.each([
+    [{}, undefined],
+    [{ url: 'http://hooks.example.com/' }, 'url'],
+    [{ url: 'https://10.0.0.1/' }, 'url'],
+    [{ url: null }, 'url'],
+    [{ events: [] }, 'events'],
+    [{ events: ['job.completed', 'job.completed'] }, 'events[1]'],
+  ])('refuses the edit %j', async (change, param) => {
+    const { status, body } = await call(`PATCH /webhooks/${id}`, change);
+    expect([status, body.error.param ?? undefined]).toEqual([400, param]);
+  });
+
+  it('refuses an edit that makes it another one’s twin, by the id of that', async () => {
+    const url = 'https://hooks.example.com/twin';
+    const other = await webhooks.addWebhook({ url, wallet });
+    const { status, body } = await call(`PATCH /webhooks/${id}`, { url });
+    expect([status, body.error.code, body.error.details]).toEqual([
+      ...[409, 'duplicate_webhook', { webhook_id: other }],
+    ]);
   });
 
   it('gets a new secret, beside which the old one signs for a day', async () => {
@@ -103,12 +152,12 @@ describe('a webhook', () => {
     const { body } = await call(`POST /webhooks/${id}/test`);
     await webhooks.attemptDue();
 
-    const shown = await call(`GET /webhooks/${id}/deliveries/${body.delivery_id}`);
+    const shown = await call(`GET /deliveries/${body.delivery_id}`);
     expect(shown.body).toMatchObject({ event: 'webhook.test', status: 'delivered', tx: null });
   });
 });
 
-describe('the deliveries of a webhook', () => {
+describe('deliveries', () => {
   it('are listed by state, kind and time, newest first, in pages', async () => {
     await announce(4);
     receiver.answer = refuse;
@@ -128,39 +177,85 @@ describe('the deliveries of a webhook', () => {
     expect((await deliveries(`?since=${at(2)}&until=${at(4)}`)).data).toHaveLength(2);
   });
 
-  it.each(['status=lost', 'event=job', 'since=yesterday', 'before=-1', 'limit=0', 'limit=101'])(
-    'refuse the query %s by the name of its parameter',
-    async (query) => {
-      const { error } = await deliveries(`?${query}`);
-      expect(error.param).toBe(query.split('=')[0]);
-    },
-  );
+  it('are those of all webhooks, and of one by its id, an event or a job', async () => {
+    const other = await webhooks.addWebhook({ url: `${receiver.url}/other`, wallet });
+    await announce(2);
+    const job = `job_${'7'.repeat(32)}`;
+    await scene.pool.query('update service.webhook_deliveries set job_id = $1 where id = $2', [
+      ...[job, (await deliveries()).data[0].id],
+    ]);
+
+    const { data } = await deliveries();
+
+    const idsOf = async (query: string) =>
+      (await deliveries(query)).data.map((one: { id: string }) => one.id);
+    const all = data.map((one: { id: string }) => one.id);
+    expect(data).toHaveLength(4);
+    expect(all).toEqual(all.toSorted((a: string, b: string) => Number(b) - Number(a)));
+    const first = await deliveries('?limit=3');
+    expect([...first.data, ...(await deliveries(`?before=${first.next_cursor}`)).data]).toEqual(
+      data,
+    );
+    const ofOther = data.filter((one: { webhook_id: string }) => one.webhook_id === other);
+    expect((await deliveries(`?webhook=${other}`)).data).toEqual(ofOther);
+    expect(await idsOf(`?job_id=${job}`)).toEqual(all.slice(0, 1));
+    const [{ event_id }] = data;
+    expect(await idsOf(`?event_id=${event_id}`)).toHaveLength(2);
+    expect(await idsOf(`?event_id=${event_id}&webhook=${other}`)).toHaveLength(1);
+    expect(await idsOf('?status=failed,pending')).toEqual([]);
+    expect(await idsOf('?status=delivered,pending')).toEqual(all);
+  });
+
+  it.each([
+    'status=lost',
+    'event=job',
+    'since=yesterday',
+    'before=-1',
+    'limit=0',
+    'limit=101',
+    'job_id=7',
+  ])('refuse the query %s by the name of its parameter', async (query) => {
+    const { error } = await deliveries(`?${query}`);
+    expect(error.param).toBe(query.split('=')[0]);
+  });
 
   it('show every attempt with its status, time and answer, and the sent body', async () => {
     receiver.answer = (response) => response.writeHead(500).end('<img src=x onerror=alert(1)>');
     await announce(1);
     const [{ id: delivery }] = (await deliveries()).data;
 
-    const { body } = await call(`GET /webhooks/${id}/deliveries/${delivery}`);
+    const { body } = await call(`GET /deliveries/${delivery}`);
 
     expect(body.attempts_made).toEqual([
       {
         attempt: 1,
         started_at: expect.any(String),
         duration_ms: expect.any(Number),
+        url: receiver.url,
         status_code: 500,
         error: 'bad_status',
         response: '<img src=x onerror=alert(1)>',
+        headers: expect.any(Object),
       },
     ]);
-    expect(body.body).toBe(receiver.received[0]?.body);
+    const [{ headers, body: sent } = { headers: {}, body: '' }] = receiver.received;
+    expect(body.body).toBe(sent);
+    const shown = body.attempts_made[0].headers;
+    for (const name of Object.keys(shown)) expect(shown[name]).toBe(headers[name.toLowerCase()]);
+    const ofTransport = ['host', 'connection', 'content-length', 'transfer-encoding'];
+    const hidden = Object.keys(headers).filter((name) => !/sign|timestamp/.test(name));
+    expect(
+      Object.keys(shown)
+        .map((name) => name.toLowerCase())
+        .sort(),
+    ).toEqual(hidden.filter((name) => !ofTransport.includes(name)).sort());
   });
 
   it('are sent again when chosen, also those that arrived', async () => {
     await announce(3);
     const ids = (await deliveries()).data.map(({ id: one }: { id: string }) => one);
 
-    const { body } = await call(`POST /webhooks/${id}/replay`, { delivery_ids: ids.slice(1) });
+    const { body } = await call('POST /deliveries/replay', { delivery_ids: ids.slice(1) });
     await webhooks.attemptDue();
 
     expect(body).toMatchObject({ replayed: 2, left: 0 });
@@ -175,7 +270,7 @@ describe('the deliveries of a webhook', () => {
     const [{ id: delivery }] = (await deliveries()).data;
     for (let time = 2; time <= 5; time += 1) {
       if (time === 5) receiver.answer = refuse;
-      await call(`POST /webhooks/${id}/replay`, { delivery_ids: [delivery] });
+      await call('POST /deliveries/replay', { delivery_ids: [delivery] });
       await webhooks.attemptDue();
     }
 
@@ -186,11 +281,12 @@ describe('the deliveries of a webhook', () => {
   it.each([
     [{}],
     [{ delivery_ids: [] }],
-    [{ delivery_ids: ['1'], since: '2026-01-01T00:00:00Z' }],
+    [{ delivery_ids: ['1'], matching: {} }],
     [{ delivery_ids: ['one'] }],
-    [{ since: 'yesterday' }],
+    [{ matching: { since: 'yesterday' } }],
+    [{ matching: { status: 'failed,lost' } }],
   ])('refuse the replay %j', async (body) => {
-    expect((await call(`POST /webhooks/${id}/replay`, body)).status).toBe(400);
+    expect((await call('POST /deliveries/replay', body)).status).toBe(400);
   });
 });
 
@@ -209,12 +305,9 @@ describe('a webhook of another wallet', () => {
       [`POST /webhooks/${id}/disable`],
       [`POST /webhooks/${id}/rotate`],
       [`POST /webhooks/${id}/test`],
-      [`GET /webhooks/${id}/deliveries`],
-      [`GET /webhooks/${id}/deliveries/${delivery}`],
-      [`GET /webhooks/${own}/deliveries/${delivery}`],
-      [`POST /webhooks/${id}/replay`, { delivery_ids: [delivery] }],
-      [`POST /webhooks/${own}/replay`, { delivery_ids: [delivery] }],
-      [`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' }],
+      [`PATCH /webhooks/${id}`, { url: 'https://hooks.example.com/stranger' }],
+      [`GET /deliveries/${delivery}`],
+      ['POST /deliveries/replay', { delivery_ids: [delivery] }],
     ];
 
     for (const [route, body] of routes) {
@@ -225,9 +318,16 @@ describe('a webhook of another wallet', () => {
         'webhook_not_found',
       ]);
     }
+    const cookie = scene.strangerCookie;
+    for (const query of ['', `?webhook=${id}`]) {
+      expect((await scene.call(`GET /deliveries${query}`, { cookie })).body.data).toEqual([]);
+    }
+    const body = { matching: { webhook: id } };
+    const replayed = await scene.call('POST /deliveries/replay', { cookie, body });
+    expect(replayed.body).toEqual({ replayed: 0, ...none });
     expect(await webhooks.deliveries()).toEqual(before);
     expect(await webhooks.webhookStatus(id)).toBe('active');
-    const listed = await scene.call('GET /webhooks', { cookie: scene.strangerCookie });
+    const listed = await scene.call('GET /webhooks', { cookie });
     expect(listed.body.data.map((webhook: { id: string }) => webhook.id)).toEqual([own]);
   });
 });
@@ -238,12 +338,12 @@ describe('a wallet without an account on the ledger', () => {
     const address = owner.publicKey.toBase58();
     const cookie = await signIn(scene.call, owner);
     const own = await webhooks.addWebhook({ url: receiver.url, wallet: address });
-    const since = { since: '2026-01-01T00:00:00Z' };
     const routes: [string, unknown][] = [
       ['POST /webhooks', {}],
       [`POST /webhooks/${own}/enable`, {}],
       [`POST /webhooks/${own}/test`, {}],
-      [`POST /webhooks/${own}/replay`, since],
+      [`PATCH /webhooks/${own}`, { events: ['job.completed'] }],
+      ['POST /deliveries/replay', { matching: { since } }],
       ['POST /webhooks/trigger', { event: 'job.completed' }],
     ];
     for (const [route, body] of routes) {
@@ -293,18 +393,18 @@ describe('what owners ask for', () => {
     await call(`POST /webhooks/${id}/disable`);
     await announce(62);
     await call(`POST /webhooks/${id}/enable`);
-    const replay = () => call(`POST /webhooks/${id}/replay`, { since: '2026-01-01T00:00:00Z' });
+    const matching = { status: 'undelivered' };
+    const replay = () => call('POST /deliveries/replay', { matching });
 
-    expect((await replay()).body).toEqual({ replayed: 60, left: 2, retry_after: 60 });
+    expect((await replay()).body).toEqual({ ...none, replayed: 60, left: 2, retry_after: 60 });
     const late = await replay();
     expect([late.status, late.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
 
-    const list = (await call(`GET /webhooks/${id}/deliveries?status=undelivered`)).body.data;
-    expect(list).toHaveLength(2);
+    expect((await deliveries('?status=undelivered')).data).toHaveLength(2);
     await scene.pool.query(
       `update service.requested_deliveries set requested_at = requested_at - interval '1 minute'`,
     );
-    expect((await replay()).body).toEqual({ replayed: 2, left: 0, retry_after: null });
+    expect((await replay()).body).toEqual({ replayed: 2, ...none });
     await webhooks.attemptDue();
     expect(receiver.received).toHaveLength(62);
   });

@@ -7,8 +7,10 @@ import {
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
 import { BudgetSpentError, spendBudget } from '../../../webhookOperations/budget.ts';
-import { replayDeliveries, resendDeliveries } from '../../../webhookOperations/deliveries.ts';
+import type { DeliveryFilter } from '../../../webhookOperations/deliveries.ts';
+import { replayDeliveries, resendDeliveries } from '../../../webhookOperations/replays.ts';
 import { sendTestEvent, triggerEvent } from '../../../webhookOperations/sendTest.ts';
+import { WebhookNotFoundError } from '../../../webhookOperations/webhooks.ts';
 
 const OTHER = 'another wallet';
 const budget = { perMinute: 3 };
@@ -173,46 +175,80 @@ describe('a triggered event', () => {
 });
 
 describe('a replay', () => {
-  it('sends as many of a range as the budget allows, the oldest first', async () => {
-    const id = await scene.addWebhook({ url });
-    const ids = await addFailed(id, 5);
-    const range = { webhook: { id, wallet: WALLET } };
+  const resend = (filter: Partial<DeliveryFilter>, perMinute = 3, wallet = WALLET) =>
+    resendDeliveries(
+      scene.pool,
+      { ...filter, webhook: { id: filter.webhook?.id ?? null, wallet } },
+      { perMinute },
+    );
 
-    const first = await replayDeliveries(scene.pool, range, budget);
+  it('sends as many as the budget allows, the oldest first, and counts the rest', async () => {
+    const ids = await addFailed(await scene.addWebhook({ url }), 5);
 
-    expect(first).toEqual({ replayed: 3, left: 2, retryAfterSeconds: 60 });
+    const first = await resend({ statuses: ['failed'] });
+
+    const none = { pending: 0, disabled: 0 };
+    expect(first).toEqual({ replayed: 3, ...none, left: 2, retryAfterSeconds: 60 });
     expect(await pendingIds()).toEqual(ids.slice(0, 3));
-    await expect(replayDeliveries(scene.pool, range, budget)).rejects.toThrow(BudgetSpentError);
+    await expect(resend({ statuses: ['failed'] })).rejects.toThrow(BudgetSpentError);
     await age(60);
-    const rest = await replayDeliveries(scene.pool, range, budget);
-    expect(rest).toEqual({ replayed: 2, left: 0, retryAfterSeconds: null });
-    expect(await replayDeliveries(scene.pool, range, { perMinute: 1 })).toMatchObject({ left: 0 });
+    const rest = await resend({});
+    expect(rest).toEqual({
+      replayed: 2,
+      pending: 3,
+      disabled: 0,
+      left: 0,
+      retryAfterSeconds: null,
+    });
+    expect(await resend({}, 1)).toMatchObject({ replayed: 0, pending: 5, left: 0 });
   });
 
   it('sends as many chosen ones, and leaves the others as they were', async () => {
-    const id = await scene.addWebhook({ url });
-    const ids = await addFailed(id, 5);
-    const chosen = { webhook: { id, wallet: WALLET }, deliveryIds: ids.toReversed() };
+    const ids = await addFailed(await scene.addWebhook({ url }), 5);
+    const chosen = { ids: [...ids, ...ids].toReversed() };
 
-    const { replayed, left } = await resendDeliveries(scene.pool, chosen, budget);
-
-    expect([replayed, left]).toEqual([3, 2]);
+    expect(await resend(chosen)).toMatchObject({ replayed: 3, left: 2 });
     expect(await pendingIds()).toEqual(ids.slice(0, 3));
-    await expect(resendDeliveries(scene.pool, chosen, budget)).rejects.toThrow(BudgetSpentError);
+    await expect(resend({ ids: ids.slice(3) })).rejects.toThrow(BudgetSpentError);
   });
 
-  it('has no budget at the wish of an operator', async () => {
-    const id = await scene.addWebhook({ url });
-    await addFailed(id, 1_100);
-    const all = await replayDeliveries(scene.pool, { webhook: { id, wallet: null } });
-    expect(all).toEqual({ replayed: 1_100, left: 0, retryAfterSeconds: null });
+  it('goes over all webhooks, each host within its budget', async () => {
+    const other = 'https://other.example.com/';
+    const busy = await addFailed(await scene.addWebhook({ url }), 5);
+    const quiet = await addFailed(await scene.addWebhook({ url: other }), 2);
+    await spend(OTHER, [url, url]);
+
+    expect(await resend({}, 4)).toEqual({
+      ...{ replayed: 4, pending: 0, disabled: 0 },
+      ...{ left: 3, retryAfterSeconds: 60 },
+    });
+    expect(await pendingIds()).toEqual([...busy.slice(0, 2), ...quiet]);
   });
 
-  it('goes over several of its batches where the budget is larger', async () => {
+  it('passes over what is on its way, and webhooks that are disabled', async () => {
+    const disabled = await scene.addWebhook({ url, status: 'disabled' });
+    await addFailed(disabled, 2);
+    const ids = await addFailed(await scene.addWebhook({ url: `${url}/other` }), 2);
+    await resend({ ids: ids.slice(0, 1) });
+
+    expect(await resend({})).toMatchObject({ replayed: 1, pending: 1, disabled: 2, left: 0 });
+    expect(await resend({ webhook: { id: disabled, wallet: WALLET } })).toEqual({
+      ...{ replayed: 0, pending: 0, disabled: 2 },
+      ...{ left: 0, retryAfterSeconds: null },
+    });
+  });
+
+  it('finds nothing of another wallet', async () => {
+    const webhook = { id: await scene.addWebhook({ url }), wallet: WALLET };
+    const ids = await addFailed(webhook.id, 2);
+    await expect(resend({ ids }, 3, OTHER)).rejects.toThrow(WebhookNotFoundError);
+    expect(await resend({ webhook }, 3, OTHER)).toMatchObject({ replayed: 0, left: 0 });
+    expect(await pendingIds()).toEqual([]);
+  });
+
+  it('has no budget at the wish of an operator, batch by batch', async () => {
     const id = await scene.addWebhook({ url });
     await addFailed(id, 1_100);
-    const range = { webhook: { id, wallet: WALLET } };
-    const part = await replayDeliveries(scene.pool, range, { perMinute: 1_050 });
-    expect(part).toMatchObject({ replayed: 1_050, left: 50 });
+    expect(await replayDeliveries(scene.pool, { webhook: { id, wallet: null } })).toBe(1_100);
   });
 });

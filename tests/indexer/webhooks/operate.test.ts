@@ -12,12 +12,9 @@ import {
   WALLET,
   type WebhookScene,
 } from '../../../testing/indexer/webhookScene.ts';
-import {
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-} from '../../../webhookOperations/deliveries.ts';
+import { listDeliveries } from '../../../webhookOperations/deliveries.ts';
 import { markAllUndelivered } from '../../../webhookOperations/markUndelivered.ts';
+import { replayDeliveries, replayDelivery } from '../../../webhookOperations/replays.ts';
 import { rotateSecret } from '../../../webhookOperations/secrets.ts';
 import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
 import {
@@ -104,14 +101,14 @@ describe('a replay', () => {
       ['undelivered', 0],
       ['undelivered', 0],
     ]);
-    expect((await replayDeliveries(scene.pool, { webhook })).replayed).toBe(4);
+    expect(await replayDeliveries(scene.pool, { webhook })).toBe(4);
     await scene.attemptDue();
 
     expect(sentAttempts()).toEqual([6, 1, 1, 1]);
     const ids = (await scene.deliveries()).map(({ event_id }) => event_id);
     expect(receiver.received.map(({ headers }) => headers['svc-event-id'])).toEqual(ids);
     expect(await scene.webhookStatus(webhookId)).toBe('active');
-    expect((await replayDeliveries(scene.pool, { webhook })).replayed).toBe(0);
+    expect(await replayDeliveries(scene.pool, { webhook })).toBe(0);
   });
 
   it('sends only those of a time range', async () => {
@@ -119,7 +116,7 @@ describe('a replay', () => {
     await announce(4);
     const at = (second: number) => new Date((1_790_000_000 + second) * 1_000);
     const range = { webhook, since: at(2), until: at(4) };
-    expect((await replayDeliveries(scene.pool, range)).replayed).toBe(2);
+    expect(await replayDeliveries(scene.pool, range)).toBe(2);
     await scene.attemptDue();
     expect(receiver.received.map(({ body }) => JSON.parse(body).data.credits_remaining)).toEqual([
       2, 3,

@@ -191,16 +191,6 @@ export interface Evidence {
   readonly now: bigint;
 }
 
-/** What the client received, to be compared with the ledger. */
-export interface ClientEvidence {
-  /** The answer's bytes as they were received. */
-  readonly output?: Uint8Array | undefined;
-  /** As it came in `x-svc-delivery-receipt`. */
-  readonly receipt?: string | undefined;
-  /** The card of the job's model, as JSON. */
-  readonly card?: string | undefined;
-}
-
 export function placeEvents(transaction: LedgerTransaction): PlacedEvent[] {
   return transaction.events.map((event) => ({ ...event, transaction }) as PlacedEvent);
 }

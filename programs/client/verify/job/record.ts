@@ -2,8 +2,8 @@ import { PublicKey } from '#publicKey';
 import { decodeEventData, type EventName, type Events } from '../../events.ts';
 import type { JobStatus } from '../../generated/vocabulary.ts';
 import { includesBytes } from '../../platform/bytes.ts';
+import type { ClientEvidence } from './clientEvidence.ts';
 import {
-  type ClientEvidence,
   type Evidence,
   type LedgerTransaction,
   type PlacedEvent,

@@ -2,16 +2,17 @@ import { formatJobId } from '../../jobId.ts';
 import type { Check } from '../check.ts';
 import * as account from './accountRules.ts';
 import { card } from './cardRules.ts';
+import type { ClientEvidence } from './clientEvidence.ts';
+import * as delivery from './deliveryRules.ts';
 import * as dispute from './endingRules.ts';
 import { deadlines, returns } from './endingRules.ts';
-import type { ClientEvidence, Evidence } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import { amended, evidence as verdictEvidence } from './evidenceRules.ts';
 import { authenticity, sequence, signatures, states } from './historyRules.ts';
 import { createRecord, eventsNamed, type JobRecord, statusOf } from './record.ts';
 import type { Rule } from './rule.ts';
 import * as payments from './settlementRules.ts';
 import * as settlement from './settlementRules.ts';
-import * as delivery from './workRules.ts';
 import * as lock from './workRules.ts';
 import * as proof from './workRules.ts';
 import * as work from './workRules.ts';
@@ -35,7 +36,7 @@ const RULES: readonly Rule[] = [
   ...[signatures, authenticity, sequence, states],
   ...[lock.address, lock.price, lock.balances, card],
   ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
-  ...[delivery.output, delivery.receipt],
+  ...[delivery.output, delivery.receipt, delivery.request, delivery.answer],
   ...[settlement.signer, settlement.charge, settlement.share, settlement.balances],
   ...[payments.worker, payments.treasury, payments.tokenBalances],
   ...returns,

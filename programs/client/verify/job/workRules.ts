@@ -1,10 +1,9 @@
-import { sha256 } from '#crypto';
 import { lockCredits } from '../../pricing.ts';
-import { parseReceipt, proofMessage, receiptMessage, verifyHashed } from '../../proof.ts';
-import { compare, fails, holds, notApplicable, notCheckable, show } from '../check.ts';
-import { argumentsOf, type ClientEvidence, workersInForce } from './evidence.ts';
+import { proofMessage, verifyHashed } from '../../proof.ts';
+import { compare, fails, holds, notCheckable, show } from '../check.ts';
+import { argumentsOf, workersInForce } from './evidence.ts';
 import { eventsNamed, isOneEvent } from './record.ts';
-import { judgeBalances, NOT_SHOWN, type Rule, rule } from './rule.ts';
+import { judgeBalances, NOT_SHOWN, rule } from './rule.ts';
 
 /** The job is where only this wallet's job of this id can be. */
 export const address = rule('lock.address', ['JobLocked'], ({ JobLocked }, { addresses, job }) => {
@@ -119,65 +118,3 @@ export const hash = rule('proof.hash', ['JobProven', 'JobSettled'], ({ JobProven
     `sha256:${show(proven.outputHash)}`,
   );
 });
-
-const NEWLINE = 0x0a;
-
-/** The text that the client holds is the one that the worker proved. */
-export const output = whenGiven(
-  'output',
-  rule('delivery.output', ['JobProven'], ({ JobProven }, { output: text = new Uint8Array() }) => {
-    const { outputHash } = JobProven.data;
-    const withoutNewline = text.at(-1) === NEWLINE && sha256(text.subarray(0, -1));
-    if (withoutNewline && show(withoutNewline) === show(outputHash)) {
-      return fails(
-        'The text matches only without its last newline, which the answer does not have.',
-      );
-    }
-    return compare(
-      { "the text's sha256": [sha256(text), outputHash] },
-      `The ${text.length} bytes of text have the proven sha256.`,
-    );
-  }),
-);
-
-/**
- * The key that settled signed that it delivered what the worker proved. A signature for another text,
- * the client's, convicts the key that settled.
- */
-export const receipt = whenGiven(
-  'receipt',
-  rule('delivery.receipt', ['JobSettled'], ({ JobSettled }, record) => {
-    const parts = parseReceipt(record.receipt ?? '');
-    if (!parts) return fails('It is not spelled as a delivery receipt.');
-    const { settledBy, outputHash, job } = JobSettled.data;
-    const { programId } = record.addresses;
-    const signer = parts.signer.toBase58();
-    const isFor = (hash: Uint8Array) =>
-      verifyHashed({
-        publicKey: parts.signer,
-        message: receiptMessage({ programId, job, outputHash: hash }),
-        signature: parts.signature,
-      });
-    // Anybody can sign anything with a key of his own.
-    if (!parts.signer.equals(settledBy)) {
-      return fails(`It is signed by ${signer}, who did not settle this job: it is no evidence.`);
-    }
-    if (isFor(outputHash)) {
-      return holds(`${signer}, who settled, signed that the proven text was delivered.`);
-    }
-    return record.output && isFor(sha256(record.output))
-      ? fails(`${signer} signed that the given text was delivered, and not the proven one.`)
-      : fails(`${signer} did not sign that the proven text was delivered for this job.`);
-  }),
-);
-
-/** For a check that compares what the client gave. Without a counterpart it cannot be checked. */
-function whenGiven(field: keyof ClientEvidence, check: Rule): Rule {
-  return (record) => {
-    const found = check(record);
-    if (record[field] === undefined) {
-      return { ...found, ...notApplicable(`No ${field} was given.`), evidence: [] };
-    }
-    return found.verdict === 'not_applicable' ? { ...found, ...notCheckable(found.detail) } : found;
-  };
-}

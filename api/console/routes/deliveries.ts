@@ -1,0 +1,119 @@
+import type pg from 'pg';
+import { type Budget, BudgetSpentError } from '../../../webhookOperations/budget.ts';
+import {
+  type AttemptRow,
+  type DeliverySummary,
+  listDeliveries,
+  readDelivery,
+} from '../../../webhookOperations/deliveries.ts';
+import { resendDeliveries } from '../../../webhookOperations/replays.ts';
+import { WebhookDisabledError, WebhookNotFoundError } from '../../../webhookOperations/webhooks.ts';
+import { plainHeaders } from '../../../webhooks/signature.ts';
+import { ApiError } from '../../contracts/errors.ts';
+import { parseRequest } from '../../contracts/values.ts';
+import type { Delivery, DeliveryFilter } from '../contracts/delivery.ts';
+import { rowId } from '../contracts/values.ts';
+import type { webhookRoutes } from '../contracts/webhook.ts';
+import type { Handlers } from '../http/serveRoutes.ts';
+import type { Session } from '../sessions/sessions.ts';
+
+type DeliveryRoute = 'getDeliveries' | 'getDelivery' | 'replayDeliveries';
+
+/** The deliveries of all webhooks of the wallet. */
+export function deliveryHandlers({
+  pool,
+  budget,
+}: {
+  pool: pg.Pool;
+  /** Of deliveries that owners ask for. */
+  budget: Budget;
+}): Pick<Handlers<typeof webhookRoutes>, DeliveryRoute> {
+  return {
+    async getDeliveries({ session, query: { limit, before, ...filter } }) {
+      const page = { limit: limit + 1, before };
+      const rows = await listDeliveries(pool, chosen(session, filter), page);
+      const shown = rows.slice(0, limit);
+      const has_more = rows.length > shown.length;
+      return {
+        object: 'list',
+        data: shown.map(deliveryView),
+        has_more,
+        next_cursor: has_more ? String(shown.at(-1)?.id) : null,
+      };
+    },
+    async getDelivery({ session: { wallet }, params }) {
+      const deliveryId = parseRequest(rowId, params.delivery_id);
+      const read = readDelivery(pool, { wallet, deliveryId });
+      const { delivery, body, attempts } = await asApiError(read);
+      const attempts_made = attempts.map((row) => ({
+        ...attemptView(row),
+        headers: plainHeaders(delivery.event_id, row.attempt),
+      }));
+      return { ...deliveryView(delivery), body, attempts_made };
+    },
+    async replayDeliveries({ session, body: { delivery_ids: ids, matching = {} } }) {
+      const filter = { ...chosen(session, matching), ids };
+      const resent = await asApiError(resendDeliveries(pool, filter, budget));
+      const { retryAfterSeconds: retry_after, ...counts } = resent;
+      return { ...counts, retry_after };
+    },
+  };
+}
+
+/** Whatever is asked for, of the session's wallet alone. */
+function chosen({ wallet }: Session, filter: DeliveryFilter) {
+  const { webhook: id = null, status: statuses, event, since, until } = filter;
+  const { event_id: eventId, job_id: jobId } = filter;
+  return { webhook: { id, wallet }, statuses, event, eventId, jobId, since, until };
+}
+
+/** @throws ApiError of a webhook or delivery that is not the wallet's, or disabled, or above a budget */
+export async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof WebhookNotFoundError) {
+      throw new ApiError('webhook_not_found', error.message, { cause: error });
+    }
+    if (error instanceof WebhookDisabledError) {
+      throw new ApiError('webhook_disabled', error.message, { cause: error });
+    }
+    if (error instanceof BudgetSpentError) {
+      const { message, limit, retryAfterSeconds } = error;
+      const options = { retryAfterSeconds, details: { limit }, cause: error };
+      throw new ApiError('rate_limit_exceeded', message, options);
+    }
+    throw error;
+  }
+}
+
+function deliveryView(row: DeliverySummary): Delivery {
+  const { attempts: attempt, started_at } = row;
+  return {
+    id: String(row.id),
+    webhook_id: row.webhook_id,
+    event_id: row.event_id,
+    event: row.event as Delivery['event'],
+    job_id: row.job_id,
+    created_at: row.created_at.toISOString(),
+    status: row.status,
+    attempts: row.attempts,
+    due_at: row.due_at?.toISOString() ?? null,
+    delivered_at: row.delivered_at?.toISOString() ?? null,
+    tx: row.signature,
+    last_attempt: started_at && attemptView({ ...row, attempt, started_at }),
+  };
+}
+
+function attemptView(row: AttemptRow): NonNullable<Delivery['last_attempt']> {
+  const { attempt, started_at, url, duration_ms, status_code, error, response } = row;
+  return {
+    attempt,
+    started_at: started_at.toISOString(),
+    url,
+    duration_ms,
+    status_code,
+    error,
+    response,
+  };
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import {
+  credits,
+  jobId,
+  ledgerAddress,
+  sha256Hash,
+  tokens,
+  transactionSignature,
+  unixSeconds,
+  usage,
+  usdc,
+} from './values.ts';
+
+export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
+
+const finishReason = z
+  .enum(FINISH_REASONS)
+  .describe(
+    '`length`: the answer met its token limit, or the time limit of its job, where content came in ' +
+      'its last 20 s; with empty content and without a charge where reasoning used the token limit ' +
+      'up. `content_filter`: the model server held text back.',
+  );
+
+const completionId = z
+  .string()
+  .regex(/^chatcmpl-job_[0-9a-f]{32}$/)
+  .describe('`chatcmpl-` and the job id.');
+
+const reasoningContent = z
+  .string()
+  .optional()
+  .describe(
+    'Our choice: what a reasoning model thought first; neither in the proven text nor in the charge.',
+  );
+
+const completionUsage = usage
+  .extend({
+    cost: usdc.describe('Our choice: what the answer costs, in stablecoin units.'),
+    completion_tokens_details: z
+      .object({ reasoning_tokens: tokens })
+      .describe(
+        'Our choice: the most tokens that the reasoning can have had. They are in no other count.',
+      ),
+  })
+  .describe('`completion_tokens` is what is charged: those of the content, without any reasoning.');
+
+/** With these fields and the ledger alone, anybody can check an answer. */
+const answerEvidence = z
+  .object({
+    job_id: jobId,
+    worker: ledgerAddress.nullable().describe('Who proved the text; null for an empty answer.'),
+    attempt: z.int().min(1).nullable().describe('Which of the job’s workers that was.'),
+    credits_charged: credits.describe('What the settlement charges, and never more.'),
+    usdc_value: usdc,
+    output_hash: sha256Hash.nullable().describe('Of the whole text, as the worker signed it.'),
+    request_salt: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe(
+        'With it, the request can be checked against the proof, and a short one be guessed. Pass it ' +
+          'on only where the question may be read.',
+      ),
+    delivery_receipt: z
+      .string()
+      .nullable()
+      .describe('Our signature that this text was delivered, for a dispute.'),
+    escrow_tx: transactionSignature.describe('The lock.'),
+    settlement_tx: transactionSignature
+      .nullable()
+      .describe('Null until it is known: a stream ends before its settlement.'),
+    verify_url: z.string().meta({ format: 'uri' }).describe('Where a browser checks the job.'),
+    truncated: z
+      .literal('deadline')
+      .optional()
+      .describe('The answer was cut off because its job had 15 s left.'),
+  })
+  .describe('Our choice: what the answer cost, and what proves it.');
+
+export type AnswerEvidence = z.infer<typeof answerEvidence>;
+
+export const chatCompletion = z.object({
+  id: completionId,
+  object: z.literal('chat.completion'),
+  created: unixSeconds,
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      message: z.object({
+        role: z.literal('assistant'),
+        content: z.string(),
+        reasoning_content: reasoningContent,
+      }),
+      finish_reason: finishReason,
+    }),
+  ),
+  usage: completionUsage,
+  svc: answerEvidence,
+});
+
+export type ChatCompletion = z.infer<typeof chatCompletion>;
+
+/** The data of one event of a streamed answer. */
+export const chatCompletionChunk = z.object({
+  id: completionId,
+  object: z.literal('chat.completion.chunk'),
+  created: unixSeconds,
+  model: z.string(),
+  choices: z
+    .array(
+      z.object({
+        index: z.int(),
+        delta: z
+          .object({
+            role: z.literal('assistant').optional(),
+            content: z.string().optional(),
+            reasoning_content: reasoningContent,
+          })
+          .describe('`role` comes with the first chunk; empty in the last.'),
+        finish_reason: finishReason.nullable().describe('Null until the last chunk.'),
+      }),
+    )
+    .describe('Empty in the chunk that `stream_options.include_usage` asks for.'),
+  usage: completionUsage.optional().describe('Only with `stream_options.include_usage`.'),
+  svc: answerEvidence.optional().describe('Our choice: in the chunk with the finish reason.'),
+});
+
+export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;

@@ -1,0 +1,106 @@
+import { createParser } from 'eventsource-parser';
+import type { ChatCompletionChunk, ErrorBody } from '../../../api/console/contracts/index.ts';
+import { API, send } from '../../data/request.ts';
+import type { CompletionRequest } from '../../data/samples.ts';
+
+/** An answer as it comes. Milliseconds count from the moment the request was sent. */
+export interface Answer {
+  readonly text: string;
+  /** What the model thought before. */
+  readonly reasoning: string;
+  /** The stream as it came. */
+  readonly stream: string;
+  readonly state: 'running' | 'whole' | 'stopped' | 'failed';
+  readonly jobId: string | null;
+  /** What it cost and what proves it, as its last chunk says. */
+  readonly evidence: NonNullable<ChatCompletionChunk['svc']> | null;
+  readonly firstTextMs: number | null;
+  readonly endMs: number | null;
+  readonly finishReason: string | null;
+  readonly error: unknown;
+}
+
+export const NO_ANSWER: Answer = {
+  ...{ text: '', reasoning: '', stream: '', state: 'running' },
+  ...{ jobId: null, evidence: null, firstTextMs: null, endMs: null, finishReason: null },
+  error: undefined,
+};
+
+/** The stream ended with an error of the service, or without an end. */
+class StreamError extends Error {
+  override name = 'StreamError';
+}
+
+/**
+ * Asks, and shows the answer while it comes. It ends in a state, and throws nothing.
+ *
+ * @param show gets the whole answer each time more of it has come
+ */
+export async function receiveAnswer(
+  request: CompletionRequest,
+  { signal, show }: { readonly signal: AbortSignal; readonly show: (answer: Answer) => void },
+): Promise<void> {
+  const startedAtMs = performance.now();
+  const elapsed = () => Math.round(performance.now() - startedAtMs);
+  let current = NO_ANSWER;
+  const change = (changes: Partial<Answer>) => {
+    current = { ...current, ...changes };
+  };
+  try {
+    const response = await send('POST', `${API}/completions`, { body: request, signal });
+    change({ jobId: response.headers.get('x-svc-job-id') });
+    show(current);
+    for await (const { piece, chunks } of piecesOf(response)) {
+      change({ stream: current.stream + piece });
+      for (const chunk of chunks) change(readChunk(current, chunk, elapsed));
+      show(current);
+    }
+    change({ state: 'whole' });
+  } catch (error) {
+    change(signal.aborted ? { state: 'stopped' } : { state: 'failed', error });
+  }
+  change({ endMs: elapsed() });
+  show(current);
+}
+
+/** @throws StreamError with the service's words */
+function readChunk(
+  answer: Answer,
+  chunk: ChatCompletionChunk | ErrorBody,
+  elapsed: () => number,
+): Partial<Answer> {
+  if ('error' in chunk) throw new StreamError(chunk.error.message);
+  const [choice] = chunk.choices;
+  const text = choice?.delta.content ?? '';
+  return {
+    text: answer.text + text,
+    reasoning: answer.reasoning + (choice?.delta.reasoning_content ?? ''),
+    firstTextMs: answer.firstTextMs ?? (text ? elapsed() : null),
+    finishReason: choice?.finish_reason ?? answer.finishReason,
+    evidence: chunk.svc ?? answer.evidence,
+  };
+}
+
+interface Piece {
+  readonly piece: string;
+  readonly chunks: readonly (ChatCompletionChunk | ErrorBody)[];
+}
+
+/** The stream as its bytes come, each time with the events that they end. @throws StreamError */
+async function* piecesOf(response: Response): AsyncGenerator<Piece> {
+  let events: string[] = [];
+  const parser = createParser({ onEvent: ({ data }) => events.push(data) });
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    const piece = decoder.decode(read.value, { stream: true });
+    parser.feed(piece);
+    const isEnd = events.includes('[DONE]');
+    const chunks = events.filter((data) => data !== '[DONE]').map((data) => JSON.parse(data));
+    events = [];
+    yield { piece, chunks };
+    // The settlement follows in trailers, which no browser shows.
+    if (isEnd) return;
+  }
+  throw new StreamError('The answer broke off before its end.');
+}

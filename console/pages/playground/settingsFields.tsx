@@ -1,0 +1,50 @@
+import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
+import { SelectField, TextArea, TextField } from '../../design/field.tsx';
+import styles from './playgroundPage.module.css';
+import type { readSettings, Settings } from './question.ts';
+
+/** How the model is asked. What is empty is left to the service. */
+export function SettingsFields({
+  models,
+  settings,
+  wrong,
+  onChange,
+}: {
+  readonly models: readonly ConsoleModel[];
+  readonly settings: Settings;
+  readonly wrong: ReturnType<typeof readSettings>['wrong'];
+  readonly onChange: (changes: Partial<Settings>) => void;
+}) {
+  const field = (name: keyof Settings, label: string) => ({
+    label,
+    value: settings[name],
+    error: wrong[name],
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      onChange({ [name]: target.value }),
+  });
+  return (
+    <section className={styles.settings} aria-label="Settings">
+      <SelectField
+        options={models.map(({ id }) => [id, id] as const)}
+        {...field('model', 'Model')}
+      />
+      <TextField inputMode="numeric" {...field('tokens', 'At most so many tokens')} />
+      <TextArea rows={3} {...field('system', 'Instructions (optional)')} />
+      <div className={styles.pair}>
+        <TextField
+          inputMode="decimal"
+          placeholder="0 to 2"
+          {...field('temperature', 'Temperature')}
+        />
+        <TextField inputMode="decimal" placeholder="0 to 1" {...field('topP', 'top_p')} />
+      </div>
+      <TextField inputMode="numeric" placeholder="a whole number" {...field('seed', 'Seed')} />
+      <TextArea
+        rows={2}
+        isCode
+        hint="One a line. \n is a new line, \t a tab and \\ a backslash."
+        {...field('stop', 'Stop sequences')}
+      />
+    </section>
+  );
+}

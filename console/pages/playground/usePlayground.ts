@@ -1,0 +1,52 @@
+import { useRead } from '../../data/queries.ts';
+import { trialModel } from '../../data/samples.ts';
+import { useMissingCredits } from '../../session/needsCredits.tsx';
+import { mostLocked, priceOf, readSettings, requestOf, type Settings } from './question.ts';
+import { type Turn, useConversation } from './useConversation.ts';
+
+export type Playground = ReturnType<typeof usePlayground>;
+
+/** The conversation, what may be asked at present, and its price. */
+export function usePlayground() {
+  const catalog = useRead('/models');
+  const keyState = useRead('/key');
+  const hasCredits = useMissingCredits() === undefined;
+  const { conversation, change, changeTurn, ask, repeat, stop, remove, clear } = useConversation();
+  const { draft, turns } = conversation;
+  const models = catalog.data?.data ?? [];
+  const modelId = conversation.settings.model || trialModel(models);
+  const settings: Settings = { ...conversation.settings, model: modelId };
+  const { options, wrong } = readSettings(settings);
+  const model = models.find(({ id }) => id === modelId);
+  const tokens = wrong.tokens ? undefined : options.max_tokens;
+  const price = model &&
+    wrong.tokens === undefined && {
+      price: priceOf(model),
+      locked: mostLocked(priceOf(model), tokens),
+    };
+  const make = (prompt: string, before: readonly Turn[]) =>
+    requestOf(
+      { prompt, before },
+      { model: modelId, system: settings.system, options },
+      { maxCredits: price ? price.locked : undefined },
+    );
+  const running = turns.find(({ answer }) => answer.state === 'running');
+  const isAllowed = hasCredits && keyState.data?.key?.status === 'active';
+  const mayAsk = isAllowed && Boolean(price) && Object.keys(wrong).length === 0 && !running;
+  const next = make(draft, turns);
+  return {
+    ...{ catalog, keyState, conversation, settings, wrong, price, next, mayAsk },
+    ...{ change, changeTurn, repeat, remove, clear },
+    isRunning: running !== undefined,
+    canAsk: mayAsk && draft.trim() !== '',
+    changeSettings: (changes: Partial<Settings>) =>
+      change(({ settings: current }) => ({ settings: { ...current, ...changes } })),
+    send: () => ask(draft, next),
+    /** Asks a turn again with the settings as they are now. */
+    askAgain: (turn: Turn, prompt = turn.prompt) =>
+      repeat(turn, { prompt, request: make(prompt, turns.slice(0, turns.indexOf(turn))) }),
+    stop() {
+      if (running) stop(running);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { ConsoleWebhook } from '../../../api/console/contracts/index.ts';
+import { DELIVERY_STATUSES } from '../../../webhookOperations/deliveryStatuses.ts';
+import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
+import { fieldTime, isoTime } from '../../data/fieldTime.ts';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Filters } from '../../design/page.tsx';
+
+export const FILTERS = ['status', 'event', 'webhook', 'since', 'until', 'id', 'delivery'] as const;
+
+/** As it stands in the page's address. `id` is of an event or a job, `delivery` the one that is open. */
+export type DeliveryFilters = { readonly [Name in (typeof FILTERS)[number]]?: string | undefined };
+
+/** What has not arrived, and is not on its way. */
+export const MISSING = 'failed,undelivered';
+
+const ID = /^(evt|job)_[0-9a-f]{32}$/;
+
+export const isIdWrong = ({ id }: DeliveryFilters) => id !== undefined && !ID.test(id);
+
+/** The same as the API takes it. @param webhookId of the webhook whose page it is */
+export function queryOf(filters: DeliveryFilters, webhookId?: string) {
+  const { status, event, webhook = webhookId, since, until, id } = filters;
+  return {
+    ...(webhook && { webhook }),
+    ...(status && { status }),
+    ...(event && { event: event as (typeof WEBHOOK_KINDS)[number] }),
+    ...(id && (id.startsWith('job_') ? { job_id: id } : { event_id: id })),
+    ...(since && { since: isoTime(since) }),
+    ...(until && { until: isoTime(until) }),
+  };
+}
+
+const STATES = [
+  ['', 'any state'],
+  [MISSING, 'not delivered'],
+  ...DELIVERY_STATUSES.map((status) => [status, status] as const),
+] as const;
+
+const KINDS = [...WEBHOOK_KINDS, TEST_KIND].map((kind) => [kind, kind] as const);
+
+/** @param webhooks to choose from; absent on the page of one */
+export function DeliveryFilterFields({
+  webhooks,
+  filters,
+  onFilter,
+}: {
+  readonly webhooks?: readonly ConsoleWebhook[] | undefined;
+  readonly filters: DeliveryFilters;
+  readonly onFilter: (changes: DeliveryFilters) => void;
+}) {
+  return (
+    <Filters label="Deliveries to show">
+      <SelectField
+        label="State"
+        options={STATES}
+        value={filters.status ?? ''}
+        onChange={({ target }) => onFilter({ status: target.value })}
+      />
+      <SelectField
+        label="Event"
+        options={[['', 'any event'], ...KINDS]}
+        value={filters.event ?? ''}
+        onChange={({ target }) => onFilter({ event: target.value })}
+      />
+      {webhooks && (
+        <SelectField
+          label="Webhook"
+          options={[['', 'any webhook'], ...webhooks.map(({ id, url }) => [id, url] as const)]}
+          value={filters.webhook ?? ''}
+          onChange={({ target }) => onFilter({ webhook: target.value })}
+        />
+      )}
+      <TextField
+        label="From (UTC)"
+        type="datetime-local"
+        value={fieldTime(filters.since)}
+        onChange={({ target }) => onFilter({ since: target.value })}
+      />
+      <TextField
+        label="Before (UTC)"
+        type="datetime-local"
+        value={fieldTime(filters.until)}
+        onChange={({ target }) => onFilter({ until: target.value })}
+      />
+      <TextField
+        label="Event or job id"
+        isCode
+        placeholder="evt_… or job_…"
+        data-search
+        value={filters.id ?? ''}
+        error={isIdWrong(filters) ? 'evt_ or job_, and 32 hexadecimal digits.' : undefined}
+        onChange={({ target }) => onFilter({ id: target.value.trim() })}
+      />
+    </Filters>
+  );
+}

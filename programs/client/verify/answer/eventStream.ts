@@ -1,0 +1,57 @@
+import { SavedFileError } from './savedFile.ts';
+import { assertFew, tryParse, type Values } from './text.ts';
+
+const DATA = 'data:';
+const DONE = '[DONE]';
+
+/**
+ * The data of a stream's server-sent events, as the standard reads them: comments and other fields are
+ * passed over, and with them trailers. What stands behind the last empty line counts, too: files
+ * lose their last newline.
+ *
+ * @throws SavedFileError for an event that is not JSON
+ */
+export function eventsIn(body: string): Values {
+  const values: unknown[] = [];
+  let data: string[] = [];
+  let broken: number | undefined;
+  const dispatch = () => {
+    const parsed = parseEvent(data);
+    data = [];
+    if (broken !== undefined) throw new SavedFileError(`Event ${broken} is not JSON.`);
+    if (parsed === undefined) broken = values.length + 1;
+    for (const value of parsed ?? []) values.push(value);
+    assertFew(values);
+  };
+  for (const line of linesOf(body)) {
+    if (line.startsWith(DATA)) {
+      data.push(line.slice(line[DATA.length] === ' ' ? 6 : 5));
+      assertFew(data);
+    } else if (line === '' && data.length > 0) dispatch();
+  }
+  if (data.length > 0) dispatch();
+  // Only the last one may be broken: the stream was cut within it.
+  return { values, isCut: broken !== undefined };
+}
+
+/** One by one: a file may hold many million empty ones. */
+function* linesOf(text: string): Generator<string> {
+  const lineEnd = /\r\n|\n|\r/g;
+  let start = 0;
+  for (let end = lineEnd.exec(text); end; end = lineEnd.exec(text)) {
+    yield text.slice(start, end.index);
+    start = lineEnd.lastIndex;
+  }
+  yield text.slice(start);
+}
+
+/** The data of an event, in one line or several; of lines whose empty ones were lost, each is one. */
+function parseEvent(lines: readonly string[]): unknown[] | undefined {
+  const kept = lines.filter((line) => line.trim() !== DONE);
+  if (kept.length === 0) return [];
+  const whole = tryParse(kept.join('\n'));
+  if (whole) return [whole.value];
+  const each = kept.map(tryParse);
+  const parsed = each.filter((one) => one !== undefined);
+  return parsed.length === each.length ? parsed.map(({ value }) => value) : undefined;
+}

@@ -1,0 +1,98 @@
+import { parseJobId } from '../../jobId.ts';
+import { fieldOf, isObject, joinParts, shown } from './answerParts.ts';
+import { eventsIn } from './eventStream.ts';
+import { SavedFileError } from './savedFile.ts';
+import { type Statement, statementIn, walletIn } from './statement.ts';
+import { assertFew, bodyOf, decode, valuesIn } from './text.ts';
+
+/** An answer as its client kept it. */
+export interface SavedAnswer {
+  readonly jobId: string;
+  /** The whole content, of which the worker proved the sha256. */
+  readonly text: string;
+  /** What a reasoning model thought first, which is not proven. */
+  readonly reasoning: string | undefined;
+  readonly model: string | undefined;
+  /** What the answer says of its job in `svc`; undefined where it has none. */
+  readonly svc: Statement | undefined;
+  /** The job's wallet, from `svc.verify_url`. */
+  readonly wallet: string | undefined;
+}
+
+/**
+ * Reads an answer to a chat completion as it was saved: the body of a plain answer, a stream's events,
+ * or the chunks that a client made of them, as a JSON array or one behind the other. HTTP headers
+ * before it and trailers behind it are passed over.
+ *
+ * @param saved UTF-8, or UTF-16 with its mark
+ * @throws SavedFileError whose message says what is missing, and what to do instead
+ */
+export function readAnswer(saved: Uint8Array | string): SavedAnswer {
+  const body = bodyOf(decode(saved));
+  const isJson = body.startsWith('{') || body.startsWith('[');
+  const { values, isCut } = isJson ? valuesIn(body) : eventsIn(body);
+  const parts = values.flat();
+  assertFew(parts);
+  const items = parts.filter(isObject);
+  const jobId = jobIdIn(items);
+  assertNoError(items, jobId);
+  if (isCut) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
+  if (items.some((item) => Array.isArray(fieldOf(item, 'messages')) && !('choices' in item))) {
+    throw new SavedFileError('It is a request, not an answer.');
+  }
+  const answers = items.filter((item) => Array.isArray(fieldOf(item, 'choices')));
+  if (answers.length === 0) {
+    throw new SavedFileError(
+      'It holds no answer of a chat completion, as JSON or as the events of a stream. Of an object in ' +
+        'Python save model_dump_json().',
+    );
+  }
+  const { text, reasoning, isWhole } = joinParts(answers);
+  if (!isWhole) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
+  if (jobId === undefined) throw new SavedFileError(NO_JOB);
+  const svc = statementIn(answers);
+  return {
+    jobId,
+    text,
+    reasoning,
+    model: answers
+      .map((answer) => fieldOf(answer, 'model'))
+      .find((model) => typeof model === 'string'),
+    svc,
+    wallet: svc?.verify_url === undefined ? undefined : walletIn(svc.verify_url, jobId),
+  };
+}
+
+const CUT =
+  'It ends before the answer does, so the text is not whole. Save it to its end, or repeat the request ' +
+  'with its Idempotency-Key.';
+const NO_JOB =
+  'It names no job: it has neither svc.job_id nor an id that begins with chatcmpl-job_. Is it an ' +
+  'answer of this service?';
+
+const ofJob = (jobId: string | undefined): string =>
+  jobId === undefined ? '' : ` Its job is ${jobId}: without a text, verify that.`;
+
+/** The job that everything here is of, by `svc.job_id` and the answer's id. */
+function jobIdIn(items: readonly object[]): string | undefined {
+  const ids = new Set<string>();
+  for (const item of items) {
+    for (const named of [fieldOf(fieldOf(item, 'svc'), 'job_id'), fieldOf(item, 'id')]) {
+      if (typeof named !== 'string') continue;
+      const id = named.replace(/^chatcmpl-/, '');
+      if (parseJobId(id)) ids.add(id);
+    }
+  }
+  const [only, other] = ids;
+  if (other !== undefined) {
+    throw new SavedFileError(`It holds answers of several jobs, ${only} and ${other}: save one.`);
+  }
+  return only;
+}
+
+function assertNoError(items: readonly object[], jobId: string | undefined): void {
+  const error = items.map((item) => fieldOf(item, 'error')).find(isObject);
+  if (error === undefined) return;
+  const said = shown(fieldOf(error, 'message') ?? fieldOf(error, 'code'));
+  throw new SavedFileError(`It is an error, not an answer. It says: ${said}${ofJob(jobId)}`, jobId);
+}

@@ -1,0 +1,117 @@
+import { canonicalJson, type Json } from '../../proof.ts';
+import { fieldOf, isObject } from './answerParts.ts';
+import { SavedFileError } from './savedFile.ts';
+import { bodyOf, decode, tryParse } from './text.ts';
+
+/** What a worker is given of a request, without the token limit, which the lock has. */
+export interface SentRequest {
+  readonly [field: string]: Json | undefined;
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}
+
+/** Fields whose null means that they are absent. */
+const NULLABLE = [
+  ...(['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed'] as const),
+];
+/** Of these an empty list or object means it, too. */
+const EMPTYABLE = [
+  ...(['top_k', 'min_p', 'repetition_penalty', 'reasoning_effort'] as const),
+  ...(['logit_bias', 'chat_template_kwargs'] as const),
+];
+
+/**
+ * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and leaves what a worker
+ * is given: `developer` is read as `system`, parts of a text are joined, and what only concerns the
+ * service is dropped. The order of fields and white space between them do not matter.
+ *
+ * @param saved JSON in UTF-8, or UTF-16 with its mark
+ * @throws SavedFileError for what is no such body, or has no canonical form
+ */
+export function readRequest(saved: Uint8Array | string): SentRequest {
+  const parsed = tryParse(bodyOf(decode(saved)));
+  const messages = fieldOf(parsed?.value, 'messages');
+  const model = fieldOf(parsed?.value, 'model');
+  if (!Array.isArray(messages) || typeof model !== 'string') {
+    throw new SavedFileError(
+      'It is no request: save the JSON body that was sent to /v1/chat/completions.',
+    );
+  }
+  const body = parsed?.value;
+  const request: SentRequest = {
+    model,
+    messages: messages.map(messageOf),
+    ...pick(body, NULLABLE, (value) => value ?? undefined),
+    ...pick(body, EMPTYABLE, (value) => unlessEmpty(withoutPrototype(value))),
+    ...pick(body, ['stop'], stopOf),
+    ...pick(body, ['response_format'], formatOf),
+  };
+  assertCanonical(request);
+  return request;
+}
+
+function messageOf(message: unknown): SentRequest['messages'][number] {
+  const role = fieldOf(message, 'role');
+  const content = textOf(fieldOf(message, 'content')) ?? textOf(fieldOf(message, 'refusal')) ?? '';
+  return { role: role === 'developer' ? 'system' : String(role), content };
+}
+
+/** A text, or the joined texts and refusals of its parts. */
+function textOf(content: unknown): string | undefined {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return undefined;
+  return content
+    .map((part) => fieldOf(part, fieldOf(part, 'type') === 'refusal' ? 'refusal' : 'text'))
+    .join('');
+}
+
+function stopOf(stop: unknown): unknown {
+  const list = typeof stop === 'string' ? [stop] : stop;
+  return Array.isArray(list) && list.length > 0 ? list : undefined;
+}
+
+/** Text is the form of every answer. */
+function formatOf(value: unknown): unknown {
+  const format = unlessEmpty(withoutPrototype(value));
+  if (!isObject(format)) return format;
+  if (fieldOf(format, 'type') === 'text') return undefined;
+  const schema = fieldOf(format, 'json_schema');
+  if (!isObject(schema)) return format;
+  const inner = withoutPrototype(schema) as object;
+  const own = fieldOf(inner, 'schema');
+  return {
+    ...format,
+    json_schema: isObject(own) ? { ...inner, schema: withoutPrototype(own) } : inner,
+  };
+}
+
+/** The service drops a field of this name where it knows the object. */
+function withoutPrototype(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([field]) => field !== '__proto__'));
+}
+
+function unlessEmpty(value: unknown): unknown {
+  if (value === null) return undefined;
+  return typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value;
+}
+
+function pick(
+  body: unknown,
+  fields: readonly string[],
+  read: (value: unknown) => unknown,
+): Record<string, Json | undefined> {
+  return Object.fromEntries(
+    fields.map((field) => [field, read(fieldOf(body, field)) as Json | undefined]),
+  );
+}
+
+/** What is nested too deeply for the stack has none either. */
+function assertCanonical(request: SentRequest): void {
+  try {
+    canonicalJson(request);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    throw new SavedFileError(`The request has no canonical form: ${reason}.`);
+  }
+}

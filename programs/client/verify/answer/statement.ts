@@ -1,0 +1,78 @@
+import { tryDecodeBase58 } from '../../keys.ts';
+import { fieldOf, isObject, shown } from './answerParts.ts';
+import { SavedFileError } from './savedFile.ts';
+
+/** What an answer says of its job: its model, and `svc` by its names. A field that is null is left out. */
+export interface Statement {
+  readonly model?: string;
+  readonly job_id?: string;
+  readonly worker?: string;
+  readonly attempt?: number;
+  readonly credits_charged?: number;
+  /** In the stablecoin. */
+  readonly usdc_value?: number;
+  /** `sha256:` and 64 hex digits. */
+  readonly output_hash?: string;
+  /** 64 hex digits. */
+  readonly request_salt?: string;
+  readonly delivery_receipt?: string;
+  readonly escrow_tx?: string;
+  readonly settlement_tx?: string;
+  readonly verify_url?: string;
+  /** Why the answer was cut off. */
+  readonly truncated?: string;
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isLike = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value);
+
+/** Base58 is slow, so that lengths are bounded. */
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+
+const FORMS: Readonly<Record<Exclude<keyof Statement, 'model'>, (value: unknown) => boolean>> = {
+  job_id: isLike(/^job_[0-9a-f]{32}$/),
+  worker: isLike(ADDRESS),
+  attempt: isCount,
+  credits_charged: isCount,
+  usdc_value: (value) => typeof value === 'number',
+  output_hash: isLike(/^sha256:[0-9a-f]{64}$/),
+  request_salt: isLike(/^[0-9a-f]{64}$/),
+  delivery_receipt: isLike(/^[\w.-]{1,200}$/),
+  escrow_tx: isLike(SIGNATURE),
+  settlement_tx: isLike(SIGNATURE),
+  verify_url: isLike(/^https?:\/\/\S{1,2000}$/),
+  truncated: isLike(/^\w{1,40}$/),
+};
+
+/**
+ * What the last part with `svc` says: it comes with the finish reason.
+ *
+ * @throws SavedFileError for a field of another form
+ */
+export function statementIn(answers: readonly object[]): Statement | undefined {
+  const svc = answers.map((answer) => fieldOf(answer, 'svc')).findLast(isObject);
+  if (svc === undefined) return undefined;
+  const fields = Object.entries(FORMS).flatMap(([name, isOfForm]) => {
+    const value = fieldOf(svc, name);
+    if (value == null) return [];
+    if (!isOfForm(value)) throw new SavedFileError(`Its svc.${name} has another form.`);
+    return [[name, value]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/**
+ * The wallet behind the `#` of a link to Verify. The link's host does not matter: nothing is asked there.
+ *
+ * @throws SavedFileError for the link of another job
+ */
+export function walletIn(verifyUrl: string, jobId: string): string | undefined {
+  const [page = '', fragment = ''] = verifyUrl.split('#', 2);
+  if (!page.endsWith(`/${jobId}`)) {
+    throw new SavedFileError(`Its svc.verify_url, ${shown(page)}, is not of ${jobId}.`);
+  }
+  const wallet = new URLSearchParams(fragment).get('wallet');
+  const isAddress = ADDRESS.test(wallet ?? '') && tryDecodeBase58(wallet ?? '')?.length === 32;
+  return isAddress ? (wallet ?? undefined) : undefined;
+}

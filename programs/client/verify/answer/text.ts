@@ -1,0 +1,120 @@
+import { SavedFileError } from './savedFile.ts';
+
+/** What a file holds. */
+export interface Values {
+  readonly values: readonly unknown[];
+  /** Whether the last one is not whole. */
+  readonly isCut: boolean;
+}
+
+// Far more than any answer has.
+const LENGTH_MAX = 64 * 1_024 * 1_024;
+const VALUES_MAX = 1_000_000;
+const DEPTH_MAX = 512;
+
+/** @throws SavedFileError where it is passed */
+export function assertFew(values: readonly unknown[]): void {
+  if (values.length > VALUES_MAX) throw new SavedFileError('It has more than a million parts.');
+}
+
+/** @throws SavedFileError for bytes that are no text, and for too many */
+export function decode(saved: Uint8Array | string): string {
+  if (saved.length > LENGTH_MAX) throw new SavedFileError('It has more than 64 MiB.');
+  if (typeof saved === 'string') return saved.replace(/^\ufeff/, '');
+  try {
+    return new TextDecoder(encodingOf(saved), { fatal: true }).decode(saved);
+  } catch {
+    throw new SavedFileError('It is no text in UTF-8: save the answer as it came.');
+  }
+}
+
+/** Shells of Windows write UTF-16, and its mark before it. */
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+const STATUS_LINE = /^HTTP\/[\d.]+ \d{3}/;
+const END_OF_HEADERS = /\r?\n\r?\n/;
+
+/** What follows the headers, of which there are several behind a proxy, or an early status. */
+export function bodyOf(text: string): string {
+  let body = text.trimStart();
+  while (STATUS_LINE.test(body)) {
+    const end = END_OF_HEADERS.exec(body);
+    body = end ? body.slice(end.index + end[0].length).trimStart() : '';
+  }
+  return body;
+}
+
+/** A line of a trailer, or nothing. */
+const TRAILER = /^([\w-]+:.*)?\r?$/;
+const TRAILERS_MAX = 64 * 1_024;
+
+/**
+ * The JSON values of a body: one, or one behind the other, with trailers behind the last.
+ *
+ * @throws SavedFileError for anything else
+ */
+export function valuesIn(body: string): Values {
+  const whole = tryParse(body);
+  if (whole) return { values: [whole.value], isCut: false };
+  const values: unknown[] = [];
+  let at = 0;
+  for (;;) {
+    while (at < body.length && ' \t\r\n'.includes(body.charAt(at))) at += 1;
+    if (body[at] !== '{' && body[at] !== '[') break;
+    const end = endOfValue(body, at);
+    if (end === undefined) return { values, isCut: true };
+    const parsed = tryParse(body.slice(at, end));
+    if (parsed === undefined) throw new SavedFileError(`It is not JSON at character ${at}.`);
+    values.push(parsed.value);
+    assertFew(values);
+    at = end;
+  }
+  const rest = body.slice(at, at + TRAILERS_MAX);
+  if (at === 0 || !rest.split('\n').every((line) => TRAILER.test(line))) {
+    throw new SavedFileError(`It is not JSON at character ${at}.`);
+  }
+  return { values, isCut: false };
+}
+
+const MARKS = /["{}[\]]/g;
+
+/** Where the value ends that begins at `start`; undefined where the text ends before. */
+function endOfValue(text: string, start: number): number | undefined {
+  let depth = 0;
+  MARKS.lastIndex = start;
+  for (let mark = MARKS.exec(text); mark; mark = MARKS.exec(text)) {
+    if (mark[0] === '"') {
+      const end = endOfString(text, mark.index);
+      if (end === undefined) return undefined;
+      MARKS.lastIndex = end;
+      continue;
+    }
+    depth += '{['.includes(mark[0]) ? 1 : -1;
+    if (depth === 0) return mark.index + 1;
+    if (depth > DEPTH_MAX)
+      throw new SavedFileError(`It is nested deeper than ${DEPTH_MAX} levels.`);
+  }
+  return undefined;
+}
+
+function endOfString(text: string, start: number): number | undefined {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; ) {
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return undefined;
+}
+
+/** @returns undefined where it is not JSON */
+export function tryParse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

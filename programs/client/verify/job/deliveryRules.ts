@@ -1,0 +1,153 @@
+import { sha256 } from '#crypto';
+import { formatJobId } from '../../jobId.ts';
+import { utf8 } from '../../platform/bytes.ts';
+import { parseReceipt, receiptMessage, requestCommitment, verifyHashed } from '../../proof.ts';
+import { shown } from '../answer/answerParts.ts';
+import { differenceOf } from '../answer/nearTexts.ts';
+import type { SentRequest } from '../answer/sentRequest.ts';
+import {
+  compare,
+  type Finding,
+  fails,
+  holds,
+  notApplicable,
+  notCheckable,
+  show,
+} from '../check.ts';
+import type { ClientEvidence } from './clientEvidence.ts';
+import { eventsNamed, statusOf } from './record.ts';
+import { type Rule, rule } from './rule.ts';
+
+/** The text that the client holds is the one that the worker proved. */
+export const output = whenGiven(
+  'output',
+  rule('delivery.output', ['JobProven'], ({ JobProven }, { output: text = new Uint8Array() }) => {
+    const { outputHash } = JobProven.data;
+    const isProven = (bytes: Uint8Array) => show(sha256(bytes)) === show(outputHash);
+    if (isProven(text)) return holds(`The ${text.length} bytes of text have the proven sha256.`);
+    const difference = differenceOf([asText(text)], ([near = '']) => isProven(utf8(near)));
+    return difference === undefined
+      ? compare({ "the text's sha256": [sha256(text), outputHash] }, '')
+      : fails(`The text differs from the proven one only in this: ${difference}.`);
+  }),
+);
+
+/** As UTF-8, with a mark before it; other bytes would make it another text anyway. */
+const asText = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+
+/**
+ * The key that settled signed that it delivered what the worker proved. A signature for another text,
+ * the client's, convicts the key that settled.
+ */
+export const receipt = whenGiven(
+  'receipt',
+  rule('delivery.receipt', ['JobSettled'], ({ JobSettled }, record) => {
+    const parts = parseReceipt(record.receipt ?? '');
+    if (!parts) return fails('It is not spelled as a delivery receipt.');
+    const { settledBy, outputHash, job } = JobSettled.data;
+    const { programId } = record.addresses;
+    const signer = parts.signer.toBase58();
+    const isFor = (hash: Uint8Array) =>
+      verifyHashed({
+        publicKey: parts.signer,
+        message: receiptMessage({ programId, job, outputHash: hash }),
+        signature: parts.signature,
+      });
+    // Anybody can sign anything with a key of his own.
+    if (!parts.signer.equals(settledBy)) {
+      return fails(`It is signed by ${signer}, who did not settle this job: it is no evidence.`);
+    }
+    if (isFor(outputHash)) {
+      return holds(`${signer}, who settled, signed that the proven text was delivered.`);
+    }
+    return record.output && isFor(sha256(record.output))
+      ? fails(`${signer} signed that the given text was delivered, and not the proven one.`)
+      : fails(`${signer} did not sign that the proven text was delivered for this job.`);
+  }),
+);
+
+/** What the client asked is what the worker says that it was asked. */
+export const request = whenGiven(
+  'request',
+  rule(
+    'delivery.request',
+    ['JobLocked', 'JobProven'],
+    ({ JobLocked, JobProven }, { request: sent, salt }) => {
+      if (sent === undefined || salt === undefined) {
+        return notCheckable(
+          "Without the salt, the answer's svc.request_salt, nothing compares it.",
+        );
+      }
+      const { modelId, tokenLimit } = JobLocked.data;
+      const { requestCommitment: proven } = JobProven.data;
+      const commitmentTo = (chat: SentRequest) =>
+        requestCommitment(salt, { ...chat, token_limit: tokenLimit });
+      const isProven = (chat: SentRequest) => show(commitmentTo(chat)) === show(proven);
+      if (isProven(sent)) {
+        return holds(
+          `Salt and request, with at most ${tokenLimit} tokens, give the proven commitment.`,
+        );
+      }
+      if (sent.model !== modelId) {
+        return fails(
+          `The request names the model ${shown(sent.model)}, and the job is for ${modelId}.`,
+        );
+      }
+      const contents = sent.messages.map(({ content }) => content);
+      const difference = differenceOf(contents, (near) =>
+        isProven({
+          ...sent,
+          messages: sent.messages.map((one, at) => ({ ...one, content: near[at] ?? '' })),
+        }),
+      );
+      return difference === undefined
+        ? compare({ 'the commitment to the request': [commitmentTo(sent), proven] }, '')
+        : fails(`The messages differ from the proven ones only in this: ${difference}.`);
+    },
+  ),
+);
+
+/** What the answer says of its own job is what the ledger records. */
+export const answer = whenGiven(
+  'answer',
+  rule('delivery.answer', ['JobLocked'], ({ JobLocked }, record): Finding => {
+    const stated = record.answer ?? {};
+    const proven = eventsNamed(record, 'JobProven').at(-1);
+    const settled = eventsNamed(record, 'JobSettled').at(-1);
+    const isCharged = (stated.credits_charged ?? 0) > 0;
+    const isFree = ['failed', 'refunded'].includes(statusOf(record.events));
+    if (isCharged && !isFree && !(proven && settled)) {
+      return notCheckable('The node does not show the settlement yet.');
+    }
+    const recorded = {
+      job_id: formatJobId(JobLocked.data.jobId),
+      model: JobLocked.data.modelId,
+      escrow_tx: JobLocked.transaction.signature,
+      worker: proven?.data.worker.toBase58() ?? 'of no proof',
+      attempt: proven?.data.attempt ?? 0,
+      output_hash: proven ? `sha256:${show(proven.data.outputHash)}` : 'of no proof',
+      credits_charged: settled?.data.chargedCredits ?? 0n,
+      settlement_tx: settled?.transaction.signature ?? 'of no settlement',
+    };
+    const fields = (Object.keys(recorded) as (keyof typeof recorded)[]).filter(
+      (field) => stated[field] !== undefined,
+    );
+    return compare(
+      Object.fromEntries(
+        fields.map((field) => [`its ${field}`, [stated[field] ?? '', recorded[field]]]),
+      ),
+      `The ledger records the same ${fields.join(', ')}.`,
+    );
+  }),
+);
+
+/** For a check that compares what the client gave. Without a counterpart it cannot be checked. */
+function whenGiven(field: keyof ClientEvidence, check: Rule): Rule {
+  return (record) => {
+    const found = check(record);
+    if (record[field] === undefined) {
+      return { ...found, ...notApplicable(`No ${field} was given.`), evidence: [] };
+    }
+    return found.verdict === 'not_applicable' ? { ...found, ...notCheckable(found.detail) } : found;
+  };
+}

@@ -1,0 +1,36 @@
+import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { createRandom, type Random } from '../../testing/random.ts';
+import { canonicalCases } from './canonicalCases.ts';
+import type { AnyUnitCase, Vectors } from './cases.ts';
+import { eventCases } from './eventCases.ts';
+import { forgedCases } from './forgedCases.ts';
+import { messageCases } from './messageCases.ts';
+import { signatureCases } from './signatureCases.ts';
+
+/** The functions of the format: always the same by the same seed. */
+export function unitCases(random: Random): AnyUnitCase[] {
+  return [
+    ...canonicalCases(random),
+    ...messageCases(random),
+    ...signatureCases(random),
+    ...eventCases(random),
+  ];
+}
+
+/**
+ * Makes the file. What is drawn follows from the seed; the ledgers' keys and times are always new.
+ *
+ * @throws Error where a snapshot is judged otherwise than the ledger that it was made of
+ */
+export async function generateVectors(seed: number): Promise<Vectors> {
+  const random = createRandom(seed);
+  const units = unitCases(random);
+  const versions = [await forgedCases(0), await forgedCases(1)];
+  return {
+    version: 1,
+    seed,
+    program_id: PROGRAM_ID.toBase58(),
+    nodes: Object.fromEntries(versions.map(({ name, node }) => [name, node])),
+    cases: [...units, ...versions.flatMap(({ cases }) => cases)],
+  };
+}

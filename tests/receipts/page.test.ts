@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { PublicKey } from '@solana/web3.js';
+import { chatCompletion } from '../../api/contracts/completionAnswer.ts';
+import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
+import { chatForWorker } from '../../api/jobs/admission.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
+import { canonicalJson, type Json } from '../../programs/client/proof.ts';
+import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { checkout } from '../../programs/tools/artifacts.ts';
+import { BODY, pageExamples, REQUEST } from './pageExamples.ts';
+import { pageTables } from './pageTables.ts';
+import { PYTHON, verifyInPython } from './runInPython.ts';
+
+const page = readFileSync(join(checkout, 'docs/receipt.md'), 'utf8');
+const block = (json: string): string => `\`\`\`json\n${json}\n\`\`\`\n`;
+/** The names in the first cells of a section's tables. */
+const namesIn = (section: string): string[] =>
+  [...section.matchAll(/^\| ((?:`[\w.]+`(?:, )?)+) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name),
+  );
+const sectionOf = (title: string): string => page.split(`\n${title}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+
+describe('the page of the receipt', () => {
+  it.each(pageTables().map((table) => [table.split('"')[1], table]))(
+    'has the layouts of the published interface, from %s on',
+    (_first, table) => {
+      expect(page).toContain(block(table));
+    },
+  );
+
+  it('has an example with the bytes that the client computes', async () => {
+    const examples = await pageExamples();
+    expect(page).toContain(block(BODY));
+    expect(page).toContain(block(JSON.stringify(examples, null, 2)));
+    const given = chatForWorker(parseChatCompletion(JSON.parse(BODY)));
+    const canonical = canonicalJson({ ...given, token_limit: REQUEST.token_limit });
+    expect(canonical).toBe(canonicalJson(REQUEST as Json));
+    expect(examples['canonical request']).toBe(canonical);
+  });
+
+  it('has every rule, and no other', () => {
+    const none = { records: [], hasGaps: false, account: undefined };
+    const { checks } = verifyJob({
+      addresses: createAddresses(),
+      job: PublicKey.default,
+      account: { kind: 'none' },
+      ...{ slot: 0n, now: 0n, transactions: [], unread: [], creditEvents: [], worker: none },
+    });
+    const rules = page.slice(page.indexOf('\n## The rules'), page.indexOf('\n## The vectors'));
+    const named = namesIn(rules).filter((name) => name.includes('.'));
+    expect(named.toSorted()).toEqual(checks.map(({ name }) => name).toSorted());
+  });
+
+  it('has every field of an answer’s evidence', () => {
+    const fields = Object.keys(chatCompletion.shape.svc.shape);
+    expect(namesIn(sectionOf('### What an answer says'))).toEqual(fields);
+  });
+
+  it('has every kind of case of the vectors', () => {
+    const { cases } = JSON.parse(readFileSync(join(checkout, 'receipts/vectors.json'), 'utf8'));
+    const kinds = new Set(cases.map(({ kind }: { kind: string }) => kind));
+    expect(namesIn(sectionOf('## The vectors'))).toEqual(
+      expect.arrayContaining([...kinds]),
+    );
+  });
+
+  (PYTHON.isReady ? it : it.skip)('shows the options that the Python file has', async () => {
+    const { output } = await verifyInPython(['--help']);
+    const options = page.match(/(?<=\s)--[a-z]+(?=[\s`])/g) ?? [];
+    expect(options.length).toBeGreaterThan(4);
+    for (const option of options) expect(output).toContain(option);
+  });
+});

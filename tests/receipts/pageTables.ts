@@ -1,0 +1,59 @@
+import { ACCOUNT_KINDS, IDL, PROGRAM_EVENTS, wordsOf } from '../../programs/client/codec.ts';
+import type { Field } from '../../programs/client/interface.ts';
+import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { ACCOUNTS, argumentsOf, INSTRUCTIONS, structFields, typeName } from './pythonLayouts.ts';
+
+/** The events of other accounts than the job that a verification reads. */
+const OTHER_EVENTS = [
+  ...['CreditOpened', 'CreditBought', 'CreditWithdrawn', 'SpenderSet', 'LimitSet', 'ClaimPaid'],
+  ...['WorkerRegistered', 'WorkerUpdated', 'ModelUpserted', 'ModelRetired'],
+];
+const COLUMNS = 100;
+
+const isRead = (name: string): boolean =>
+  OTHER_EVENTS.includes(name) || structFields(name).some((field) => field.name === 'job');
+
+/** The layouts of `docs/receipt.md`, each a block of JSON, from the published interface. */
+export function pageTables(): string[] {
+  const kinds = [...PROGRAM_EVENTS, ...ACCOUNT_KINDS];
+  const discriminatorOf = (name: string): string =>
+    bytesToHex(kinds.find((kind) => kind.name === name)?.discriminator ?? new Uint8Array());
+  const struct = (name: string) => [name, discriminatorOf(name), structFields(name)] as const;
+  const call = (name: string) => {
+    const found = IDL.instructions.find((each) => each.name === name);
+    const bytes = Uint8Array.from(found?.discriminator ?? []);
+    return [name, bytesToHex(bytes), argumentsOf(name)] as const;
+  };
+  const events = IDL.events.map(({ name }) => name);
+  const words = IDL.types.flatMap(({ name, type }) =>
+    type.kind === 'enum' ? [[name, listed(wordsOf(name))] as const] : [],
+  );
+  return [
+    block(events.filter(isRead).map((name) => layout(struct(name)))),
+    listed(events.filter((name) => !isRead(name))),
+    block(ACCOUNTS.map((name) => layout(struct(name)))),
+    block(INSTRUCTIONS.map((name) => layout(call(name)))),
+    block(words),
+  ];
+}
+
+const layout = ([name, discriminator, fields]: readonly [string, string, readonly Field[]]) =>
+  [
+    name,
+    listed([discriminator, ...fields.map((field) => `${field.name}:${typeName(field.type)}`)]),
+  ] as const;
+
+const block = (entries: readonly (readonly [string, string])[]): string =>
+  `{\n${entries.map(([name, text]) => `"${name}": ${text}`).join(',\n')}\n}`;
+
+/** A JSON list on lines of bounded length. */
+function listed(words: readonly string[]): string {
+  const lines = [''];
+  for (const [at, word] of words.entries()) {
+    const text = `"${word}"${at < words.length - 1 ? ',' : ''}`;
+    const line = lines.at(-1) ?? '';
+    if (line.length + text.length >= COLUMNS) lines.push(text);
+    else lines[lines.length - 1] = line === '' ? text : `${line} ${text}`;
+  }
+  return `[\n  ${lines.join('\n  ')}]`;
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PublicKey } from '@solana/web3.js';
+import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+import { canonicalJson, type Json, requestCommitment, verifyHashed } from '../../programs/client/proof.ts';
+import { createRandom } from '../../testing/random.ts';
+import { createKinds } from '../programs/support/signatures/kinds.ts';
+import { createSigners } from '../programs/support/signatures/signers.ts';
+import { pythonLayouts } from './pythonLayouts.ts';
+import { drawBody, givenToWorker } from './pythonRequests.ts';
+import { PYTHON, runInPython, VERIFIER } from './runInPython.ts';
+
+const random = createRandom();
+const COUNT = 1_000;
+const REFUSED = { refused: true };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-python-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs cases of one kind through the Python file, in one process. */
+function run(kind: string, cases: readonly { input: unknown; expected: unknown }[]) {
+  const path = join(folder, `${kind}.json`);
+  const named = cases.map((one, at) => ({ kind, name: String(at + 1), ...one }));
+  writeFileSync(path, JSON.stringify({ nodes: {}, cases: named }));
+  return runInPython(path);
+}
+
+const asExpected = (count: number) => ({
+  code: 0,
+  output: `${count} of ${count} cases as expected.\n`,
+});
+
+function resultOf<Result>(compute: () => Result): Result | typeof REFUSED {
+  try {
+    return compute();
+  } catch {
+    return REFUSED;
+  }
+}
+
+it('has the layouts of the published interface in the Python file', () => {
+  expect(readFileSync(VERIFIER, 'utf8')).toContain(`TABLE = """\n${pythonLayouts()}\n"""`);
+});
+
+const title = `the Python file (seed ${random.seed})`;
+if (!PYTHON.isReady) {
+  it.skip(`${title} judges as the client does (NOT CHECKED: ${PYTHON.reason})`, () => undefined);
+}
+
+(PYTHON.isReady ? describe : describe.skip)(title, () => {
+  it(`takes and refuses the signatures that the client does, ${COUNT} of all kinds`, async () => {
+    const message = (commitment: Uint8Array) => sha256(commitment);
+    const kinds = Object.values(createKinds(createSigners(random, (one) => sha256(message(one)))));
+    const cases = Array.from({ length: COUNT }, (_, at) => {
+      const kind = kinds[at % kinds.length] as (typeof kinds)[number];
+      const { key, commitment, signature } = kind.make(random.below(kind.variants));
+      const publicKey = new PublicKey(key);
+      const signed = { publicKey, message: message(commitment), signature };
+      return {
+        input: {
+          public_key: publicKey.toBase58(),
+          message: bytesToHex(signed.message),
+          signature: bytesToHex(signature),
+        },
+        expected: { holds: verifyHashed(signed) },
+      };
+    });
+    expect(cases.filter(({ expected }) => expected.holds).length).toBeGreaterThan(100);
+    expect(cases.filter(({ expected }) => !expected.holds).length).toBeGreaterThan(500);
+    expect(await run('signature', cases)).toEqual(asExpected(COUNT));
+  });
+
+  it(`writes canonical JSON as the client does, of ${COUNT} doubles and texts`, async () => {
+    const cases = Array.from({ length: COUNT }, () => {
+      const json = drawJson();
+      const compute = () => ({ canonical: canonicalJson(JSON.parse(json) as Json) });
+      return { input: { json }, expected: resultOf(compute) };
+    });
+    expect(cases.filter(({ expected }) => 'canonical' in expected).length).toBeGreaterThan(200);
+    expect(cases.filter(({ expected }) => 'refused' in expected).length).toBeGreaterThan(50);
+    expect(await run('canonical_json', cases)).toEqual(asExpected(COUNT));
+  });
+
+  it('makes of a body what the API gives to a worker', async () => {
+    const cases = Array.from({ length: COUNT }, () => {
+      const body = drawBody(random);
+      const token_limit = 1 + random.below(9_000);
+      const salt = random.bytes(32);
+      const commitment = requestCommitment(salt, { ...givenToWorker(body), token_limit });
+      return {
+        input: { request: body, salt: bytesToHex(salt), token_limit },
+        expected: { commitment: bytesToHex(commitment) },
+      };
+    });
+    expect(await run('request', cases)).toEqual(asExpected(COUNT));
+  });
+
+  it('names each case that differs, and ends with another exit code', async () => {
+    const right = { input: { json: '1.0' }, expected: { canonical: '1' } };
+    const wrong = { input: { json: '1.0' }, expected: { canonical: '1.0' } };
+    const { code, output } = await run('canonical_json', [right, wrong]);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^DIFFERS: canonical_json: 2: .+\n1 of 2 cases as expected\.\n$/);
+    expect(await run('canonical_json', [])).toMatchObject({ code: 1 });
+  });
+});
+
+/** A double by its bits or its digits, in a spelling of its own, or a text of any units. */
+function drawJson(): string {
+  const view = new DataView(random.bytes(8).buffer);
+  switch (random.below(5)) {
+    case 0: {
+      const number = view.getFloat64(0);
+      return Number.isFinite(number) ? JSON.stringify(number) : '-0.0';
+    }
+    case 1: {
+      const digits = String(random.below(2 ** 32)).repeat(1 + random.below(2));
+      return `${'-'.repeat(random.below(2))}${random.below(100)}.${digits}e${random.below(60) - 40}`;
+    }
+    case 2:
+      return `[${random.below(2 ** 32) * 2 ** random.below(26)}, ${random.below(9)}E+${random.below(16)}]`;
+    case 3: {
+      const units = Array.from({ length: 1 + random.below(4) }, () => view.getUint16(random.below(7)));
+      return JSON.stringify({ [String.fromCharCode(...units)]: 1, '￿': 2, '😀': 3 });
+    }
+    default: {
+      const unit = (0xd7f0 + random.below(0x900)).toString(16);
+      return `"\\u${unit}\\u${(0xdbf0 + random.below(0x420)).toString(16)}"`;
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCli } from '../../testing/cli.ts';
+import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { PYTHON, verifyInPython } from './runInPython.ts';
+
+if (!PYTHON.isReady) {
+  it.skip(`jobs of a running service, in Python (NOT CHECKED: ${PYTHON.reason})`, () => undefined);
+}
+
+(PYTHON.isReady ? describe : describe.skip)('jobs of a running service, in Python', () => {
+  let service: RunningService;
+  let folder: string;
+  let answers: readonly string[];
+  const pathOf = (name: string) => join(folder, name);
+  const BODY = {
+    messages: [
+      { role: 'developer', content: 'Answer in one word.' },
+      { role: 'user', content: [{ type: 'text', text: 'Say hello. é😀' }], name: 'ada' },
+    ],
+    ...{ temperature: 0.7, stop: 'END', logit_bias: {}, seed: 7, max_tokens: 300 },
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-jobs-'));
+    service = await startRunningService();
+    answers = await Promise.all(FORMS.map((form) => save(form)));
+    await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 'settled'));
+  });
+  afterAll(async () => {
+    await service?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** An answer with its headers, as `curl -i` writes it, and the body that was sent. */
+  async function save(form: (typeof FORMS)[number]): Promise<string> {
+    const response = await openCompletion(service, { form, body: BODY });
+    const { body } = await readAnswer(response);
+    const head = response.rawHeaders.map((part, at) => `${part}${at % 2 === 0 ? ': ' : '\r\n'}`);
+    writeFileSync(pathOf(form), `HTTP/1.1 200 OK\r\n${head.join('')}\r\n${body}`);
+    const sent = { model: service.model.id, stream: form === 'stream', ...BODY };
+    writeFileSync(pathOf('request'), JSON.stringify(sent, null, 2));
+    return body;
+  }
+
+  /** What both commands say of the same job, by the same arguments. */
+  async function verify(...args: string[]) {
+    const given = [...args, '--rpc', service.ledger.rpcUrl];
+    const inPython = await verifyInPython([...given, '--json']);
+    const ours = await runCli(['verify', ...given, '--json']);
+    return [inPython, ours].map(({ code, output }) => {
+      const { result, program, job, checks } = JSON.parse(output) as Report;
+      return { code, result, program, job, checks: checks.map(({ detail: _, ...one }) => one) };
+    });
+  }
+
+  interface Report {
+    readonly result: string;
+    readonly program: string;
+    readonly job: unknown;
+    readonly checks: readonly {
+      readonly name: string;
+      readonly verdict: string;
+      readonly detail: string;
+      readonly evidence: readonly unknown[];
+    }[];
+  }
+
+  it.each(FORMS)('hold by answer and question, with the same checks: %s', async (form) => {
+    const [found, ours] = await verify('--response', pathOf(form), '--request', pathOf('request'));
+    expect(found).toEqual(ours);
+    expect(found).toMatchObject({ code: 0, result: 'holds' });
+    const held = found?.checks.filter(({ verdict }) => verdict === 'holds').map(({ name }) => name);
+    expect(held).toEqual(expect.arrayContaining(['proof.signature', 'settlement.tokens']));
+    for (const name of ['output', 'receipt', 'request', 'answer']) {
+      expect(held).toContain(`delivery.${name}`);
+    }
+  });
+
+  it('differ by a changed text and a changed question, and hold by themselves', async () => {
+    const changed = answers[0]?.replace(/("content": ?")/, '$1Well. ') ?? '';
+    writeFileSync(pathOf('changed'), changed);
+    const question = { model: service.model.id, ...BODY, temperature: 0.8 };
+    writeFileSync(pathOf('question'), JSON.stringify(question));
+    const given = ['--response', pathOf('changed'), '--request', pathOf('question')];
+    const [found, ours] = await verify(...given);
+    expect(found).toEqual(ours);
+    const failing = found?.checks.filter(({ verdict }) => verdict === 'fails');
+    expect(failing?.map(({ name }) => name)).toEqual(['delivery.output', 'delivery.request']);
+    const { output } = await verifyInPython([...given, '--rpc', service.ledger.rpcUrl]);
+    expect(output).toContain('The job holds. Your text is not the proven one.');
+  });
+
+  it('are found by their address, and by a transaction', async () => {
+    for (const { address } of await service.jobs()) {
+      const [found, ours] = await verify(address.toBase58());
+      expect(found).toEqual(ours);
+      expect(found?.result).toBe('holds');
+      const [settlement] = await service.ledger.connection.getSignaturesForAddress(address);
+      const [same] = await verify(settlement?.signature ?? '');
+      expect(same).toEqual(found);
+    }
+  });
+
+  it('are refused in a sentence where node or file are not as they should be', async () => {
+    writeFileSync(pathOf('page'), '<!doctype html>');
+    const refused = async (...args: string[]) => {
+      const { code, output } = await verifyInPython(args);
+      expect(code).toBe(1);
+      return output;
+    };
+    const rpc = ['--rpc', service.ledger.rpcUrl];
+    expect(await refused(...rpc, '--response', pathOf('page'))).toMatch(/^error: It holds no answer/);
+    expect(await refused(...rpc, '--response', pathOf('none'))).toMatch(/^error: .*No such file/);
+    expect(await refused(...rpc, 'job_1')).toMatch(/^error: job_1 is neither a job id/);
+    expect(await refused('--rpc', service.baseUrl, '--response', pathOf('plain'))).toMatch(
+      /^error: The ledger's node/,
+    );
+    expect(await refused('--rpc', 'http://127.0.0.1:9', '--response', pathOf('plain'))).toMatch(
+      /^error: The ledger's node cannot be reached/,
+    );
+  });
+});

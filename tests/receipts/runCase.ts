@@ -1,0 +1,111 @@
+import { PublicKey } from '@solana/web3.js';
+import { camelCase, IDL } from '../../programs/client/codec.ts';
+import { decodeEventData } from '../../programs/client/events.ts';
+import {
+  createAddresses,
+  PROGRAM_ID,
+  parseJobId,
+  parseReceipt,
+  receiptMessage,
+} from '../../programs/client/index.ts';
+import { bytesToHex, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+import {
+  canonicalJson,
+  type Json,
+  requestCommitment,
+  verifyHashed,
+} from '../../programs/client/proof.ts';
+import type { AnyUnitCase, JobCase, Refused, VectorCase, Vectors } from './cases.ts';
+import { messageOfProof } from './messageCases.ts';
+import { connectSnapshot, withChanges } from './snapshot.ts';
+import { verdictOf } from './verdict.ts';
+
+const addresses = createAddresses();
+
+/** What our code says of a case, to be compared with what it expects. */
+export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
+  if (one.kind === 'job') return judgeJob(one, nodes);
+  try {
+    return compute(one);
+  } catch {
+    return { refused: true } satisfies Refused;
+  }
+}
+
+async function judgeJob(one: JobCase, nodes: Vectors['nodes']) {
+  const shared = nodes[one.node];
+  if (!shared) throw new Error(`There is no node ${one.node}`);
+  const { job = '', output, receipt } = one;
+  const client = { output: output === undefined ? undefined : utf8(output), receipt };
+  return verdictOf(connectSnapshot(withChanges(shared, one.changes)), job, client);
+}
+
+function compute(one: AnyUnitCase) {
+  switch (one.kind) {
+    case 'canonical_json':
+      return { canonical: canonicalJson(JSON.parse(one.input.json) as Json) };
+    case 'commitment': {
+      const request = JSON.parse(one.input.request) as Json;
+      return { commitment: bytesToHex(requestCommitment(hexToBytes(one.input.salt), request)) };
+    }
+    case 'job_id':
+      return computeAddress(one.input);
+    case 'proof_message':
+      return signedForm(messageOfProof(one.input));
+    case 'receipt_message': {
+      const { job, output_hash } = one.input;
+      const named = { programId: PROGRAM_ID, job: new PublicKey(job) };
+      return signedForm(receiptMessage({ ...named, outputHash: hexToBytes(output_hash) }));
+    }
+    case 'receipt': {
+      const { signer, signature } = orRefuse(parseReceipt(one.input.receipt));
+      return { signer: signer.toBase58(), signature: bytesToHex(signature) };
+    }
+    case 'signature': {
+      const { public_key, message, signature } = one.input;
+      const publicKey = new PublicKey(public_key);
+      const bytes = { message: hexToBytes(message), signature: hexToBytes(signature) };
+      return { holds: verifyHashed({ publicKey, ...bytes }) };
+    }
+    case 'event':
+      return readEvent(hexToBytes(one.input.data));
+  }
+}
+
+function orRefuse<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('refused');
+  return value;
+}
+
+function computeAddress({ job_id, wallet }: { job_id: string; wallet: string }) {
+  const bytes = orRefuse(parseJobId(job_id));
+  const creditAccount = addresses.creditAccount(new PublicKey(wallet));
+  return {
+    bytes: bytesToHex(bytes),
+    credit_account: creditAccount.toBase58(),
+    address: addresses.job(creditAccount, bytes).toBase58(),
+  };
+}
+
+const signedForm = (message: Uint8Array) => ({
+  message: bytesToHex(message),
+  sha256: bytesToHex(sha256(message)),
+});
+
+/** With names and values as the file has them. */
+function readEvent(bytes: Uint8Array) {
+  const { name, data } = decodeEventData(bytes);
+  const struct = IDL.types.find((type) => type.name === name)?.type;
+  const fields = struct?.kind === 'struct' ? struct.fields : [];
+  const values = data as unknown as Record<string, unknown>;
+  const entries = fields.map((field) => [field.name, written(values[camelCase(field.name)])]);
+  return { name, fields: Object.fromEntries(entries) };
+}
+
+function written(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof PublicKey) return value.toBase58();
+  if (value instanceof Uint8Array) return bytesToHex(value);
+  return Array.isArray(value) ? value.map(written) : value;
+}

@@ -1,0 +1,214 @@
+import { base58 } from '@scure/base';
+import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import { RpcError } from '../../programs/client/rpc/answers.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
+import {
+  createMessage,
+  type MessageJson,
+  signedBytes,
+} from '../../programs/client/verify/connection/message.ts';
+import { CLOCK } from '../../programs/client/verify/ledgerState.ts';
+import { decodeTransaction, VERSION_FLAG } from '../../programs/client/wire/index.ts';
+
+/** `getTransaction` in base64, with as much of its meta as a verification reads. */
+export interface SnapshotTransaction {
+  readonly slot: number;
+  readonly version: 'legacy' | number;
+  readonly transaction: readonly [base64: string, encoding: 'base64'];
+  readonly meta: object | null;
+  /** Its position in the block. */
+  readonly transactionIndex?: number;
+}
+
+export interface SnapshotAccount {
+  readonly data: readonly [base64: string, encoding: 'base64'];
+  readonly executable: boolean;
+  readonly lamports: number;
+  readonly owner: string;
+}
+
+/** Of `getSignaturesForAddress`, newest first. */
+export interface SnapshotListed {
+  readonly signature: string;
+  readonly slot: number;
+  readonly err: unknown;
+}
+
+/** What one node answers, as of one moment. What is not in it is not there. */
+export interface LedgerSnapshot {
+  readonly slot: number;
+  /** The ledger's Clock, in seconds. */
+  readonly unix_time: number;
+  readonly transactions: Readonly<Record<string, SnapshotTransaction | null>>;
+  readonly accounts: Readonly<Record<string, SnapshotAccount | null>>;
+  readonly signatures: Readonly<Record<string, readonly SnapshotListed[]>>;
+}
+
+/** A shared snapshot's entries that a node has otherwise. */
+export type SnapshotChanges = Partial<LedgerSnapshot>;
+
+export function withChanges(node: LedgerSnapshot, changes: SnapshotChanges = {}): LedgerSnapshot {
+  return {
+    ...node,
+    ...changes,
+    transactions: { ...node.transactions, ...changes.transactions },
+    accounts: { ...node.accounts, ...changes.accounts },
+    signatures: { ...node.signatures, ...changes.signatures },
+  };
+}
+
+/** A node that answers from a snapshot. */
+export function connectSnapshot(node: LedgerSnapshot): LedgerConnection {
+  return connectLedger({
+    ask: async (method, parameters, read) => read(answer(node, method, parameters)),
+  });
+}
+
+function answer(node: LedgerSnapshot, method: string, parameters: readonly unknown[]): unknown {
+  const [subject, options] = parameters as [string, Record<string, never>];
+  const context = { slot: node.slot };
+  switch (method) {
+    case 'getTransaction':
+      return shownTransaction(node.transactions[subject] ?? null, options);
+    case 'getAccountInfo':
+      return { context, value: accountOf(node, subject) };
+    case 'getSignaturesForAddress':
+      return listed(node.signatures[subject] ?? [], options);
+    default:
+      throw new Error(`A snapshot does not answer ${method}`);
+  }
+}
+
+function accountOf(node: LedgerSnapshot, address: string): SnapshotAccount | null {
+  if (address !== CLOCK.toBase58()) return node.accounts[address] ?? null;
+  const data = Buffer.alloc(40);
+  data.writeBigInt64LE(BigInt(node.unix_time), 32);
+  const owner = 'Sysvar1111111111111111111111111111111111111';
+  return { data: [data.toString('base64'), 'base64'], executable: false, lamports: 1, owner };
+}
+
+function listed(
+  all: readonly SnapshotListed[],
+  { before, limit = 1_000 }: { before?: string; limit?: number },
+): readonly SnapshotListed[] {
+  const start = before ? all.findIndex(({ signature }) => signature === before) + 1 : 0;
+  return all.slice(start, start + limit);
+}
+
+/** The words of a node to a reader of older versions. */
+const TOO_NEW = { code: -32_015, data: undefined };
+
+function shownTransaction(
+  found: SnapshotTransaction | null,
+  { maxSupportedTransactionVersion: max = -1 }: { maxSupportedTransactionVersion?: number },
+): unknown {
+  if (!found) return null;
+  const { version, transaction, ...rest } = found;
+  const isKnown = version === 'legacy' || version === 0 || version === 1;
+  if (version !== 'legacy' && (version > max || !isKnown)) {
+    throw new RpcError(`Transaction version (${version}) is not supported`, TOO_NEW);
+  }
+  return { ...rest, version, transaction: jsonOf(Buffer.from(transaction[0], 'base64')) };
+}
+
+/** The transaction as a node's JSON has it. */
+function jsonOf(wire: Uint8Array) {
+  const { signatures, header, keys, recentBlockhash, instructions, lookups, config } =
+    decodeTransaction(wire);
+  const { priorityFeeLamports, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config;
+  return {
+    signatures: signatures.map((bytes) => base58.encode(bytes)),
+    message: {
+      header,
+      accountKeys: keys.map((key) => base58.encode(key)),
+      recentBlockhash: base58.encode(recentBlockhash),
+      instructions: instructions.map(({ programIdIndex, accounts, data }) => ({
+        programIdIndex,
+        accounts: [...accounts],
+        data: base58.encode(data),
+      })),
+      addressTableLookups: lookups.map(({ table, writableIndexes, readonlyIndexes }) => ({
+        accountKey: base58.encode(table),
+        writableIndexes: [...writableIndexes],
+        readonlyIndexes: [...readonlyIndexes],
+      })),
+      transactionConfig: {
+        priorityFee: priorityFeeLamports === undefined ? null : Number(priorityFeeLamports),
+        computeUnitLimit: computeUnitLimit ?? null,
+        loadedAccountsDataSizeLimit: loadedAccountsDataSizeLimit ?? null,
+        heapSize: heapSize ?? null,
+      },
+    },
+  };
+}
+
+interface JsonTransaction {
+  readonly slot: number;
+  readonly version?: 'legacy' | number;
+  readonly transactionIndex?: number;
+  readonly transaction: { readonly signatures: readonly string[]; readonly message: MessageJson };
+  readonly meta: Readonly<Record<string, never>> | null;
+}
+
+/** The same transaction in base64, whose node's JSON somebody may have changed. */
+export function snapshotTransaction(found: JsonTransaction): SnapshotTransaction {
+  const { slot, version = 'legacy', transaction, meta, transactionIndex } = found;
+  return {
+    slot,
+    version,
+    transaction: [Buffer.from(wireOf(transaction, version)).toString('base64'), 'base64'],
+    meta: meta && keptMeta(meta),
+    ...(transactionIndex !== undefined && { transactionIndex }),
+  };
+}
+
+function wireOf(
+  { signatures, message }: JsonTransaction['transaction'],
+  version: 'legacy' | number,
+): Uint8Array {
+  const isKnown = version === 'legacy' || version <= 1;
+  const form = isKnown ? version : 0;
+  const bytes = signedBytes(createMessage(message, form)) as Uint8Array;
+  if (!isKnown) bytes[0] = VERSION_FLAG | version;
+  const signed = signatures.map((text) => base58.decode(text));
+  return Buffer.concat(
+    form === 1 ? [bytes, ...signed] : [Uint8Array.of(signed.length), ...signed, bytes],
+  );
+}
+
+interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: string;
+  readonly uiTokenAmount: { readonly amount: string };
+}
+
+interface InnerCalls {
+  readonly index: number;
+  readonly instructions: readonly object[];
+}
+
+function keptMeta(meta: Readonly<Record<string, never>>): object {
+  const { err, fee, preBalances, postBalances, loadedAddresses } = meta;
+  const tokens = (side: readonly TokenBalance[]) =>
+    side.map(({ accountIndex, mint, uiTokenAmount: { amount } }) => ({
+      ...{ accountIndex, mint },
+      uiTokenAmount: { amount },
+    }));
+  return {
+    err,
+    fee,
+    innerInstructions: (meta.innerInstructions as readonly InnerCalls[]).map(
+      ({ index, instructions }) => ({ index, instructions: instructions.map(keptCall) }),
+    ),
+    preBalances,
+    postBalances,
+    preTokenBalances: tokens(meta.preTokenBalances),
+    postTokenBalances: tokens(meta.postTokenBalances),
+    ...(loadedAddresses && { loadedAddresses }),
+  };
+}
+
+function keptCall(call: object): object {
+  const { programIdIndex, accounts, data } = call as Record<string, unknown>;
+  return { programIdIndex, accounts, data };
+}
