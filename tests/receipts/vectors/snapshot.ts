@@ -1,14 +1,14 @@
 import { base58 } from '@scure/base';
-import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import { RpcError } from '../../programs/client/rpc/answers.ts';
-import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
+import type { LedgerConnection } from '../../../programs/client/ledgerConnection.ts';
+import { RpcError } from '../../../programs/client/rpc/answers.ts';
+import { connectLedger } from '../../../programs/client/verify/connection/connectLedger.ts';
 import {
   createMessage,
   type MessageJson,
   signedBytes,
-} from '../../programs/client/verify/connection/message.ts';
-import { CLOCK } from '../../programs/client/verify/ledgerState.ts';
-import { decodeTransaction, VERSION_FLAG } from '../../programs/client/wire/index.ts';
+} from '../../../programs/client/verify/connection/message.ts';
+import { CLOCK } from '../../../programs/client/verify/ledgerState.ts';
+import { decodeTransaction, VERSION_FLAG } from '../../../programs/client/wire/index.ts';
 
 /** `getTransaction` in base64, with as much of its meta as a verification reads. */
 export interface SnapshotTransaction {

@@ -1,6 +1,6 @@
-import { bytesToHex, hexToBytes } from '../../programs/client/platform/bytes.ts';
-import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
-import type { Random } from '../../testing/random.ts';
+import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.ts';
+import { canonicalJson, type Json, requestCommitment } from '../../../programs/client/proof.ts';
+import type { Random } from '../../../testing/random.ts';
 import { type AnyUnitCase, resultOrRefusal } from './cases.ts';
 import { drawRequest, drawText, spell } from './draw.ts';
 
