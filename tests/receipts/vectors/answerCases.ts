@@ -125,14 +125,14 @@ function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScen
 function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob): Stated[] {
   const request = JSON.stringify(answer.body);
   const { svc } = other;
-  const said: Record<string, object> = {
+  const said: Record<string, Record<string, unknown>> = {
     'another hash': { output_hash: svc.output_hash },
     'another charge': { credits_charged: 1_000_000 },
     'another worker': { worker: drawKeypair(random).publicKey.toBase58() },
     'another attempt': { attempt: 250 },
     'another lock': { escrow_tx: svc.escrow_tx },
   };
-  const stated = (name: string, changed: object, failing: string[]) => ({
+  const stated = (name: string, changed: Record<string, unknown>, failing: string[]) => ({
     ...{ name: `it states ${name}`, answer: withSvc(answer, changed), request, failing },
   });
   return [
@@ -144,11 +144,11 @@ function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob)
 
 /** Of jobs that were locked before a model had a card, under the first one, and under the next. */
 function cardCases(answered: readonly AnsweredJob[], cards: ModelCards): Stated[] {
-  const [before, , first] = answered;
-  const later = answered.at(-1);
+  const [before, , first] = answered as readonly [AnsweredJob, AnsweredJob, AnsweredJob];
+  const later = answered.at(-1) as AnsweredJob;
   const failing = ['model.card'];
-  const card = (name: string, answer: AnsweredJob | undefined, text: string, fails: string[]) => ({
-    ...{ name: `a card: ${name}`, job: answer?.address.toBase58(), card: text, failing: fails },
+  const card = (name: string, answer: AnsweredJob, text: string, fails: string[]) => ({
+    ...{ name: `a card: ${name}`, job: answer.address.toBase58(), card: text, failing: fails },
   });
   const [one, next] = [JSON.stringify(cards.first), JSON.stringify(cards.later)];
   return [

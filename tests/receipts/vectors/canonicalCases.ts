@@ -47,7 +47,7 @@ export function canonicalCases(random: Random): AnyUnitCase[] {
       Array.from({ length: 5 }, () => drawValue(random, 3)),
     ),
   ]);
-  const texts = { ...WRITTEN, ...Object.fromEntries(drawn) };
+  const texts: Record<string, string> = { ...WRITTEN, ...Object.fromEntries(drawn) };
   return [
     ...Object.entries(texts).map(([name, json]) => canonicalCase(name, json)),
     ...Object.entries(REFUSED).map(([name, json]) => canonicalCase(`refused: ${name}`, json)),
