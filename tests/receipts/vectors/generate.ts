@@ -1,5 +1,5 @@
-import { PROGRAM_ID } from '../../programs/client/index.ts';
-import { createRandom, type Random } from '../../testing/random.ts';
+import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import { createRandom, type Random } from '../../../testing/random.ts';
 import { answerCases } from './answerCases.ts';
 import { canonicalCases } from './canonicalCases.ts';
 import type { AnyUnitCase, Vectors } from './cases.ts';
