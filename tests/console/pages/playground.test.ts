@@ -11,6 +11,7 @@ import { fetchConfig, fetchModel } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { modelUpsert } from '../../../programs/client/instructions.ts';
 import { freeTokenLimit, lockCredits } from '../../../programs/client/pricing.ts';
+import { runCli } from '../../../testing/cli.ts';
 import { createStory } from '../../../testing/story.ts';
 import { until } from '../../../testing/until.ts';
 import { startUpstream, type UpstreamServer } from '../../worker/upstreamServer.ts';
@@ -339,5 +340,19 @@ describeInBrowser('the playground', (openScene) => {
     await page.getByRole('heading', { name: /Sign in/ }).waitFor();
     expect(await page.content()).not.toMatch(/dear|Answer to/);
     expect(opened.complaints).toEqual([]);
+  });
+
+  it('saved what svc verify takes, question and answer', async () => {
+    const verify = () =>
+      runCli([
+        ...['verify', '--response', answer, '--request', request],
+        ...['--rpc', scene.stack.rpcUrl],
+      ]);
+    expect(await verify()).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('The job holds'),
+    });
+    writeFileSync(request, readFileSync(request, 'utf8').replace('save', 'sale'));
+    expect(await verify()).not.toMatchObject({ code: 0 });
   });
 });
