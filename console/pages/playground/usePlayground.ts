@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { useRead } from '../../data/queries.ts';
 import { trialModel } from '../../data/samples.ts';
 import { useMissingCredits } from '../../session/needsCredits.tsx';
-import { mostLocked, priceOf, readSettings, requestOf, type Settings } from './question.ts';
+import { boundsOf, priceOf, readSettings, requestOf, type Settings } from './question.ts';
 import { type Turn, useConversation } from './useConversation.ts';
 
 export type Playground = ReturnType<typeof usePlayground>;
@@ -26,9 +26,7 @@ export function usePlayground() {
   const { options, wrong } = readSettings(settings);
   const model = models.find(({ id }) => id === modelId);
   const price =
-    model && wrong.tokens === undefined
-      ? { price: priceOf(model), locked: mostLocked(priceOf(model), options.max_tokens) }
-      : undefined;
+    model && wrong.tokens === undefined ? boundsOf(priceOf(model), options.max_tokens) : undefined;
   const make = (prompt: string, before: readonly Turn[]) =>
     requestOf(
       { prompt, before },

@@ -111,7 +111,9 @@ describeInBrowser('the playground', (openScene) => {
       await page.getByLabel('At most so many tokens').fill(`${limit ?? ''}`);
       const usdc = `${(Number(most) / 100).toFixed(2)} USDC`;
       await price().getByText(`${most} credits (${usdc})`).waitFor();
-      await price().getByText('of up to 500 tokens is charged 2 credits').waitFor();
+      const longer = limit === undefined || limit > 500 ? ', a longer one 1 per 1,000 tokens' : '';
+      const usual = `An answer of up to 500 tokens is charged 2 credits${longer}.`;
+      expect(await price().textContent()).toContain(usual);
       const sent = JSON.parse(await ask(`limit ${limit}`));
       expect([sent.max_tokens, sent.max_credits]).toEqual([limit, Number(most)]);
       await button('Remove', turn(1)).click();
