@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { conclude } from '../programs/client/verify/check.ts';
+import { SENTENCES } from '../programs/client/verify/conclusion.ts';
 import { type Artifact, auditProgram } from '../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
 import { asCommandError } from './terminal/asCommandError.ts';
@@ -54,7 +55,7 @@ async function run(options: Options): Promise<void> {
     `${addresses.programId}, between slots ${slots.first} and ${slots.last}. ` +
       `Who can replace the program: ${upgradeAuthority ?? 'none'}.`,
   );
-  console.log(renderChecks(checks, []));
+  console.log(renderChecks(checks, [], [SENTENCES[result]]));
 }
 
 async function readArtifact(file: string | undefined): Promise<Artifact> {

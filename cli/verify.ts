@@ -1,13 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import type { PublicKey } from '@solana/web3.js';
-import { Command, InvalidArgumentError } from 'commander';
-import { conclude } from '../programs/client/verify/check.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseJobId } from '../programs/client/jobId.ts';
+import { hexToBytes } from '../programs/client/platform/bytes.ts';
+import { readAnswer, type SavedAnswer } from '../programs/client/verify/answer/readAnswer.ts';
+import { conclusionOf } from '../programs/client/verify/conclusion.ts';
 import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
 import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
+import { type GivenOptions, readClient, readSaved } from './givenFiles.ts';
 import { asCommandError, messageOf } from './terminal/asCommandError.ts';
 import {
   type LedgerOptions,
@@ -18,11 +20,9 @@ import {
 import { CommandError } from './terminal/output.ts';
 import { renderChecks, renderJson, renderTransactions } from './terminal/renderChecks.ts';
 
-interface Options extends Partial<LedgerOptions> {
+interface Options extends Partial<LedgerOptions>, GivenOptions {
   readonly wallet?: PublicKey;
-  readonly output?: string;
-  readonly receipt?: string;
-  readonly card?: string;
+  readonly response?: string;
   readonly historyMax: number;
   readonly all?: true;
   readonly json?: true;
@@ -32,7 +32,10 @@ interface Options extends Partial<LedgerOptions> {
 export function createVerifyCommand(): Command {
   return new Command('verify')
     .description('check one job on the ledger, without the service')
-    .argument('<job>', 'a job id, a job address, or the signature of one of its transactions')
+    .argument(
+      '[job]',
+      'a job id, a job address, or the signature of one of its transactions; default: of --response',
+    )
     .option(
       '--rpc <url>',
       "a ledger's node, whose answers are checked; default: that of the stack that runs here",
@@ -44,6 +47,14 @@ export function createVerifyCommand(): Command {
       "the job's wallet: needed for the id of a closed job, or the signature of a batch",
       parseAddress,
     )
+    .addOption(
+      new Option(
+        '--response <file>',
+        'a saved answer: JSON or a stream, with headers or without; - reads it from stdin',
+      ).conflicts('output'),
+    )
+    .option('--request <file>', 'the JSON body that was sent, to check the question')
+    .option('--salt <hex>', "the request's salt; default: of --response", parseSalt)
     .option('--output <file>', 'the received text, to compare its hash; - reads it from stdin')
     .option('--receipt <receipt>', 'the delivery receipt of the text')
     .option('--card <file>', "the card of the job's model, to compare with what was pinned")
@@ -58,26 +69,24 @@ export function createVerifyCommand(): Command {
     .action(run);
 }
 
-async function run(named: string, options: Options): Promise<void> {
-  const output = options.output === undefined ? undefined : await readOutput(options.output);
-  const card = options.card === undefined ? undefined : await readCard(options.card);
-  const evidence = await gather(named, options);
-  const { job, events, checks } = verifyJob(evidence, {
-    output,
-    // It may come from a file of headers, whose lines end in CR LF.
-    receipt: options.receipt?.trim(),
-    card,
-  });
+async function run(named: string | undefined, options: Options): Promise<void> {
+  const answer = await readSaved(options.response, readAnswer);
+  const asked = jobOf(named, answer);
+  const client = await readClient(options, answer);
+  const evidence = await gather(asked, { ...options, ...walletOf(options, answer) });
+  const { job, events, checks } = verifyJob(evidence, client);
   if (events.length === 0 && evidence.account.kind === 'none') {
     throw new CommandError(`The ledger's node knows no job at ${job.address}.`);
   }
-  const result = conclude(checks);
+  if (answer && job.id !== null) jobOf(job.id, answer);
+  const { result, title, sentence } = conclusionOf(checks);
+  const conclusion = title.replace(/\.?$/, '.');
   if (result !== 'holds') process.exitCode = 1;
   const { slot, now } = evidence;
   if (options.json) {
     const program = evidence.addresses.programId;
     const as_of = { slot, unix_time: now };
-    console.log(renderJson({ result, program, as_of, job, checks }));
+    console.log(renderJson({ result, conclusion, program, as_of, job, checks }));
     return;
   }
   const transactions = [...new Set(events.map(({ transaction }) => transaction))].map((one) => ({
@@ -92,9 +101,25 @@ async function run(named: string, options: Options): Promise<void> {
   console.log(renderTransactions(transactions));
   const shown = options.all ? checks : checks.filter(({ verdict }) => verdict !== 'not_applicable');
   const hidden = checks.length - shown.length;
-  const note =
-    hidden > 0 ? `Checks that do not apply to this job: ${hidden} (--all shows them).` : '';
-  console.log(renderChecks(shown, transactions, note));
+  const note = `Checks that do not apply to this job: ${hidden} (--all shows them).`;
+  const below = [...(hidden > 0 ? [note] : []), `${conclusion} ${sentence}`];
+  console.log(renderChecks(shown, transactions, below));
+}
+
+/** @throws CommandError where no job is named, or two are */
+function jobOf(named: string | undefined, answer: SavedAnswer | undefined): string {
+  const job = named ?? answer?.jobId;
+  if (job === undefined) throw new CommandError('Name a job, or a saved answer: --response.');
+  if (answer && parseJobId(job) && job !== answer.jobId) {
+    throw new CommandError(`The saved answer is of ${answer.jobId}, and you named ${job}.`);
+  }
+  return job;
+}
+
+/** The answer names its wallet, and a wallet that is named goes before it. */
+function walletOf({ wallet }: Options, answer: SavedAnswer | undefined): Pick<Options, 'wallet'> {
+  if (wallet) return { wallet };
+  return answer?.wallet === undefined ? {} : { wallet: parseAddress(answer.wallet) };
 }
 
 /** Reads from the node that is named, or else from that of the stack that runs here. */
@@ -134,19 +159,9 @@ async function readStack(): Promise<Required<LedgerOptions> & { wallet: PublicKe
   return { rpc, program: parseAddress(stack.programId), wallet: parseAddress(stack.wallet) };
 }
 
-async function readOutput(file: string): Promise<Uint8Array> {
-  if (file === '-') return buffer(process.stdin);
-  return asCommandError(
-    () => readFile(file),
-    ({ message }) => `The text cannot be read: ${message}`,
-  );
-}
-
-function readCard(file: string): Promise<string> {
-  return asCommandError(
-    () => readFile(file, 'utf8'),
-    ({ message }) => `The card cannot be read: ${message}`,
-  );
+function parseSalt(text: string): Uint8Array {
+  if (/^[0-9a-f]{64}$/i.test(text)) return hexToBytes(text);
+  throw new InvalidArgumentError('It must be 64 hex digits.');
 }
 
 function parseCount(text: string): number {

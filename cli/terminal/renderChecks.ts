@@ -1,10 +1,5 @@
 import Table from 'cli-table3';
-import {
-  type Check,
-  conclude,
-  type Place,
-  type Verdict,
-} from '../../programs/client/verify/check.ts';
+import type { Check, Place, Verdict } from '../../programs/client/verify/check.ts';
 import { COMPACT } from './output.ts';
 
 const WORDS: Readonly<Record<Verdict, string>> = {
@@ -13,28 +8,20 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   not_checkable: 'NOT CHECKABLE',
   not_applicable: 'not applicable',
 };
-const CONCLUSIONS = {
-  holds: 'Everything that applies holds.',
-  fails: 'The ledger contradicts what should hold.',
-  not_checkable: 'There is no contradiction, but evidence is missing: this proves nothing.',
-} as const;
-/** When only the comparison with the given text or receipt fails. */
-const GIVEN_DIFFERS = 'The text or the receipt that you gave is not what the ledger records.';
-const OF_GIVEN = /^delivery\./;
 /** Wide enough for a hash or an address in one line. */
 const DETAIL_COLUMNS = 76;
 
 /**
- * The checks as a table, and the conclusion.
+ * The checks as a table, and below it what they come to.
  *
  * @param transactions the transactions behind the checks. The table names them by number, because a
  *   signature is longer than a column
- * @param note a line between them
+ * @param below a line each
  */
 export function renderChecks(
   checks: readonly Check[],
   transactions: readonly Place[],
-  note = '',
+  below: readonly string[],
 ): string {
   const numbers = new Map(transactions.map(({ signature }, index) => [signature, index + 1]));
   const table = new Table({
@@ -47,13 +34,7 @@ export function renderChecks(
     const places = evidence.map(({ signature }) => numbers.get(signature)).join(' ');
     table.push([name, WORDS[verdict], detail, ...(numbers.size > 0 ? [places] : [])]);
   }
-  return [table.toString(), ...(note ? [note] : []), conclusionOf(checks)].join('\n');
-}
-
-function conclusionOf(checks: readonly Check[]): string {
-  const failed = checks.filter(({ verdict }) => verdict === 'fails');
-  const isOnlyOfGiven = failed.length > 0 && failed.every(({ name }) => OF_GIVEN.test(name));
-  return isOnlyOfGiven ? GIVEN_DIFFERS : CONCLUSIONS[conclude(checks)];
+  return [table.toString(), ...below].join('\n');
 }
 
 export function renderTransactions(

@@ -12,6 +12,7 @@ The exit code is 0 only if everything that applies holds.
 import argparse
 import base64
 import hashlib
+import http.client
 import json
 import re
 import struct
@@ -209,6 +210,7 @@ GIVEN = {
     "delivery.request": "Your question is not the proven one.",
     "delivery.receipt": "Your receipt does not fit it.",
     "delivery.answer": "Your answer says something else of it.",
+    "model.card": "Your card is not the pinned one.",
 }
 
 
@@ -679,6 +681,9 @@ def delivery_answer(record, lock):
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
 
 
+COMBINED_LENGTH_MAX = 1024 * 1024
+
+
 def changes():
     """Ways in which programs change a text that they keep: what differs, and the text before."""
     yield "a byte order mark", lambda text: text[1:] if text[:1] == "\ufeff" else text
@@ -702,10 +707,11 @@ def appender(space):
 
 
 def difference_of(texts, is_proven):
-    """How texts differ from the proven ones, where one or two such changes are all."""
+    """How texts differ from the proven ones, where one such change, or two, is all."""
     known = list(changes())
     tried = [([], texts)]
-    for _round in range(2):
+    # Of a long text two would take too long.
+    for _round in range(1 if sum(map(len, texts)) > COMBINED_LENGTH_MAX else 2):
         following = []
         for names, before in tried:
             for name, undo in known:
@@ -1738,7 +1744,7 @@ def read_account(node, address):
     value = found.get("value")
     if value is None:
         return None, slot
-    data = text(items(fields(value).get("data"))[0])
+    data = text([*items(fields(value).get("data")), None][0])
     return {"owner": text(value.get("owner")), "data": decode_base64(data)}, slot
 
 
@@ -1789,11 +1795,11 @@ class RpcNode:
                 answer = response.read()
         except urllib.error.HTTPError as error:
             answer = error.read()
-        except (urllib.error.URLError, OSError) as error:
+        except (http.client.HTTPException, OSError) as error:
             raise VerifyError(f"The ledger's node cannot be reached: {error}") from error
         try:
             answer = fields(json.loads(answer))
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise VerifyError(f"The ledger's node answered {method} in another form.") from error
         return result_of(method, answer)
 
@@ -1909,6 +1915,8 @@ def read_transaction(node, addresses, signature):
         if found is None or fields(found).get("meta") is None:
             return None, (signature, "The node lists a transaction and does not show it.")
         return Transaction(signature, found, addresses), None
+    except MALFORMED as error:
+        raise VerifyError("The ledger's node answered getTransaction in another form.") from error
     except UnknownForm:
         return None, (signature, "A transaction is of a version that is not read here.")
     except NodeRefusal as refusal:
@@ -1916,6 +1924,9 @@ def read_transaction(node, addresses, signature):
         if refusal.code != UNSUPPORTED_VERSION:
             raise
         return None, (signature, "A transaction is of a version that is not read here.")
+
+
+MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError)
 
 
 class UnknownForm(VerifyError):
@@ -2788,13 +2799,15 @@ def read_answer(saved):
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc = statement_in(answers)
     models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
+    stated = svc or {}
     return {
         "job_id": job_id,
-        "output": output.encode("utf-8", "surrogatepass"),
-        "answer": {**({"model": models[0]} if models else {}), **svc},
-        "salt": svc.get("request_salt"),
-        "receipt": svc.get("delivery_receipt"),
-        "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in svc else None,
+        "text": output,
+        "has_proof": svc is None or "output_hash" in svc or output != "",
+        "answer": svc and {**svc, **({"model": models[0]} if models else {})},
+        "salt": stated.get("request_salt"),
+        "receipt": stated.get("delivery_receipt"),
+        "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
     }
 
 

@@ -67,7 +67,7 @@ describe('svc verify', () => {
     );
     expect(output).toMatch(/│ 3 │ \d+ +│ \w+ +│ JobProven, JobSettled │/);
     expect(output).toMatch(/│ settlement\.charge +│ holds +│ 3 of 8 locked credits .* │ 1 3 +│/);
-    expect(output).toMatch(/Everything that applies holds\.\n$/);
+    expect(output).toMatch(/\nThe job holds\. Everything that applies holds\.\n$/);
   });
 
   it('exits with 1 when the text differs', async () => {
@@ -79,7 +79,7 @@ describe('svc verify', () => {
     expect(code).toBe(1);
     expect(output).toMatch(/│ delivery\.output +│ FAILS +│/);
     expect(output).toMatch(
-      /The text or the receipt that you gave is not what the ledger records\.\n$/,
+      /\nThe job holds\. Your text is not the proven one\. The node shows nothing .*\.\n$/,
     );
   });
 
@@ -94,7 +94,7 @@ describe('svc verify', () => {
     expect(code).toBe(0);
     const report = JSON.parse(output);
     expect(report).toMatchObject({
-      result: 'holds',
+      ...{ result: 'holds', conclusion: 'The job holds.' },
       as_of: { slot: expect.stringMatching(/^\d+$/), unix_time: expect.stringMatching(/^\d+$/) },
       job: { status: 'settled', credits_locked: '8', credits_charged: '3', model: 'qwen3-8b' },
     });
@@ -135,7 +135,7 @@ describe('svc verify', () => {
     const others = checks.length - applying.length;
     expect(others).toBeGreaterThan(5);
     const note = `Checks that do not apply to this job: ${others} (--all shows them).\n`;
-    expect(output).toContain(`${note}Everything that applies holds.\n`);
+    expect(output).toContain(`${note}The job holds. Everything that applies holds.\n`);
     const { output: all } = await verify('--all');
     expect(namesIn(all)).toEqual(named(checks));
     expect(all).not.toContain('--all');
@@ -224,7 +224,7 @@ describe('svc verify', () => {
     {
       what: 'a missing text file',
       args: () => onLedger('verify', settled.address.toBase58(), '--output', join(folder, 'none')),
-      says: /^The text cannot be read: ENOENT.*\n$/,
+      says: /^\S+none cannot be read: ENOENT.*\n$/,
     },
   ])('reports in one sentence what is wrong with $what', async ({ args, says }) => {
     const { output, error, code } = await runCli(args());

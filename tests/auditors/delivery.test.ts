@@ -277,7 +277,7 @@ describe('what an answer says of its job', () => {
     expect(verdicts).toEqual(['not_checkable', 'holds', 'holds', 'fails']);
   });
 
-  it('comes with text, receipt and salt, and without a text where none was proven', () => {
+  it('comes with text, receipt and salt, and with no text that is not proven', () => {
     const { model: _, ...svc } = stated();
     const saved = (content: string, more: object) =>
       evidenceIn(

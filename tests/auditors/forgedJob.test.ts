@@ -31,7 +31,8 @@ describe.each([0, 1] as const)('a forging node, with transactions of version %s,
     const { all } = await scene.verify(scene.jobs.settled, {});
     const tried = new Set(FORGERIES.flatMap(({ fails }) => fails));
     // The client's own evidence, and what only shows where the real event is missing.
-    const elsewhere = ['delivery.output', 'delivery.receipt', 'history.authenticity'];
+    const given = ['answer', 'output', 'receipt', 'request'].map((name) => `delivery.${name}`);
+    const elsewhere = [...given, 'history.authenticity', 'model.card'];
     expect(all.filter((name) => !tried.has(name)).toSorted()).toEqual(elsewhere);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mapLinks } from '../../api/docs/markdown.ts';
+import { readSource } from '../tidy/sourceTree.ts';
 import { anchorsOf, linksOf } from './documents.ts';
 import {
   headingIdsOf,
@@ -80,6 +81,13 @@ describe('/llms.txt', () => {
       const { status } = await docs.read(target.slice(PUBLIC_URL.length));
       expect([target, status]).toEqual([target, 200]);
     }
+  });
+});
+
+describe('/receipts/svc_verify.py', () => {
+  it('is the file of the repository', async () => {
+    const { text } = await docs.read('/receipts/svc_verify.py');
+    expect(text).toBe(readSource('receipts/python/svc_verify.py'));
   });
 });
 

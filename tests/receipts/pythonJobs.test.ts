@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCli } from '../../testing/cli.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { startChangingNode } from './pythonNode.ts';
 import { PYTHON, verifyInPython } from './runInPython.ts';
 
 if (!PYTHON.isReady) {
@@ -47,8 +48,10 @@ if (!PYTHON.isReady) {
   }
 
   /** What both commands say of the same job, by the same arguments. */
-  async function verify(...args: string[]) {
-    const given = [...args, '--rpc', service.ledger.rpcUrl];
+  const verify = (...args: string[]) => verifyAt(service.ledger.rpcUrl, ...args);
+
+  async function verifyAt(rpcUrl: string, ...args: string[]) {
+    const given = [...args, '--rpc', rpcUrl];
     const inPython = await verifyInPython([...given, '--json']);
     const ours = await runCli(['verify', ...given, '--json']);
     return [inPython, ours].map(({ code, output }) => {
@@ -105,6 +108,41 @@ if (!PYTHON.isReady) {
     }
   });
 
+  interface Shown {
+    readonly transaction: { readonly message: Record<string, unknown> };
+  }
+
+  /** What a transaction of a version without a known form may still show as JSON. */
+  const SHOWN: Record<string, (message: Record<string, unknown>) => object> = {
+    'its whole message': (message) => message,
+    'no instructions': ({ instructions: _, ...rest }) => rest,
+    'no accounts': ({ accountKeys: _, ...rest }) => rest,
+  };
+
+  it.each(Object.keys(SHOWN))(
+    'are judged alike in an unknown version that shows %s',
+    async (what) => {
+      const node = await startChangingNode(service.ledger.rpcUrl, ({ method, params }, answer) => {
+        if (method !== 'getTransaction' || !answer.result) return answer;
+        const [, { encoding }] = params as [string, { encoding: string }];
+        const found = { ...answer.result, version: 7 } as unknown as Shown;
+        const { transaction } = found;
+        const shown =
+          encoding === 'base64'
+            ? ['AYc=', 'base64']
+            : { ...transaction, message: SHOWN[what]?.(transaction.message) };
+        return { ...answer, result: { ...found, transaction: shown } };
+      });
+      const given = ['--response', pathOf('stream'), '--request', pathOf('request')];
+      const [found, ours] = await verifyAt(node.url, ...given).finally(node.close);
+      expect(found).toEqual(ours);
+      expect(found?.result).toBe('not_checkable');
+      const of = (name: string) => found?.checks.find((check) => check.name === name)?.verdict;
+      expect(of('history.signatures')).toBe('not_checkable');
+      expect(of('settlement.charge')).toBe(what === 'no accounts' ? 'not_checkable' : 'holds');
+    },
+  );
+
   it('are refused in a sentence where node or file are not as they should be', async () => {
     writeFileSync(pathOf('page'), '<!doctype html>');
     const refused = async (...args: string[]) => {
@@ -113,7 +151,9 @@ if (!PYTHON.isReady) {
       return output;
     };
     const rpc = ['--rpc', service.ledger.rpcUrl];
-    expect(await refused(...rpc, '--response', pathOf('page'))).toMatch(/^error: It holds no answer/);
+    expect(await refused(...rpc, '--response', pathOf('page'))).toMatch(
+      /^error: It holds no answer/,
+    );
     expect(await refused(...rpc, '--response', pathOf('none'))).toMatch(/^error: .*No such file/);
     expect(await refused(...rpc, 'job_1')).toMatch(/^error: job_1 is neither a job id/);
     expect(await refused('--rpc', service.baseUrl, '--response', pathOf('plain'))).toMatch(

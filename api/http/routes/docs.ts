@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Express, RequestHandler, Response } from 'express';
 import type { Database } from '../../../common/postgres.ts';
 import { APP_PAGES } from '../../../console/routes.ts';
@@ -32,8 +33,9 @@ const LIVE_SECONDS = 10;
 const HITS_MAX = 50;
 
 /**
- * GET /openapi.json and /llms.txt, and the pages made of the document and of the guides: as HTML, as
- * Markdown, and searched. They are the app's own routes: a router would answer OPTIONS by itself.
+ * GET /openapi.json and /llms.txt, the second verifier, and the pages made of the document and of the
+ * guides: as HTML, as Markdown, and searched. They are the app's own routes: a router would answer
+ * OPTIONS by itself.
  *
  * @returns the frame of the pages, for what else is answered with a page
  */
@@ -54,6 +56,8 @@ export function serveDocs(app: Express, services: DocsServices): Frame {
   app.get('/llms.txt', serveText('text', llmsText(pages, deployment)));
   app.get('/llms-full.txt', serveText('text', llmsFullText(pages, deployment)));
   app.get('/packages/:name', servePackage({ publicUrl, packagesFolder }));
+  const verifier = new URL('../../../receipts/python/svc_verify.py', import.meta.url);
+  app.get('/receipts/svc_verify.py', serveText('text', readFileSync(verifier, 'utf8')));
   // Otherwise it is the web app's first page.
   if (webApp?.pages === undefined) app.get('/', serveStart(frame));
   return frame;

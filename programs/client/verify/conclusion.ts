@@ -28,6 +28,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   'delivery.request': 'Your question is not the proven one.',
   'delivery.receipt': 'Your receipt does not fit it.',
   'delivery.answer': 'Your answer says something else of it.',
+  'model.card': 'Your card is not the pinned one.',
 };
 
 /** The conclusion for people, alike in the command and the page: a text that differs fails no job. */

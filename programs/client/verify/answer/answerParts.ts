@@ -1,7 +1,7 @@
 import { SavedFileError } from './savedFile.ts';
 
 /** The text of an answer, or of its chunks in their order. */
-export interface Joined {
+interface Joined {
   readonly text: string;
   readonly reasoning: string | undefined;
   /** Whether the chunk with the finish reason is there. */

@@ -38,8 +38,8 @@ const CHANGES: readonly (readonly Change[])[] = [
 const COMBINED_LENGTH_MAX = 1_024 * 1_024;
 
 /**
- * How texts differ from the proven ones, where it is only what programs change on the way: the fewest
- * such changes, each made in all texts.
+ * How texts differ from the proven ones, where it is only what programs change on the way. It is the
+ * fewest such changes, each made in all texts.
  *
  * @param isProven whether these texts are the proven ones
  * @returns such as `line ends, CR LF for LF, and a newline at the end`; undefined for any other difference

@@ -20,9 +20,9 @@ export interface SavedAnswer {
 }
 
 /**
- * Reads an answer to a chat completion as it was saved: the body of a plain answer, a stream's events,
- * or the chunks that a client made of them, as a JSON array or one behind the other. HTTP headers
- * before it and trailers behind it are passed over.
+ * Reads an answer to a chat completion as it was saved. It is the body of a plain answer, the events
+ * of a stream, or the chunks that a client made of them. Chunks may be a JSON array, or stand one
+ * behind the other. HTTP headers before it and trailers behind it are passed over.
  *
  * @param saved UTF-8, or UTF-16 with its mark
  * @throws SavedFileError whose message says what is missing, and what to do instead

@@ -21,8 +21,8 @@ const EMPTYABLE = [
 ];
 
 /**
- * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and leaves what a worker
- * is given: `developer` is read as `system`, parts of a text are joined, and what only concerns the
+ * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and keeps what a worker
+ * is given. `developer` is read as `system`, parts of a text are joined, and what only concerns the
  * service is dropped. The order of fields and white space between them do not matter.
  *
  * @param saved JSON in UTF-8, or UTF-16 with its mark
