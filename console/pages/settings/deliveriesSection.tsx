@@ -151,7 +151,7 @@ function columnsOf(options: {
         </Row>
       ),
     },
-    { title: 'State', cell: DeliveryState },
+    { title: 'State', isKey: true, cell: DeliveryState },
     { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
     ...(urls ? [webhookColumn(urls)] : []),
     {
