@@ -111,11 +111,12 @@ async function openApi(
   const shared = { ...opening, pool, ledger, catalog, watch, directory, publicUrl };
   const { SVC_SIGNER_KEY: signer } = config;
   const jobs = await openJobs({ ...shared, resources, recordFirstToken, metrics, signer });
-  const console = await openConsole(shared);
-  const largeBodies = await shutdown.open('large bodies', createLargeBodies({ logger }));
   const draining = new AbortController();
+  const services = requestServices({ ...shared, isDraining: () => draining.signal.aborted });
+  const console = await openConsole({ ...shared, readiness: services.readiness });
+  const largeBodies = await shutdown.open('large bodies', createLargeBodies({ logger }));
   const app = createApp({
-    ...requestServices({ ...shared, isDraining: () => draining.signal.aborted }),
+    ...services,
     ...{ catalog, directory, cards, publicUrl, ...jobs },
     console: console.services,
     keys: createKeyAdmission(requestPool),

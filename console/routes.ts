@@ -74,6 +74,11 @@ export const APP_PAGES = {
     menu: { group: 'Network', letter: 'm' },
     reads: ['/models'],
   },
+  '/console/models/:model': {
+    module: 'pages/public/modelPage.tsx',
+    access: 'public',
+    reads: [],
+  },
   '/console/workers': {
     module: 'pages/public/workersPage.tsx',
     access: 'public',

@@ -1,4 +1,4 @@
-// `npm start`: whatever Node runs this, the stack runs on the pinned one.
+// `npm start`: any Node runs this, and the pinned one the stack.
 import { join } from 'node:path';
 import { installIfNeeded, root, runPinnedNode } from '../bin/pinnedNode.mjs';
 

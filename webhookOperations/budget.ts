@@ -99,7 +99,7 @@ export async function takeBudget(
 }
 
 const walletKey = (wallet: string): string => `wallet ${wallet}`;
-/** Whatever its port and path are; a URL has one spelling of each host but for the last dot. */
+/** Of any port and path; a URL has one spelling of each host but for the last dot. */
 const hostKey = (url: string): string => `host ${hostOf(new URL(url))}`;
 
 interface Remaining {

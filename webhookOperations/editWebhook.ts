@@ -56,7 +56,7 @@ export async function editWebhook(
       events: (change.events ?? present.events).toSorted(),
     };
     assertUnique(rows, edited);
-    // Waits for whatever else changes the webhook, and takes nothing of that back.
+    // Waits for all else that changes the webhook, and takes nothing of that back.
     const { rowCount } = await client.query(
       `update service.webhooks set url = $2, events = $3, status = 'active' where id = $1`,
       [id, edited.url, edited.events],

@@ -9,7 +9,7 @@ import { insertListenerEvents } from './listeners.ts';
 import { lockSendable, type Sendable, type WebhookKey } from './webhooks.ts';
 
 /**
- * Sends a webhook an event of a kind of its own, `webhook.test`, whatever it subscribes to. It goes
+ * Sends a webhook an event of a kind of its own, `webhook.test`, also without a subscription to it. It goes
  * the way of all events, but once: a test that fails changes nothing, and one that succeeds makes a
  * failed webhook active again.
  *

@@ -60,7 +60,7 @@ export function webhookHeaders(delivery: {
 /**
  * The digest in `Svc-Signature`.
  *
- * @param secret used whole, as UTF-8, whatever its form
+ * @param secret used whole, as UTF-8, in any form
  * @param time unix seconds, as the header spells them
  */
 export function contractDigest(secret: string, time: string, body: string | Uint8Array): Buffer {

@@ -95,7 +95,7 @@ export function createWorker(options: WorkerOptions): Worker {
   metrics?.watch(jobs, capacity);
   const readHostedModels = createHostedModels({ ledger, own, logger, now });
 
-  /** Refused while this worker cannot answer, for whatever reason. */
+  /** Refused while this worker cannot answer, for any reason. */
   async function readHealth(): Promise<object> {
     // The caller may lock a job at once, and that job must count as locked after the start.
     await readStart();

@@ -26,7 +26,7 @@ export function drawQuestions(options: {
   const { below } = createRandom(String(seed));
   const oneOf = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
 
-  // Easy for the smallest models. Whatever answers by repeating the task fails each of them.
+  // Easy for the smallest models. What answers by repeating the task fails each of them.
   function drawSum() {
     const [one, other] = [11 + below(49), 11 + below(29)];
     const task = oneOf([

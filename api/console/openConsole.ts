@@ -6,11 +6,13 @@ import { createSealing } from '../../common/sealing.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import type { Time } from '../../common/wait.ts';
 import { createBurstLimit, createLimit } from '../http/middleware/burstLimit.ts';
+import type { Readiness } from '../http/routes/readiness.ts';
 import type { JobWatch } from '../jobs/jobWatch.ts';
 import type { LedgerContext } from '../ledger/context.ts';
 import type { ConsoleServices } from './console.ts';
 import { assertDevelopment } from './developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './pages/files.ts';
+import { recordReadiness } from './status/record.ts';
 import { createChangeStreams } from './stream/changes.ts';
 import { createOpenStreams } from './stream/openStreams.ts';
 import { createWebhookListeners } from './stream/webhookListeners.ts';
@@ -49,12 +51,13 @@ export async function openConsole(options: {
   pool: pg.Pool;
   ledger: LedgerContext;
   watch: JobWatch;
+  readiness: () => Promise<Readiness>;
   publicUrl: string;
   shutdown: Shutdown;
   logger: Logger;
   time: Time;
 }): Promise<OpenConsole> {
-  const { config, pool, ledger, watch, publicUrl, shutdown, logger, time } = options;
+  const { config, pool, ledger, watch, readiness, publicUrl, shutdown, logger, time } = options;
   const { SVC_CONSOLE_DEVELOPMENT_WALLET_URL: walletUrl } = config;
   const { rpc, clock, commitment, addresses } = ledger;
   await assertDevelopment({ walletUrl, host: config.HOST, publicUrl, rpc });
@@ -62,6 +65,9 @@ export async function openConsole(options: {
     'open streams',
     createOpenStreams({ pool, logger, time }),
   );
+  const programId = addresses.programId.toBase58();
+  const parts = { database: pool, rpc, programId, readiness };
+  await shutdown.open('status history', recordReadiness({ ...parts, logger, time }));
   const { nowSeconds } = clock;
   const shared = { openStreams, logger, time };
   const streams = createChangeStreams({ ...shared, database: pool, watch, nowSeconds });
@@ -74,7 +80,7 @@ export async function openConsole(options: {
       sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
       deployment: {
         rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
-        program_id: addresses.programId.toBase58(),
+        program_id: programId,
         gateway: config.SVC_GATEWAY.toBase58(),
         commitment,
         loopback_allowed: config.SVC_ALLOW_LOOPBACK,

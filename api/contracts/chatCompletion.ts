@@ -167,7 +167,7 @@ const FAULTY_MAX = 64;
 export const chatCompletionRequest = z
   .object(
     {
-      // Whatever it is, an id of no model is `model_not_found`: that is the catalog's to say.
+      // Of any form, an id of no model is `model_not_found`: that is the catalog's to say.
       model: z.string().describe('The id of a model, as GET /v1/models lists it.'),
       messages: z
         .array(message, { error: 'must be an array of messages' })

@@ -171,7 +171,7 @@ async function excuseChanged(
 }
 
 /**
- * A proof on the ledger that was not delivered here is its prover's fault, whatever worker failed last:
+ * A proof on the ledger that was not delivered here is its prover's fault, whichever worker failed last:
  * no other worker may suffer for it.
  */
 async function blameProver(

@@ -66,7 +66,7 @@ export interface JobProgress {
 }
 
 /**
- * Each looked up by itself, whatever the size of the tables was when the plan was made.
+ * Each looked up by itself, however large the tables were when the plan was made.
  *
  * @returns in the order of the addresses; undefined where the mirror has no such job
  */

@@ -48,7 +48,7 @@ export function recordFailure(cooldown: Cooldown, begunAtMs: number, nowMs: numb
   cooldown.coolUntilMs = nowMs + Math.min(coolDownMs, COOL_DOWN_MS_MAX);
 }
 
-/** The worker proved an answer: whatever was wrong is over. */
+/** The worker proved an answer: what was wrong is over. */
 export function recordSuccess(cooldown: Cooldown): void {
   cooldown.failures = 0;
   cooldown.coolUntilMs = Number.NEGATIVE_INFINITY;

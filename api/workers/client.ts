@@ -178,7 +178,7 @@ async function* readAnswer(
   }
 }
 
-/** @throws WorkerFailedError for whatever it throws */
+/** @throws WorkerFailedError for all that it throws */
 async function* failingAsWorker(
   events: AsyncGenerator<readonly WorkerEvent[]>,
 ): AsyncGenerator<readonly WorkerEvent[]> {

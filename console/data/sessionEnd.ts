@@ -16,3 +16,14 @@ export function onEndedSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
+
+/** Called when a wallet leaves these pages: it signed out, or another one signed in. */
+const leavings = new Set<() => void>();
+
+export function noteLeavingWallet(): void {
+  for (const forget of leavings) forget();
+}
+
+export function onLeavingWallet(forget: () => void): void {
+  leavings.add(forget);
+}

@@ -17,31 +17,78 @@ function kindOf({ probes, answered }: Span): 'full' | 'some' | 'none' {
   return share > 0 ? 'some' : 'none';
 }
 
-/** Availability at a glance, oldest first: each span by colour and pattern. */
+/**
+ * Availability at a glance, oldest first: each span by colour and pattern.
+ *
+ * @param props.from what the first span is called; in a table, whose head says so, none
+ * @param props.words what the numbers of a span count
+ */
 export function DayStrip({
   label,
   spans,
   from,
+  words = 'probes answered',
 }: {
   readonly label: string;
-  readonly spans: readonly (Span | undefined)[];
-  readonly from: string;
+  readonly spans: readonly (Span | false | undefined)[];
+  readonly from?: string;
+  readonly words?: string;
 }) {
   return (
     <div role="img" aria-label={label}>
-      <div className={styles.strip}>
+      <div className={joinClasses(styles.strip, from === undefined && styles.low)}>
         {spans.map((span, index) => (
           <span
             key={index}
             className={joinClasses(styles.cell, span && styles[kindOf(span)])}
-            title={span && `${span.name}: ${span.answered} of ${span.probes} probes answered`}
+            title={span ? `${span.name}: ${span.answered} of ${span.probes} ${words}` : undefined}
           />
         ))}
       </div>
-      <div className={styles.legend}>
-        <span>{from}</span>
-        <span>now</span>
-      </div>
+      {from !== undefined && <Legend from={from} />}
     </div>
   );
 }
+
+interface Bar {
+  /** A day, as it is shown. */
+  readonly name: string;
+  readonly value: number;
+  /** The value as it is read. */
+  readonly words: string;
+}
+
+/** A value by day, oldest first: each bar in proportion to the greatest. */
+export function DayBars({
+  label,
+  bars,
+  from,
+}: {
+  readonly label: string;
+  readonly bars: readonly (Bar | undefined)[];
+  readonly from: string;
+}) {
+  const most = Math.max(...bars.map((bar) => bar?.value ?? 0));
+  return (
+    <div role="img" aria-label={label}>
+      <div className={joinClasses(styles.strip, styles.bars)}>
+        {bars.map((bar, index) => (
+          <span
+            key={index}
+            className={styles.bar}
+            title={bar && `${bar.name}: ${bar.words}`}
+            style={{ height: `${bar ? Math.max(4, (100 * bar.value) / most) : 0}%` }}
+          />
+        ))}
+      </div>
+      <Legend from={from} />
+    </div>
+  );
+}
+
+const Legend = ({ from }: { readonly from: string }) => (
+  <div className={styles.legend}>
+    <span>{from}</span>
+    <span>now</span>
+  </div>
+);

@@ -7,11 +7,15 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand at the right, so that their digits do. */
   readonly isNumber?: boolean;
-  /** Sentences and lists, which need a minimum width on a narrow page. */
+  /** Sentences and lists, which need a minimum width. */
   readonly isText?: boolean;
+  /** What matters most: on a narrow page it stands beside the first column, the others below. */
+  readonly isKey?: boolean;
+  /** Buttons, which need no title beside them. */
+  readonly isAction?: boolean;
 }
 
-/** A table that scrolls by itself where the page is narrow. */
+/** A table that scrolls by itself where it is wider than the page. On a phone each row has lines. */
 export function Table<Row>({
   caption,
   columns,
@@ -41,12 +45,17 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={rowKey(row)}>
-              {columns.map(({ title, cell, isNumber, isText }) => (
+              {columns.map((column, index) => (
                 <td
-                  key={title}
-                  className={joinClasses(isNumber && styles.right, isText && styles.text)}
+                  key={column.title}
+                  data-title={index > 0 && needsTitle(column) ? column.title : undefined}
+                  className={joinClasses(
+                    column.isNumber && styles.right,
+                    column.isText && styles.text,
+                    index > 0 && (column.isKey ? styles.key : styles.aside),
+                  )}
                 >
-                  {cell(row)}
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -55,4 +64,9 @@ export function Table<Row>({
       </table>
     </section>
   );
+}
+
+/** On a narrow page, without a head: states, sentences and buttons explain themselves. */
+function needsTitle<Row>({ isNumber, isText, isKey, isAction }: Column<Row>): boolean {
+  return isKey ? isNumber === true : !isText && !isAction;
 }

@@ -13,7 +13,7 @@ import type { SessionObject } from '../../api/console/contracts/index.ts';
 import { isPublic } from '../data/access.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
-import { isSessionOver, onEndedSession } from '../data/sessionEnd.ts';
+import { isSessionOver, noteLeavingWallet, onEndedSession } from '../data/sessionEnd.ts';
 import { notifyTabs, useNews } from '../data/tabs.ts';
 import { dialogOnUse } from '../design/onUse.tsx';
 
@@ -74,6 +74,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     const isOther = lastWallet.current !== undefined && lastWallet.current !== made.wallet;
     client.setQueryData(keyOf('/session'), { session: made });
     // Of another wallet nothing is shown, not even until its own is read.
+    if (isOther) noteLeavingWallet();
     void (isOther ? client.resetQueries({ predicate: isPrivate }) : client.invalidateQueries());
     close();
     asked?.resolve(made);
@@ -86,6 +87,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     setSignOuts((count) => count + 1);
     client.setQueryData(keyOf('/session'), { session: null });
     client.removeQueries({ predicate: isPrivate });
+    noteLeavingWallet();
     decline();
   };
   const latest = useRef({ take, leave });

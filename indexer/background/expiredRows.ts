@@ -156,8 +156,13 @@ const deleteOldProbes = `
     where hour < now() - interval '90 days' order by hour limit $1 for update skip locked
   )`;
 
+const deleteOldMinutes = deleteOldest('service.readiness_minutes', 'minute', {
+  by: 'minute',
+  where: `minute < now() - interval '90 days'`,
+});
+
 /**
- * Deletes milliseconds of jobs after 30 days, and hours of workers after 90.
+ * Deletes milliseconds of jobs after 30 days, and hours of workers and minutes of parts after 90.
  *
  * @param signal ends it after the statement it is at
  */
@@ -165,7 +170,8 @@ export async function deleteOldMeasurements(
   database: Database,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const statement of [deleteOldTimings, deleteOldHours, deleteOldProbes]) {
+  const statements = [deleteOldTimings, deleteOldHours, deleteOldProbes, deleteOldMinutes];
+  for (const statement of statements) {
     await repeat(database, statement, signal);
   }
 }

@@ -2,7 +2,7 @@
 -- each row took half of the database's time: of two foreign keys, and of the jobs' usage.
 
 -- What is stored is stored by one statement each, in one database transaction, so that nothing has
--- to be looked up to be known. Whatever goes is still taken along.
+-- to be looked up to be known. What goes is still taken along.
 alter table journal drop constraint journal_signature_fkey;
 alter table account_changes drop constraint account_changes_event_fkey;
 

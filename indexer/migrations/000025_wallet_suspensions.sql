@@ -1,4 +1,4 @@
--- A suspension is the wallet's until it is lifted, whatever becomes of its keys. It was one key's
+-- A suspension is the wallet's until it is lifted, with any keys. It was one key's
 -- before, and a wallet that revoked the key and made another was rid of it. `suspended` among the
 -- states of a key is left to the release before, which still reads and writes it beside this one.
 alter table service.key_suspensions

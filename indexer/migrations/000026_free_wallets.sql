@@ -10,7 +10,7 @@ create index credit_alerts_without_account_since_idx
 create index api_keys_wallet_revoked_at_idx on service.api_keys (wallet, revoked_at);
 create index api_keys_revoked_at_idx on service.api_keys (revoked_at) where revoked_at is not null;
 
--- Every API process ends a session's streams, whatever statement ended the session.
+-- Every API process ends a session's streams, after any statement that ends it.
 create function service.notify_session_end() returns trigger language plpgsql as $$
 begin
   perform pg_notify('ended_sessions', old.id);

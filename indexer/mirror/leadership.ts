@@ -47,7 +47,7 @@ export async function withLeadership(
     // Another process asked for the leadership, so the work was broken off on purpose.
     if (!asked.signal.aborted || !(error instanceof RetryableError)) throw error;
   } finally {
-    // Closing the connection releases the lock, whatever state the work left it in.
+    // Closing the connection releases the lock, in any state that the work left it in.
     client.release(true);
   }
 }

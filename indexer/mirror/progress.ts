@@ -18,7 +18,7 @@ export interface MirrorContext {
   readonly outbox: WebhookOutbox | null;
   /** Called after each commit with the events that it folded. */
   readonly onFolded: (events: readonly LedgerEvent[]) => void;
-  /** Ends whatever takes long between two database transactions. */
+  /** Ends what takes long between two database transactions. */
   readonly signal: AbortSignal;
 }
 

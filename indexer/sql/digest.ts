@@ -6,7 +6,7 @@ import { MIRROR_SCHEMA } from './schema.ts';
 const FOLDED_TABLES = [...TABLE_NAMES, 'worker_models', 'usage_hours'];
 
 /**
- * A hash over each folded table's rows, whatever their order, so that two mirrors of one ledger can
+ * A hash over each folded table's rows, in any order, so that two mirrors of one ledger can
  * be compared. Rows are hashed in 256 parts, by how their own hashes begin. All hashes of 33 million
  * rows would be a gigabyte, more than PostgreSQL allows in a value.
  *

@@ -38,7 +38,7 @@ const FIRST_SLOT = 512;
 /**
  * @param options.anchors the stored anchors, oldest first. Slots also passed since the last one,
  *   while the ledger did not run, so that no slot repeats
- * @param options.slotFloor the ledger starts after this slot, whatever the clocks show
+ * @param options.slotFloor the ledger starts after this slot, at any time that the clocks show
  */
 export function createTimeline(options: {
   slotMs: number;

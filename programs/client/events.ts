@@ -61,7 +61,7 @@ const EVENT_TAG = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d);
  * listeners read logs, which anybody can push out of a transaction, and do not see these.
  *
  * @throws Error for an event that this client does not know or cannot read: leaving it out would
- *   corrupt whatever is folded from events
+ *   corrupt all that is folded from events
  */
 export function decodeEvents(
   { transaction, meta }: ExecutedTransaction,

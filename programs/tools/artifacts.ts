@@ -40,7 +40,7 @@ function hashFile(path: string, name: string): string {
 export const sourceHashesPath = (checkout: string): string =>
   join(checkout, 'programs/sources.sha256');
 
-/** Whatever a change of may change an artifact, besides the options that compile.ts gives. */
+/** All whose change may change an artifact, besides the options that compile.ts gives. */
 const SOURCES = [
   'Cargo.lock',
   'Cargo.toml',

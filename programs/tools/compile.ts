@@ -161,7 +161,7 @@ export const compile = (
       maxBuffer: 64 * 1024 * 1024,
       env: {
         ...environment,
-        // Undefined leaves it out, whatever this process was given.
+        // Undefined leaves it out, even where this process has one.
         ESCROW_PROGRAM_ID: programId,
         RUSTC: toolchain.rustc,
         // The custom target needs features that a release compiler hides.

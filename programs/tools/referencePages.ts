@@ -46,7 +46,7 @@ const prose = ({ idl }: Sources, text: string): string =>
 const signersOf = ({ accounts }: interfaces.Instruction): string =>
   joined(accounts.map(({ name, signer }) => signer && code(name))) || 'no key';
 
-/** What any accounts and arguments may be refused with, whatever the instruction does. */
+/** What any accounts and arguments may be refused with, by any instruction. */
 const generalErrors = ({ accounts }: interfaces.Instruction): string[] => [
   ...['InvalidInstructionData', 'MissingAccount', 'NotWritable', 'WrongAddress'],
   ...(accounts.some(({ signer }) => signer) ? ['MissingSigner'] : []),

@@ -12,6 +12,7 @@ The exit code is 0 only if everything that applies holds.
 import argparse
 import base64
 import hashlib
+import http.client
 import json
 import re
 import struct
@@ -209,6 +210,7 @@ GIVEN = {
     "delivery.request": "Your question is not the proven one.",
     "delivery.receipt": "Your receipt does not fit it.",
     "delivery.answer": "Your answer says something else of it.",
+    "model.card": "Your card is not the pinned one.",
 }
 
 
@@ -679,6 +681,9 @@ def delivery_answer(record, lock):
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
 
 
+COMBINED_LENGTH_MAX = 1024 * 1024
+
+
 def changes():
     """Ways in which programs change a text that they keep: what differs, and the text before."""
     yield "a byte order mark", lambda text: text[1:] if text[:1] == "\ufeff" else text
@@ -702,10 +707,11 @@ def appender(space):
 
 
 def difference_of(texts, is_proven):
-    """How texts differ from the proven ones, where one or two such changes are all."""
+    """How texts differ from the proven ones, where one such change, or two, is all."""
     known = list(changes())
     tried = [([], texts)]
-    for _round in range(2):
+    # Of a long text two would take too long.
+    for _round in range(1 if sum(map(len, texts)) > COMBINED_LENGTH_MAX else 2):
         following = []
         for names, before in tried:
             for name, undo in known:
@@ -1738,7 +1744,7 @@ def read_account(node, address):
     value = found.get("value")
     if value is None:
         return None, slot
-    data = text(items(fields(value).get("data"))[0])
+    data = text([*items(fields(value).get("data")), None][0])
     return {"owner": text(value.get("owner")), "data": decode_base64(data)}, slot
 
 
@@ -1789,11 +1795,11 @@ class RpcNode:
                 answer = response.read()
         except urllib.error.HTTPError as error:
             answer = error.read()
-        except (urllib.error.URLError, OSError) as error:
+        except (http.client.HTTPException, OSError) as error:
             raise VerifyError(f"The ledger's node cannot be reached: {error}") from error
         try:
             answer = fields(json.loads(answer))
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise VerifyError(f"The ledger's node answered {method} in another form.") from error
         return result_of(method, answer)
 
@@ -1909,6 +1915,8 @@ def read_transaction(node, addresses, signature):
         if found is None or fields(found).get("meta") is None:
             return None, (signature, "The node lists a transaction and does not show it.")
         return Transaction(signature, found, addresses), None
+    except MALFORMED as error:
+        raise VerifyError("The ledger's node answered getTransaction in another form.") from error
     except UnknownForm:
         return None, (signature, "A transaction is of a version that is not read here.")
     except NodeRefusal as refusal:
@@ -1916,6 +1924,9 @@ def read_transaction(node, addresses, signature):
         if refusal.code != UNSUPPORTED_VERSION:
             raise
         return None, (signature, "A transaction is of a version that is not read here.")
+
+
+MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError)
 
 
 class UnknownForm(VerifyError):
@@ -2011,7 +2022,7 @@ def own_events(transaction, addresses):
 
 
 def read_message(found):
-    """Keys, instructions, signatures and signed bytes of a transaction, from base64 or JSON."""
+    """Keys, instructions, signatures and signed bytes of a transaction."""
     version, shown = found.get("version", "legacy"), found["transaction"]
     is_known = version in KNOWN_VERSIONS
     if isinstance(shown, list):
@@ -2022,14 +2033,13 @@ def read_message(found):
                 raise
             raise UnknownForm(str(error)) from error
         return message if is_known else {**message, "bytes": None, "signers": len(message["signatures"])}
-    message = message_of_json(fields(shown), is_known)
     if is_known:
-        message["bytes"] = encode_message(version, shown["message"])
-        message["signers"] = shown["message"]["header"]["numRequiredSignatures"]
-    return message
+        raise VerifyError("The ledger's node answered getTransaction in another encoding.")
+    return message_of_json(fields(shown))
 
 
-def message_of_json(shown, is_known):
+def message_of_json(shown):
+    """What the JSON of a version without a known form shows: its accounts at least."""
     message = fields(shown.get("message"))
     signatures = [base58_decode(one) for one in shown["signatures"]]
     instructions = []
@@ -2045,9 +2055,8 @@ def message_of_json(shown, is_known):
             (whole(one["programIdIndex"]), items(one["accounts"]), base58_decode(one["data"]))
             for one in items(message.get("instructions"))
         ]
-    except (VerifyError, KeyError, TypeError) as error:
-        if is_known:
-            raise VerifyError("The ledger's node answered in another form: no message.") from error
+    except (VerifyError, KeyError, TypeError):
+        pass  # They may have any form.
     return {
         "keys": keys,
         "instructions": instructions,
@@ -2156,60 +2165,6 @@ def read_v1_body(reader, _first):
         raise VerifyError("A config has fields that are not known.")
     heads = [(reader.number(1), reader.number(1), reader.number(2)) for _ in range(instruction_count)]
     return keys, [(program, list(reader.take(count)), reader.take(size)) for program, count, size in heads]
-
-
-def encode_message(version, message):
-    """The signed bytes of a message that a node showed as JSON."""
-    header = [
-        message["header"][field]
-        for field in (
-            "numRequiredSignatures",
-            "numReadonlySignedAccounts",
-            "numReadonlyUnsignedAccounts",
-        )
-    ]
-    keys = [base58_decode(one) for one in message["accountKeys"]]
-    blockhash = base58_decode(message["recentBlockhash"])
-    calls = [
-        (one["programIdIndex"], bytes(one["accounts"]), base58_decode(one["data"]))
-        for one in message["instructions"]
-    ]
-    if version == 1:
-        return encode_v1(bytes(header), keys, blockhash, calls, message.get("transactionConfig") or {})
-    parts = [b"\x80" if version == 0 else b"", bytes(header), count_of(len(keys)), *keys, blockhash]
-    parts.append(count_of(len(calls)))
-    for program, accounts, data in calls:
-        parts += [bytes([program]), count_of(len(accounts)), accounts, count_of(len(data)), data]
-    if version == 0:
-        lookups = message.get("addressTableLookups") or []
-        parts.append(count_of(len(lookups)))
-        for lookup in lookups:
-            parts.append(base58_decode(lookup["accountKey"]))
-            for indexes in (bytes(lookup["writableIndexes"]), bytes(lookup["readonlyIndexes"])):
-                parts += [count_of(len(indexes)), indexes]
-    return b"".join(parts)
-
-
-def encode_v1(header, keys, blockhash, calls, config):
-    names = ("priorityFee", "computeUnitLimit", "loadedAccountsDataSizeLimit", "heapSize")
-    given = [(config.get(name), *each) for name, each in zip(names, CONFIG_FIELDS)]
-    mask = sum(bits for value, bits, _ in given if value is not None)
-    values = [value.to_bytes(size, "little") for value, _, size in given if value is not None]
-    heads = [
-        bytes([program, len(accounts)]) + len(data).to_bytes(2, "little")
-        for program, accounts, data in calls
-    ]
-    start = b"\x81" + header + mask.to_bytes(4, "little") + blockhash
-    counts = bytes([len(calls), len(keys)])
-    return start + counts + b"".join([*keys, *values, *heads, *(a + d for _, a, d in calls)])
-
-
-def count_of(count):
-    encoded = bytearray()
-    while count > 0x7F:
-        encoded.append(count & 0x7F | 0x80)
-        count >>= 7
-    return bytes(encoded) + bytes([count])
 
 
 # ---- Layouts of events, accounts and arguments
@@ -2578,8 +2533,8 @@ SMALL_ORDER_YS = {
 def verify_signature(key, message, signature):
     """Whether the key signed the message, as the program judges it.
 
-    OpenSSL takes some signatures that the program refuses: by points of small order, negative zero
-    among them, and in encodings that are not the one of their point.
+    OpenSSL takes some signatures that the program refuses. They are by points of small order, negative
+    zero among them, or in an encoding that is not the one of its point.
     """
     public = base58_decode(key) if isinstance(key, str) else key
     if len(public) != 32 or len(signature) != 64:
@@ -2788,13 +2743,15 @@ def read_answer(saved):
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc = statement_in(answers)
     models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
+    stated = svc or {}
     return {
         "job_id": job_id,
-        "output": output.encode("utf-8", "surrogatepass"),
-        "answer": {**({"model": models[0]} if models else {}), **svc},
-        "salt": svc.get("request_salt"),
-        "receipt": svc.get("delivery_receipt"),
-        "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in svc else None,
+        "text": output,
+        "has_proof": svc is None or "output_hash" in svc or output != "",
+        "answer": svc and {**svc, **({"model": models[0]} if models else {})},
+        "salt": stated.get("request_salt"),
+        "receipt": stated.get("delivery_receipt"),
+        "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
     }
 
 

@@ -18,7 +18,7 @@ export interface DatabaseGate {
   close(): Promise<void>;
 }
 
-/** @param onSent called with whatever is sent to the database */
+/** @param onSent called with all that is sent to the database */
 export async function startDatabaseGate(
   databaseUrl: string,
   onSent: (sent: Buffer) => void = () => {},

@@ -76,7 +76,7 @@ export interface RunningService {
   indexer: TestIndexer;
   /** The official client, without automatic retries by default. */
   openai(options?: { apiKey?: string; maxRetries?: number }): OpenAI;
-  /** GET as JSON, whatever the status. */
+  /** GET as JSON, of any status. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
   get(path: string, apiKey?: string): Promise<any>;
   /** Another wallet with credits and a key of its own. */

@@ -50,7 +50,7 @@ describe('the burst limit', () => {
     ['ignores the port that a proxy forwards', '192.0.2.1:50001', '192.0.2.1:50002', true],
     ['ignores it in brackets too', '[2001:db8::1]:443', '[2001:db8::1]:444', true],
     ['counts an address with and without a port as one', '192.0.2.1', '192.0.2.1:50001', true],
-    ['counts whatever is no address as one', 'unknown-1', 'unknown-2', true],
+    ['counts all that is no address as one', 'unknown-1', 'unknown-2', true],
     ['counts each IPv6 /64 separately', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
   ])('%s [limits.burst]', (_behaviour, first, second, isOne) => {
     const { request } = limited(1, 1);

@@ -349,14 +349,16 @@ describe('the task that a worker receives', () => {
     for (const field of Object.keys(heeded)) expect(documented).toContain(`\`${field}\``);
   });
 
-  it('has its passed fields from one statement, and in two more files', () => {
+  it('has its passed fields from one statement, and in four more files', () => {
     const isNamed = (path: string) => /\bmin_p\b/.test(readSource(path));
     const named = listFiles().filter((path) => isProduct(path) || path.startsWith('docs/'));
     // A new field touches these, a test, and the changelog.
     expect(named.filter(isNamed)).toEqual([
       'api/contracts/chatCompletion.ts',
       'common/workerProtocol.ts',
+      'docs/receipt.md',
       'docs/worker-protocol.md',
+      'programs/client/verify/answer/sentRequest.ts',
     ]);
   });
 

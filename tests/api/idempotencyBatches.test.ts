@@ -142,7 +142,7 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
     expect(await selectAnswer(pool, request)).toEqual(sealed);
   });
 
-  it('never deadlock, in whatever order they come', async () => {
+  it('never deadlock, in any order', async () => {
     const places = Array.from({ length: 40 }, (_, place) => place);
     const instance = async (name: string) => {
       for (let round = 0; round < 25; round += 1) {

@@ -75,7 +75,7 @@ describe('large bodies', () => {
     expect((await Promise.all(left)).slice(1)).toEqual([undefined, undefined]);
   });
 
-  it('beyond eight of an address that wait are a 429, whatever their wallets', async () => {
+  it('beyond eight of an address that wait are a 429, of any wallets', async () => {
     const under = Array.from({ length: 9 }, (_, place) =>
       read('{', { wallet: `w${place}`, address: '::1' }),
     );

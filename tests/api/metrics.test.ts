@@ -246,7 +246,7 @@ describe('a request', () => {
     expect(logged).not.toMatch(/private|svc_live_/);
   });
 
-  it('is counted without a route under one name, whatever path is tried', async () => {
+  it('is counted without a route under one name, for any path', async () => {
     for (const path of ['/a', '/b', '/v1/c']) await fetch(app.url + path);
 
     const samples = samplesOf(await metrics.registry.metrics());

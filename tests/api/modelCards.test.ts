@@ -45,7 +45,7 @@ function read(...hashes: (string | null)[]) {
 }
 
 describe('the folder of model cards', () => {
-  it('has each card by its hash, in whatever form it is written', () => {
+  it('has each card by its hash, in any form of JSON', () => {
     write('one.json', JSON.stringify(card('1'), undefined, 4));
     write('two.json', card('2'));
     write('notes.txt', 'no card');

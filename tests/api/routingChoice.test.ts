@@ -103,7 +103,7 @@ describe('a failed worker', () => {
   });
 
   it('gets only few of the jobs when it is one of many', () => {
-    // given ten workers of which one fails at once, whatever it is given
+    // given ten workers of which one fails at once, with any job
     const failing = knownWorker('failing', { firstTokenMs: 1 });
     const sound = Array.from({ length: 9 }, (_, at) => knownWorker(`sound ${at}`));
     let given = 0;

@@ -63,7 +63,7 @@ beforeEach(() => {
 afterEach(() => void jest.useRealTimers());
 
 const user = (content: string) => ({ role: 'user', content });
-/** Takes longer to count than whatever comes after it. */
+/** Takes longer to count than all that comes after it. */
 const long = 'q'.repeat(250_000);
 const PROMPTS_WAITING_MAX = 64;
 const ANSWERS_WAITING_MAX = 512;

@@ -128,7 +128,7 @@ describe('POST /v1/webhooks', () => {
     expect((await create({ url, events, secret: null })).body.secret).toMatch(/^whsec_/);
   });
 
-  it('shows the events in the published order, whatever the order sent', async () => {
+  it('shows the events in the published order, sent in any order', async () => {
     const { body } = await create({ url, events: [...WEBHOOK_KINDS].reverse() });
     expect(body.events).toEqual(WEBHOOK_KINDS);
   });

@@ -56,7 +56,7 @@ async function verify(historyMax: number) {
 }
 
 describe("an account that strangers' transactions mention again and again", () => {
-  it('can be verified, whatever mentions it', async () => {
+  it('can be verified, with any mentions', async () => {
     expect(await verify(1)).toMatchObject({ result: 'holds', unchecked: [] });
   });
 

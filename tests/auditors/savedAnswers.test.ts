@@ -185,7 +185,7 @@ describe('a saved answer', () => {
     expect(read).toThrow(expect.objectContaining({ message: expect.stringMatching(reason) }));
   });
 
-  it('has only what it says itself, whatever its fields are called', () => {
+  it('has only what it says itself, with fields of any name', () => {
     const fields = '"__proto__":{"choices":[],"id":"x"},"constructor":{"prototype":{"svc":1}}';
     const saved = JSON.stringify(plain).replace('{', `{${fields},`);
     expect(readAnswer(saved)).toEqual(EXPECTED);

@@ -112,7 +112,7 @@ const isInTests = (path: string): boolean => path.startsWith('tests/');
 export const testFolderOf = (path: string): string =>
   TEST_FOLDERS.find(([pattern]) => pattern.test(path))?.[1] ?? `tests/${path.split('/')[0]}/`;
 
-/** Whatever reaches one of these files, each with the file that it uses itself on its way there. */
+/** All that reaches one of these files, each with the file that it uses itself on its way there. */
 function reach(
   paths: Iterable<string>,
   usersOf: (path: string) => Iterable<string>,

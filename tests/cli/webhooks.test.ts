@@ -142,7 +142,7 @@ describe('svc webhooks listen', () => {
     ]);
   });
 
-  it('prints the status of a head, past 1xx and whatever its body does', async () => {
+  it('prints the status of a head, past 1xx and with any body', async () => {
     local.answer = (response) => {
       response.writeContinue();
       response.writeHead(202, { 'content-length': 100 });

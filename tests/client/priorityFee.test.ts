@@ -69,7 +69,7 @@ describe('the priority fee', () => {
     expect(asked).toEqual([{ method: 'getPriorityFeeEstimate' }]);
   });
 
-  it('is capped, whatever the estimate', async () => {
+  it('is capped, at any estimate', async () => {
     const { url } = await startEndpoint({ priorityFeeEstimate: 1e12 });
     await untilFee(createFee(url, 'a key').fee, 1_000_000);
   });

@@ -92,7 +92,7 @@ describe('the addresses of a host name', () => {
     await refused;
   });
 
-  it('are fixed for localhost, whatever a name server answers', async () => {
+  it('are fixed for localhost, with any name server', async () => {
     answerWith({ [A]: [v4], [AAAA]: [v6] });
     expect(await resolveName('localhost', resolver)).toEqual(['127.0.0.1', '::1']);
     expect(await resolveName('hooks.localhost', resolver)).toEqual(['127.0.0.1', '::1']);

@@ -41,7 +41,7 @@ describe('the prices on the pages', () => {
     },
   );
 
-  it('stand in one order, whatever the order of the models', () => {
+  it('stand in one order, with models in any order', () => {
     const steps = describePriceSteps(launchPrices);
     expect(describePriceSteps(launchPrices.toReversed())).toEqual(steps);
     expect(steps[0]).toMatch(/than one of 500: 11, not 40, on max; /);

@@ -128,7 +128,7 @@ async function untilDone(
     await delay(POLL_MS);
     if (performance.now() - movedAtMs < QUIET_MS) continue;
     if (performance.now() - startMs > PATIENCE_MS) {
-      throw new Error(`${left} clients got no answer, whatever the clock showed`);
+      throw new Error(`${left} clients got no answer, at any time of the clock`);
     }
     // An honest worker that is at work must not be made late.
     if ((await inFlightAtHonest(scene)) > 0) continue;

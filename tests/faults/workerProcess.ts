@@ -9,7 +9,7 @@ import type { RunningService } from '../../testing/service/runningService.ts';
 
 /** A reference worker in its own process. */
 export interface WorkerProcess {
-  /** Kills it in whatever it does, and starts it again at its address. */
+  /** Kills it in all that it does, and starts it again at its address. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }

@@ -183,7 +183,7 @@ describe('abuse detection', () => {
     expect(await suspend(unpaidEndings, 1)).toEqual([{ wallet, offences: 2n }]);
   });
 
-  it('suspends a wallet for good, whatever it does with its key', async () => {
+  it('suspends a wallet for good, also with another key', async () => {
     await suspend(unpaidEndings, 1);
     await revokeKey(pool, wallet);
     await expect(createKey(pool, wallet)).rejects.toThrow(WalletSuspendedError);

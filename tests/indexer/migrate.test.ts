@@ -246,7 +246,8 @@ const OTHER_ROWS = `
   insert into service.requested_deliveries (whose, deliveries) values ('wallet w', 1);
   insert into service.job_timings (job, wallet, model_id) values ('j', 'w', 'm');
   insert into service.worker_hours (worker, model_id, hour) values ('w', 'm', now());
-  insert into service.worker_probes values ('w', now(), 1, 1)`;
+  insert into service.worker_probes values ('w', now(), 1, 1);
+  insert into service.readiness_minutes values (now(), '{workers}')`;
 
 describe('a database with rows of an earlier release', () => {
   let filled: MirrorDatabase;

@@ -80,7 +80,7 @@ describe('a list of signatures', () => {
 });
 
 describe('a transaction', () => {
-  it('is read whatever its version, so that no version stops the mirror', async () => {
+  it('is read at any version, so that no version stops the mirror', async () => {
     const { source, asked } = sourceOf(shown({ innerInstructions: [] }));
     await source.read({ ...PLACE, failed: false });
     expect(asked).toEqual([

@@ -296,7 +296,7 @@ describe('a worker that serves any controller', () => {
 
   afterAll(() => worker.close());
 
-  it('answers a job once, whatever attempts follow', async () => {
+  it('answers a job once, whichever attempts follow', async () => {
     const job = await lockAsWallet();
     const outcomes: string[] = [];
     for (const attempt of [1, 2, 3, ATTEMPTS_MAX]) {

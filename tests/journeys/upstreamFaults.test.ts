@@ -153,7 +153,7 @@ const OUTCOMES: Record<Fault, Outcome> = {
   'counts five times': { plain: [200], stream: [200], charge: 4n, chargeMax: 8n },
 };
 
-/** Accepts connections and never says a word, whatever it is sent. */
+/** Accepts connections and never says a word to anything it is sent. */
 let silent: Server;
 const sockets = new Set<Socket>();
 

@@ -95,7 +95,7 @@ interface Books {
   transactions: number;
 }
 
-/** Whatever was moved, only fees are gone: one signature's for each transaction that is kept. */
+/** By all that was moved, only fees are gone: one signature's for each transaction that is kept. */
 async function readBooks(rpcUrl: string): Promise<Books> {
   const response = await fetch(rpcUrl, {
     method: 'POST',

@@ -59,7 +59,7 @@ function randomInstruction(): TransactionInstruction {
       return new TransactionInstruction({
         programId,
         keys,
-        // A precompile counts by its first byte, whatever follows.
+        // A precompile counts by its first byte, with anything behind it.
         data: Buffer.from([random.below(4), ...random.bytes(random.below(12))]),
       });
     }

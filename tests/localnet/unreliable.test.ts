@@ -101,7 +101,7 @@ describe(`an unreliable ledger of seed ${seed}`, () => {
     expect(await isValid()).toBe(false);
   });
 
-  it('starts in a slot that has a block, whatever its seed', async () => {
+  it('starts in a slot that has a block, with any seed', async () => {
     for (let other = 0; other < 12; other += 1) {
       // It is given lamports, which would wait for an hour else.
       await open({ slotMs: HELD_SLOT_MS, unreliable: other });

@@ -130,7 +130,7 @@ describe('a worker that proves garbage', () => {
     await expectRefusal(world, 'SignatureInvalid', verdict, [arbiter]);
   });
 
-  it('is not completed over, whatever it and the controller then agree on', async () => {
+  it('is not completed over, even where it and the controller agree', async () => {
     const { chain, hotSigner } = world;
     const job = await jobIn(world, 'settling', { outputHash: GARBAGE });
     const proof = await readJob(world, job);
@@ -208,7 +208,7 @@ describe('evidence', () => {
     expect((await readJob(world, job)).outcome).toBe('upheld_gateway');
   });
 
-  it('decides no other job, whatever program calls for both verdicts', async () => {
+  it('decides no other job, by any program that calls for both', async () => {
     const { chain, arbiter } = world;
     chain.setAccount(HOSTILE_PROGRAM_ID, hostileProgram());
     const jobs = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')] as const;

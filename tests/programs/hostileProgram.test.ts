@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 
 describe('a hostile program', () => {
-  it('cannot emit an event, whatever it signs or claims', async () => {
+  it('cannot emit an event, by any signature or claim', async () => {
     const { chain } = world;
     const forge = (pubkey: PublicKey, isSigner: boolean, room = 64): TransactionInstruction =>
       callThrough(

@@ -6,7 +6,7 @@ import { fieldsOf, width } from './support/idlTypes.ts';
 import { invariantErrors, returnableErrors } from './support/returnableErrors.ts';
 import { type Step, walkThrough } from './support/walkthrough.ts';
 
-/** A number for one field, written over whatever the account holds. */
+/** A number for one field, written over what the account holds. */
 type Corruption = Record<string, bigint>;
 
 /** What an address holds before anybody used it. */
@@ -59,7 +59,7 @@ async function brokenAccounts({ world, instructions }: Step) {
   });
 }
 
-/** How the step ends now. Whatever it did is taken back. */
+/** How the step ends now. All that it did is taken back. */
 async function outcomeOf({ world: { chain }, instructions, signers }: Step): Promise<string> {
   const touched = new Map<string, PublicKey>();
   for (const { keys } of instructions) {

@@ -38,7 +38,7 @@ describe('job_close', () => {
     expect(after).toBe(before + rent - 5_000);
   });
 
-  it('closes it then, whatever ids were made for a chain that is ahead', async () => {
+  it('closes it then, even after ids for a chain that is ahead', async () => {
     const ahead = await createWorld();
     await ahead.chain.setTime((await world.chain.now()) + 3n);
     await composeLock(ahead);

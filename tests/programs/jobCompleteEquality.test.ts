@@ -82,7 +82,7 @@ async function drawJob(signer: World['hotSigner']): Promise<PublicKey> {
   return job;
 }
 
-/** Whatever may have changed about the parties since the lock. */
+/** All that may have changed about the parties since the lock. */
 async function drawChanges({ address, authority, payout }: TestWorker): Promise<void> {
   const { chain, operator, arbiter, hotSigner, creditMint } = world;
   if (rarely(8)) {

@@ -44,7 +44,7 @@ const weights: [number, readonly Step[]][] = [
 const families = weights.flatMap(([times, steps]) => Array.from({ length: times }, () => steps));
 const draw = (walk: Walk): Step | undefined => pick(walk, pick(walk, families) ?? []);
 
-/** Whatever happened, everybody can be let out: nothing stays locked, frozen or unpaid for ever. */
+/** In any state, everybody can be let out: nothing stays locked, frozen or unpaid for ever. */
 async function letEverybodyOut(walk: Walk): Promise<void> {
   const { books, world } = walk;
   for (const account of freezable(walk)) await setFrozen(walk, account, false);

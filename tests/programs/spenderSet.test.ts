@@ -28,7 +28,7 @@ const set = (
   );
 
 describe('spender_set', () => {
-  it('sets, replaces and removes a spender with its limits, whatever is locked', async () => {
+  it('sets, replaces and removes a spender with limits, with credits locked', async () => {
     const { wallet, stranger, creditAccount } = world;
     await jobIn(world, 'pending');
     const before = await account();

@@ -99,4 +99,3 @@ export async function pageExamples(): Promise<Record<string, string>> {
 /** Of the secret key of 32 equal bytes. */
 const keyOf = (byte: number): Promise<Keypair> =>
   Promise.resolve(Keypair.fromSeed(new Uint8Array(32).fill(byte)));
-

@@ -1,6 +1,9 @@
+import { PublicKey } from '@solana/web3.js';
+import { createAddresses } from '../../programs/client/addresses.ts';
 import { ACCOUNT_KINDS, IDL, PROGRAM_EVENTS, wordsOf } from '../../programs/client/codec.ts';
 import type { Field } from '../../programs/client/interface.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import { ACCOUNTS, argumentsOf, INSTRUCTIONS, structFields, typeName } from './pythonLayouts.ts';
 
 /** The events of other accounts than the job that a verification reads. */
@@ -13,7 +16,18 @@ const COLUMNS = 100;
 const isRead = (name: string): boolean =>
   OTHER_EVENTS.includes(name) || structFields(name).some((field) => field.name === 'job');
 
-/** The layouts of `docs/receipt.md`, each a block of JSON, from the published interface. */
+/** The names of all rules, in their order. */
+export function ruleNames(): string[] {
+  const worker = { records: [], hasGaps: false, account: undefined };
+  const nothing = { transactions: [], unread: [], creditEvents: [], worker };
+  const { checks } = verifyJob({
+    ...{ addresses: createAddresses(), job: PublicKey.default, account: { kind: 'none' } },
+    ...{ slot: 0n, now: 0n, ...nothing },
+  });
+  return checks.map(({ name }) => name);
+}
+
+/** The lists of `docs/receipt.md`, each a block of JSON, from the published interface and the rules. */
 export function pageTables(): string[] {
   const kinds = [...PROGRAM_EVENTS, ...ACCOUNT_KINDS];
   const discriminatorOf = (name: string): string =>
@@ -34,6 +48,7 @@ export function pageTables(): string[] {
     block(ACCOUNTS.map((name) => layout(struct(name)))),
     block(INSTRUCTIONS.map((name) => layout(call(name)))),
     block(words),
+    listed(ruleNames()),
   ];
 }
 

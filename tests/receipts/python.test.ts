@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../programs/client/platform/crypto.node.ts';
-import { canonicalJson, type Json, requestCommitment, verifyHashed } from '../../programs/client/proof.ts';
+import {
+  canonicalJson,
+  type Json,
+  requestCommitment,
+  verifyHashed,
+} from '../../programs/client/proof.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
@@ -126,7 +131,9 @@ function drawJson(): string {
     case 2:
       return `[${random.below(2 ** 32) * 2 ** random.below(26)}, ${random.below(9)}E+${random.below(16)}]`;
     case 3: {
-      const units = Array.from({ length: 1 + random.below(4) }, () => view.getUint16(random.below(7)));
+      const units = Array.from({ length: 1 + random.below(4) }, () =>
+        view.getUint16(random.below(7)),
+      );
       return JSON.stringify({ [String.fromCharCode(...units)]: 1, '￿': 2, '😀': 3 });
     }
     default: {

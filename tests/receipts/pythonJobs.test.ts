@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { formatJobId } from '../../programs/client/jobId.ts';
 import { runCli } from '../../testing/cli.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { startChangingNode } from './pythonNode.ts';
 import { PYTHON, verifyInPython } from './runInPython.ts';
 
 if (!PYTHON.isReady) {
@@ -47,8 +49,10 @@ if (!PYTHON.isReady) {
   }
 
   /** What both commands say of the same job, by the same arguments. */
-  async function verify(...args: string[]) {
-    const given = [...args, '--rpc', service.ledger.rpcUrl];
+  const verify = (...args: string[]) => verifyAt(service.ledger.rpcUrl, ...args);
+
+  async function verifyAt(rpcUrl: string, ...args: string[]) {
+    const given = [...args, '--rpc', rpcUrl];
     const inPython = await verifyInPython([...given, '--json']);
     const ours = await runCli(['verify', ...given, '--json']);
     return [inPython, ours].map(({ code, output }) => {
@@ -94,16 +98,55 @@ if (!PYTHON.isReady) {
     expect(output).toContain('The job holds. Your text is not the proven one.');
   });
 
-  it('are found by their address, and by a transaction', async () => {
-    for (const { address } of await service.jobs()) {
+  it('are found by id, with or without wallet, by address, and by a transaction', async () => {
+    for (const { address, data } of await service.jobs()) {
       const [found, ours] = await verify(address.toBase58());
       expect(found).toEqual(ours);
       expect(found?.result).toBe('holds');
+      const id = formatJobId(data.jobId);
+      const wallet = ['--wallet', service.wallet.publicKey.toBase58()];
+      expect((await verify(id))[0]).toEqual(found);
+      expect((await verify(id, ...wallet))[0]).toEqual(found);
       const [settlement] = await service.ledger.connection.getSignaturesForAddress(address);
       const [same] = await verify(settlement?.signature ?? '');
       expect(same).toEqual(found);
     }
   });
+
+  interface Shown {
+    readonly transaction: { readonly message: Record<string, unknown> };
+  }
+
+  /** What a transaction of a version without a known form may still show as JSON. */
+  const SHOWN: Record<string, (message: Record<string, unknown>) => object> = {
+    'its whole message': (message) => message,
+    'no instructions': ({ instructions: _, ...rest }) => rest,
+    'no accounts': ({ accountKeys: _, ...rest }) => rest,
+  };
+
+  it.each(Object.keys(SHOWN))(
+    'are judged alike in an unknown version that shows %s',
+    async (what) => {
+      const node = await startChangingNode(service.ledger.rpcUrl, ({ method, params }, answer) => {
+        if (method !== 'getTransaction' || !answer.result) return answer;
+        const [, { encoding }] = params as [string, { encoding: string }];
+        const found = { ...answer.result, version: 7 } as unknown as Shown;
+        const { transaction } = found;
+        const shown =
+          encoding === 'base64'
+            ? ['AYc=', 'base64']
+            : { ...transaction, message: SHOWN[what]?.(transaction.message) };
+        return { ...answer, result: { ...found, transaction: shown } };
+      });
+      const given = ['--response', pathOf('stream'), '--request', pathOf('request')];
+      const [found, ours] = await verifyAt(node.url, ...given).finally(node.close);
+      expect(found).toEqual(ours);
+      expect(found?.result).toBe('not_checkable');
+      const of = (name: string) => found?.checks.find((check) => check.name === name)?.verdict;
+      expect(of('history.signatures')).toBe('not_checkable');
+      expect(of('settlement.charge')).toBe(what === 'no accounts' ? 'not_checkable' : 'holds');
+    },
+  );
 
   it('are refused in a sentence where node or file are not as they should be', async () => {
     writeFileSync(pathOf('page'), '<!doctype html>');
@@ -113,9 +156,16 @@ if (!PYTHON.isReady) {
       return output;
     };
     const rpc = ['--rpc', service.ledger.rpcUrl];
-    expect(await refused(...rpc, '--response', pathOf('page'))).toMatch(/^error: It holds no answer/);
+    expect(await refused(...rpc, '--response', pathOf('page'))).toMatch(
+      /^error: It holds no answer/,
+    );
     expect(await refused(...rpc, '--response', pathOf('none'))).toMatch(/^error: .*No such file/);
     expect(await refused(...rpc, 'job_1')).toMatch(/^error: job_1 is neither a job id/);
+    expect(await refused(...rpc, `job_${'0'.repeat(12)}7${'8'.repeat(19)}`)).toMatch(
+      /^error: No account has this job id\./,
+    );
+    const wallet = service.wallet.publicKey.toBase58();
+    expect(await refused(...rpc, wallet)).toMatch(/^error: There is no job at .* key pair\.$/m);
     expect(await refused('--rpc', service.baseUrl, '--response', pathOf('plain'))).toMatch(
       /^error: The ledger's node/,
     );

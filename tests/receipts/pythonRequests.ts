@@ -67,7 +67,7 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
   reasoning_effort: ['low', 'none', ...NOTHING],
   logit_bias: [{ '15': -100, '7': 1.5 }, ...NOTHING],
   chat_template_kwargs: [
-    { enable_thinking: false, 'ö': [1, { b: null, a: '\ud83d\ude00' }], proto: 1 },
+    { enable_thinking: false, ö: [1, { b: null, a: '\ud83d\ude00' }], proto: 1 },
     { proto: {} },
     ...NOTHING,
   ],

@@ -6,12 +6,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkout } from '../../programs/tools/artifacts.ts';
 import { createRandom } from '../../testing/random.ts';
-import { formatVectors, type VectorCase, type Vectors } from './cases.ts';
-import { generateVectors, unitCases } from './generate.ts';
-import { resultOf } from './runCase.ts';
 import { PYTHON, runInPython } from './runInPython.ts';
-import { connectSnapshot, type LedgerSnapshot } from './snapshot.ts';
-import { checksOf } from './verdict.ts';
+import { formatVectors, type VectorCase, type Vectors } from './vectors/cases.ts';
+import { generateVectors, unitCases } from './vectors/generate.ts';
+import { resultOf } from './vectors/runCase.ts';
+import { connectSnapshot, type LedgerSnapshot } from './vectors/snapshot.ts';
+import { checksOf } from './vectors/verdict.ts';
 
 const FILE = join(checkout, 'receipts/vectors.json');
 const CASES_MIN = 80;

@@ -2,7 +2,8 @@ import type { Prose } from './prose.ts';
 import { longSentences } from './sentences.ts';
 
 /** Words for which the field has plainer ones. */
-const BANNED = /\b(told|tells?|nobody|whoever|whom|anew|meanwhile|under way|hence|thereby)\b/i;
+const BANNED =
+  /\b(told|tells?|nobody|whoever|whom|anew|meanwhile|under way|hence|thereby|whatever)\b/i;
 /** What is code rather than a sentence: SQL, a document, a call, a list of columns, an address. */
 const IS_CODE = /[{}<>;=]|\b(select|insert into|update|delete from)\b|:\/\/|[a-z]_[a-z]+,/i;
 

@@ -114,7 +114,7 @@ describe('a running job', () => {
     expect(proof).toBeUndefined();
   });
 
-  it('says why it was aborted, whatever its engine says of that', async () => {
+  it('says why it was aborted, not what its engine says of that', async () => {
     const engine: Engine = {
       kind: 'upstream',
       async *generate(_chat, { signal }) {

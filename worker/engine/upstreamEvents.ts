@@ -50,7 +50,7 @@ const COMMENT: EventSourceMessage = { id: undefined, event: 'comment', data: '' 
  * Reads server-sent events from a body. It uses no stream transforms: three of them cost a worker
  * more than everything else for a token.
  *
- * @throws whatever the body throws, and Error for an event that is too long
+ * @throws what the body throws, and Error for an event that is too long
  */
 export async function* readServerEvents(
   body: AsyncIterable<Uint8Array>,
@@ -78,7 +78,7 @@ export async function* readServerEvents(
   yield* events.splice(0);
 }
 
-/** An event or object of this name is an error, whatever it contains. */
+/** An event or object of this name is an error, with any content. */
 export const ERROR_NAME = 'error';
 
 /** Names of events that only keep a connection. */

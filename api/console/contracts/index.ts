@@ -30,6 +30,7 @@ export type {
   ConsoleModelList,
   ConsoleWorker,
   ConsoleWorkerList,
+  ModelDetail,
   NetworkNumbers,
   StatusAnswer,
   WorkerDetail,

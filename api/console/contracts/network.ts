@@ -94,6 +94,48 @@ const workerDetail = consoleWorker.extend({
 
 export type WorkerDetail = z.infer<typeof workerDetail>;
 
+const measuredDay = z.object({
+  day: z.iso.date(),
+  probes: z.int().min(0),
+  answered: z.int().min(0),
+  failures: z.int().min(0),
+  first_token_p50_ms: milliseconds,
+});
+
+const modelDetail = consoleModel.extend({
+  days: z
+    .array(measuredDay.extend({ first_token_p95_ms: milliseconds, jobs: z.int().min(0) }))
+    .describe('The last 90 days, oldest first. Probes are of the workers that host it now.'),
+  workers: z
+    .array(consoleWorker)
+    .describe('Those that host it, with the first tokens of this model.'),
+});
+
+export type ModelDetail = z.infer<typeof modelDetail>;
+
+const statusHistory = z.object({
+  days: z
+    .array(
+      z.object({
+        day: z.iso.date(),
+        minutes: z.int().min(0).describe('That were recorded.'),
+        away: z.record(z.string(), z.int().min(1)).describe('Of those, by part.'),
+      }),
+    )
+    .describe('The last 90 days, oldest first.'),
+  incidents: z
+    .array(
+      z.object({
+        part: z
+          .string()
+          .describe('`api` where nothing was recorded: every API, or the database, was away.'),
+        began_at: time,
+        ended_at: timeNullable.describe('Null while it lasts.'),
+      }),
+    )
+    .describe('Minutes in a row in which a part was away for every API. The newest 50 first.'),
+});
+
 const partState = z.enum(['ok', 'away']);
 
 const statusAnswer = z.object({
@@ -125,17 +167,12 @@ const statusAnswer = z.object({
     .nullable()
     .describe('Null while the database is away, as `days` is.'),
   days: z
-    .array(
-      z.object({
-        day: z.iso.date(),
-        probes: z.int().min(0),
-        answered: z.int().min(0),
-        failures: z.int().min(0),
-        first_token_p50_ms: milliseconds,
-      }),
-    )
+    .array(measuredDay)
     .nullable()
     .describe('The last 90 days, oldest first; days without a probe are left out.'),
+  history: statusHistory
+    .nullable()
+    .describe('Of what APIs record once a minute; null while the database is away.'),
   as_of: time,
 });
 
@@ -156,6 +193,13 @@ export const networkRoutes = {
     summary: 'the catalog with prices, workers and latencies',
     answer: consoleModelList,
   },
+  getModel: {
+    method: 'GET',
+    path: '/models/:model',
+    access: 'public',
+    summary: 'one with its days and workers',
+    answer: modelDetail,
+  },
   getWorkers: {
     method: 'GET',
     path: '/workers',
@@ -174,7 +218,7 @@ export const networkRoutes = {
     method: 'GET',
     path: '/status',
     access: 'public',
-    summary: 'parts, mirror lag, queues, 90 days',
+    summary: 'parts, mirror lag, queues, 90 days, incidents',
     answer: statusAnswer,
   },
 } as const satisfies Record<string, ConsoleRoute>;

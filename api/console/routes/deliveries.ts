@@ -60,7 +60,7 @@ export function deliveryHandlers({
   };
 }
 
-/** Whatever is asked for, of the session's wallet alone. */
+/** All that is asked for, of the session's wallet alone. */
 function chosen({ wallet }: Session, filter: DeliveryFilter) {
   const { webhook: id = null, status: statuses, event, since, until } = filter;
   const { event_id: eventId, job_id: jobId } = filter;

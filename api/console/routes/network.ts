@@ -1,16 +1,16 @@
 import { creditsNumber, isoTime } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
-import { getSignaturesForAddress } from '../../../programs/client/rpc/methods.ts';
-import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import { modelViewer } from '../../http/routes/models.ts';
-import type { Readiness } from '../../http/routes/readiness.ts';
 import type { Catalog } from '../../jobs/catalog.ts';
 import type { ModelCards } from '../../models/cards.ts';
 import { percentileOf } from '../../sql/workerHours.ts';
+import type { ModelRow } from '../../sql/workers.ts';
 import type { WorkerDirectory } from '../../workers/directory.ts';
 import type {
+  ConsoleModel,
   ConsoleWorker,
+  ModelDetail,
   networkRoutes,
   StatusAnswer,
   WorkerDetail,
@@ -20,7 +20,6 @@ import {
   type ClassesRow,
   type PeriodRow,
   type RegisteredRow,
-  selectBacklog,
   selectClasses,
   selectDays,
   selectModelDay,
@@ -29,18 +28,15 @@ import {
   selectSlashes,
   selectWorkerHours,
 } from '../sql/network.ts';
+import { selectIncidents, selectRecordedDays } from '../sql/status.ts';
+import { createPartReader, type PartServices } from '../status/parts.ts';
 import { timeOrNull } from '../views/jobView.ts';
-import { createMirrorLag } from '../views/mirrorLag.ts';
 import { requireRules } from './account.ts';
 
-interface NetworkServices {
-  database: Database;
-  rpc: Pick<Rpc, 'ask'>;
-  programId: string;
+interface NetworkServices extends PartServices {
   catalog: Catalog;
   directory: WorkerDirectory;
   cards: ModelCards;
-  readiness: () => Promise<Readiness>;
   nowSeconds: () => bigint;
 }
 
@@ -48,36 +44,26 @@ const DAY_SECONDS = 86_400n;
 
 /** The public pages' data. Each answer is cached for some seconds. */
 export function networkHandlers(services: NetworkServices): Handlers<typeof networkRoutes> {
-  const { database, catalog, directory, nowSeconds } = services;
-  const modelDay = remember(5_000, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
-  const byModel = remember(5_000, () => selectClasses(database, 'model_id'));
+  const { database, directory } = services;
   const byWorker = remember(5_000, () => selectClasses(database, 'worker'));
   const probes = remember(5_000, () => selectProbes(database));
   const registered = remember(5_000, () => selectRegistered(database));
   const rules = remember(5_000, () => requireRules(database));
 
-  async function workerViewer(): Promise<(row: RegisteredRow) => ConsoleWorker> {
-    const [classes, probed] = await Promise.all([byWorker(), probes()]);
+  async function workerViewer(
+    counted: Promise<ReadonlyMap<string, ClassesRow>> = byWorker(),
+  ): Promise<(row: RegisteredRow) => ConsoleWorker> {
+    const [classes, probed] = await Promise.all([counted, probes()]);
     const answering = new Set(directory.answering().map(({ address }) => address));
     return (row) => workerView(row, classes.get(row.address), probed.get(row.address), answering);
   }
 
+  const models = createModelReader(services, { registered, workerViewer });
+
   return {
-    getNetwork: async () => networkView(services, await modelDay()),
-    async getModels() {
-      const [day, classes, view] = await Promise.all([
-        modelDay(),
-        byModel(),
-        modelViewer(services),
-      ]);
-      const jobs = new Map(day.map((row) => [row.model_id, row.jobs]));
-      const data = catalog.list().map((model) => ({
-        ...view(model),
-        first_token_p95_ms: percentileOf(classes.get(model.id)?.classes ?? [], 0.95),
-        jobs_24h: Number(jobs.get(model.id) ?? 0n),
-      }));
-      return { object: 'list', data };
-    },
+    getNetwork: async () => networkView(services, await models.day()),
+    getModels: async () => ({ object: 'list', data: await models.list() }),
+    getModel: ({ params }) => models.find(params.model),
     async getWorkers() {
       const [rows, view, { stake_decimals, minimum_stake_tokens }] = await Promise.all([
         registered(),
@@ -106,6 +92,59 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
   };
 }
 
+/** The models with what was measured of them. */
+function createModelReader(
+  services: NetworkServices,
+  workers: {
+    registered: () => Promise<RegisteredRow[]>;
+    /** @param counted the first tokens to show of each */
+    workerViewer: (
+      counted: Promise<ReadonlyMap<string, ClassesRow>>,
+    ) => Promise<(row: RegisteredRow) => ConsoleWorker>;
+  },
+) {
+  const { database, catalog, nowSeconds } = services;
+  const day = remember(5_000, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
+  const byModel = remember(5_000, () => selectClasses(database, 'model_id'));
+  const hosting = rememberEach(5_000, async (modelId) => {
+    const [days, rows, view] = await Promise.all([
+      selectDays(database, modelId),
+      workers.registered(),
+      workers.workerViewer(selectClasses(database, 'worker', modelId)),
+    ]);
+    return {
+      days: days.map((row) => ({
+        ...dayView(row),
+        first_token_p95_ms: percentileOf(row.classes, 0.95),
+        jobs: Number(row.first_tokens),
+      })),
+      workers: rows.filter(({ models }) => models.includes(modelId)).map(view),
+    };
+  });
+
+  async function viewer(): Promise<(model: ModelRow) => ConsoleModel> {
+    const [rows, classes, view] = await Promise.all([day(), byModel(), modelViewer(services)]);
+    const jobs = new Map(rows.map((row) => [row.model_id, row.jobs]));
+    return (model) => ({
+      ...view(model),
+      first_token_p95_ms: percentileOf(classes.get(model.id)?.classes ?? [], 0.95),
+      jobs_24h: Number(jobs.get(model.id) ?? 0n),
+    });
+  }
+
+  return {
+    day,
+    list: async () => catalog.list().map(await viewer()),
+    /** @throws ApiError for an id of none */
+    async find(id: string): Promise<ModelDetail> {
+      const model = catalog.find(id);
+      if (!model) throw new ApiError('model_not_found', 'No model has this id.', { status: 404 });
+      const [view, measured] = await Promise.all([viewer(), hosting(model.id)]);
+      return { ...view(model), ...measured };
+    },
+  };
+}
+
 /** Calls at most once in `ageMsMax`, and returns the same in between. A failure is not kept. */
 function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => Promise<Result> {
   let latest: { readAtMs: number; result: Promise<Result> } | undefined;
@@ -118,6 +157,19 @@ function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => 
       if (latest?.result === result) latest = undefined;
     });
     return result;
+  };
+}
+
+/** The same for each name; to be called with names of a short list alone, which are kept. */
+function rememberEach<Result>(
+  ageMsMax: number,
+  read: (name: string) => Promise<Result>,
+): (name: string) => Promise<Result> {
+  const byName = new Map<string, () => Promise<Result>>();
+  return (name) => {
+    const one = byName.get(name) ?? remember(ageMsMax, () => read(name));
+    byName.set(name, one);
+    return one();
   };
 }
 
@@ -184,34 +236,17 @@ async function readHistory(
 }
 
 function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
-  const { database, rpc, programId, readiness, nowSeconds } = services;
-  const lag = createMirrorLag(() => performance.now());
-
-  /** The slot of the program's newest transaction. On an idle ledger, the mirror lacks nothing after it. */
-  async function readNewest(): Promise<number | null> {
-    const asked = { commitment: 'confirmed', limit: 1 } as const;
-    try {
-      const [newest] = await getSignaturesForAddress(rpc, programId, asked);
-      return newest?.slot ?? 0;
-    } catch {
-      // The answer shows the ledger as away.
-      return null;
-    }
-  }
-
+  const { database, nowSeconds } = services;
+  const readParts = createPartReader(services);
+  const days = remember(5_000, () => selectDays(database));
+  const history = remember(30_000, () => readStatusHistory(database));
   return async () => {
-    const [{ status, parts }, newestSlot] = await Promise.all([readiness(), readNewest()]);
-    if (newestSlot !== null) lag.note(newestSlot);
-    // Without the database the other parts are still shown.
-    const [backlog, days] =
-      parts.database === 'ok'
-        ? await Promise.all([selectBacklog(database), selectDays(database)])
-        : [null, null];
+    const { isReady, parts, newestSlot, backlog } = await readParts();
+    const [measured, recorded] = backlog ? await Promise.all([days(), history()]) : [null, null];
     const slot = backlog?.slot == null ? null : Number(backlog.slot);
-    const mirror = backlog ? lag.judge(slot) : 'unknown';
     return {
-      is_ready: status === 'ready' && mirror !== 'away',
-      parts: { ...parts, mirror },
+      is_ready: isReady,
+      parts,
       mirror: {
         slot,
         newest_slot: newestSlot,
@@ -222,16 +257,41 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
         webhook_deliveries_due: backlog.webhook_deliveries_due,
         open_disputes: backlog.open_disputes,
       },
-      days:
-        days?.map((row) => ({
-          day: row.start.toISOString().slice(0, 10),
-          probes: Number(row.probes),
-          answered: Number(row.answered),
-          failures: Number(row.failures),
-          first_token_p50_ms: percentileOf(row.classes, 0.5),
-        })) ?? null,
+      days: measured?.map(dayView) ?? null,
+      history: recorded,
       as_of: isoTime(nowSeconds()),
     };
+  };
+}
+
+const INCIDENTS_MAX = 50;
+
+async function readStatusHistory(
+  database: Database,
+): Promise<NonNullable<StatusAnswer['history']>> {
+  const [days, incidents] = await Promise.all([
+    selectRecordedDays(database),
+    selectIncidents(database, INCIDENTS_MAX),
+  ]);
+  return {
+    days: days.map(({ day, minutes, away }) => ({ day: dayOf(day), minutes, away })),
+    incidents: incidents.map(({ part, began_at, ended_at }) => ({
+      part,
+      began_at: began_at.toISOString(),
+      ended_at: ended_at?.toISOString() ?? null,
+    })),
+  };
+}
+
+const dayOf = (start: Date): string => start.toISOString().slice(0, 10);
+
+function dayView(row: PeriodRow): NonNullable<StatusAnswer['days']>[number] {
+  return {
+    day: dayOf(row.start),
+    probes: Number(row.probes),
+    answered: Number(row.answered),
+    failures: Number(row.failures),
+    first_token_p50_ms: percentileOf(row.classes, 0.5),
   };
 }
 

@@ -38,14 +38,17 @@ const SUMMED = `
     group by (place - 1) % 80 order by (place - 1) % 80
   ) as classes`;
 
-/** First tokens of the last 24 hours, by model or by worker. */
+/** First tokens of the last 24 hours, by model or by worker. @param modelId of this model alone */
 export async function selectClasses(
   database: Database,
   by: 'model_id' | 'worker',
+  modelId?: string,
 ): Promise<Map<string, ClassesRow>> {
   const { rows } = await database.query<ClassesRow>(
     `select ${by} as name, ${SUMMED} from service.worker_hours
-     where hour > now() - interval '24 hours' group by ${by}`,
+     where hour > now() - interval '24 hours' and ($1::text is null or model_id = $1)
+     group by ${by}`,
+    [modelId ?? null],
   );
   return new Map(rows.map((row) => [row.name, row]));
 }
@@ -123,20 +126,32 @@ export async function selectWorkerHours(database: Database, worker: string): Pro
   return rows;
 }
 
-/** Oldest first; days of UTC. */
-export async function selectDays(database: Database): Promise<PeriodRow[]> {
+/**
+ * Oldest first; days of UTC.
+ *
+ * @param modelId first tokens of this model alone, and probes of the workers that host it now
+ */
+export async function selectDays(database: Database, modelId?: string): Promise<PeriodRow[]> {
   const { rows } = await database.query<PeriodRow>(
     `with measured as (
        select date_trunc('day', hour, 'UTC') as day, ${SUMMED} from service.worker_hours
-       where ${KEPT} group by day
+       where ${KEPT} and ($1::text is null or model_id = $1) group by day
      ), probed as (
        select date_trunc('day', hour, 'UTC') as day, sum(probes) as probes,
          sum(answered) as answered
-       from service.worker_probes where ${KEPT} group by day
+       from service.worker_probes
+       where ${KEPT} and ($1::text is null or worker in (
+         select hosted.worker from mirror.worker_models hosted
+         join mirror.models model on model.address = hosted.model where model.id = $1
+       ))
+       group by day
      )
-     select day as start, probes, answered, coalesce(first_tokens, 0) as first_tokens,
+     select day as start, coalesce(probes, 0)::bigint as probes,
+       coalesce(answered, 0)::bigint as answered, coalesce(first_tokens, 0) as first_tokens,
        coalesce(failures, 0) as failures, coalesce(classes, '{}') as classes
-     from probed left join measured using (day) order by day`,
+     from probed full join measured using (day)
+     where $1::text is not null or probes > 0 order by day`,
+    [modelId ?? null],
   );
   return rows;
 }
@@ -165,7 +180,7 @@ export async function selectSlashes(database: Database, worker: string): Promise
 }
 
 /** The mirror's slot, and the lengths of queues. */
-interface BacklogRow {
+export interface BacklogRow {
   slot: bigint | null;
   running_jobs: number;
   webhook_deliveries_due: number;

@@ -32,7 +32,7 @@ const readCompletions = new WeakMap<IncomingMessage, ChatCompletionRequest>();
 const EMPTY = new Uint8Array();
 
 /**
- * Parses a body as JSON, whatever its content type, since some clients send none. It must be UTF-8:
+ * Parses a body as JSON, of any content type, since some clients send none. It must be UTF-8:
  * other bytes would be replaced silently, and another text answered than was sent.
  *
  * Before any parser, the bytes are scanned for what parsers are slow at.

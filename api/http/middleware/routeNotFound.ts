@@ -45,7 +45,8 @@ ${page && html`<p>The nearest page is <a href="${page}">${page}</a>.</p>`}`;
 }
 
 /** Whose answers are never pages, nor those of what is below them. */
-const NO_PAGES = /^\/(v\d+|health|ready|openapi\.json|packages|console\/(api|assets))(\/|$)/i;
+const NO_PAGES =
+  /^\/(v\d+|health|ready|openapi\.json|packages|receipts|console\/(api|assets))(\/|$)/i;
 
 function wantsPage(request: Request): boolean {
   const isRead = request.method === 'GET' || request.method === 'HEAD';

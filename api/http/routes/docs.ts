@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Express, RequestHandler, Response } from 'express';
 import type { Database } from '../../../common/postgres.ts';
 import { APP_PAGES } from '../../../console/routes.ts';
@@ -32,8 +33,9 @@ const LIVE_SECONDS = 10;
 const HITS_MAX = 50;
 
 /**
- * GET /openapi.json and /llms.txt, and the pages made of the document and of the guides: as HTML, as
- * Markdown, and searched. They are the app's own routes: a router would answer OPTIONS by itself.
+ * GET /openapi.json, /llms.txt and /receipts/, and the pages made of the document and of the
+ * guides: as HTML, as Markdown, and searched. They are the app's own routes: a router would answer
+ * OPTIONS by itself.
  *
  * @returns the frame of the pages, for what else is answered with a page
  */
@@ -54,9 +56,16 @@ export function serveDocs(app: Express, services: DocsServices): Frame {
   app.get('/llms.txt', serveText('text', llmsText(pages, deployment)));
   app.get('/llms-full.txt', serveText('text', llmsFullText(pages, deployment)));
   app.get('/packages/:name', servePackage({ publicUrl, packagesFolder }));
+  app.get('/receipts/svc_verify.py', serveText('text', readReceipts('python/svc_verify.py')));
+  app.get('/receipts/vectors.json', serveText('json', readReceipts('vectors.json')));
   // Otherwise it is the web app's first page.
   if (webApp?.pages === undefined) app.get('/', serveStart(frame));
   return frame;
+}
+
+/** What a verifier takes beside the page on receipts. @throws when it is not there */
+function readReceipts(path: string): string {
+  return readFileSync(new URL(`../../../receipts/${path}`, import.meta.url), 'utf8');
 }
 
 /** The one list of all pages, in the order in which they are read. */

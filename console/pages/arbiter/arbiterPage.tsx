@@ -72,6 +72,7 @@ function columnsOf(
     },
     {
       title: 'Verdict possible',
+      isKey: true,
       cell: ({ judged_from, arbitration_ends_at }) => (
         <When from={judged_from} until={arbitration_ends_at} now={now} />
       ),
@@ -84,6 +85,7 @@ function columnsOf(
     },
     {
       title: 'Charged',
+      isKey: true,
       isNumber: true,
       cell: ({ credits_charged }) => <Credits credits={credits_charged} />,
     },

@@ -108,7 +108,7 @@ function SpenderSection({
   return (
     <Section
       title="Who may lock your credits"
-      lead="The program holds the spender to these limits, whatever the service does."
+      lead="The program holds the spender to these limits. The service cannot pass them."
       actions={
         <Row>
           <Button {...intent} onClick={() => onAsk('limits')}>

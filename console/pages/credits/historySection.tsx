@@ -36,6 +36,7 @@ export function HistorySection() {
             { title: 'Time', cell: ({ at }) => <Ago time={at} /> },
             {
               title: 'Change',
+              isKey: true,
               cell: ({ event, job_id }) => (
                 <>
                   {words(event)}
@@ -51,6 +52,7 @@ export function HistorySection() {
             },
             {
               title: 'Available',
+              isKey: true,
               isNumber: true,
               cell: ({ available_change_credits: change, available_credits: after }) => (
                 <Amount change={change} after={after} />

@@ -31,7 +31,11 @@ const STATES = [
 
 const COLUMNS: readonly Column<Key>[] = [
   { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
-  { title: 'State', cell: (key) => <State tone={TONES[key.status]} word={key.status} /> },
+  {
+    title: 'State',
+    isKey: true,
+    cell: (key) => <State tone={TONES[key.status]} word={key.status} />,
+  },
   {
     title: 'Why',
     cell: ({ suspension_reason, suspended_by }) =>
@@ -64,6 +68,8 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const { rows } = list;
   const actions: Column<Key> = {
     title: 'Action',
+    isKey: true,
+    isAction: true,
     cell: ({ status: state, wallet: of }) =>
       ({
         active: (

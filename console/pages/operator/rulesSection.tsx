@@ -118,6 +118,7 @@ function Models({ models, onAsk }: Asking & { readonly models: readonly Model[] 
     { title: 'Tier', cell: ({ tier }) => tier },
     {
       title: 'Credits per request',
+      isKey: true,
       isNumber: true,
       cell: ({ credits_per_request }) => formatCount(credits_per_request),
     },
@@ -142,6 +143,7 @@ function Models({ models, onAsk }: Asking & { readonly models: readonly Model[] 
   ];
   const actions: Column<Model> = {
     title: 'Action',
+    isAction: true,
     cell: (model) =>
       onAsk && (
         <Row>

@@ -1,5 +1,7 @@
-import { type QueryClient, skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { createStore, useStore } from '../../data/browserStore.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
+import { onLeavingWallet } from '../../data/sessionEnd.ts';
 import { type Answer, NO_ANSWER, receiveAnswer } from './answer.ts';
 import { FIRST_SETTINGS, type Settings } from './question.ts';
 
@@ -12,7 +14,7 @@ export interface Turn {
   readonly answer: Answer;
 }
 
-export interface Conversation {
+interface Conversation {
   readonly settings: Settings;
   /** What is entered and not sent. */
   readonly draft: string;
@@ -20,24 +22,53 @@ export interface Conversation {
 }
 
 const NOTHING: Conversation = { settings: FIRST_SETTINGS, draft: '', turns: [] };
-/** Beside what was read of the wallet, so that a sign-out and another wallet remove it too. */
-const KEY = ['conversation'];
 
+/** It outlives the page, and not the document. */
+const store = createStore(NOTHING);
 /** Answers that still come, by their turns. */
 const running = new Map<number, AbortController>();
 let lastId = 0;
 
+onLeavingWallet(() => {
+  stopAll();
+  store.set(NOTHING);
+});
+
+function stopAll(): void {
+  for (const abort of running.values()) abort.abort();
+}
+
+function change(changed: (current: Conversation) => Partial<Conversation>): void {
+  store.set({ ...store.get(), ...changed(store.get()) });
+}
+
+function changeTurn(id: number, changes: Partial<Turn>): void {
+  change(({ turns }) => ({
+    turns: turns.map((turn) => (turn.id === id ? { ...turn, ...changes } : turn)),
+  }));
+}
+
 /** The conversation of this tab. It is kept until its page is reloaded or its wallet leaves. */
 export function useConversation() {
   const client = useQueryClient();
-  const { data: conversation = NOTHING } = useQuery<Conversation>({
-    queryKey: KEY,
-    queryFn: skipToken,
-    ...{ gcTime: Number.POSITIVE_INFINITY, structuralSharing: false },
-  });
-  const { change, changeTurn, receive } = changesOf(client);
+
+  async function receive(id: number, request: CompletionRequest): Promise<void> {
+    const abort = new AbortController();
+    running.set(id, abort);
+    await receiveAnswer(request, {
+      signal: abort.signal,
+      show(answer) {
+        changeTurn(id, { answer });
+        // A refusal may be the first that the page learns of a suspended key, or of another price.
+        if (answer.state !== 'failed') return;
+        for (const path of ['/key', '/models']) void client.invalidateQueries({ queryKey: [path] });
+      },
+    });
+    running.delete(id);
+  }
+
   return {
-    conversation,
+    conversation: useStore(store),
     change,
     changeTurn,
     /** Asks at the end of the conversation. */
@@ -60,40 +91,8 @@ export function useConversation() {
       change(({ turns }) => ({ turns: turns.filter((turn) => turn.id !== id) }));
     },
     clear() {
-      for (const abort of running.values()) abort.abort();
+      stopAll();
       change(() => ({ turns: [] }));
     },
   };
-}
-
-function changesOf(client: QueryClient) {
-  const change = (changed: (current: Conversation) => Partial<Conversation>) =>
-    client.setQueryData<Conversation>(KEY, (current = NOTHING) => ({
-      ...current,
-      ...changed(current),
-    }));
-  const changeTurn = (id: number, changes: Partial<Turn>) =>
-    change(({ turns }) => ({
-      turns: turns.map((turn) => (turn.id === id ? { ...turn, ...changes } : turn)),
-    }));
-  const isKept = (id: number) =>
-    client.getQueryData<Conversation>(KEY)?.turns.some((turn) => turn.id === id) === true;
-
-  async function receive(id: number, request: CompletionRequest): Promise<void> {
-    const abort = new AbortController();
-    running.set(id, abort);
-    await receiveAnswer(request, {
-      signal: abort.signal,
-      show(answer) {
-        // Its turn was removed, or its wallet has left.
-        if (isKept(id)) changeTurn(id, { answer });
-        else abort.abort();
-        // A refusal may be the first that the page learns of a suspended key, or of another price.
-        if (answer.state !== 'failed') return;
-        for (const path of ['/key', '/models']) void client.invalidateQueries({ queryKey: [path] });
-      },
-    });
-    running.delete(id);
-  }
-  return { change, changeTurn, receive };
 }

@@ -10,6 +10,7 @@ import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ahead } from '../../design/time.tsx';
 import { APP_PAGES } from '../../routes.ts';
+import { ModelLink } from './modelLink.tsx';
 import styles from './modelsPage.module.css';
 
 const columns: readonly Column<ConsoleModel>[] = [
@@ -18,7 +19,7 @@ const columns: readonly Column<ConsoleModel>[] = [
     cell: ({ id, owned_by, svc }) => (
       <>
         <span className={styles.id}>
-          <code>{id}</code>
+          <ModelLink id={id} />
           <CopyIconButton text={id} what="model id" />
         </span>
         <span className="soft">
@@ -34,6 +35,7 @@ const columns: readonly Column<ConsoleModel>[] = [
   },
   {
     title: 'Workers',
+    isKey: true,
     cell: ({ svc }) =>
       svc.active_workers > 0 ? (
         <State tone="ok" word={`${svc.active_workers} answering`} />
@@ -43,6 +45,7 @@ const columns: readonly Column<ConsoleModel>[] = [
   },
   {
     title: 'Per request',
+    isKey: true,
     isNumber: true,
     cell: ({ svc }) => (
       <>

@@ -6,10 +6,11 @@ import { Reading } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
-import { Ago } from '../../design/time.tsx';
+import { Ago, Time } from '../../design/time.tsx';
 import { APP_PAGES } from '../../routes.ts';
+import { lastDays } from './lastDays.ts';
 
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 const DAYS = 90;
 
 /** What each part's absence means for those who use the service. */
@@ -45,7 +46,8 @@ export default function StatusPage() {
         what="the status"
         money="Credits are on the ledger, and locked ones come back by themselves."
       />
-      {(status || read.error) && <Parts parts={status?.parts} />}
+      {(status || read.error) && <Parts status={status} />}
+      {status?.history && <Incidents incidents={status.history.incidents} />}
       {status && <Backlog status={status} />}
     </>
   );
@@ -60,10 +62,14 @@ function Overall({ isReady }: { readonly isReady: boolean | undefined }) {
   );
 }
 
-function Parts({ parts }: { readonly parts: StatusAnswer['parts'] | undefined }) {
-  const names = Object.keys(CONSEQUENCES) as (keyof StatusAnswer['parts'])[];
+type PartName = keyof StatusAnswer['parts'];
+
+function Parts({ status }: { readonly status: StatusAnswer | undefined }) {
+  const names = Object.keys(CONSEQUENCES) as PartName[];
+  const { parts, history, as_of = '' } = status ?? {};
+  const days = history && lastDays(history.days, DAYS, Date.parse(as_of));
   return (
-    <Section title="Parts">
+    <Section title="Parts" lead={days && 'As APIs recorded them once a minute, by day of UTC.'}>
       <Table
         caption="Parts of the service"
         rows={names}
@@ -72,11 +78,86 @@ function Parts({ parts }: { readonly parts: StatusAnswer['parts'] | undefined })
           { title: 'Part', cell: (name) => name.replaceAll('_', ' ') },
           {
             title: 'State',
+            isKey: true,
             cell: (name) => <State {...STATES[parts?.[name] ?? 'unknown']} />,
           },
-          { title: 'If it is away', cell: (name) => CONSEQUENCES[name] },
+          {
+            title: `The last ${DAYS} days`,
+            isText: true,
+            cell: (name) => days && <PartDays name={name} days={days} />,
+          },
+          { title: 'If it is away', isText: true, cell: (name) => CONSEQUENCES[name] },
         ]}
       />
+    </Section>
+  );
+}
+
+type RecordedDay = NonNullable<StatusAnswer['history']>['days'][number];
+
+/** Nothing is recorded while the database is away: its days show the others alone. */
+function PartDays({
+  name,
+  days,
+}: {
+  readonly name: PartName;
+  readonly days: readonly (RecordedDay | undefined)[];
+}) {
+  return (
+    <DayStrip
+      label={`Days in which the ${name.replaceAll('_', ' ')} worked, ${DAYS} days`}
+      words="minutes it worked"
+      spans={days.map(
+        (one) =>
+          one && {
+            name: one.day,
+            probes: one.minutes,
+            answered: one.minutes - (one.away[name] ?? 0),
+          },
+      )}
+    />
+  );
+}
+
+type Incident = NonNullable<StatusAnswer['history']>['incidents'][number];
+
+function Incidents({ incidents }: { readonly incidents: readonly Incident[] }) {
+  return (
+    <Section
+      title="Incidents"
+      lead="Minutes in a row in which a part was away for every API. Where nothing was recorded, every API or the database was away."
+    >
+      {incidents.length === 0 ? (
+        <p className="soft">None in the last {DAYS} days.</p>
+      ) : (
+        <Table<Incident>
+          caption="Incidents"
+          rows={incidents}
+          rowKey={({ part, began_at }) => `${part} ${began_at}`}
+          columns={[
+            { title: 'Began', cell: ({ began_at }) => <Time time={began_at} /> },
+            {
+              title: 'Part',
+              isKey: true,
+              cell: ({ part, ended_at }) => (
+                <State
+                  tone={ended_at === null ? 'bad' : 'idle'}
+                  word={part === 'api' ? 'nothing recorded' : part.replaceAll('_', ' ')}
+                />
+              ),
+            },
+            {
+              title: 'Lasted',
+              isNumber: true,
+              isKey: true,
+              cell: ({ began_at, ended_at }) =>
+                ended_at === null
+                  ? 'still away'
+                  : `${formatCount((Date.parse(ended_at) - Date.parse(began_at)) / MINUTE_MS)} min`,
+            },
+          ]}
+        />
+      )}
     </Section>
   );
 }
@@ -104,7 +185,9 @@ function Backlog({ status: { mirror, queues, days, as_of } }: { readonly status:
           <DayStrip
             label={`Days in which workers answered, ${DAYS} days`}
             from={`${DAYS} days ago`}
-            spans={lastDays(days, as_of)}
+            spans={lastDays(days, DAYS, Date.parse(as_of)).map(
+              (one) => one && { name: one.day, ...one },
+            )}
           />
         </Section>
       )}
@@ -113,15 +196,4 @@ function Backlog({ status: { mirror, queues, days, as_of } }: { readonly status:
       </p>
     </>
   );
-}
-
-function lastDays(days: NonNullable<StatusAnswer['days']>, as_of: string) {
-  const byDay = new Map(days.map((one) => [one.day, one]));
-  return Array.from({ length: DAYS }, (_, index) => {
-    const day = new Date(Date.parse(as_of) - (DAYS - 1 - index) * DAY_MS)
-      .toISOString()
-      .slice(0, 10);
-    const found = byDay.get(day);
-    return found && { name: day, ...found };
-  });
 }

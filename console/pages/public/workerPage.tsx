@@ -9,6 +9,7 @@ import { Reading } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago, Time, useNow } from '../../design/time.tsx';
+import { ModelLink } from './modelLink.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -66,11 +67,13 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
               { title: 'Job', cell: ({ job_id }) => job_id ?? '–' },
               {
                 title: 'Tokens',
+                isKey: true,
                 isNumber: true,
                 cell: ({ stake_tokens }) => formatStake(stake_tokens),
               },
               {
                 title: 'Transaction',
+                isKey: true,
                 cell: ({ tx }) => (
                   <TransactionLink signature={tx} href={explorer.transaction(tx)} />
                 ),
@@ -96,7 +99,12 @@ function LedgerFacts({ worker }: { readonly worker: WorkerDetail }) {
           ['Payout account', <Address key="c" address={worker.payout} />],
           ['Proof key', <Address key="d" address={worker.proof_key} />],
           ['Endpoint', <code key="e">{worker.endpoint}</code>],
-          ['Models', worker.models.join(', ') || '–'],
+          [
+            'Models',
+            worker.models.length === 0
+              ? '–'
+              : worker.models.map((id) => <ModelLink key={id} id={id} />),
+          ],
           ['Registered', <Time key="f" time={worker.registered_at} />],
           unstaking_tokens !== '0' && ['Unstaking', `${formatStake(unstaking_tokens)}${ready}`],
         ]}

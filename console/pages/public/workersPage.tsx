@@ -18,9 +18,14 @@ const columns: readonly Column<ConsoleWorker>[] = [
       </Link>
     ),
   },
-  { title: 'State', cell: WorkerState },
+  { title: 'State', isKey: true, cell: WorkerState },
   { title: 'Models', isText: true, cell: ({ models }) => models.join(', ') || '–' },
-  { title: 'Uptime, 24 h', isNumber: true, cell: ({ uptime_24h }) => formatShare(uptime_24h) },
+  {
+    title: 'Uptime, 24 h',
+    isNumber: true,
+    isKey: true,
+    cell: ({ uptime_24h }) => formatShare(uptime_24h),
+  },
   {
     title: 'First token p50 / p95',
     isNumber: true,

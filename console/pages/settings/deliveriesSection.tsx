@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
 import { usePages } from '../../data/queries.ts';
 import { useFilters } from '../../data/useFilters.ts';
@@ -135,7 +136,7 @@ function columnsOf(options: {
   return [
     {
       title: 'Event',
-      cell: ({ id, event, event_id }) => (
+      cell: ({ id, event }) => (
         <Row>
           <input
             type="checkbox"
@@ -147,21 +148,29 @@ function columnsOf(options: {
           <Button kind="quiet" size="small" onClick={() => onOpen(id)}>
             {event}
           </Button>
-          <span className="soft mono" title={event_id}>
-            {`evt_…${event_id.slice(-8)}`}
-          </span>
         </Row>
       ),
     },
-    { title: 'State', cell: DeliveryState },
+    { title: 'State', isKey: true, cell: DeliveryState },
     { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
-    ...(urls
-      ? [{ title: 'Webhook', cell: ({ webhook_id }: Delivery) => urls.get(webhook_id) ?? '–' }]
-      : []),
+    ...(urls ? [webhookColumn(urls)] : []),
+    {
+      title: 'Id',
+      cell: ({ event_id }) => (
+        <span className="mono" title={event_id}>{`evt_…${event_id.slice(-8)}`}</span>
+      ),
+    },
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
     { title: 'Last answer', cell: ({ last_attempt }) => lastAnswer(last_attempt) },
   ];
 }
+
+const webhookColumn = (urls: ReadonlyMap<string, string>): Column<Delivery> => ({
+  title: 'Webhook',
+  cell: ({ webhook_id }) => (
+    <Link href={`/console/settings/webhooks/${webhook_id}`}>{urls.get(webhook_id) ?? '–'}</Link>
+  ),
+});
 
 function lastAnswer(attempt: Delivery['last_attempt']): string {
   if (attempt === null) return '–';

@@ -113,6 +113,7 @@ function Sent({ of: { body, attempts_made } }: { readonly of: DeliveryDetail }) 
 }
 
 function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made'] }) {
+  const last = attempts.at(-1);
   return (
     <div className={styles.side}>
       <h3>Attempts</h3>
@@ -131,7 +132,7 @@ function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made
               ],
               ['Started', <Time key="time" time={attempt.started_at} />],
               ['Took', formatMs(attempt.duration_ms)],
-              attempt.url !== null && ['To', attempt.url],
+              attempt.url !== null && attempt.url !== last?.url && ['To', attempt.url],
               attempt.error !== null && ['Why it failed', attempt.error],
             ]}
           />

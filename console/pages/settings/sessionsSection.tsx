@@ -49,6 +49,8 @@ export function SessionsSection() {
             { title: 'Ends', cell: ({ expires_at }) => <Ahead time={expires_at} /> },
             {
               title: 'Action',
+              isKey: true,
+              isAction: true,
               cell: (session) => (
                 <Button
                   size="small"

@@ -63,7 +63,12 @@ export function UsageChart({
               isNumber: true,
               cell: (bar: (typeof bars)[number]) => formatCount(bar.values.get(model) ?? 0),
             })),
-            { title: 'Together', isNumber: true, cell: ({ total }) => formatCount(total) },
+            {
+              title: 'Together',
+              isNumber: true,
+              isKey: true,
+              cell: ({ total }) => formatCount(total),
+            },
           ]}
         />
       ) : (

@@ -97,11 +97,13 @@ function UsageSections({
               { title: 'Model', cell: ({ model }) => <code>{model}</code> },
               {
                 title: 'Per request',
+                isKey: true,
                 isNumber: true,
                 cell: ({ perRequest }) => <Charged {...perRequest} />,
               },
               {
                 title: 'Per 1,000 tokens',
+                isKey: true,
                 isNumber: true,
                 cell: ({ per1kTokens }) => <Charged {...per1kTokens} />,
               },
@@ -131,10 +133,11 @@ function LatencySection({ latencies }: { readonly latencies: LatencyAnswer }) {
         rowKey={(row) => row.model}
         columns={[
           { title: 'Model', cell: (row) => <code>{row.model}</code> },
-          { title: 'Jobs', isNumber: true, cell: ({ jobs }) => formatCount(jobs) },
+          { title: 'Jobs', isNumber: true, isKey: true, cell: ({ jobs }) => formatCount(jobs) },
           { title: 'Lock p50 / p95', isNumber: true, cell: ({ lock_ms }) => pair(lock_ms) },
           {
             title: 'First token p50 / p95',
+            isKey: true,
             isNumber: true,
             cell: ({ first_token_ms }) => pair(first_token_ms),
           },

@@ -26,14 +26,14 @@ const errorsByCode: Readonly<Record<string, AttemptError>> = {
 };
 
 /**
- * Posts a body once. The head of the answer decides, whatever follows it: a receiver that sent a
+ * Posts a body once. The head of the answer decides, not what follows it: a receiver that sent a
  * whole 2xx head has the event. Redirects are not followed, so they are failures like any other status.
  *
  * @param agents refuse addresses that are not public
  * @param timeoutMs over connecting and the head together: a receiver that drips is
  *   as bad as a silent one
  * @param responseMs over the body
- * @returns how it went; whatever a receiver does is a result, not an error
+ * @returns how it went; all that a receiver does is a result, not an error
  */
 export async function exchange(
   agents: GuardedAgents,

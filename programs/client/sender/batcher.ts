@@ -37,7 +37,7 @@ interface BatchItem {
   /** What each instruction takes. */
   readonly costs: readonly InstructionCost[];
   readonly key: string;
-  /** Whether it is still to be sent: what was signed may land whatever it says later. */
+  /** Whether it is still to be sent: what was signed may land, even if it says no later. */
   readonly isWanted?: () => boolean;
   /** Settles the promise of its `add`. */
   readonly end: {

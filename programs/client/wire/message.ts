@@ -23,7 +23,7 @@ export interface TableLookup {
 
 /** What a message of version 1 asks for itself, where others have compute budget instructions. */
 export interface TransactionConfig {
-  /** In all, whatever units are used. */
+  /** In all, for any units that are used. */
   readonly priorityFeeLamports?: bigint;
   readonly computeUnitLimit?: number;
   readonly loadedAccountsDataSizeLimit?: number;

@@ -77,7 +77,7 @@ export function decodeEvent({ data }: InstructionJson) {
 const UNKNOWN_VERSION = 7;
 
 /**
- * Says of transactions that they are of an unknown version, after whatever else it says.
+ * Says of transactions that they are of an unknown version, after all else that it says.
  *
  * @param names of which events; by default of all transactions
  */

@@ -131,6 +131,7 @@ describeInBrowser('the pages', (openScene) => {
       data: { address: string }[];
     };
     known[':worker'] = data[0]?.address ?? '';
+    known[':model'] = scene.stack.model;
     known[':job'] = (await complete(scene.stack)).job;
     // The policy of the pages refuses the script of a test.
     const options = { bypassCSP: true, reducedMotion: 'reduce' } as const;

@@ -353,6 +353,47 @@ describeInBrowser('a webhook in the web app', (openScene) => {
       await field.fill('1');
     }
     await saveThreshold(' 5 ');
+  });
+
+  it('finds the events of a job over all webhooks, and sends all that match again', async () => {
+    const [first] = sent('job.completed');
+    const before = receiver.received.length;
+    await page.goto(`${scene.stack.baseUrl}/console/settings`);
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await page.getByLabel('Event or job id').fill(first.data.job_id);
+    await page.getByRole('button', { name: 'job.completed' }).waitFor();
+    await page.getByLabel('Choose all that match').check();
+    await page.getByRole('button', { name: 'Send all that match again' }).click();
+
+    await page.getByText('1 event is sent again.').waitFor();
+    await until(() => receiver.received.length === before + 1);
+    expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toEqual(first);
+    await page.getByRole('button', { name: 'job.completed' }).click();
+    const drawer = page.getByRole('dialog', { name: 'job.completed' });
+    await drawer.getByText('thank you').first().waitFor();
+    const headers = await drawer
+      .getByRole('region', { name: 'Headers of the last attempt' })
+      .textContent();
+    expect(headers).toContain(`Svc-Event-Id: ${first.id}`);
+    expect(headers).not.toMatch(/signature/i);
+    await page.keyboard.press('Escape');
+  });
+
+  it('goes to another endpoint with other events once its owner has edited it', async () => {
+    const moved = await startReceiver();
+    await page.goto(`${scene.stack.baseUrl}/console/settings`);
+    await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByLabel('Endpoint').fill(moved.url);
+    await page.getByLabel(/^job\.submitted/).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('h1 + p', { hasText: moved.url }).waitFor();
+    await complete(scene.stack);
+
+    await until(() => moved.received.length === 2);
+    const kinds = moved.received.map(({ body }) => JSON.parse(body).event);
+    expect(kinds.sort()).toEqual(['job.completed', 'job.submitted']);
+    await moved.close();
     expect(dialogs).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });

@@ -120,7 +120,7 @@ async function takeTurn(): Promise<string[]> {
 describe('the stream of a wallet', () => {
   const WALLET = 'a wallet';
 
-  it('is not written to once it has ended, whatever is being read for it', async () => {
+  it('is not written to once it has ended, while something is read for it', async () => {
     held = [];
     const { received } = await open(WALLET);
     await nextTurn();

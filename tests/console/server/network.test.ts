@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { StatusAnswer, WorkerDetail } from '../../../api/console/contracts/network.ts';
+import type {
+  ModelDetail,
+  StatusAnswer,
+  WorkerDetail,
+} from '../../../api/console/contracts/network.ts';
+import { selectDays } from '../../../api/console/sql/network.ts';
 import { createMirrorLag } from '../../../api/console/views/mirrorLag.ts';
 import { insertSightings, percentileOf } from '../../../api/sql/workerHours.ts';
 import { callLedger } from '../../../testing/ledger/ledger.ts';
@@ -49,6 +54,39 @@ describe('what everybody may see', () => {
     const model = body.data.find(({ id }: { id: string }) => id === service.model.id);
     expect(model).toMatchObject({ jobs_24h: 1, svc: { active_workers: 1 } });
     expect(model.first_token_p95_ms).toBeGreaterThanOrEqual(1);
+  });
+
+  it('has each model with its days, and the workers that host it', async () => {
+    let body: ModelDetail | undefined;
+    await until(async () => {
+      body = (await call(`GET /models/${service.model.id}`)).body as ModelDetail;
+      return body.days.length > 0 && body.jobs_24h === 1;
+    });
+    expect(body).toMatchObject({
+      id: service.model.id,
+      svc: { card: null, card_hash: null },
+    });
+    const own = body?.workers.find((worker) => worker.address === address);
+    expect(own).toMatchObject({ is_answering: true, models: [service.model.id] });
+    expect(own?.first_token_p50_ms).toBeGreaterThanOrEqual(1);
+    const days = body?.days ?? [];
+    expect(days.reduce((sum, { jobs }) => sum + jobs, 0)).toBe(1);
+    expect(days.at(-1)?.first_token_p50_ms).toBeGreaterThanOrEqual(1);
+
+    const unknown = await call('GET /models/unknown');
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'model_not_found']);
+  });
+
+  it('has only what was measured of a model itself in its days', async () => {
+    const sighting = { kind: 'first_token', modelId: 'another', ms: 90_000 } as const;
+    await insertSightings(service.pool, [
+      { worker: 'other', ...sighting },
+      { worker: 'other', kind: 'probe', isAnswered: false },
+    ]);
+    const own = (await selectDays(service.pool, service.model.id)).at(-1);
+    const all = (await selectDays(service.pool)).at(-1);
+    expect([own?.first_tokens, all?.first_tokens]).toEqual([1n, 2n]);
+    expect(Number(all?.probes)).toBeGreaterThan(Number(own?.probes));
   });
 
   it('has each worker with its uptime, and one with its hours and slashes', async () => {

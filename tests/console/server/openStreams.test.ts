@@ -134,7 +134,7 @@ describe('open streams', () => {
     await until(async () => (await open(second.cookie)).status === 200);
   });
 
-  it('are four of a process at most, whatever their wallets', async () => {
+  it('are four of a process at most, of any wallets', async () => {
     for (const address of ['203.0.113.1', '203.0.113.2']) {
       const { cookie } = await addWallet();
       for (let stream = 0; stream < 2; stream += 1) {

@@ -121,7 +121,7 @@ describe('a session', () => {
 });
 
 describe('the API of the web app', () => {
-  it('refuses a request without a session, whatever key it carries', async () => {
+  it('refuses a request without a session, with any key', async () => {
     const apiKey = await createKey(scene.pool, scene.stranger.publicKey.toBase58());
 
     const { status, body } = await scene.call('GET /sessions', {

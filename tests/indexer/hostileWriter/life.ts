@@ -167,7 +167,7 @@ export async function endOverdue(
   await send([jobClose({ job: failed, rentPayer: key })]);
 }
 
-/** Lets a dispute expire, and takes out whatever is left. */
+/** Lets a dispute expire, and takes out all that is left. */
 export async function leave(
   { key, creditAccount, credits, stakes, send }: Stranger,
   { expiring }: OpenEnds,

@@ -35,7 +35,7 @@ export async function disturb(options: {
   await clock.settle();
   if (chance.happens(SENDINGS)) await sendDeliveries(operator);
   for (let hints = chance.below(HINTS_MAX + 1); hints > 0; hints -= 1) {
-    // Whatever pushes to an indexer only says that there may be something: late, twice or never.
+    // What pushes to an indexer only says that there may be something: late, twice or never.
     await operator.query('notify ledger_hint');
   }
   await indexers.receiveNotifications();

@@ -105,10 +105,42 @@ describe('svc webhooks', () => {
     }
   });
 
-  it.each(['deliveries', 'replay', 'test', 'enable', 'disable'])(
+  it('changes a url and events as a creation takes them, and makes the webhook active', async () => {
+    const own = await scene.addWebhook({ url: `${receiver.url}/edited`, status: 'failed' });
+    const edit = (args: string[], settings = {}) => svc(['edit', own, ...args], settings);
+    const refused = await edit(['--url', receiver.url]);
+    expect([refused.code, refused.error]).toEqual([1, 'The url must lead to a public address.\n']);
+    const local = { SVC_ALLOW_LOOPBACK: 'true' };
+    expect((await edit(['--url', receiver.url], local)).error).toBe(
+      'A webhook with this url and these events exists.\n',
+    );
+    expect((await edit(['--url', 'not a url'])).error).toContain('It must be a URL.');
+    expect((await edit(['--events', 'job.done'])).error).toContain('job.completed');
+    expect((await edit([])).error).toBe('Give --url, --events or both.\n');
+
+    const changed = await edit(
+      ['--url', `${receiver.url}#part`, '--events', 'job.failed', 'credit.low', 'job.failed'],
+      local,
+    );
+
+    expect(changed).toMatchObject({
+      code: 0,
+      error: `The webhook ${own} is changed, and active.\n`,
+    });
+    const { rows } = await scene.pool.query(
+      'select url, events, status from service.webhooks where id = $1',
+      [own],
+    );
+    expect(rows).toEqual([
+      { url: receiver.url, events: ['credit.low', 'job.failed'], status: 'active' },
+    ]);
+  });
+
+  it.each(['deliveries', 'replay', 'test', 'edit --events credit.low', 'enable', 'disable'])(
     'reports that there is no such webhook: %s',
     async (verb) => {
-      expect(await svc([verb, 'wh_0'])).toEqual({
+      const [name = '', ...options] = verb.split(' ');
+      expect(await svc([name, 'wh_0', ...options])).toEqual({
         ...{ output: '', code: 1 },
         error: 'There is no webhook wh_0.\n',
       });

@@ -122,7 +122,7 @@ export const DIFFERENCES: readonly StatedDifference[] = [
   {
     where: /^getBlock\.result\.transactions\./,
     of: 'surfpool',
-    reason: 'surfpool has a block’s transactions in words, whatever encoding was asked for.',
+    reason: 'surfpool has a block’s transactions in words, with any encoding.',
   },
   {
     where: /^getBlock that is not yet\./,

@@ -128,7 +128,7 @@ describe('a build', () => {
     expect(build).toThrow('cargo failed');
   });
 
-  it('uses the published address, whatever the caller’s environment contains', () => {
+  it('uses the published address, in any environment of the caller', () => {
     environment.ESCROW_PROGRAM_ID = 'another';
     cargoDoes(`[ -z "$ESCROW_PROGRAM_ID" ] || exit 7; ${WRITES}`);
     build();

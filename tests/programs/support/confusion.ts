@@ -87,7 +87,7 @@ export async function confuse(
       );
     for (const [index, { name: other, address }] of roles.entries()) {
       const { pubkey, isSigner } = valid.keys[index] as AccountMeta;
-      // The runtime itself lets no instruction write to a program, whatever an instruction says.
+      // The runtime itself lets no instruction write to a program, no matter what an instruction says.
       if (pubkey.equals(own) || address !== undefined) continue;
       const mayStand = isSigner || !role.signer;
       confusions.push({

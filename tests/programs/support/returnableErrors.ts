@@ -13,7 +13,7 @@ export interface ReturnableErrors {
   declared: Set<string>;
   /** By reading the program's accounts. */
   loading: Set<string>;
-  /** By its handler and whatever else that calls. */
+  /** By its handler and all else that it calls. */
   handler: Set<string>;
 }
 

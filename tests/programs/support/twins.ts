@@ -12,7 +12,7 @@ export interface Twins extends Chain {
 
 /**
  * Starts solana-bankrun with the program's build for it, and LiteSVM with the build for clusters.
- * Whatever is sent or written goes to both, and each transaction has to end alike. It is refused for
+ * All that is sent or written goes to both, and each transaction has to end alike. It is refused for
  * the same reason, or leaves the same bytes and lamports in every account that it could write.
  */
 export async function startTwins(): Promise<Twins> {

@@ -25,7 +25,7 @@ export interface JobRecord extends Evidence, ClientEvidence {
   readonly steps: readonly JobEvent[];
   /**
    * Whether nothing is missing. Each change of a job adds one to its sequence, and the last sequence
-   * is that of the account, or of its closing. Then what is not here did not happen, whatever a node
+   * is that of the account, or of its closing. Then what is not here did not happen, even if a node
    * leaves out of its answers.
    */
   readonly isComplete: boolean;

@@ -29,7 +29,7 @@ export type Verifier = (signed: Signed) => boolean;
 
 /**
  * The client's two builds, and OpenSSL as it is. ZIP 215 takes every signature whose equation holds
- * when it is multiplied by 8, in whatever encoding.
+ * when it is multiplied by 8, in any encoding.
  */
 export function createClientVerifiers({ messageOf }: Scene) {
   return {

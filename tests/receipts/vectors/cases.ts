@@ -16,6 +16,8 @@ export interface ClientParts {
   readonly request?: string;
   /** 64 hex digits. */
   readonly salt?: string;
+  /** The JSON of the card of the job's model. */
+  readonly card?: string;
 }
 
 /** A job, or a saved answer that names one, in the sight of one node. */
@@ -73,6 +75,8 @@ export type AnyUnitCase =
       { readonly public_key: string; readonly message: string; readonly signature: string },
       { readonly holds: boolean }
     >
+  | UnitCase<'answer', { readonly saved: string }, AnswerResult>
+  | UnitCase<'request', RequestInput, { readonly commitment: string }>
   | UnitCase<
       'event',
       { readonly data: string },
@@ -87,6 +91,22 @@ export interface ProofInput {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly request_commitment: string;
+}
+
+/** What is read of a saved answer; null where it does not say. */
+export interface AnswerResult {
+  readonly job_id: string;
+  readonly wallet: string | null;
+  readonly text: string;
+  readonly request_salt: string | null;
+  readonly delivery_receipt: string | null;
+}
+
+/** A request's body as it was sent, and what was locked. */
+export interface RequestInput {
+  readonly request: string;
+  readonly salt: string;
+  readonly token_limit: number;
 }
 
 export type VectorCase = AnyUnitCase | JobCase;

@@ -1,22 +1,36 @@
 import { PublicKey } from '@solana/web3.js';
-import { camelCase, IDL } from '../../programs/client/codec.ts';
-import { decodeEventData } from '../../programs/client/events.ts';
+import { camelCase, IDL } from '../../../programs/client/codec.ts';
+import { decodeEventData } from '../../../programs/client/events.ts';
 import {
   createAddresses,
   PROGRAM_ID,
   parseJobId,
   parseReceipt,
   receiptMessage,
-} from '../../programs/client/index.ts';
-import { bytesToHex, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+} from '../../../programs/client/index.ts';
+import { bytesToHex, hexToBytes, utf8 } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import {
   canonicalJson,
   type Json,
   requestCommitment,
   verifyHashed,
-} from '../../programs/client/proof.ts';
-import type { AnyUnitCase, JobCase, Refused, VectorCase, Vectors } from './cases.ts';
+} from '../../../programs/client/proof.ts';
+import { readAnswer, type SavedAnswer } from '../../../programs/client/verify/answer/readAnswer.ts';
+import { readRequest } from '../../../programs/client/verify/answer/sentRequest.ts';
+import {
+  type ClientEvidence,
+  evidenceIn,
+} from '../../../programs/client/verify/job/clientEvidence.ts';
+import type {
+  AnyUnitCase,
+  ExpectedVerdict,
+  JobCase,
+  Refused,
+  RequestInput,
+  VectorCase,
+  Vectors,
+} from './cases.ts';
 import { messageOfProof } from './messageCases.ts';
 import { connectSnapshot, withChanges } from './snapshot.ts';
 import { verdictOf } from './verdict.ts';
@@ -25,7 +39,11 @@ const addresses = createAddresses();
 
 /** What our code says of a case, to be compared with what it expects. */
 export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
-  if (one.kind === 'job') return judgeJob(one, nodes);
+  return one.kind === 'job' ? judgeJob(one, nodes) : unitResultOf(one);
+}
+
+/** The same for a function of the format. */
+export function unitResultOf(one: AnyUnitCase): unknown {
   try {
     return compute(one);
   } catch {
@@ -33,12 +51,29 @@ export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unk
   }
 }
 
-async function judgeJob(one: JobCase, nodes: Vectors['nodes']) {
+/** What our verification says of a case's job, by what its client holds. */
+export async function judgeJob(
+  one: Omit<JobCase, 'expected'>,
+  nodes: Vectors['nodes'],
+): Promise<ExpectedVerdict> {
   const shared = nodes[one.node];
   if (!shared) throw new Error(`There is no node ${one.node}`);
-  const { job = '', output, receipt } = one;
-  const client = { output: output === undefined ? undefined : utf8(output), receipt };
+  const answer = one.answer === undefined ? undefined : readAnswer(one.answer);
+  const client: ClientEvidence = {
+    ...(answer && evidenceIn(answer)),
+    ...(one.output !== undefined && { output: utf8(one.output) }),
+    ...(one.receipt !== undefined && { receipt: one.receipt }),
+    ...(one.salt !== undefined && { salt: hexToBytes(one.salt) }),
+    ...(one.request !== undefined && { request: readRequest(one.request) }),
+    card: one.card,
+  };
+  const job = one.job ?? addressIn(answer);
   return verdictOf(connectSnapshot(withChanges(shared, one.changes)), job, client);
+}
+
+function addressIn(answer: SavedAnswer | undefined): string {
+  const { jobId, wallet } = orRefuse(answer);
+  return computeAddress({ job_id: jobId, wallet: orRefuse(wallet) }).address;
 }
 
 function compute(one: AnyUnitCase) {
@@ -68,9 +103,26 @@ function compute(one: AnyUnitCase) {
       const bytes = { message: hexToBytes(message), signature: hexToBytes(signature) };
       return { holds: verifyHashed({ publicKey, ...bytes }) };
     }
+    case 'answer':
+      return answerResult(one.input.saved);
+    case 'request':
+      return requestResult(one.input);
     case 'event':
       return readEvent(hexToBytes(one.input.data));
   }
+}
+
+/** What a saved answer says of itself. */
+function answerResult(saved: string) {
+  const { jobId, wallet = null, text, svc } = readAnswer(saved);
+  const { request_salt = null, delivery_receipt = null } = svc ?? {};
+  return { job_id: jobId, wallet, text, request_salt, delivery_receipt };
+}
+
+/** The commitment to a request as it was sent, with the token limit that was locked. */
+function requestResult({ request, salt, token_limit }: RequestInput) {
+  const asked = { ...readRequest(request), token_limit };
+  return { commitment: bytesToHex(requestCommitment(hexToBytes(salt), asked)) };
 }
 
 function orRefuse<Value>(value: Value | undefined): Value {

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
-import { createForgedScene, type ForgedScene, JOB_NAMES } from '../auditors/forgedScene.ts';
-import { FORGERIES } from '../auditors/forgeries/all.ts';
+import { createForgedScene, type ForgedScene, JOB_NAMES } from '../../auditors/forgedScene.ts';
+import { FORGERIES } from '../../auditors/forgeries/all.ts';
 import {
   eventInstructions,
   inTransactionOf,
   ofUnknownVersion,
-} from '../auditors/forgeries/forge.ts';
-import type { Forgery, ListedJson } from '../auditors/forgeries/node.ts';
+} from '../../auditors/forgeries/forge.ts';
+import type { Forgery, ListedJson } from '../../auditors/forgeries/node.ts';
 import { boundaries } from './boundaryCases.ts';
 import type { ExpectedVerdict, JobCase } from './cases.ts';
 import { changesFrom, readListed, record } from './record.ts';

@@ -1,5 +1,6 @@
-import { PROGRAM_ID } from '../../programs/client/index.ts';
-import { createRandom, type Random } from '../../testing/random.ts';
+import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import { createRandom, type Random } from '../../../testing/random.ts';
+import { answerCases } from './answerCases.ts';
 import { canonicalCases } from './canonicalCases.ts';
 import type { AnyUnitCase, Vectors } from './cases.ts';
 import { eventCases } from './eventCases.ts';
@@ -25,12 +26,13 @@ export function unitCases(random: Random): AnyUnitCase[] {
 export async function generateVectors(seed: number): Promise<Vectors> {
   const random = createRandom(seed);
   const units = unitCases(random);
-  const versions = [await forgedCases(0), await forgedCases(1)];
+  const answers = await answerCases(random);
+  const scenes = [answers, await forgedCases(0), await forgedCases(1)];
   return {
     version: 1,
     seed,
     program_id: PROGRAM_ID.toBase58(),
-    nodes: Object.fromEntries(versions.map(({ name, node }) => [name, node])),
-    cases: [...units, ...versions.flatMap(({ cases }) => cases)],
+    nodes: Object.fromEntries(scenes.map(({ name, node }) => [name, node])),
+    cases: [...units, ...answers.units, ...scenes.flatMap(({ cases }) => cases)],
   };
 }

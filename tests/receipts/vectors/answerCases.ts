@@ -1,0 +1,218 @@
+import { Keypair } from '@solana/web3.js';
+import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { createJobScene, type JobScene, type LockedJob } from '../../../testing/ledger/jobScene.ts';
+import type { Random } from '../../../testing/random.ts';
+import { createForgingNode } from '../../auditors/forgeries/node.ts';
+import { type AnsweredJob, receiptFor } from './answeredJob.ts';
+import { type ModelCards, runJobs } from './answerScene.ts';
+import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
+import { drawKeypair } from './drawKeypair.ts';
+import type { NodeCases } from './forgedCases.ts';
+import { readListed, record } from './record.ts';
+import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
+import { BROKEN_FORMS, SAVED_FORMS, withSvc, withText } from './savedForms.ts';
+import type { LedgerSnapshot } from './snapshot.ts';
+import { verdictOf } from './verdict.ts';
+
+const NODE = 'answers';
+const REFUSED = { refused: true } as const;
+
+/** Jobs with drawn questions and answers, and what their clients kept. */
+export async function answerCases(
+  random: Random,
+): Promise<NodeCases & { units: readonly AnyUnitCase[] }> {
+  const scene = await createJobScene();
+  try {
+    const { answered, others, cards } = await runJobs(random, scene);
+    const [first, second] = answered as [AnsweredJob, AnsweredJob];
+    const all = [...answered, ...Object.values(others)];
+    const node = await recordAll(scene, all);
+    const cases = [
+      ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer) })),
+      ...Object.entries(others).map(([name, job]) => ({ name, job: job.address.toBase58() })),
+      ...savedCases(answered),
+      ...textCases(first, second, scene),
+      ...statementCases(random, first, second),
+      ...questionCases(random, first),
+      ...cardCases(answered, cards),
+    ];
+    return {
+      ...{ name: NODE, node },
+      units: [...readingCases(answered, scene), ...requestCases(first)],
+      cases: cases.map(caseOf),
+    };
+  } finally {
+    await scene.ledger.close();
+  }
+}
+
+/** A case of this node, with the checks that fail or cannot be made. */
+type Stated = ClientParts &
+  Pick<JobCase, 'name' | 'job' | 'answer'> &
+  Partial<Pick<ExpectedVerdict, 'failing' | 'not_checkable'>>;
+
+function caseOf({ name, failing = [], not_checkable = [], ...parts }: Stated): JobCase {
+  const unchecked = not_checkable.length > 0 ? 'not_checkable' : 'holds';
+  const result = failing.length > 0 ? 'fails' : unchecked;
+  const expected = { result, failing, not_checkable } as const;
+  return { kind: 'job', name: `${NODE}: ${name}`, node: NODE, ...parts, expected };
+}
+
+async function recordAll(scene: JobScene, jobs: readonly LockedJob[]): Promise<LedgerSnapshot> {
+  const recording = record(createForgingNode(scene.ledger.rpcUrl));
+  // With a card, the model is read too.
+  for (const { address } of jobs) {
+    await verdictOf(recording.connection, address.toBase58(), { card: '{}' });
+  }
+  await readListed(recording);
+  return recording.snapshot();
+}
+
+const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
+  job: address.toBase58(),
+  output: text,
+  receipt: String(svc.delivery_receipt),
+  request: JSON.stringify(body),
+  salt: String(svc.request_salt),
+});
+
+/** Every form of every other answer, with its question. */
+const savedCases = (answered: readonly AnsweredJob[]): Stated[] =>
+  Object.entries(SAVED_FORMS).map(([name, form], at) => {
+    const answer = answered[at % answered.length] as AnsweredJob;
+    return { name, answer: form(answer), request: JSON.stringify(answer.body) };
+  });
+
+/** Texts and receipts that are not those of the job. */
+function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScene): Stated[] {
+  const { text, address } = answer;
+  const job = address.toBase58();
+  const changed = 'another text';
+  const changedHash = sha256(utf8(changed));
+  const outputs = {
+    'another text': changed,
+    'no text': '',
+    'a newline more': `${text}\n`,
+    'CR LF for LF': text.replaceAll('\n', '\r\n'),
+    'white space more': ` ${text}`,
+    'another normal form': text.normalize('NFD'),
+  };
+  const receipts = {
+    'a receipt of another job': String(other.svc.delivery_receipt),
+    'a receipt for another text': receiptFor(service.hotSigner, address, changedHash),
+    'a receipt of a stranger': receiptFor(Keypair.generate(), address, sha256(utf8(text))),
+    'a receipt of no form': 'a.b',
+  };
+  const convicting = receiptFor(service.hotSigner, address, changedHash);
+  const [failing, byReceipt] = [['delivery.output'], ['delivery.receipt']];
+  return [
+    ...Object.entries(outputs).map(([name, output]) => ({ name, job, output, failing })),
+    ...Object.entries(receipts).map(([name, receipt]) => ({
+      ...{ name, job, receipt, failing: byReceipt },
+    })),
+    {
+      ...{ name: 'a receipt that convicts', job, output: changed, receipt: convicting },
+      failing: [...failing, ...byReceipt],
+    },
+    ...Object.entries(outputs).map(([name, output]) => ({
+      ...{ name: `saved: ${name}`, answer: withText(answer, output), failing },
+    })),
+  ];
+}
+
+/** Answers that say something else of their job than the ledger does. */
+function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob): Stated[] {
+  const request = JSON.stringify(answer.body);
+  const { svc } = other;
+  const said: Record<string, Record<string, unknown>> = {
+    'another hash': { output_hash: svc.output_hash },
+    'another charge': { credits_charged: 1_000_000 },
+    'another worker': { worker: drawKeypair(random).publicKey.toBase58() },
+    'another attempt': { attempt: 250 },
+    'another lock': { escrow_tx: svc.escrow_tx },
+  };
+  const stated = (name: string, changed: Record<string, unknown>, failing: string[]) => ({
+    ...{ name: `it states ${name}`, answer: withSvc(answer, changed), request, failing },
+  });
+  return [
+    stated('another salt', { request_salt: bytesToHex(random.bytes(32)) }, ['delivery.request']),
+    stated('another receipt', { delivery_receipt: svc.delivery_receipt }, ['delivery.receipt']),
+    ...Object.entries(said).map(([name, changed]) => stated(name, changed, ['delivery.answer'])),
+  ];
+}
+
+/** Of jobs that were locked before a model had a card, under the first one, and under the next. */
+function cardCases(answered: readonly AnsweredJob[], cards: ModelCards): Stated[] {
+  const [before, , first] = answered as readonly [AnsweredJob, AnsweredJob, AnsweredJob];
+  const later = answered.at(-1) as AnsweredJob;
+  const failing = ['model.card'];
+  const card = (name: string, answer: AnsweredJob, text: string, fails: string[]) => ({
+    ...{ name: `a card: ${name}`, job: answer.address.toBase58(), card: text, failing: fails },
+  });
+  const [one, next] = [JSON.stringify(cards.first), JSON.stringify(cards.later)];
+  return [
+    card('where none was pinned', before, one, []),
+    card('the first', first, one, []),
+    card('the first, in another spelling', first, JSON.stringify(cards.first, null, 1), []),
+    card('the next one', later, next, []),
+    card('the next one, of a job before it', first, next, failing),
+    card('the one before', later, one, failing),
+    card('no JSON', first, 'card', failing),
+  ];
+}
+
+function questionCases(random: Random, answer: AnsweredJob): Stated[] {
+  const { salt: _, ...parts } = partsOf(answer);
+  const salt = String(answer.svc.request_salt);
+  const asked = (name: string, body: unknown, failing: string[] = []) => ({
+    ...{ name, ...parts, salt, request: JSON.stringify(body), failing },
+  });
+  const failing = ['delivery.request'];
+  const others = Object.entries(otherQuestions(random, answer.body));
+  return [
+    ...Object.entries(SAME_QUESTION).map(([name, form]) => asked(name, form(answer.body))),
+    ...others.map(([name, body]) => asked(`another question: ${name}`, body, failing)),
+    { name: 'a question without its salt', ...parts, not_checkable: failing },
+  ];
+}
+
+/** What each form says of itself: its text, and what the API sent with it. */
+function readingCases(answered: readonly AnsweredJob[], { service }: JobScene): AnyUnitCase[] {
+  const [first, other] = answered as [AnsweredJob, AnsweredJob];
+  const { job_id, request_salt, delivery_receipt } = first.svc;
+  const wallet = service.wallet.publicKey.toBase58();
+  const expected = { job_id, wallet, text: first.text, request_salt, delivery_receipt };
+  const reading = (name: string, saved: string, result: object) =>
+    ({ kind: 'answer', name, input: { saved }, expected: result }) as AnyUnitCase;
+  return [
+    ...Object.entries(SAVED_FORMS).map(([name, form]) => reading(name, form(first), expected)),
+    ...Object.entries(BROKEN_FORMS).map(([name, form]) =>
+      reading(`refused: ${name}`, form(first, other), REFUSED),
+    ),
+  ];
+}
+
+/** A body as it was sent, to what a worker signed of it. */
+function requestCases({ body, salt, tokenLimit, answering }: AnsweredJob): AnyUnitCase[] {
+  const commitment = bytesToHex(answering.requestCommitment);
+  const requestCase = (name: string, request: string, expected: object) => {
+    const input = { request, salt: bytesToHex(salt), token_limit: tokenLimit };
+    return { kind: 'request', name, input, expected } as AnyUnitCase;
+  };
+  const refused = {
+    nothing: '',
+    'a list': '[]',
+    'no messages': '{"model":"m"}',
+    'no model': '{"messages":[]}',
+    'a seed beyond 2^53': JSON.stringify({ ...body, seed: 2 ** 53 }),
+  };
+  return [
+    ...Object.entries(SAME_QUESTION).map(([name, form]) =>
+      requestCase(name, JSON.stringify(form(body)), { commitment }),
+    ),
+    ...Object.entries(refused).map(([name, text]) =>
+      requestCase(`refused: ${name}`, text, REFUSED),
+    ),
+  ];
+}

@@ -1,0 +1,91 @@
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import {
+  fetchJob,
+  formatJobId,
+  formatReceipt,
+  PROGRAM_ID,
+  receiptMessage,
+  requestCommitment,
+  signHashed,
+} from '../../../programs/client/index.ts';
+import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import type { Json } from '../../../programs/client/proof.ts';
+import type { Answering, JobScene, LockedJob } from '../../../testing/ledger/jobScene.ts';
+import type { Random } from '../../../testing/random.ts';
+import { drawRequest, drawText, drawWords } from './draw.ts';
+import type { Body } from './requestForms.ts';
+
+/** A job's question and answer. */
+export interface Dialogue extends LockedJob {
+  readonly text: string;
+  readonly reasoning: string | undefined;
+  /** The body that was sent. */
+  readonly body: Body;
+  readonly salt: Uint8Array;
+  readonly tokenLimit: number;
+  readonly answering: Required<Answering>;
+}
+
+/** The same with what its client was sent as evidence. */
+export interface AnsweredJob extends Dialogue {
+  readonly svc: Readonly<Record<string, Json>>;
+}
+
+/** Draws a question and its answer, for a job that is locked and not completed yet. */
+export function drawDialogue(
+  random: Random,
+  { locked, model, tokenLimit }: { locked: LockedJob; model: string; tokenLimit: number },
+): Dialogue {
+  const { token_limit: _, ...fields } = drawRequest(random);
+  const chat = { ...fields, model };
+  const salt = random.bytes(32);
+  // White space, line ends and normal forms must be able to differ.
+  const text = `${drawWords(random, 40)}\né ${drawText(random, 30)}.`;
+  return {
+    ...{ ...locked, text, salt, tokenLimit },
+    reasoning: random.below(2) === 0 ? drawWords(random) : undefined,
+    // What only concerns the service is not committed to.
+    body: { ...chat, max_tokens: tokenLimit, user: drawWords(random, 2), n: 1 },
+    answering: {
+      tokens: 2 + random.below(tokenLimit - 2),
+      attempt: 1 + random.below(3),
+      outputHash: sha256(utf8(text)),
+      requestCommitment: requestCommitment(salt, { ...chat, token_limit: tokenLimit }),
+    },
+  };
+}
+
+/** What the API says of the job, once it is settled. */
+export async function withStatement(
+  { ledger: { connection }, service }: JobScene,
+  dialogue: Dialogue,
+): Promise<AnsweredJob> {
+  const { address, idBytes, salt, answering } = dialogue;
+  const account = await fetchJob(connection, address);
+  const listed = await connection.getSignaturesForAddress(address);
+  const credits = Number(account?.chargedCredits);
+  const jobId = formatJobId(idBytes);
+  return {
+    ...dialogue,
+    svc: {
+      job_id: jobId,
+      worker: service.worker.toBase58(),
+      attempt: answering.attempt,
+      credits_charged: credits,
+      usdc_value: credits / 100,
+      output_hash: `sha256:${bytesToHex(answering.outputHash)}`,
+      request_salt: bytesToHex(salt),
+      delivery_receipt: receiptFor(service.hotSigner, address, answering.outputHash),
+      escrow_tx: String(listed.at(-1)?.signature),
+      settlement_tx: null,
+      verify_url: `https://svc.example/verify/${jobId}#wallet=${service.wallet.publicKey}`,
+    },
+  };
+}
+
+/** That a signer delivered a text with this hash. */
+export function receiptFor(signer: Keypair, job: PublicKey, outputHash: Uint8Array): string {
+  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+  return formatReceipt(signer.publicKey, signHashed(message, signer));
+}

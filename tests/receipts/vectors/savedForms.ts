@@ -1,0 +1,139 @@
+import type { AnsweredJob } from './answeredJob.ts';
+
+/** How clients keep an answer: each form is read to the same text and evidence. */
+export const SAVED_FORMS: Readonly<Record<string, (answer: AnsweredJob) => string>> = {
+  'a plain answer': (answer) => JSON.stringify(plain(answer)),
+  'a plain answer, indented, with a line end': (answer) =>
+    `${JSON.stringify(plain(answer), null, 2)}\n`,
+  'a plain answer with its headers': (answer) =>
+    `${HEADERS.replace('text/event-stream', 'application/json')}${JSON.stringify(plain(answer))}`,
+  'a plain answer behind a byte order mark': (answer) => `\ufeff${JSON.stringify(plain(answer))}`,
+  'a stream': (answer) => events(chunks(answer)),
+  'a stream with usage': (answer) => events([...chunks(answer), usageChunk(answer)]),
+  'a stream with its headers': (answer) => `${HEADERS}${events(chunks(answer))}`,
+  'a stream with an early status': (answer) =>
+    `HTTP/1.1 100 Continue\r\n\r\n${HEADERS}${events(chunks(answer))}`,
+  'a stream with its trailers': (answer) =>
+    `${events(chunks(answer))}x-svc-credits-remaining: 12\r\nx-svc-output-hash: ${answer.svc.output_hash}\r\n`,
+  'a stream with CR LF': (answer) => events(chunks(answer)).replaceAll('\n', '\r\n'),
+  'a stream without [DONE] and last line end': (answer) =>
+    events(chunks(answer)).replace(/\n\ndata: \[DONE\]\n\n$/, ''),
+  'a stream with comments and other fields': (answer) =>
+    `: connected\n\n${events(chunks(answer)).replaceAll('data:', 'event: message\nid: 1\ndata:')}`,
+  'a stream without spaces behind data:': (answer) =>
+    events(chunks(answer)).replaceAll('data: ', 'data:'),
+  'chunks as a list': (answer) => JSON.stringify(chunks(answer)),
+  'chunks as lines of JSON': (answer) =>
+    `${chunks(answer)
+      .map((chunk) => JSON.stringify(chunk))
+      .join('\n')}\n`,
+  'chunks, indented, one behind the other': (answer) =>
+    chunks(answer)
+      .map((chunk) => JSON.stringify(chunk, null, 2))
+      .join('\n'),
+};
+
+/** What is no whole answer of one job, so that nothing is verified by it. */
+export const BROKEN_FORMS: Readonly<
+  Record<string, (answer: AnsweredJob, other: AnsweredJob) => string>
+> = {
+  nothing: () => '',
+  'white space': () => ' \n',
+  'a page': () => '<html><body>502 Bad Gateway</body></html>',
+  'words alone': ({ text }) => text,
+  'a stream that ends before its finish reason': (answer) =>
+    events(chunks(answer).slice(0, -1)).replace('data: [DONE]\n\n', ''),
+  'a stream that was cut within an event': (answer) => cut(events(chunks(answer))),
+  'a plain answer that was cut': (answer) => JSON.stringify(plain(answer)).slice(0, -40),
+  'a list of chunks that was cut': (answer) => JSON.stringify(chunks(answer)).slice(0, -40),
+  'an event that is not JSON': (answer) =>
+    events(chunks(answer)).replace('data: {', 'data: {oops}\n\ndata: {'),
+  'an error': ({ svc: { job_id, verify_url } }) =>
+    JSON.stringify({ error: { code: 'x', message: 'No.' }, svc: { job_id, verify_url } }),
+  'a stream that ended in an error': (answer) =>
+    events([...chunks(answer).slice(0, -1), { error: { code: 'x', message: 'No.' } }]),
+  'the request': ({ body }) => JSON.stringify(body),
+  'answers of two jobs': (answer, other) => events([...chunks(answer), ...chunks(other)]),
+  'two plain answers': (answer) =>
+    `${JSON.stringify(plain(answer))}\n${JSON.stringify(plain(answer))}`,
+  'a content that is no text': (answer) => withDelta(answer, { content: 7 }),
+  'an answer that names no job': (answer) => {
+    const { svc: _, ...rest } = plain(answer);
+    return JSON.stringify({ ...rest, id: 'chatcmpl-1' });
+  },
+  'a link to another job': (answer, other) => withSvc(answer, { verify_url: other.svc.verify_url }),
+  'a salt of another form': (answer) => withSvc(answer, { request_salt: 'ff' }),
+  'a receipt that is no text': (answer) => withSvc(answer, { delivery_receipt: 7 }),
+  'a job id of another form': (answer) => withSvc(answer, { job_id: 'job_1' }),
+};
+
+const HEADERS =
+  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nx-svc-worker: x\r\n\r\n';
+
+/** With other statements of the job. */
+export const withSvc = (answer: AnsweredJob, changed: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify({ ...plain(answer), svc: { ...answer.svc, ...changed } });
+
+/** With another text, as somebody may have changed it. */
+export const withText = (answer: AnsweredJob, text: string): string =>
+  JSON.stringify(plain({ ...answer, text }));
+
+const withDelta = (answer: AnsweredJob, delta: object): string => {
+  const [first, ...rest] = chunks(answer);
+  return events([{ ...first, choices: [{ index: 0, delta, finish_reason: null }] }, ...rest]);
+};
+
+function head({ svc, body }: AnsweredJob, object: string) {
+  return { id: `chatcmpl-${svc.job_id}`, object, created: 1_795_800_000, model: body.model };
+}
+
+function plain(answer: AnsweredJob) {
+  const { text, reasoning, svc } = answer;
+  const message = {
+    role: 'assistant',
+    content: text,
+    ...(reasoning && { reasoning_content: reasoning }),
+  };
+  return {
+    ...head(answer, 'chat.completion'),
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage: usageOf(answer),
+    svc,
+  };
+}
+
+const usageOf = ({ answering: { tokens = 0 }, svc }: AnsweredJob) => ({
+  ...{ prompt_tokens: 10, completion_tokens: tokens - 1, total_tokens: tokens + 9 },
+  ...{ cost: svc.usdc_value, completion_tokens_details: { reasoning_tokens: 0 } },
+});
+
+/** Role, reasoning, content in pieces of a few characters, finish reason. */
+function chunks(answer: AnsweredJob): object[] {
+  const { text, reasoning, svc } = answer;
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...head(answer, 'chat.completion.chunk'),
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const pieces = [...text].reduce<string[]>((all, character, at) => {
+    if (at % 7 === 0) all.push('');
+    all[all.length - 1] += character;
+    return all;
+  }, []);
+  return [
+    chunk({ role: 'assistant' }),
+    ...(reasoning ? [chunk({ reasoning_content: reasoning })] : []),
+    ...pieces.map((content) => chunk({ content })),
+    { ...chunk({}, 'stop'), svc },
+  ];
+}
+
+const usageChunk = (answer: AnsweredJob) => ({
+  ...head(answer, 'chat.completion.chunk'),
+  ...{ choices: [], usage: usageOf(answer) },
+});
+
+const events = (values: readonly object[]): string =>
+  `${values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join('')}data: [DONE]\n\n`;
+
+/** In the event that has the finish reason. */
+const cut = (stream: string): string => stream.slice(0, stream.lastIndexOf('"svc"') + 10);
