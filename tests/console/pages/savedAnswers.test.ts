@@ -5,6 +5,21 @@ import { describeInBrowser, type PageScene } from './pageScene.ts';
 const REQUEST = { messages: [{ role: 'user', content: 'What is a lock?' }], max_tokens: 200 };
 const FILES = 'Saved answer and request';
 
+/** Runs in the page. @returns whether the browser does with it what it always does */
+const GIVE = `(kind, files, at) => {
+  const data = new DataTransfer();
+  for (const [name, content] of files) {
+    if (name === 'text/plain') data.setData(name, content);
+    else data.items.add(new File([content], name));
+  }
+  const options = { bubbles: true, cancelable: true };
+  const event =
+    kind === 'drop'
+      ? new DragEvent(kind, { ...options, dataTransfer: data })
+      : new ClipboardEvent(kind, { ...options, clipboardData: data });
+  return document.querySelector(at).dispatchEvent(event);
+}`;
+
 describeInBrowser('Verify of a saved answer', (openScene) => {
   let scene: PageScene;
   let request: string;
@@ -35,24 +50,7 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
     kind: 'drop' | 'paste',
     files: Readonly<Record<string, string>>,
     at = 'body',
-  ) =>
-    page.locator(at).evaluate(
-      // It runs in the page.
-      (element, [type, entries]) => {
-        const data = new DataTransfer();
-        for (const [name, content] of entries) {
-          if (name === 'text/plain') data.setData(name, content);
-          else data.items.add(new File([content], name));
-        }
-        const options = { bubbles: true, cancelable: true };
-        const event =
-          type === 'drop'
-            ? new DragEvent('drop', { ...options, dataTransfer: data })
-            : new ClipboardEvent('paste', { ...options, clipboardData: data });
-        return element.dispatchEvent(event);
-      },
-      [kind, Object.entries(files)] as const,
-    );
+  ) => page.evaluate<boolean>(`(${GIVE})(...${JSON.stringify([kind, Object.entries(files), at])})`);
 
   const verdictOf = async (page: Page) => {
     await page.getByRole('button', { name: 'Verify' }).click();
