@@ -1,7 +1,8 @@
-"""The official Python client: plain, streamed, parsed, reasoning, its bytes, and its error."""
+"""The official Python client: plain, streamed, parsed, reasoning, saved, its bytes, and its error."""
 
 import json
 import os
+import pathlib
 
 import openai
 from pydantic import BaseModel
@@ -41,3 +42,20 @@ try:
     raise AssertionError("a model that does not exist was answered")
 except openai.BadRequestError as error:
     assert (error.code, error.param) == ("model_not_found", "model"), error
+
+
+def save(name, answer, request):
+    folder = pathlib.Path(os.environ["SAVED"])
+    (folder / f"{name}.answer").write_text(answer, encoding="utf-8")
+    (folder / f"{name}.request").write_text(json.dumps(request), encoding="utf-8")
+
+
+request = {"model": MODEL, "messages": messages, "temperature": 0.2, "stop": ["END"]}
+save("plain", client.chat.completions.create(**request).model_dump_json(), request)
+streamed = {**request, "stream": True}
+chunks = [chunk.model_dump_json() for chunk in client.chat.completions.create(**streamed)]
+save("chunks", "\n".join(chunks), streamed)
+with client.chat.completions.with_streaming_response.create(**streamed) as response:
+    save("raw stream", response.read().decode(), streamed)
+raw = client.chat.completions.with_raw_response.create(**request)
+save("raw plain answer", raw.text, request)
