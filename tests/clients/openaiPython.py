@@ -1,4 +1,4 @@
-"""The official Python client: plain, streamed, parsed, reasoning, saved, and its error."""
+"""The official Python client: plain, streamed, parsed, reasoning, saved, its bytes, and its error."""
 
 import json
 import os
@@ -25,6 +25,14 @@ pieces = []
 with client.chat.completions.stream(model=MODEL, messages=messages) as stream:
     pieces = [event.delta for event in stream if event.type == "content.delta"]
 assert "".join(pieces) == "Good morning." and len(pieces) > 1, pieces
+
+# The pages show code for this client, and say that it sends the same bytes as they do.
+options = {"max_tokens": 9, "seed": 7, "stop": ["é"], "temperature": 0.5, "top_p": 1}
+sent = client.chat.completions.with_raw_response.create(
+    model=MODEL, stream=True, messages=messages, **options, extra_body={"max_credits": 9}
+).http_request.read()
+shown = {"model": MODEL, "stream": True, "messages": messages, **options, "max_credits": 9}
+assert sent == json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode(), sent
 
 parsed = client.chat.completions.parse(model=MODEL, messages=messages, response_format=City)
 assert parsed.choices[0].message.parsed == City(city="Basel")

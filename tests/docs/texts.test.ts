@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiErrorCodes, errorTable } from '../../api/contracts/errorTable.ts';
+import { examples } from '../../api/docs/examples.ts';
 import { mapLinks } from '../../api/docs/markdown.ts';
 import { readSource } from '../tidy/sourceTree.ts';
 import { anchorsOf, linksOf } from './documents.ts';
@@ -84,6 +86,38 @@ describe('/llms.txt', () => {
       expect(target.startsWith(`${PUBLIC_URL}/`)).toBe(true);
       const { status } = await docs.read(target.slice(PUBLIC_URL.length));
       expect([target, status]).toEqual([target, 200]);
+    }
+  });
+});
+
+describe('what /llms.txt says of answers', () => {
+  const cells = async () =>
+    [...(await docs.read('/llms.txt')).text.matchAll(/^\| (.*?) \|/gm)].map(
+      ([, cell = '']) => cell,
+    );
+
+  it('names every field of `svc`', async () => {
+    const named = (await cells()).join();
+    for (const field of Object.keys(examples.ChatCompletion.svc)) {
+      expect(named).toContain(`\`${field}\``);
+    }
+  });
+
+  it('says what to do for every status of an error', async () => {
+    const statuses = new Set((await cells()).flatMap((cell) => cell.match(/\b[45]\d\d\b/g) ?? []));
+    expect([...statuses].map(Number).sort()).toEqual(
+      [...new Set(apiErrorCodes.map((code) => errorTable[code].status))].sort(),
+    );
+  });
+
+  it('names errors, details and fields that exist', async () => {
+    const { text } = await docs.read('/llms.txt');
+    const reference = (await docs.read('/docs/reference.md')).text;
+    const errors = (await docs.read('/docs/errors.md')).text;
+    for (const [, name = ''] of text.matchAll(/`details\.(\w+)`/g)) expect(errors).toContain(name);
+    for (const name of ['max_credits', 'x-svc-max-credits', 'Idempotency-Key']) {
+      expect(text).toContain(name);
+      expect(reference).toContain(`\`${name}\``);
     }
   });
 });

@@ -49,7 +49,7 @@ describeInBrowser('a phone', (openScene) => {
     expect((await overflow(page)).every((pixels) => pixels <= 0)).toBe(true);
   });
 
-  it('reads the titles of a table, which it does not show, to assistive technology', async () => {
+  it('reads titles of a table that it does not show to assistive technology', async () => {
     const { page } = await scene.open('/console/models', PHONE);
     await page.getByRole('columnheader', { name: 'Per request' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('table').count()).toBe(1);
@@ -79,6 +79,18 @@ describeInBrowser('the page of a model', (openScene) => {
     const days = page.getByRole('img', { name: 'Days in which its workers answered, 90 days' });
     expect(await days.locator('[title*="probes answered"]').count()).toBe(1);
     expect(complaints).toEqual([]);
+  });
+
+  it('keeps its card pinned when an operator changes its price', async () => {
+    const { page } = await scene.openAs('operator', '/console/operator');
+    const row = page.getByRole('row').filter({ hasText: scene.stack.model });
+    await row.getByRole('button', { name: 'Change…' }).click();
+    const field = page.getByLabel('Hash of its card');
+    const hash = await field.inputValue();
+    expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+    await page.getByLabel('Credits per request').fill('3');
+    await page.getByRole('button', { name: 'See what it does' }).click();
+    await page.getByText(`Its card is pinned as ${hash}.`).waitFor();
   });
 
   it('says that there is none of an id that no model has', async () => {

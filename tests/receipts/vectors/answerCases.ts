@@ -1,19 +1,15 @@
-import { Keypair } from '@solana/web3.js';
 import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
-import { createJobScene, type JobScene, type LockedJob } from '../../../testing/ledger/jobScene.ts';
+import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
 import { createForgingNode } from '../../auditors/forgeries/node.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';
 import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
 import { drawKeypair } from './drawKeypair.ts';
-import type { NodeCases } from './forgedCases.ts';
-import { readListed, record } from './record.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
 import { BROKEN_FORMS, SAVED_FORMS, withSvc, withText } from './savedForms.ts';
-import type { LedgerSnapshot } from './snapshot.ts';
-import { verdictOf } from './verdict.ts';
+import { type NodeCases, recordJobs } from './sight.ts';
 
 const NODE = 'answers';
 const REFUSED = { refused: true } as const;
@@ -26,13 +22,14 @@ export async function answerCases(
   try {
     const { answered, others, cards } = await runJobs(random, scene);
     const [first, second] = answered as [AnsweredJob, AnsweredJob];
-    const all = [...answered, ...Object.values(others)];
-    const node = await recordAll(scene, all);
+    const jobs = [...answered, ...Object.values(others)].map(({ address }) => address);
+    // With a card, the model is read too.
+    const node = await recordJobs(createForgingNode(scene.ledger.rpcUrl), jobs, { card: '{}' });
     const cases = [
       ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer) })),
       ...Object.entries(others).map(([name, job]) => ({ name, job: job.address.toBase58() })),
       ...savedCases(answered),
-      ...textCases(first, second, scene),
+      ...textCases(random, first, second, scene),
       ...statementCases(random, first, second),
       ...questionCases(random, first),
       ...cardCases(answered, cards),
@@ -59,16 +56,6 @@ function caseOf({ name, failing = [], not_checkable = [], ...parts }: Stated): J
   return { kind: 'job', name: `${NODE}: ${name}`, node: NODE, ...parts, expected };
 }
 
-async function recordAll(scene: JobScene, jobs: readonly LockedJob[]): Promise<LedgerSnapshot> {
-  const recording = record(createForgingNode(scene.ledger.rpcUrl));
-  // With a card, the model is read too.
-  for (const { address } of jobs) {
-    await verdictOf(recording.connection, address.toBase58(), { card: '{}' });
-  }
-  await readListed(recording);
-  return recording.snapshot();
-}
-
 const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
   job: address.toBase58(),
   output: text,
@@ -85,7 +72,12 @@ const savedCases = (answered: readonly AnsweredJob[]): Stated[] =>
   });
 
 /** Texts and receipts that are not those of the job. */
-function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScene): Stated[] {
+function textCases(
+  random: Random,
+  answer: AnsweredJob,
+  other: AnsweredJob,
+  { service }: JobScene,
+): Stated[] {
   const { text, address } = answer;
   const job = address.toBase58();
   const changed = 'another text';
@@ -101,7 +93,7 @@ function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScen
   const receipts = {
     'a receipt of another job': String(other.svc.delivery_receipt),
     'a receipt for another text': receiptFor(service.hotSigner, address, changedHash),
-    'a receipt of a stranger': receiptFor(Keypair.generate(), address, sha256(utf8(text))),
+    'a receipt of a stranger': receiptFor(drawKeypair(random), address, sha256(utf8(text))),
     'a receipt of no form': 'a.b',
   };
   const convicting = receiptFor(service.hotSigner, address, changedHash);

@@ -5,6 +5,7 @@ import { canonicalCases } from './canonicalCases.ts';
 import type { AnyUnitCase, Vectors } from './cases.ts';
 import { eventCases } from './eventCases.ts';
 import { forgedCases } from './forgedCases.ts';
+import { historyCases } from './historyCases.ts';
 import { messageCases } from './messageCases.ts';
 import { signatureCases } from './signatureCases.ts';
 
@@ -27,7 +28,7 @@ export async function generateVectors(seed: number): Promise<Vectors> {
   const random = createRandom(seed);
   const units = unitCases(random);
   const answers = await answerCases(random);
-  const scenes = [answers, await forgedCases(0), await forgedCases(1)];
+  const scenes = [answers, await historyCases(), await forgedCases(0), await forgedCases(1)];
   return {
     version: 1,
     seed,
