@@ -5,7 +5,6 @@ import { SavedFileError } from '../programs/client/verify/answer/savedFile.ts';
 import { readRequest } from '../programs/client/verify/answer/sentRequest.ts';
 import { type ClientEvidence, evidenceIn } from '../programs/client/verify/job/clientEvidence.ts';
 import { asCommandError, messageOf } from './terminal/asCommandError.ts';
-import { CommandError } from './terminal/output.ts';
 
 /** What `svc verify` is given to compare, besides a saved answer. Files may be `-`, standard input. */
 export interface GivenOptions {
@@ -25,19 +24,13 @@ export async function readClient(
   if (answer && !answer.svc) {
     console.error('The answer has no svc: only its job and its text are checked.');
   }
-  const sent = await readSaved(request, readRequest);
-  if (sent && !salt && !saved.salt) {
-    throw new CommandError(
-      "A question is checked by its salt: --salt, which is the answer's svc.request_salt.",
-    );
-  }
   return {
     ...saved,
     ...(output !== undefined && { output: await readBytes(output) }),
     // It may come from a file of headers, whose lines end in CR LF.
     ...(receipt !== undefined && { receipt: receipt.trim() }),
     ...(salt && { salt }),
-    request: sent,
+    request: await readSaved(request, readRequest),
     card: card === undefined ? undefined : new TextDecoder().decode(await readBytes(card)),
   };
 }

@@ -70,13 +70,22 @@ const guides = [
     title: 'Verify a job',
     summary: 'Checking a job and the whole program on the ledger; disputing a charge.',
   },
+  {
+    document: 'receipt.md',
+    path: '/docs/receipt',
+    source: '/docs/receipt.md',
+    title: 'The receipt, byte by byte',
+    summary: 'What a verifier of your own computes: every byte, rule and table of it.',
+  },
 ] as const;
 
-/** Links to other documents lead to these pages of the service. */
+/** Links to other files lead to these addresses of the service. */
 const SERVED: Readonly<Record<string, string>> = {
   'console.md': '/console',
   'packages.md': '/packages/',
   '../README.md': '/docs/models',
+  '../receipts/python/svc_verify.py': '/receipts/svc_verify.py',
+  '../receipts/vectors.json': '/receipts/vectors.json',
 };
 
 /** In the guides; served, they name the service itself. */

@@ -23,13 +23,18 @@ export function renderMarkdown(text: string): Rendered {
 
 class PageRenderer extends Renderer {
   readonly headings: Heading[] = [];
+  /** How often each name of a heading was given. */
+  readonly #given = new Map<string, number>();
 
   override heading(token: Tokens.Heading): string {
     const { tokens, depth } = token;
-    if (depth !== 2 && depth !== 3) return super.heading(token);
+    if (depth === 1) return super.heading(token);
     const title = this.parser.parseInline(tokens, this.parser.textRenderer);
-    const anchor = anchorOf(title);
-    this.headings.push({ title, anchor, depth });
+    const name = anchorOf(title);
+    const before = this.#given.get(name) ?? 0;
+    this.#given.set(name, before + 1);
+    const anchor = before > 0 ? `${name}-${before}` : name;
+    if (depth <= 3) this.headings.push({ title, anchor, depth });
     return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
   }
 

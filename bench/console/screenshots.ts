@@ -109,6 +109,10 @@ async function shoot(page: Page, { baseUrl }: StackDescription, suffix: string):
   await page.getByRole('button', { name: 'Verify' }).click();
   await page.getByText('The job holds').waitFor();
   await take('verified');
+  await page.goto(`${baseUrl}/console/models`);
+  await page.getByRole('row').nth(1).getByRole('link').click();
+  await page.getByRole('heading', { level: 2, name: 'Card' }).waitFor();
+  await take('model');
   await page.goto(`${baseUrl}/console/workers`);
   await page.getByRole('row').nth(1).getByRole('link').click();
   await page.getByRole('heading', { level: 1, name: /^Worker / }).waitFor();

@@ -1,9 +1,13 @@
-import type { Check, Verdict } from '@svc-inference/client/verify';
+import {
+  type Check,
+  type Conclusion,
+  conclusionOf,
+  type Verdict,
+} from '@svc-inference/client/verify';
 import { TransactionLink } from '../design/address.tsx';
 import { formatCount } from '../design/formats.ts';
 import { joinClasses } from '../design/joinClasses.ts';
 import { State, type Tone } from '../design/state.tsx';
-import { headOf } from './head.ts';
 import styles from './result.module.css';
 import type { Verification } from './verify.ts';
 
@@ -14,6 +18,13 @@ const VERDICTS: Readonly<Record<Verdict, readonly [tone: Tone, word: string]>> =
   not_applicable: ['idle', 'does not apply'],
 };
 
+const TONES: Readonly<Record<Conclusion['result'], Tone>> = {
+  holds: 'ok',
+  differs: 'bad',
+  fails: 'bad',
+  not_checkable: 'warn',
+};
+
 /** The result, and each check with its transactions; failed ones come first. */
 export function Result({
   verification,
@@ -22,8 +33,8 @@ export function Result({
   readonly verification: Verification;
   readonly transactionLink: (signature: string) => string | undefined;
 }) {
-  const { result, job, checks, slot, reads, durationMs } = verification;
-  const [tone, title, sentence] = headOf(checks);
+  const { job, checks, slot, reads, durationMs } = verification;
+  const { result, title, sentence } = conclusionOf(checks);
   const byVerdict = Map.groupBy(checks, ({ verdict }) => verdict);
   const holding = byVerdict.get('holds') ?? [];
   const others = byVerdict.get('not_applicable') ?? [];
@@ -36,7 +47,7 @@ export function Result({
     <>
       <div className={joinClasses(styles.verdict, styles[result])} role="status">
         <h2>
-          <State tone={tone} word={title} />
+          <State tone={TONES[result]} word={title} />
         </h2>
         <p>{sentence}</p>
         <p className={styles.aside}>

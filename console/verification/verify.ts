@@ -1,16 +1,17 @@
 import {
   type Check,
-  conclude,
   connectLedger,
   connectRpc,
   createAddresses,
   gatherEvidence,
+  gatherModel,
   JobNotLocatedError,
   type JobSummary,
   locateJob,
   NoAnswerError,
   PublicKey,
-  type Verdict,
+  type SentRequest,
+  type Statement,
   verifyJob,
 } from '@svc-inference/client/verify';
 
@@ -24,10 +25,23 @@ export interface Request {
   /** The text as it was received; undefined leaves it out. */
   readonly text?: string | undefined;
   readonly receipt?: string | undefined;
+  /** 64 hex digits. */
+  readonly salt?: string | undefined;
+  /** What was asked, of a saved request. */
+  readonly request?: Saved<SentRequest> | undefined;
+  /** What a saved answer says of its job. */
+  readonly answer?: Saved<Statement | undefined> | undefined;
+  /** The card of its model, as JSON. */
+  readonly card?: Saved<string> | undefined;
+}
+
+/** What a file held. */
+export interface Saved<Content> {
+  readonly file: string;
+  readonly content: Content;
 }
 
 export interface Verification {
-  readonly result: Exclude<Verdict, 'not_applicable'>;
   readonly job: JobSummary;
   readonly checks: readonly Check[];
   readonly slot: bigint;
@@ -52,7 +66,7 @@ class NotVerifiedError extends Error {
  * @throws NotVerifiedError when there is no such job, or the node does not answer
  */
 export async function verify(request: Request): Promise<Verification> {
-  const { rpcUrl, named, text, receipt } = request;
+  const { rpcUrl, named, text, receipt, salt } = request;
   const startedAtMs = performance.now();
   let reads = 0;
   const rpc = connectRpc({ url: parseUrl(rpcUrl), timeoutMs: TIMEOUT_MS });
@@ -66,7 +80,10 @@ export async function verify(request: Request): Promise<Verification> {
     const addresses = createAddresses(parseKey(request.programId, "The program's id"));
     const wallet = request.wallet ? parseKey(request.wallet, 'The wallet') : undefined;
     const job = await locateJob({ connection, addresses, named: named.trim(), wallet });
-    const evidence = await gatherEvidence({ connection, addresses, job });
+    const gathered = await gatherEvidence({ connection, addresses, job });
+    const card = request.card?.content;
+    const evidence =
+      card === undefined ? gathered : await gatherModel({ connection, evidence: gathered });
     const {
       checks,
       job: summary,
@@ -74,12 +91,15 @@ export async function verify(request: Request): Promise<Verification> {
     } = verifyJob(evidence, {
       output: text === undefined ? undefined : new TextEncoder().encode(text),
       receipt: receipt?.trim(),
+      request: request.request?.content,
+      salt: salt === undefined ? undefined : parseSalt(salt),
+      answer: request.answer?.content,
+      card,
     });
     if (events.length === 0 && evidence.account.kind === 'none') {
       throw new NotVerifiedError(`The node knows no job at ${summary.address}.`);
     }
     return {
-      result: conclude(checks),
       job: summary,
       checks,
       slot: evidence.slot,
@@ -96,6 +116,14 @@ export async function verify(request: Request): Promise<Verification> {
 function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text;
   throw new NotVerifiedError("The node's address has to begin with https:// or http://.");
+}
+
+const SALT = /^[0-9a-f]{64}$/i;
+
+function parseSalt(text: string): Uint8Array {
+  if (SALT.test(text))
+    return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number(`0x${pair}`));
+  throw new NotVerifiedError('The salt has to be 64 hex digits.');
 }
 
 function parseKey(text: string, what: string): PublicKey {
@@ -118,12 +146,19 @@ function explain(error: unknown): Error {
 }
 
 /** The command that does the same verification where `svc` is installed. */
-export function commandOf({ rpcUrl, programId, named, wallet, text, receipt }: Request): string {
+export function commandOf({ rpcUrl, programId, named, wallet, ...given }: Request): string {
+  const { answer, request, card, text, receipt, salt } = given;
   const parts = ['npx --no svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
   if (programId) parts.push('--program', quote(programId));
   if (wallet) parts.push('--wallet', quote(wallet));
+  if (answer) parts.push('--response', quote(answer.file));
+  if (request) parts.push('--request', quote(request.file));
+  if (card) parts.push('--card', quote(card.file));
+  // The rest is in the answer.
+  if (answer) return parts.join(' ');
   if (text !== undefined) parts.push('--output', 'answer.txt');
   if (receipt) parts.push('--receipt', quote(receipt.trim()));
+  if (request && salt) parts.push('--salt', quote(salt));
   return parts.join(' ');
 }
 

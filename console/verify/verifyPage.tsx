@@ -1,4 +1,4 @@
-import { type Check, PROGRAM_ID } from '@svc-inference/client/verify';
+import type { Check } from '@svc-inference/client/verify';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { explorerLink } from '../data/explorer.ts';
 import { Button } from '../design/button.tsx';
@@ -7,7 +7,10 @@ import { CheckField, TextArea, TextField } from '../design/field.tsx';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { Result } from '../verification/result.tsx';
-import { commandOf, type Request, type Verification, verify } from '../verification/verify.ts';
+import { commandOf, type Verification, verify } from '../verification/verify.ts';
+import { type Fields, readAddress, requestOf, type TextName } from './fields.ts';
+import { FileTaker } from './fileTaker.tsx';
+import { withNamed } from './savedFiles.ts';
 import styles from './verifyPage.module.css';
 
 /** What one node has led to. */
@@ -44,7 +47,14 @@ export function VerifyPage() {
     <div className={styles.page}>
       <PageHeader
         title="Verify a job"
-        lead="Your browser reads the ledger and checks every rule. Nothing is asked of this service, and text and receipt stay here."
+        lead="Your browser reads the ledger and checks every rule. Nothing is asked of this service, and what you give stays here."
+      />
+      <FileTaker
+        fields={fields}
+        onChange={(change) => {
+          setAttempts([]);
+          setFields(change);
+        }}
       />
       <div className={styles.form}>
         <FormFields fields={fields} onChange={setFields} onEnter={() => canRun && void run()} />
@@ -76,42 +86,6 @@ export function VerifyPage() {
   );
 }
 
-type Fields = ReturnType<typeof readAddress>;
-
-/** What the page begins with: the job of its path, and what stands behind its `#` or in its head. */
-function readAddress() {
-  const facts = new URLSearchParams(location.hash.slice(1));
-  const meta = (name: string) =>
-    document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
-  const [, , named = ''] = location.pathname.split('/');
-  return {
-    named: decode(named),
-    wallet: facts.get('wallet') ?? '',
-    rpcUrl: facts.get('rpc') || meta('svc-rpc'),
-    programId: facts.get('program') || meta('svc-program') || PROGRAM_ID.toBase58(),
-    ...{ secondUrl: '', text: '', receipt: '', hasText: false },
-  };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function requestOf({ hasText, text, ...fields }: Fields): Request {
-  return {
-    rpcUrl: fields.rpcUrl.trim(),
-    programId: fields.programId,
-    named: fields.named,
-    wallet: fields.wallet.trim() || undefined,
-    text: hasText ? text : undefined,
-    receipt: fields.receipt.trim() || undefined,
-  };
-}
-
 /** @param onEnter after Enter in a field of one line */
 function FormFields({
   fields,
@@ -122,12 +96,12 @@ function FormFields({
   readonly onChange: (fields: Fields) => void;
   readonly onEnter: () => void;
 }) {
-  const set = (name: Exclude<keyof Fields, 'hasText'>) => ({
+  const set = (name: TextName) => ({
     value: fields[name],
-    onChange: (event: { target: { value: string } }) =>
-      onChange({ ...fields, [name]: event.target.value }),
+    onChange: ({ target: { value } }: { target: { value: string } }) =>
+      onChange(name === 'named' ? withNamed(fields, value) : { ...fields, [name]: value }),
   });
-  const line = (name: Exclude<keyof Fields, 'hasText'>) => ({
+  const line = (name: TextName) => ({
     ...set(name),
     isCode: true,
     onKeyDown: ({ key }: KeyboardEvent) => {
@@ -176,10 +150,18 @@ function FormFields({
       {whole(
         <TextField
           label="Delivery receipt (optional)"
-          hint="As it came in x-svc-delivery-receipt"
+          hint="As it came in x-svc-delivery-receipt, or in the answer’s svc"
           {...line('receipt')}
         />,
       )}
+      {fields.request &&
+        whole(
+          <TextField
+            label="Salt of the request"
+            hint="The answer’s svc.request_salt: with it the question is checked"
+            {...line('salt')}
+          />,
+        )}
     </>
   );
 }

@@ -2022,7 +2022,7 @@ def own_events(transaction, addresses):
 
 
 def read_message(found):
-    """Keys, instructions, signatures and signed bytes of a transaction, from base64 or JSON."""
+    """Keys, instructions, signatures and signed bytes of a transaction."""
     version, shown = found.get("version", "legacy"), found["transaction"]
     is_known = version in KNOWN_VERSIONS
     if isinstance(shown, list):
@@ -2033,14 +2033,13 @@ def read_message(found):
                 raise
             raise UnknownForm(str(error)) from error
         return message if is_known else {**message, "bytes": None, "signers": len(message["signatures"])}
-    message = message_of_json(fields(shown), is_known)
     if is_known:
-        message["bytes"] = encode_message(version, shown["message"])
-        message["signers"] = shown["message"]["header"]["numRequiredSignatures"]
-    return message
+        raise VerifyError("The ledger's node answered getTransaction in another encoding.")
+    return message_of_json(fields(shown))
 
 
-def message_of_json(shown, is_known):
+def message_of_json(shown):
+    """What the JSON of a version without a known form shows: its accounts at least."""
     message = fields(shown.get("message"))
     signatures = [base58_decode(one) for one in shown["signatures"]]
     instructions = []
@@ -2056,9 +2055,8 @@ def message_of_json(shown, is_known):
             (whole(one["programIdIndex"]), items(one["accounts"]), base58_decode(one["data"]))
             for one in items(message.get("instructions"))
         ]
-    except (VerifyError, KeyError, TypeError) as error:
-        if is_known:
-            raise VerifyError("The ledger's node answered in another form: no message.") from error
+    except (VerifyError, KeyError, TypeError):
+        pass  # They may have any form.
     return {
         "keys": keys,
         "instructions": instructions,
@@ -2167,60 +2165,6 @@ def read_v1_body(reader, _first):
         raise VerifyError("A config has fields that are not known.")
     heads = [(reader.number(1), reader.number(1), reader.number(2)) for _ in range(instruction_count)]
     return keys, [(program, list(reader.take(count)), reader.take(size)) for program, count, size in heads]
-
-
-def encode_message(version, message):
-    """The signed bytes of a message that a node showed as JSON."""
-    header = [
-        message["header"][field]
-        for field in (
-            "numRequiredSignatures",
-            "numReadonlySignedAccounts",
-            "numReadonlyUnsignedAccounts",
-        )
-    ]
-    keys = [base58_decode(one) for one in message["accountKeys"]]
-    blockhash = base58_decode(message["recentBlockhash"])
-    calls = [
-        (one["programIdIndex"], bytes(one["accounts"]), base58_decode(one["data"]))
-        for one in message["instructions"]
-    ]
-    if version == 1:
-        return encode_v1(bytes(header), keys, blockhash, calls, message.get("transactionConfig") or {})
-    parts = [b"\x80" if version == 0 else b"", bytes(header), count_of(len(keys)), *keys, blockhash]
-    parts.append(count_of(len(calls)))
-    for program, accounts, data in calls:
-        parts += [bytes([program]), count_of(len(accounts)), accounts, count_of(len(data)), data]
-    if version == 0:
-        lookups = message.get("addressTableLookups") or []
-        parts.append(count_of(len(lookups)))
-        for lookup in lookups:
-            parts.append(base58_decode(lookup["accountKey"]))
-            for indexes in (bytes(lookup["writableIndexes"]), bytes(lookup["readonlyIndexes"])):
-                parts += [count_of(len(indexes)), indexes]
-    return b"".join(parts)
-
-
-def encode_v1(header, keys, blockhash, calls, config):
-    names = ("priorityFee", "computeUnitLimit", "loadedAccountsDataSizeLimit", "heapSize")
-    given = [(config.get(name), *each) for name, each in zip(names, CONFIG_FIELDS)]
-    mask = sum(bits for value, bits, _ in given if value is not None)
-    values = [value.to_bytes(size, "little") for value, _, size in given if value is not None]
-    heads = [
-        bytes([program, len(accounts)]) + len(data).to_bytes(2, "little")
-        for program, accounts, data in calls
-    ]
-    start = b"\x81" + header + mask.to_bytes(4, "little") + blockhash
-    counts = bytes([len(calls), len(keys)])
-    return start + counts + b"".join([*keys, *values, *heads, *(a + d for _, a, d in calls)])
-
-
-def count_of(count):
-    encoded = bytearray()
-    while count > 0x7F:
-        encoded.append(count & 0x7F | 0x80)
-        count >>= 7
-    return bytes(encoded) + bytes([count])
 
 
 # ---- Layouts of events, accounts and arguments
@@ -2589,8 +2533,8 @@ SMALL_ORDER_YS = {
 def verify_signature(key, message, signature):
     """Whether the key signed the message, as the program judges it.
 
-    OpenSSL takes some signatures that the program refuses: by points of small order, negative zero
-    among them, and in encodings that are not the one of their point.
+    OpenSSL takes some signatures that the program refuses. They are by points of small order, negative
+    zero among them, or in an encoding that is not the one of its point.
     """
     public = base58_decode(key) if isinstance(key, str) else key
     if len(public) != 32 or len(signature) != 64:

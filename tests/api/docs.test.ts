@@ -104,7 +104,7 @@ describe('the documentation', () => {
     expect(text).toMatch(/<a rel="prev" href="\/docs"><small>Previous<\/small> Getting started/);
     expect(text).toMatch(/<a rel="next" href="\/docs\/reference"><small>Next<\/small> API ref/);
     expect((await docs.read('/docs')).text).not.toContain('<a rel="prev"');
-    expect((await docs.read('/docs/verify')).text).not.toContain('<a rel="next"');
+    expect((await docs.read('/docs/receipt')).text).not.toContain('<a rel="next"');
   });
 
   it('shows the prices of the models that are hosted now', async () => {
@@ -178,6 +178,7 @@ describe('Markdown', () => {
     const { body, headings } = renderMarkdown(text);
 
     expect(headings).toEqual([{ title: 'A b c', anchor: 'a-b-c', depth: 2 }]);
+    expect(renderMarkdown('#### A\n#### A').body.text).toMatch(/id="a">A.*id="a-1">A/s);
     expect(body.text).toMatch(/^<h1>T<\/h1>\n<h2 id="a-b-c">A <code>b<\/code> c<\/h2>\n/);
     expect(body.text).toContain('<div class="table" tabindex="0"><table>');
     expect(body.text).toContain('<pre tabindex="0"><code class="language-sh">c');

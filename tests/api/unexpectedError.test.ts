@@ -20,7 +20,7 @@ const job = {
     id: 'job_1',
     wallet: payer.wallet,
     model,
-    tokenLimit: 10,
+    ...{ tokenLimit: 10, requestSalt: new Uint8Array(32) },
     lockCredits: 8n,
     escrowTx: 'a lock',
   },

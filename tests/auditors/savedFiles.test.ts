@@ -7,6 +7,7 @@ import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { runCli } from '../../testing/cli.ts';
 import {
+  addresses,
   createJobScene,
   type JobScene,
   type LockedJob,
@@ -147,6 +148,23 @@ describe('svc verify of a saved answer', () => {
     expect(wrong.output).toMatch(/The job holds\. Your question is not the proven one\. /);
   });
 
+  it('looks for the job at a wallet that is named, not at that of the answer', async () => {
+    const other = addresses.config.toBase58();
+    const lying = { svc: { ...svc(), verify_url: svc().verify_url.replace(walletOf(), other) } };
+    const response = await saved('lying.json', plain(OUTPUT, lying));
+    expect((await verify('--response', response)).error).toMatch(/knows no job at /);
+    expect((await verify('--response', response, '--wallet', walletOf())).code).toBe(0);
+  });
+
+  it('names what is missing to check a question', async () => {
+    const request = await saved('request.json', JSON.stringify(REQUEST));
+    const { output, code } = await verify(id(), '--wallet', walletOf(), '--request', request);
+    expect(code).toBe(1);
+    const row =
+      /│ delivery\.request +│ NOT CHECKABLE +│ It is compared by its salt, .*request_salt\. /;
+    expect(output).toMatch(row);
+  });
+
   it.each<[string, () => Promise<string[]>, RegExp]>([
     ['no job', async () => [], /^Name a job, or a saved answer: --response\.\n$/],
     [
@@ -161,11 +179,6 @@ describe('svc verify of a saved answer', () => {
       'something else than a request',
       async () => [id(), '--salt', SALT, '--request', await saved('answer.json', plain())],
       /^\S+answer\.json cannot be used\. It is no request: save the JSON body that was sent/,
-    ],
-    [
-      'a question without a salt',
-      async () => [id(), '--request', await saved('request.json', JSON.stringify(REQUEST))],
-      /^A question is checked by its salt: --salt, which is the answer's svc\.request_salt\.\n$/,
     ],
     [
       'a salt that is none',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify as verifyInConsole } from '../../console/verification/verify.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
+import { conclude } from '../../programs/client/verify/check.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { runCli } from '../../testing/cli.ts';
 import { type History, makeHistory } from '../../testing/ledger/history.ts';
@@ -87,7 +88,7 @@ describe('a node with transactions of an unknown version', () => {
   it('is read by the web app', async () => {
     const named = history.refunded.toBase58();
     const programId = PROGRAM_ID.toBase58();
-    const { result } = await verifyInConsole({ rpcUrl: gate.url, programId, named });
-    expect(result).toBe('holds');
+    const { checks } = await verifyInConsole({ rpcUrl: gate.url, programId, named });
+    expect(conclude(checks)).toBe('holds');
   });
 });

@@ -75,6 +75,7 @@ describe('svc', () => {
       'restore',
       'verify',
       'audit',
+      'model',
       'send',
       'keygen',
       'token-account',

@@ -1,4 +1,4 @@
-# curl: plain and streamed.
+# curl: plain and streamed, and saved with and without headers.
 set -eu
 ask() {
   curl -sS --fail-with-body "$BASE_URL/v1/chat/completions" -H "Authorization: Bearer $API_KEY" \
@@ -7,3 +7,15 @@ ask() {
 }
 ask false | grep -q '"content":"Good morning."'
 ask true | tail -n 2 | grep -qx 'data: \[DONE\]'
+save() {
+  name=$1
+  shift
+  printf '{"model": "%s", "stream": %s, "messages": [{"role": "user", "content": "Say hello."}]}' \
+    "$MODEL" "$1" > "$SAVED/$name.request"
+  shift
+  curl -sS --fail-with-body "$BASE_URL/v1/chat/completions" -H "Authorization: Bearer $API_KEY" \
+    -H 'Content-Type: application/json' -d "@$SAVED/$name.request" -o "$SAVED/$name.answer" "$@"
+}
+save plain false
+save stream true
+save with-headers true --include

@@ -1,4 +1,4 @@
-"""LangChain for Python: plain, streamed, structured, and the block of docs/clients.md."""
+"""LangChain for Python: plain, streamed, structured, saved, and the block of docs/clients.md."""
 
 import contextlib
 import io
@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 
+import httpx
 import openai
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
@@ -43,3 +44,21 @@ try:
     raise AssertionError("a price above its ceiling was paid")
 except openai.UnprocessableEntityError as error:
     assert error.code == "price_above_limit", error
+
+def save(response):
+    response.read()
+    folder = pathlib.Path(os.environ["SAVED"])
+    name = "stream" if b'"stream":true' in response.request.content else "plain"
+    (folder / f"{name}.answer").write_text(response.text, encoding="utf-8")
+    (folder / f"{name}.request").write_bytes(response.request.content)
+
+
+saving = ChatOpenAI(
+    model=os.environ["MODEL"],
+    base_url=os.environ["BASE_URL"] + "/v1",
+    api_key=os.environ["API_KEY"],
+    temperature=0.2,
+    http_client=httpx.Client(event_hooks={"response": [save]}),
+)
+assert saving.invoke("Say hello.").text == "Good morning."
+assert "".join(chunk.text for chunk in saving.stream("Say hello.")) == "Good morning."

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,13 @@ import { promisify } from 'node:util';
 import { startRunningService } from '../../testing/service/runningService.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
+import { type SavedVerdict, verifySaved } from './savedAnswers.ts';
 
 /**
  * `npm run test:long -- clients`: real clients of the format against a running service. Each Python
  * client is installed at its pinned version into a folder of its own, since two of them need different
- * versions of a third. What cannot run here is named as NOT CHECKED.
+ * versions of a third. What a client saves of its answers, with the requests, has to hold by each
+ * implementation of the verification. What cannot run here is named as NOT CHECKED.
  *
  *   npm run test:long -- clients                all
  *   npm run test:long -- clients litellm llm    some
@@ -29,8 +31,6 @@ const CLIENTS: readonly { name: string; script: string; packages?: readonly stri
 const run = promisify(execFile);
 const INSTALL_MS_MAX = 600_000;
 const RUN_MS_MAX = 120_000;
-
-type Verdict = 'works' | 'FAILS' | 'NOT CHECKED';
 
 /** What stopped a command, in its last lines. */
 function reasonOf(error: unknown): string {
@@ -58,7 +58,7 @@ async function check(
   client: (typeof CLIENTS)[number],
   folder: string,
   environment: Record<string, string>,
-): Promise<{ verdict: Verdict; reason?: string }> {
+): Promise<Omit<SavedVerdict, 'what'>> {
   let interpreter: string;
   try {
     interpreter = await interpreterFor(client, folder);
@@ -96,6 +96,12 @@ function answerAsExpected(upstream: UpstreamServer): void {
   });
 }
 
+function print({ what, verdict, reason }: SavedVerdict): void {
+  process.stdout.write(`${verdict.padEnd(12)} ${what}\n`);
+  if (reason) process.stdout.write(`${reason.replace(/^/gm, '             ')}\n`);
+  if (verdict === 'FAILS') process.exitCode = 1;
+}
+
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !CLIENTS.some((client) => client.name === name));
 if (unknown.length > 0) throw new Error(`There is no client ${unknown.join(', ')}`);
@@ -109,14 +115,17 @@ answerAsExpected(upstream);
 try {
   for (const client of CLIENTS) {
     if (named.length > 0 && !named.includes(client.name)) continue;
-    const { verdict, reason } = await check(client, folder, {
+    const saved = join(folder, `${client.name}-saved`);
+    await mkdir(saved);
+    const checked = await check(client, folder, {
       BASE_URL: service.baseUrl,
       API_KEY: service.apiKey,
       MODEL: service.model.id,
+      SAVED: saved,
     });
-    process.stdout.write(`${verdict.padEnd(12)} ${client.packages?.join(' ') ?? client.name}\n`);
-    if (reason) process.stdout.write(`${reason.replace(/^/gm, '             ')}\n`);
-    if (verdict === 'FAILS') process.exitCode = 1;
+    print({ what: client.packages?.join(' ') ?? client.name, ...checked });
+    await service.untilMirrored();
+    for (const verdict of await verifySaved(saved, service.ledger.rpcUrl)) print(verdict);
   }
 } finally {
   await rm(folder, { recursive: true });

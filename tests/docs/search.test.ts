@@ -20,7 +20,7 @@ describe('the index of the search', () => {
   it('has every heading of every page, and stays small', async () => {
     for (const [path] of PAGES) {
       const of = index.filter((section) => section.path.split('#')[0] === path);
-      const ids = headingIdsOf((await docs.read(path)).text);
+      const ids = headingIdsOf((await docs.read(path)).text, 3);
       expect(of.map((section) => section.path)).toEqual([
         path,
         ...ids.map((id) => `${path}#${id}`),

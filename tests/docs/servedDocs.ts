@@ -18,6 +18,7 @@ export const PAGES = [
   ['/docs/clients', '/docs/clients.md'],
   ['/docs/webhooks', '/docs/webhooks.md'],
   ['/docs/verify', '/docs/verify.md'],
+  ['/docs/receipt', '/docs/receipt.md'],
 ] as const;
 
 export const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
@@ -79,6 +80,8 @@ export async function serveDocumentation() {
 
 export type ServedDocumentation = Awaited<ReturnType<typeof serveDocumentation>>;
 
-/** The ids of a page's headings. */
-export const headingIdsOf = (text: string): string[] =>
-  [...text.matchAll(/<h\d id="([^"]+)"/g)].map(([, id = '']) => id);
+/** The ids of a page's headings, to a depth. */
+export const headingIdsOf = (text: string, depth = 6): string[] =>
+  [...text.matchAll(/<h(\d) id="([^"]+)"/g)].flatMap(([, level, id = '']) =>
+    Number(level) <= depth ? id : [],
+  );

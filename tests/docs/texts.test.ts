@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiErrorCodes, errorTable } from '../../api/contracts/errorTable.ts';
+import { examples } from '../../api/docs/examples.ts';
 import { mapLinks } from '../../api/docs/markdown.ts';
 import { readSource } from '../tidy/sourceTree.ts';
 import { anchorsOf, linksOf } from './documents.ts';
@@ -36,9 +38,13 @@ describe.each(PAGES)('the page %s as Markdown', (path, source) => {
 
   it('has the same headings', async () => {
     const { text } = await docs.read(source);
-    const anchors = new Set(anchorsOf(text));
     expect(text).toMatch(/^# \S/);
-    for (const id of headingIdsOf((await docs.read(path)).text)) expect(anchors).toContain(id);
+    const [, ...anchors] = anchorsOf(text.replace(/```.*?```/gs, ''));
+    const ids = headingIdsOf((await docs.read(path)).text);
+    // The name of a repeated heading ends with its count.
+    expect(ids.map((id, index) => (anchors[index] === id ? id : id.replace(/-\d+$/, '')))).toEqual(
+      anchors,
+    );
   });
 
   it('links to the others as Markdown, and to headings that exist', async () => {
@@ -84,10 +90,44 @@ describe('/llms.txt', () => {
   });
 });
 
-describe('/receipts/svc_verify.py', () => {
-  it('is the file of the repository', async () => {
-    const { text } = await docs.read('/receipts/svc_verify.py');
-    expect(text).toBe(readSource('receipts/python/svc_verify.py'));
+describe('what /llms.txt says of answers', () => {
+  const cells = async () =>
+    [...(await docs.read('/llms.txt')).text.matchAll(/^\| (.*?) \|/gm)].map(
+      ([, cell = '']) => cell,
+    );
+
+  it('names every field of `svc`', async () => {
+    const named = (await cells()).join();
+    for (const field of Object.keys(examples.ChatCompletion.svc)) {
+      expect(named).toContain(`\`${field}\``);
+    }
+  });
+
+  it('says what to do for every status of an error', async () => {
+    const statuses = new Set((await cells()).flatMap((cell) => cell.match(/\b[45]\d\d\b/g) ?? []));
+    expect([...statuses].map(Number).sort()).toEqual(
+      [...new Set(apiErrorCodes.map((code) => errorTable[code].status))].sort(),
+    );
+  });
+
+  it('names errors, details and fields that exist', async () => {
+    const { text } = await docs.read('/llms.txt');
+    const reference = (await docs.read('/docs/reference.md')).text;
+    const errors = (await docs.read('/docs/errors.md')).text;
+    for (const [, name = ''] of text.matchAll(/`details\.(\w+)`/g)) expect(errors).toContain(name);
+    for (const name of ['max_credits', 'x-svc-max-credits', 'Idempotency-Key']) {
+      expect(text).toContain(name);
+      expect(reference).toContain(`\`${name}\``);
+    }
+  });
+});
+
+describe('/receipts/', () => {
+  it.each([
+    ['svc_verify.py', 'receipts/python/svc_verify.py'],
+    ['vectors.json', 'receipts/vectors.json'],
+  ])('has %s as the repository has it', async (name, path) => {
+    expect((await docs.read(`/receipts/${name}`)).text).toBe(readSource(path));
   });
 });
 

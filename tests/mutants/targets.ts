@@ -137,6 +137,7 @@ export const TARGETS: readonly Target[] = [
     area: 'verification',
     files: [
       'accountRules',
+      'deliveryRules',
       'evidence',
       'historyRules',
       'record',
@@ -145,6 +146,7 @@ export const TARGETS: readonly Target[] = [
     ].map((name) => `programs/client/verify/job/${name}.ts`),
     tests: [
       'auditors/balancesBefore',
+      'auditors/delivery',
       'auditors/verifyJob',
       'auditors/forgedJob',
       'auditors/missingEvidence',

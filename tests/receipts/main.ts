@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../testing/random.ts';
-import { formatVectors } from './cases.ts';
-import { generateVectors } from './generate.ts';
+import { formatVectors } from './vectors/cases.ts';
+import { generateVectors } from './vectors/generate.ts';
 
 /**
  * `npm run test:long -- vectors --seed 7 --out vectors.json` makes the vectors by another seed, with

@@ -20,7 +20,7 @@ const namesIn = (section: string): string[] =>
 const sectionOf = (title: string): string => page.split(`\n${title}\n`)[1]?.split(/\n#+ /)[0] ?? '';
 
 describe('the page of the receipt', () => {
-  it.each(pageTables().map((table) => [table.split('"')[1], table]))(
+  it.each(pageTables().map((table) => [String(table.split('"')[1]), table] as const))(
     'has the layouts of the published interface, from %s on',
     (_first, table) => {
       expect(page).toContain(block(table));

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { formatJobId } from '../../programs/client/jobId.ts';
 import { runCli } from '../../testing/cli.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -97,11 +98,15 @@ if (!PYTHON.isReady) {
     expect(output).toContain('The job holds. Your text is not the proven one.');
   });
 
-  it('are found by their address, and by a transaction', async () => {
-    for (const { address } of await service.jobs()) {
+  it('are found by id, with a wallet or without, by address and transaction', async () => {
+    for (const { address, data } of await service.jobs()) {
       const [found, ours] = await verify(address.toBase58());
       expect(found).toEqual(ours);
       expect(found?.result).toBe('holds');
+      const id = formatJobId(data.jobId);
+      const wallet = ['--wallet', service.wallet.publicKey.toBase58()];
+      expect((await verify(id))[0]).toEqual(found);
+      expect((await verify(id, ...wallet))[0]).toEqual(found);
       const [settlement] = await service.ledger.connection.getSignaturesForAddress(address);
       const [same] = await verify(settlement?.signature ?? '');
       expect(same).toEqual(found);
@@ -156,6 +161,11 @@ if (!PYTHON.isReady) {
     );
     expect(await refused(...rpc, '--response', pathOf('none'))).toMatch(/^error: .*No such file/);
     expect(await refused(...rpc, 'job_1')).toMatch(/^error: job_1 is neither a job id/);
+    expect(await refused(...rpc, `job_${'0'.repeat(12)}7${'8'.repeat(19)}`)).toMatch(
+      /^error: No account has this job id\./,
+    );
+    const wallet = service.wallet.publicKey.toBase58();
+    expect(await refused(...rpc, wallet)).toMatch(/^error: There is no job at .* key pair\.$/m);
     expect(await refused('--rpc', service.baseUrl, '--response', pathOf('plain'))).toMatch(
       /^error: The ledger's node/,
     );

@@ -47,11 +47,11 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
     }
     return { answer: lines.join('\n'), request: JSON.stringify(body) };
   },
-  'openai, its helper’s whole completion of a stream': async (asked) => {
+  'openai, what its stream helper puts together': async (asked) => {
     const { hook, saved } = keepingFetch();
     const runner = officialClient(asked, hook).chat.completions.stream(bodyOf(asked));
-    await runner.finalContent();
-    return saved();
+    const whole = await runner.finalChatCompletion();
+    return { answer: JSON.stringify(whole), request: (await saved()).request };
   },
   'openai, the raw stream by its fetch hook': async (asked) => {
     const { hook, saved } = keepingFetch();
@@ -97,19 +97,22 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
     for await (const part of stream.fullStream) {
       if (part.type === 'raw') lines.push(JSON.stringify(part.rawValue));
     }
-    return { answer: lines.join('\n'), request: JSON.stringify((await stream.request).body) };
+    return { answer: lines.join('\n'), request: asText((await stream.request).body) };
   },
   'the AI SDK, the body of a plain answer': async (asked) => {
     const { request, response } = await generateText({
       ...{ model: vercel(asked), ...asVercel },
       include: { requestBody: true, responseBody: true },
     });
-    return { answer: JSON.stringify(response.body), request: JSON.stringify(request.body) };
+    return { answer: asText(response.body), request: asText(request.body) };
   },
   'curl, a plain answer in a file': (asked) => curl(asked, false, []),
   'curl, a stream in a file': (asked) => curl(asked, true, ['--no-buffer']),
   'curl, a stream with its headers': (asked) => curl(asked, true, ['--include']),
 };
+
+/** It has some bodies as text, and some as objects. */
+const asText = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
 
 const bodyOf = ({ model }: Asked) => ({ model, messages, max_tokens: MAX_TOKENS, ...SAMPLING });
 

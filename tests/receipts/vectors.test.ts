@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { checkout } from '../../programs/tools/artifacts.ts';
 import { createRandom } from '../../testing/random.ts';
-import { formatVectors, type VectorCase, type Vectors } from './cases.ts';
-import { generateVectors, unitCases } from './generate.ts';
-import { resultOf } from './runCase.ts';
 import { PYTHON, runInPython } from './runInPython.ts';
-import { connectSnapshot, type LedgerSnapshot } from './snapshot.ts';
-import { checksOf } from './verdict.ts';
+import { formatVectors, type VectorCase, type Vectors } from './vectors/cases.ts';
+import { generateVectors, unitCases } from './vectors/generate.ts';
+import { resultOf } from './vectors/runCase.ts';
+import { connectSnapshot, type LedgerSnapshot } from './vectors/snapshot.ts';
+import { checksOf } from './vectors/verdict.ts';
 
 const FILE = join(checkout, 'receipts/vectors.json');
 const CASES_MIN = 80;
@@ -90,6 +91,12 @@ describe('the committed vectors', () => {
     const checks = await checksOf(connectSnapshot(node), first?.job ?? '');
     const failing = new Set(jobs.flatMap(({ expected }) => expected.failing));
     expect(checks.map(({ name }) => name).filter((name) => !failing.has(name))).toEqual([]);
+  });
+
+  it('change every field that a worker is given', () => {
+    const names = new Set(committed.cases.map(({ name }) => name));
+    const another = PASSED_FIELDS.map((field) => `answers: another question: another ${field}`);
+    expect(another.filter((name) => !names.has(name))).toEqual([]);
   });
 
   it('would not hold with any other expectation', async () => {

@@ -18,7 +18,7 @@ export async function insertMinute(database: Database, away: readonly string[]):
 const KEPT = `minute > now() - interval '90 days'`;
 
 /** The recorded minutes of a day of UTC, and by part those in which it was away. */
-export interface RecordedDayRow {
+interface RecordedDayRow {
   day: Date;
   minutes: number;
   away: Record<string, number>;
@@ -44,7 +44,7 @@ export async function selectRecordedDays(database: Database): Promise<RecordedDa
 }
 
 /** Minutes in a row in which a part was away. */
-export interface IncidentRow {
+interface IncidentRow {
   /** `api` where nothing was recorded: every API, or the database, was away. */
   part: string;
   began_at: Date;

@@ -13,7 +13,7 @@ export interface PartServices {
 }
 
 /** The parts of the service as they are now. */
-export interface PartsNow {
+interface PartsNow {
   /** Whether this process takes requests, as far as it knows. */
   isReady: boolean;
   parts: Readiness['parts'] & { mirror: 'ok' | 'away' | 'unknown' };

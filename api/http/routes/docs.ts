@@ -33,7 +33,7 @@ const LIVE_SECONDS = 10;
 const HITS_MAX = 50;
 
 /**
- * GET /openapi.json and /llms.txt, the second verifier, and the pages made of the document and of the
+ * GET /openapi.json, /llms.txt and /receipts/, and the pages made of the document and of the
  * guides: as HTML, as Markdown, and searched. They are the app's own routes: a router would answer
  * OPTIONS by itself.
  *
@@ -56,11 +56,16 @@ export function serveDocs(app: Express, services: DocsServices): Frame {
   app.get('/llms.txt', serveText('text', llmsText(pages, deployment)));
   app.get('/llms-full.txt', serveText('text', llmsFullText(pages, deployment)));
   app.get('/packages/:name', servePackage({ publicUrl, packagesFolder }));
-  const verifier = new URL('../../../receipts/python/svc_verify.py', import.meta.url);
-  app.get('/receipts/svc_verify.py', serveText('text', readFileSync(verifier, 'utf8')));
+  app.get('/receipts/svc_verify.py', serveText('text', readReceipts('python/svc_verify.py')));
+  app.get('/receipts/vectors.json', serveText('json', readReceipts('vectors.json')));
   // Otherwise it is the web app's first page.
   if (webApp?.pages === undefined) app.get('/', serveStart(frame));
   return frame;
+}
+
+/** What a verifier takes beside the page on receipts. @throws when it is not there */
+function readReceipts(path: string): string {
+  return readFileSync(new URL(`../../../receipts/${path}`, import.meta.url), 'utf8');
 }
 
 /** The one list of all pages, in the order in which they are read. */

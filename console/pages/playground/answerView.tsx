@@ -67,13 +67,15 @@ export function AnswerView({
         </Row>
       )}
       {job?.status === 'settled' && isEnded && (
-        <InlineVerification
-          key={job.id}
-          job={job.id}
-          wallet={wallet}
-          // More may have been proven than came before the stop.
-          text={answer.state === 'whole' ? answer.text : undefined}
-        />
+        <div className={styles.verification}>
+          <InlineVerification
+            key={job.id}
+            job={job.id}
+            wallet={wallet}
+            // More may have been proven than came before the stop.
+            text={answer.state === 'whole' ? answer.text : undefined}
+          />
+        </div>
       )}
     </div>
   );

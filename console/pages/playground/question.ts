@@ -121,7 +121,8 @@ export function priceOf({ svc }: Pick<ConsoleModel, 'svc'>): Price {
   };
 }
 
-/** The most credits that a request with this limit locks. A long conversation may leave it less room. */
-export function mostLocked(price: Price, tokenLimit: number | undefined): bigint {
-  return lockCredits(price, tokenLimit ?? freeTokenLimit(price));
+/** What a request with this limit costs at most. A long conversation may leave it less room. */
+export function boundsOf(price: Price, tokens: number | undefined) {
+  const tokenLimit = tokens ?? freeTokenLimit(price);
+  return { price, tokenLimit, locked: lockCredits(price, tokenLimit) };
 }

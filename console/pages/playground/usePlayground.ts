@@ -1,7 +1,8 @@
+import { useEffect } from 'react';
 import { useRead } from '../../data/queries.ts';
 import { trialModel } from '../../data/samples.ts';
 import { useMissingCredits } from '../../session/needsCredits.tsx';
-import { mostLocked, priceOf, readSettings, requestOf, type Settings } from './question.ts';
+import { boundsOf, priceOf, readSettings, requestOf, type Settings } from './question.ts';
 import { type Turn, useConversation } from './useConversation.ts';
 
 export type Playground = ReturnType<typeof usePlayground>;
@@ -12,23 +13,25 @@ export function usePlayground() {
   const keyState = useRead('/key');
   const hasCredits = useMissingCredits() === undefined;
   const { conversation, change, changeTurn, ask, repeat, stop, remove, clear } = useConversation();
-  const { draft, turns } = conversation;
+  const { draft, turns, settings } = conversation;
   const models = catalog.data?.data ?? [];
-  const modelId = conversation.settings.model || trialModel(models);
-  const settings: Settings = { ...conversation.settings, model: modelId };
+  const modelId = settings.model;
+  const changeSettings = (changes: Partial<Settings>) =>
+    change(({ settings: current }) => ({ settings: { ...current, ...changes } }));
+  // What was proposed stays, though a later catalog would propose another model.
+  const isProposed = modelId === '' && models.length > 0;
+  useEffect(() => {
+    if (isProposed) changeSettings({ model: trialModel(models) });
+  });
   const { options, wrong } = readSettings(settings);
   const model = models.find(({ id }) => id === modelId);
-  const tokens = wrong.tokens ? undefined : options.max_tokens;
-  const price = model &&
-    wrong.tokens === undefined && {
-      price: priceOf(model),
-      locked: mostLocked(priceOf(model), tokens),
-    };
+  const price =
+    model && wrong.tokens === undefined ? boundsOf(priceOf(model), options.max_tokens) : undefined;
   const make = (prompt: string, before: readonly Turn[]) =>
     requestOf(
       { prompt, before },
       { model: modelId, system: settings.system, options },
-      { maxCredits: price ? price.locked : undefined },
+      { maxCredits: price?.locked },
     );
   const running = turns.find(({ answer }) => answer.state === 'running');
   const isAllowed = hasCredits && keyState.data?.key?.status === 'active';
@@ -36,11 +39,9 @@ export function usePlayground() {
   const next = make(draft, turns);
   return {
     ...{ catalog, keyState, conversation, settings, wrong, price, next, mayAsk },
-    ...{ change, changeTurn, repeat, remove, clear },
+    ...{ change, changeSettings, changeTurn, repeat, remove, clear },
     isRunning: running !== undefined,
     canAsk: mayAsk && draft.trim() !== '',
-    changeSettings: (changes: Partial<Settings>) =>
-      change(({ settings: current }) => ({ settings: { ...current, ...changes } })),
     send: () => ask(draft, next),
     /** Asks a turn again with the settings as they are now. */
     askAgain: (turn: Turn, prompt = turn.prompt) =>

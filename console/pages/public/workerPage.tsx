@@ -6,7 +6,7 @@ import { Address, TransactionLink } from '../../design/address.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMinute, formatMs, formatTime } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
-import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
+import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago, Time, useNow } from '../../design/time.tsx';
 import { ModelLink } from './modelLink.tsx';
@@ -101,9 +101,15 @@ function LedgerFacts({ worker }: { readonly worker: WorkerDetail }) {
           ['Endpoint', <code key="e">{worker.endpoint}</code>],
           [
             'Models',
-            worker.models.length === 0
-              ? '–'
-              : worker.models.map((id) => <ModelLink key={id} id={id} />),
+            worker.models.length === 0 ? (
+              '–'
+            ) : (
+              <Row key="models">
+                {worker.models.map((id) => (
+                  <ModelLink key={id} id={id} />
+                ))}
+              </Row>
+            ),
           ],
           ['Registered', <Time key="f" time={worker.registered_at} />],
           unstaking_tokens !== '0' && ['Unstaking', `${formatStake(unstaking_tokens)}${ready}`],

@@ -8,9 +8,10 @@ import { Button } from '../../design/button.tsx';
 import { CheckField } from '../../design/field.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
-import { ReadMore, Row, Section } from '../../design/page.tsx';
+import { ReadMore, Section } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
+import styles from './deliveriesSection.module.css';
 import { DeliveryDrawer } from './deliveryDrawer.tsx';
 import {
   DeliveryFilterFields,
@@ -137,7 +138,7 @@ function columnsOf(options: {
     {
       title: 'Event',
       cell: ({ id, event }) => (
-        <Row>
+        <div className={styles.event}>
           <input
             type="checkbox"
             aria-label={`Choose delivery ${id}`}
@@ -148,18 +149,12 @@ function columnsOf(options: {
           <Button kind="quiet" size="small" onClick={() => onOpen(id)}>
             {event}
           </Button>
-        </Row>
+        </div>
       ),
     },
-    { title: 'State', cell: DeliveryState },
-    { title: 'Event time', cell: ({ created_at }) => <Ago time={created_at} /> },
+    { title: 'State', isKey: true, cell: DeliveryState },
+    { title: 'Event time', isKey: true, cell: ({ created_at }) => <Ago time={created_at} /> },
     ...(urls ? [webhookColumn(urls)] : []),
-    {
-      title: 'Id',
-      cell: ({ event_id }) => (
-        <span className="mono" title={event_id}>{`evt_…${event_id.slice(-8)}`}</span>
-      ),
-    },
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => formatCount(attempts) },
     { title: 'Last answer', cell: ({ last_attempt }) => lastAnswer(last_attempt) },
   ];

@@ -17,8 +17,8 @@ const columns: readonly Column<ConsoleWebhook>[] = [
     title: 'Endpoint',
     cell: ({ id, url }) => <Link href={`/console/settings/webhooks/${id}`}>{url}</Link>,
   },
-  { title: 'State', cell: WebhookState },
-  { title: 'Events', cell: ({ events }) => events.join(', ') },
+  { title: 'State', isKey: true, cell: WebhookState },
+  { title: 'Events', isText: true, cell: ({ events }) => events.join(', ') },
   { title: 'Pending', isNumber: true, cell: ({ pending }) => formatCount(pending) },
   {
     title: 'Not delivered',

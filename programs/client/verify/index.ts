@@ -14,7 +14,7 @@ export { connectRpc } from '../rpc/connectRpc.ts';
 export type { LedgerNode } from '../rpc/rpc.ts';
 export { readAnswer, type SavedAnswer } from './answer/readAnswer.ts';
 export { SavedFileError } from './answer/savedFile.ts';
-export { readRequest, type SentRequest } from './answer/sentRequest.ts';
+export { isRequest, readRequest, type SentRequest } from './answer/sentRequest.ts';
 export type { Statement } from './answer/statement.ts';
 export { type Check, conclude, type Verdict } from './check.ts';
 export { type Conclusion, conclusionOf } from './conclusion.ts';

@@ -216,10 +216,12 @@ describeIn(`what a model writes, in a browser, seed ${seed}`, () => {
     page = await browser.newPage();
     await page.goto(base);
     page.on('request', (request) => noticed.push(request.url()));
-    page.on('dialog', (dialog) => void dialog.dismiss());
-    for (const event of ['pageerror', 'console', 'dialog'] as const) {
-      page.on(event, (what: object) => noticed.push(`${event} ${what}`));
-    }
+    page.on('pageerror', (error) => noticed.push(error.message));
+    page.on('console', (message) => noticed.push(message.text()));
+    page.on('dialog', (dialog) => {
+      noticed.push(dialog.message());
+      void dialog.dismiss();
+    });
   });
 
   afterAll(async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import BUILTIN_CARD from '../../../stack/modelCards/builtin.json' with { type: 'json' };
 import { execute } from '../../../testing/database/database.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
@@ -49,7 +50,7 @@ describeInBrowser('a phone', (openScene) => {
     expect((await overflow(page)).every((pixels) => pixels <= 0)).toBe(true);
   });
 
-  it('reads the titles of a table, which it does not show, to assistive technology', async () => {
+  it('reads titles of a table that it does not show to assistive technology', async () => {
     const { page } = await scene.open('/console/models', PHONE);
     await page.getByRole('columnheader', { name: 'Per request' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('table').count()).toBe(1);
@@ -58,10 +59,11 @@ describeInBrowser('a phone', (openScene) => {
 
 describeInBrowser('the page of a model', (openScene) => {
   let scene: PageScene;
+  let job: string;
 
   beforeAll(async () => {
     scene = await openScene();
-    await complete(scene.stack);
+    ({ job } = await complete(scene.stack));
   });
 
   it('has its price, its days, its workers and its card', async () => {
@@ -79,6 +81,34 @@ describeInBrowser('the page of a model', (openScene) => {
     const days = page.getByRole('img', { name: 'Days in which its workers answered, 90 days' });
     expect(await days.locator('[title*="probes answered"]').count()).toBe(1);
     expect(complaints).toEqual([]);
+  });
+
+  it('gives its card, which Verify compares with what a job was locked for', async () => {
+    const { page } = await scene.open(`/verify/${job}#wallet=${scene.stack.wallet}`);
+    const buffer = Buffer.from(JSON.stringify(BUILTIN_CARD));
+    const files = page.locator('input[type=file]');
+    await files.setInputFiles({ name: 'card.json', mimeType: 'application/json', buffer });
+    await page.getByText("card.json is a model's card").waitFor();
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    await page.getByText(/; what ran is not shown/).waitFor({ state: 'attached' });
+    await page.getByText('--card card.json').waitFor();
+
+    const other = Buffer.from(JSON.stringify({ ...BUILTIN_CARD, revision: 'another' }));
+    await files.setInputFiles({ name: 'card.json', mimeType: 'application/json', buffer: other });
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    await page.getByText(/^The card's hash is sha256:/).waitFor();
+  });
+
+  it('keeps its card pinned when an operator changes its price', async () => {
+    const { page } = await scene.openAs('operator', '/console/operator');
+    const row = page.getByRole('row').filter({ hasText: scene.stack.model });
+    await row.getByRole('button', { name: 'Change…' }).click();
+    const field = page.getByLabel('Hash of its card');
+    const hash = await field.inputValue();
+    expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+    await page.getByLabel('Credits per request').fill('3');
+    await page.getByRole('button', { name: 'See what it does' }).click();
+    await page.getByText(`Its card is pinned as ${hash}.`).waitFor();
   });
 
   it('says that there is none of an id that no model has', async () => {

@@ -71,6 +71,14 @@ describeInBrowser('the playground', (openScene) => {
   const button = (name: string, within: Page | Locator = page) =>
     within.getByRole('button', { name, exact: true });
   const price = () => page.getByRole('status', { name: 'Price' });
+  /** What the catalog says of the model at present. */
+  async function modelTerms() {
+    const response = await fetch(`${scene.stack.baseUrl}/console/api/models`);
+    const { data } = (await response.json()) as ConsoleModelList;
+    const model = data.find(({ id }) => id === scene.stack.model);
+    if (!model) throw new Error('The catalog does not have the model');
+    return model.svc;
+  }
   /** Does what sends a request. @returns its bytes */
   async function sentBy(action: () => Promise<unknown>): Promise<string> {
     const asked = page.waitForRequest(/\/console\/api\/completions$/);
@@ -91,10 +99,7 @@ describeInBrowser('the playground', (openScene) => {
     );
 
   it('says what a request locks at most, and never allows more', async () => {
-    const models = await page.request.get(`${scene.stack.baseUrl}/console/api/models`);
-    const { data } = (await models.json()) as ConsoleModelList;
-    const { svc } = data.find(({ id }) => id === scene.stack.model) ?? {};
-    if (!svc) throw new Error('The catalog has no model');
+    const svc = await modelTerms();
     const terms = {
       creditsPerRequest: svc.credits_per_request,
       creditsPer1kTokens: svc.credits_per_1k_tokens,
@@ -106,7 +111,9 @@ describeInBrowser('the playground', (openScene) => {
       await page.getByLabel('At most so many tokens').fill(`${limit ?? ''}`);
       const usdc = `${(Number(most) / 100).toFixed(2)} USDC`;
       await price().getByText(`${most} credits (${usdc})`).waitFor();
-      await price().getByText('of up to 500 tokens is charged 2 credits').waitFor();
+      const longer = limit === undefined || limit > 500 ? ', a longer one 1 per 1,000 tokens' : '';
+      const usual = `An answer of up to 500 tokens is charged 2 credits${longer}.`;
+      expect(await price().textContent()).toContain(usual);
       const sent = JSON.parse(await ask(`limit ${limit}`));
       expect([sent.max_tokens, sent.max_credits]).toEqual([limit, Number(most)]);
       await button('Remove', turn(1)).click();
@@ -307,15 +314,12 @@ describeInBrowser('the playground', (openScene) => {
       modelUpsert({
         ...model,
         id: scene.stack.model,
+        ...{ label: '3B', originator: 'meta' },
         authority: config.authority,
         creditsPerRequest: 5,
       }),
     ]);
-    await until(async () => {
-      const response = await fetch(`${scene.stack.baseUrl}/v1/models/${scene.stack.model}`);
-      const { svc } = (await response.json()) as { svc: { credits_per_request: number } };
-      return svc.credits_per_request === 5;
-    });
+    await until(async () => (await modelTerms()).credits_per_request === 5);
     await price().getByText('2 credits (0.02 USDC)').waitFor();
     await page.getByLabel('Message', { exact: true }).fill('dear');
     await button('Send').click();
@@ -324,6 +328,7 @@ describeInBrowser('the playground', (openScene) => {
     await turn(2).getByText(sentence).waitFor();
     await turn(2).getByText('Nothing was locked or charged.').waitFor();
     await price().getByText('5 credits (0.05 USDC)').waitFor();
+    await page.getByLabel('Seed').fill('7');
     const again = () => button('Send it for at most 5 credits (0.05 USDC)', turn(2)).click();
     expect(JSON.parse(await sentBy(again))).toMatchObject({ max_credits: 5 });
     await button('Verify this answer', turn(2)).waitFor();
@@ -337,6 +342,12 @@ describeInBrowser('the playground', (openScene) => {
     await button('Sign out').click();
     await page.getByRole('heading', { name: /Sign in/ }).waitFor();
     expect(await page.content()).not.toMatch(/dear|Answer to/);
+    await page.getByRole('button', { name: /Development wallet/ }).click();
+    await button('stranger').click();
+    await button('Sign').click();
+    await page.getByLabel('Message', { exact: true }).waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
+    expect(await page.getByLabel('Seed').inputValue()).toBe('');
     expect(opened.complaints).toEqual([]);
   });
 

@@ -50,6 +50,12 @@ export function readRequest(saved: Uint8Array | string): SentRequest {
   return request;
 }
 
+/** Whether it is meant to be a request, and no answer. */
+export function isRequest(saved: Uint8Array | string): boolean {
+  const parsed = tryParse(bodyOf(decode(saved)));
+  return fieldOf(parsed?.value, 'messages') !== undefined;
+}
+
 function messageOf(message: unknown): SentRequest['messages'][number] {
   const role = fieldOf(message, 'role');
   const content = textOf(fieldOf(message, 'content')) ?? textOf(fieldOf(message, 'refusal')) ?? '';

@@ -74,9 +74,7 @@ export const request = whenGiven(
     ['JobLocked', 'JobProven'],
     ({ JobLocked, JobProven }, { request: sent, salt }) => {
       if (sent === undefined || salt === undefined) {
-        return notCheckable(
-          "Without the salt, the answer's svc.request_salt, nothing compares it.",
-        );
+        return notCheckable("It is compared by its salt, which is the answer's svc.request_salt.");
       }
       const { modelId, tokenLimit } = JobLocked.data;
       const { requestCommitment: proven } = JobProven.data;

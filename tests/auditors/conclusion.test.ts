@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Check, Verdict } from '@svc-inference/client/verify';
-import { headOf } from '../../console/verification/head.ts';
+import type { Check, Verdict } from '../../programs/client/verify/check.ts';
+import { conclusionOf } from '../../programs/client/verify/conclusion.ts';
 
 const check = (name: string, verdict: Verdict): Check => ({
   name,
@@ -12,12 +12,18 @@ const check = (name: string, verdict: Verdict): Check => ({
 const TEXT = 'Your text is not the proven one.';
 const RECEIPT = 'Your receipt does not fit it.';
 
-describe('the head of a verification', () => {
+describe('the conclusion of a verification', () => {
   it.each<[string, Verdict, Verdict, Verdict, string]>([
     ['holds', 'holds', 'holds', 'holds', 'The job holds'],
     ['has no text to compare', 'holds', 'not_applicable', 'not_applicable', 'The job holds'],
     ['differs from the text', 'holds', 'fails', 'holds', `The job holds. ${TEXT}`],
-    ['differs from text and receipt', 'holds', 'fails', 'fails', `The job holds. ${TEXT}`],
+    [
+      'differs from text and receipt',
+      'holds',
+      'fails',
+      'fails',
+      `The job holds. ${TEXT} ${RECEIPT}`,
+    ],
     ['differs from the receipt', 'holds', 'holds', 'fails', `The job holds. ${RECEIPT}`],
     ['fails', 'fails', 'holds', 'holds', 'The job fails'],
     ['fails, and the text differs', 'fails', 'fails', 'fails', 'The job fails'],
@@ -37,13 +43,15 @@ describe('the head of a verification', () => {
       'Not everything could be checked',
     ],
   ])('of a job that %s', (_what, rule, text, receipt, title) => {
-    const [tone, shown] = headOf([
+    const shown = conclusionOf([
       check('proof.hash', rule),
       check('delivery.output', text),
       check('delivery.receipt', receipt),
     ]);
 
-    expect(shown).toBe(title);
-    expect(tone === 'bad').toBe([rule, text, receipt].includes('fails'));
+    expect(shown.title).toBe(title);
+    const isBad = ['fails', 'differs'].includes(shown.result);
+    expect(isBad).toBe([rule, text, receipt].includes('fails'));
+    expect(shown.result === 'fails').toBe(rule === 'fails');
   });
 });

@@ -16,6 +16,8 @@ export interface ClientParts {
   readonly request?: string;
   /** 64 hex digits. */
   readonly salt?: string;
+  /** The JSON of the card of the job's model. */
+  readonly card?: string;
 }
 
 /** A job, or a saved answer that names one, in the sight of one node. */

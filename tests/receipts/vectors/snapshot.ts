@@ -1,14 +1,14 @@
 import { base58 } from '@scure/base';
-import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import { RpcError } from '../../programs/client/rpc/answers.ts';
-import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
+import type { LedgerConnection } from '../../../programs/client/ledgerConnection.ts';
+import { RpcError } from '../../../programs/client/rpc/answers.ts';
+import { connectLedger } from '../../../programs/client/verify/connection/connectLedger.ts';
 import {
   createMessage,
   type MessageJson,
   signedBytes,
-} from '../../programs/client/verify/connection/message.ts';
-import { CLOCK } from '../../programs/client/verify/ledgerState.ts';
-import { decodeTransaction, VERSION_FLAG } from '../../programs/client/wire/index.ts';
+} from '../../../programs/client/verify/connection/message.ts';
+import { CLOCK } from '../../../programs/client/verify/ledgerState.ts';
+import { decodeTransaction, VERSION_FLAG } from '../../../programs/client/wire/index.ts';
 
 /** `getTransaction` in base64, with as much of its meta as a verification reads. */
 export interface SnapshotTransaction {
@@ -147,7 +147,7 @@ interface JsonTransaction {
   readonly version?: 'legacy' | number;
   readonly transactionIndex?: number;
   readonly transaction: { readonly signatures: readonly string[]; readonly message: MessageJson };
-  readonly meta: Readonly<Record<string, never>> | null;
+  readonly meta: JsonMeta | null;
 }
 
 /** The same transaction in base64, whose node's JSON somebody may have changed. */
@@ -168,7 +168,9 @@ function wireOf(
 ): Uint8Array {
   const isKnown = version === 'legacy' || version <= 1;
   const form = isKnown ? version : 0;
-  const bytes = signedBytes(createMessage(message, form)) as Uint8Array;
+  const bytes = signedBytes(
+    createMessage(message, form) as Parameters<typeof signedBytes>[0],
+  ) as Uint8Array;
   if (!isKnown) bytes[0] = VERSION_FLAG | version;
   const signed = signatures.map((text) => base58.decode(text));
   return Buffer.concat(
@@ -187,7 +189,18 @@ interface InnerCalls {
   readonly instructions: readonly object[];
 }
 
-function keptMeta(meta: Readonly<Record<string, never>>): object {
+interface JsonMeta {
+  readonly err: unknown;
+  readonly fee: number;
+  readonly innerInstructions: readonly InnerCalls[];
+  readonly preBalances: readonly number[];
+  readonly postBalances: readonly number[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+  readonly loadedAddresses?: object;
+}
+
+function keptMeta(meta: JsonMeta): object {
   const { err, fee, preBalances, postBalances, loadedAddresses } = meta;
   const tokens = (side: readonly TokenBalance[]) =>
     side.map(({ accountIndex, mint, uiTokenAmount: { amount } }) => ({
@@ -195,13 +208,11 @@ function keptMeta(meta: Readonly<Record<string, never>>): object {
       uiTokenAmount: { amount },
     }));
   return {
-    err,
-    fee,
-    innerInstructions: (meta.innerInstructions as readonly InnerCalls[]).map(
-      ({ index, instructions }) => ({ index, instructions: instructions.map(keptCall) }),
-    ),
-    preBalances,
-    postBalances,
+    ...{ err, fee },
+    innerInstructions: meta.innerInstructions.map(({ index, instructions }) => ({
+      ...{ index, instructions: instructions.map(keptCall) },
+    })),
+    ...{ preBalances, postBalances },
     preTokenBalances: tokens(meta.preTokenBalances),
     postTokenBalances: tokens(meta.postTokenBalances),
     ...(loadedAddresses && { loadedAddresses }),

@@ -1,23 +1,27 @@
 import { PublicKey } from '@solana/web3.js';
-import { camelCase, IDL } from '../../programs/client/codec.ts';
-import { decodeEventData } from '../../programs/client/events.ts';
+import { camelCase, IDL } from '../../../programs/client/codec.ts';
+import { decodeEventData } from '../../../programs/client/events.ts';
 import {
   createAddresses,
   PROGRAM_ID,
   parseJobId,
   parseReceipt,
   receiptMessage,
-} from '../../programs/client/index.ts';
-import { bytesToHex, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+} from '../../../programs/client/index.ts';
+import { bytesToHex, hexToBytes, utf8 } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import {
   canonicalJson,
   type Json,
   requestCommitment,
   verifyHashed,
-} from '../../programs/client/proof.ts';
-import { readAnswer, type SavedAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
-import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
+} from '../../../programs/client/proof.ts';
+import { readAnswer, type SavedAnswer } from '../../../programs/client/verify/answer/readAnswer.ts';
+import { readRequest } from '../../../programs/client/verify/answer/sentRequest.ts';
+import {
+  type ClientEvidence,
+  evidenceIn,
+} from '../../../programs/client/verify/job/clientEvidence.ts';
 import type {
   AnyUnitCase,
   ExpectedVerdict,
@@ -55,10 +59,13 @@ export async function judgeJob(
   const shared = nodes[one.node];
   if (!shared) throw new Error(`There is no node ${one.node}`);
   const answer = one.answer === undefined ? undefined : readAnswer(one.answer);
-  const text = one.output ?? answer?.text;
-  const client = {
-    output: text === undefined ? undefined : utf8(text),
-    receipt: one.receipt ?? answer?.svc?.delivery_receipt,
+  const client: ClientEvidence = {
+    ...(answer && evidenceIn(answer)),
+    ...(one.output !== undefined && { output: utf8(one.output) }),
+    ...(one.receipt !== undefined && { receipt: one.receipt }),
+    ...(one.salt !== undefined && { salt: hexToBytes(one.salt) }),
+    ...(one.request !== undefined && { request: readRequest(one.request) }),
+    card: one.card,
   };
   const job = one.job ?? addressIn(answer);
   return verdictOf(connectSnapshot(withChanges(shared, one.changes)), job, client);

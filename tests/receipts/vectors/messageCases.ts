@@ -10,10 +10,10 @@ import {
   proofMessage,
   receiptMessage,
   signHashed,
-} from '../../programs/client/index.ts';
-import { bytesToHex, hexToBytes } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
-import type { Random } from '../../testing/random.ts';
+} from '../../../programs/client/index.ts';
+import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import type { Random } from '../../../testing/random.ts';
 import { type AnyUnitCase, type ProofInput, type Refused, resultOrRefusal } from './cases.ts';
 import { drawKeypair } from './drawKeypair.ts';
 

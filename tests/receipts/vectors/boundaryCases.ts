@@ -1,8 +1,8 @@
 import anchor from '@coral-xyz/anchor';
-import { fetchJob } from '../../programs/client/index.ts';
-import type { ForgedScene, JobName } from '../auditors/forgedScene.ts';
-import { forgeEvent, set } from '../auditors/forgeries/forge.ts';
-import type { Sight } from './forgedCases.ts';
+import { fetchJob } from '../../../programs/client/index.ts';
+import type { ForgedScene, JobName } from '../../auditors/forgedScene.ts';
+import { forgeEvent, set } from '../../auditors/forgeries/forge.ts';
+import type { Sight } from './sight.ts';
 
 /** Which event of which job, and how long before it the time began that bounds it. */
 const BOUNDED: readonly [JobName, string, 'work' | 'window' | 'arbitration'][] = [

@@ -1,7 +1,7 @@
-import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import { CLOCK, unixTimeOf } from '../../programs/client/verify/ledgerState.ts';
-import { VERSION_MAX } from '../../programs/client/wire/index.ts';
-import type { Forgery, ForgingNode } from '../auditors/forgeries/node.ts';
+import type { LedgerConnection } from '../../../programs/client/ledgerConnection.ts';
+import { CLOCK, unixTimeOf } from '../../../programs/client/verify/ledgerState.ts';
+import { VERSION_MAX } from '../../../programs/client/wire/index.ts';
+import type { Forgery, ForgingNode } from '../../auditors/forgeries/node.ts';
 import {
   type LedgerSnapshot,
   type SnapshotAccount,

@@ -1,6 +1,6 @@
-import { bytesToHex, hexToBytes } from '../../programs/client/platform/bytes.ts';
-import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
-import type { Random } from '../../testing/random.ts';
+import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.ts';
+import { canonicalJson, type Json, requestCommitment } from '../../../programs/client/proof.ts';
+import type { Random } from '../../../testing/random.ts';
 import { type AnyUnitCase, resultOrRefusal } from './cases.ts';
 import { drawRequest, drawText, spell } from './draw.ts';
 
@@ -47,7 +47,7 @@ export function canonicalCases(random: Random): AnyUnitCase[] {
       Array.from({ length: 5 }, () => drawValue(random, 3)),
     ),
   ]);
-  const texts = { ...WRITTEN, ...Object.fromEntries(drawn) };
+  const texts: Record<string, string> = { ...WRITTEN, ...Object.fromEntries(drawn) };
   return [
     ...Object.entries(texts).map(([name, json]) => canonicalCase(name, json)),
     ...Object.entries(REFUSED).map(([name, json]) => canonicalCase(`refused: ${name}`, json)),

@@ -1,5 +1,5 @@
-import type { Json } from '../../programs/client/proof.ts';
-import type { Random } from '../../testing/random.ts';
+import type { Json } from '../../../programs/client/proof.ts';
+import type { Random } from '../../../testing/random.ts';
 import { drawPassedFields } from './draw.ts';
 
 export type Body = Readonly<Record<string, Json>>;
@@ -65,11 +65,12 @@ export function otherQuestions(random: Random, body: Body): Readonly<Record<stri
     'a message more': { ...body, messages: [...messages, first] },
     ...Object.fromEntries(
       Object.entries(fields).map(([field, value]) => [
-        field in body ? `without ${field}` : `with ${field}`,
-        field in body
-          ? Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))
-          : { ...body, [field]: value },
+        `another ${field}`,
+        field in body ? without(body, field) : { ...body, [field]: value },
       ]),
     ),
   };
 }
+
+const without = (body: Body, field: string): Body =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));

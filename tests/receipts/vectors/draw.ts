@@ -1,5 +1,5 @@
-import type { Json } from '../../programs/client/proof.ts';
-import type { Random } from '../../testing/random.ts';
+import type { Json } from '../../../programs/client/proof.ts';
+import type { Random } from '../../../testing/random.ts';
 
 /** As the API makes it of a client's request, with the token limit that was locked. */
 export interface CommittedRequest {

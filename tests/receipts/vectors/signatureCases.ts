@@ -1,10 +1,10 @@
 import { PublicKey } from '@solana/web3.js';
-import { toBase58 } from '../../programs/client/keys.ts';
-import { bytesToHex } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
-import type { Random } from '../../testing/random.ts';
-import { createKinds } from '../programs/support/signatures/kinds.ts';
-import { createSigners } from '../programs/support/signatures/signers.ts';
+import { toBase58 } from '../../../programs/client/keys.ts';
+import { bytesToHex } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import type { Random } from '../../../testing/random.ts';
+import { createKinds } from '../../programs/support/signatures/kinds.ts';
+import { createSigners } from '../../programs/support/signatures/signers.ts';
 import type { AnyUnitCase } from './cases.ts';
 import { drawProof, messageOfProof } from './messageCases.ts';
 

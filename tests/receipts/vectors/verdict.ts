@@ -1,10 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
-import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import { type Check, conclude } from '../../programs/client/verify/check.ts';
-import type { ClientEvidence } from '../../programs/client/verify/job/evidence.ts';
-import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
-import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
-import { addresses } from '../../testing/ledger/jobScene.ts';
+import type { LedgerConnection } from '../../../programs/client/ledgerConnection.ts';
+import { type Check, conclude } from '../../../programs/client/verify/check.ts';
+import { gatherModel } from '../../../programs/client/verify/job/cardRules.ts';
+import type { ClientEvidence } from '../../../programs/client/verify/job/clientEvidence.ts';
+import { gatherEvidence } from '../../../programs/client/verify/job/gatherEvidence.ts';
+import { verifyJob } from '../../../programs/client/verify/job/verifyJob.ts';
+import { addresses } from '../../../testing/ledger/jobScene.ts';
 import type { ExpectedVerdict } from './cases.ts';
 
 /** A node that answers from memory is asked again at once. */
@@ -17,7 +18,10 @@ export async function checksOf(
   client: ClientEvidence = {},
 ): Promise<readonly Check[]> {
   const asked = { connection, addresses, job: new PublicKey(job), wait: atOnce };
-  return verifyJob(await gatherEvidence(asked), client).checks;
+  const evidence = await gatherEvidence(asked);
+  const isAboutModel = client.card !== undefined;
+  const whole = isAboutModel ? await gatherModel({ connection, evidence }) : evidence;
+  return verifyJob(whole, client).checks;
 }
 
 /** The same as a file has it. */

@@ -1,28 +1,18 @@
-import { Keypair } from '@solana/web3.js';
-import { bytesToHex, utf8 } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
-import { createJobScene, type JobScene, type LockedJob } from '../../testing/ledger/jobScene.ts';
-import type { Random } from '../../testing/random.ts';
-import { createForgingNode } from '../auditors/forgeries/node.ts';
-import {
-  type AnsweredJob,
-  type Dialogue,
-  drawDialogue,
-  receiptFor,
-  withStatement,
-} from './answeredJob.ts';
+import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
+import type { Random } from '../../../testing/random.ts';
+import { createForgingNode } from '../../auditors/forgeries/node.ts';
+import { type AnsweredJob, receiptFor } from './answeredJob.ts';
+import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
 import { drawKeypair } from './drawKeypair.ts';
-import type { NodeCases } from './forgedCases.ts';
-import { readListed, record } from './record.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
 import { BROKEN_FORMS, SAVED_FORMS, withSvc, withText } from './savedForms.ts';
-import type { LedgerSnapshot } from './snapshot.ts';
-import { verdictOf } from './verdict.ts';
+import { type NodeCases, recordJobs } from './sight.ts';
 
 const NODE = 'answers';
 const REFUSED = { refused: true } as const;
-const DAY_SECONDS = 86_401;
 
 /** Jobs with drawn questions and answers, and what their clients kept. */
 export async function answerCases(
@@ -30,17 +20,19 @@ export async function answerCases(
 ): Promise<NodeCases & { units: readonly AnyUnitCase[] }> {
   const scene = await createJobScene();
   try {
-    const { answered, others } = await runJobs(random, scene);
+    const { answered, others, cards } = await runJobs(random, scene);
     const [first, second] = answered as [AnsweredJob, AnsweredJob];
-    const all = [...answered, ...Object.values(others)];
-    const node = await recordAll(scene, all);
+    const jobs = [...answered, ...Object.values(others)].map(({ address }) => address);
+    // With a card, the model is read too.
+    const node = await recordJobs(createForgingNode(scene.ledger.rpcUrl), jobs, { card: '{}' });
     const cases = [
       ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer) })),
       ...Object.entries(others).map(([name, job]) => ({ name, job: job.address.toBase58() })),
       ...savedCases(answered),
-      ...textCases(first, second, scene),
+      ...textCases(random, first, second, scene),
       ...statementCases(random, first, second),
       ...questionCases(random, first),
+      ...cardCases(answered, cards),
     ];
     return {
       ...{ name: NODE, node },
@@ -64,57 +56,6 @@ function caseOf({ name, failing = [], not_checkable = [], ...parts }: Stated): J
   return { kind: 'job', name: `${NODE}: ${name}`, node: NODE, ...parts, expected };
 }
 
-async function recordAll(scene: JobScene, jobs: readonly LockedJob[]): Promise<LedgerSnapshot> {
-  const recording = record(createForgingNode(scene.ledger.rpcUrl));
-  for (const { address } of jobs) await verdictOf(recording.connection, address.toBase58());
-  await readListed(recording);
-  return recording.snapshot();
-}
-
-/** Some alone, some together, and some that ended otherwise. */
-async function runJobs(random: Random, scene: JobScene) {
-  const lock = async (count: number): Promise<Dialogue[]> => {
-    const tokenLimit = 100 + random.below(9_000);
-    const model = scene.service.model.id;
-    const locked = await scene.lock({ count, tokenLimit });
-    return locked.map((one) => drawDialogue(random, { locked: one, model, tokenLimit }));
-  };
-  const alone = [...(await lock(1)), ...(await lock(1))];
-  const together = await lock(3);
-  for (const { address, answering } of alone) await scene.complete(address, answering);
-  await scene.completeTogether(
-    together.map(({ address, answering }) => ({ job: address, ...answering })),
-  );
-  const [rejected, contested, upheld, failed, refunded, closed] = (await lock(6)) as [
-    ...[Dialogue, Dialogue, Dialogue, Dialogue, Dialogue, Dialogue],
-  ];
-  for (const { address, answering } of [rejected, contested, closed]) {
-    await scene.complete(address, answering);
-  }
-  await scene.complete(upheld.address);
-  await scene.dispute(rejected.address);
-  await scene.disputeAsWallet(contested.address);
-  await scene.disputeAsWallet(upheld.address);
-  await scene.fail(failed.address);
-  await scene.resolve(rejected.address, 'rejected');
-  await scene.resolve(contested.address, 'rejected');
-  await scene.resolve(upheld.address, 'upheld_worker');
-  await scene.wait(DAY_SECONDS);
-  await scene.refund(refunded.address);
-  await scene.close([closed.address]);
-  const answered = await Promise.all(
-    [...alone, ...together, closed].map((dialogue) => withStatement(scene, dialogue)),
-  );
-  const others = {
-    'a dispute that was rejected': rejected,
-    'a dispute by the wallet that was rejected': contested,
-    'a dispute by the wallet that was upheld': upheld,
-    'an answer that failed': failed,
-    'an answer that never came': refunded,
-  };
-  return { answered, others };
-}
-
 const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
   job: address.toBase58(),
   output: text,
@@ -131,7 +72,12 @@ const savedCases = (answered: readonly AnsweredJob[]): Stated[] =>
   });
 
 /** Texts and receipts that are not those of the job. */
-function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScene): Stated[] {
+function textCases(
+  random: Random,
+  answer: AnsweredJob,
+  other: AnsweredJob,
+  { service }: JobScene,
+): Stated[] {
   const { text, address } = answer;
   const job = address.toBase58();
   const changed = 'another text';
@@ -147,7 +93,7 @@ function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScen
   const receipts = {
     'a receipt of another job': String(other.svc.delivery_receipt),
     'a receipt for another text': receiptFor(service.hotSigner, address, changedHash),
-    'a receipt of a stranger': receiptFor(Keypair.generate(), address, sha256(utf8(text))),
+    'a receipt of a stranger': receiptFor(drawKeypair(random), address, sha256(utf8(text))),
     'a receipt of no form': 'a.b',
   };
   const convicting = receiptFor(service.hotSigner, address, changedHash);
@@ -171,20 +117,40 @@ function textCases(answer: AnsweredJob, other: AnsweredJob, { service }: JobScen
 function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob): Stated[] {
   const request = JSON.stringify(answer.body);
   const { svc } = other;
-  const said: Record<string, object> = {
+  const said: Record<string, Record<string, unknown>> = {
     'another hash': { output_hash: svc.output_hash },
     'another charge': { credits_charged: 1_000_000 },
     'another worker': { worker: drawKeypair(random).publicKey.toBase58() },
     'another attempt': { attempt: 250 },
     'another lock': { escrow_tx: svc.escrow_tx },
   };
-  const stated = (name: string, changed: object, failing: string[]) => ({
+  const stated = (name: string, changed: Record<string, unknown>, failing: string[]) => ({
     ...{ name: `it states ${name}`, answer: withSvc(answer, changed), request, failing },
   });
   return [
     stated('another salt', { request_salt: bytesToHex(random.bytes(32)) }, ['delivery.request']),
     stated('another receipt', { delivery_receipt: svc.delivery_receipt }, ['delivery.receipt']),
-    ...Object.entries(said).map(([name, changed]) => stated(name, changed, [])),
+    ...Object.entries(said).map(([name, changed]) => stated(name, changed, ['delivery.answer'])),
+  ];
+}
+
+/** Of jobs that were locked before a model had a card, under the first one, and under the next. */
+function cardCases(answered: readonly AnsweredJob[], cards: ModelCards): Stated[] {
+  const [before, , first] = answered as readonly [AnsweredJob, AnsweredJob, AnsweredJob];
+  const later = answered.at(-1) as AnsweredJob;
+  const failing = ['model.card'];
+  const card = (name: string, answer: AnsweredJob, text: string, fails: string[]) => ({
+    ...{ name: `a card: ${name}`, job: answer.address.toBase58(), card: text, failing: fails },
+  });
+  const [one, next] = [JSON.stringify(cards.first), JSON.stringify(cards.later)];
+  return [
+    card('where none was pinned', before, one, []),
+    card('the first', first, one, []),
+    card('the first, in another spelling', first, JSON.stringify(cards.first, null, 1), []),
+    card('the next one', later, next, []),
+    card('the next one, of a job before it', first, next, failing),
+    card('the one before', later, one, failing),
+    card('no JSON', first, 'card', failing),
   ];
 }
 

@@ -1,9 +1,9 @@
 import anchor from '@coral-xyz/anchor';
-import { IDL, PROGRAM_EVENTS } from '../../programs/client/codec.ts';
-import type { Field, FieldType } from '../../programs/client/interface.ts';
-import { bytesToHex, concatBytes, hexToBytes } from '../../programs/client/platform/bytes.ts';
-import { coder } from '../../testing/ledger/anchorCoder.ts';
-import type { Random } from '../../testing/random.ts';
+import { IDL, PROGRAM_EVENTS } from '../../../programs/client/codec.ts';
+import type { Field, FieldType } from '../../../programs/client/interface.ts';
+import { bytesToHex, concatBytes, hexToBytes } from '../../../programs/client/platform/bytes.ts';
+import { coder } from '../../../testing/ledger/anchorCoder.ts';
+import type { Random } from '../../../testing/random.ts';
 import type { AnyUnitCase } from './cases.ts';
 import { drawWords } from './draw.ts';
 import { drawKeypair } from './drawKeypair.ts';

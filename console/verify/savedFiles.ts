@@ -1,0 +1,93 @@
+import {
+  evidenceIn,
+  isRequest,
+  readAnswer,
+  readRequest,
+  SavedFileError,
+} from '@svc-inference/client/verify';
+import type { Fields } from './fields.ts';
+
+/** What a saved file changes in the form, and what it is in a sentence. */
+export interface Taken {
+  readonly said: string;
+  readonly isUsed: boolean;
+  change(fields: Fields): Fields;
+}
+
+/** Reads what a file holds for the form: a saved answer, the request that was sent, or a card. */
+export function takeFile(file: string, bytes: Uint8Array): Taken {
+  const text = new TextDecoder().decode(bytes);
+  if (isCard(text)) return takeCard(file, text);
+  try {
+    return isRequest(bytes) ? takeRequest(file, bytes) : takeAnswer(file, bytes);
+  } catch (error) {
+    if (!(error instanceof SavedFileError)) throw error;
+    const { message, jobId } = error;
+    return {
+      said: `${file} cannot be used. ${message}`,
+      isUsed: false,
+      change: (fields) => (jobId === undefined ? fields : withNamed(fields, jobId)),
+    };
+  }
+}
+
+/** The one field that a model's card alone has. */
+function isCard(text: string): boolean {
+  try {
+    const content: unknown = JSON.parse(text);
+    return typeof content === 'object' && content !== null && 'weights_digest' in content;
+  } catch {
+    return false;
+  }
+}
+
+function takeCard(file: string, content: string): Taken {
+  return {
+    said: `${file} is a model's card, which is compared with the pinned one.`,
+    isUsed: true,
+    change: (fields) => ({ ...fields, card: { file, content } }),
+  };
+}
+
+function takeRequest(file: string, bytes: Uint8Array): Taken {
+  const content = readRequest(bytes);
+  const count = content.messages.length;
+  return {
+    said: `${file} is a request with ${count === 1 ? 'one message' : `${count} messages`}.`,
+    isUsed: true,
+    change: (fields) => ({ ...fields, request: { file, content } }),
+  };
+}
+
+function takeAnswer(file: string, bytes: Uint8Array): Taken {
+  const saved = readAnswer(bytes);
+  const { jobId, wallet, text, svc } = saved;
+  const { output, answer: content } = evidenceIn(saved);
+  const limits = svc ? '' : ' It has no svc: only its job and its text are checked.';
+  return {
+    said: `${file} is the answer of ${jobId}.${limits}`,
+    isUsed: true,
+    change: (fields) => ({
+      ...fields,
+      named: jobId,
+      wallet: wallet ?? (fields.named.trim() === jobId ? fields.wallet : ''),
+      hasText: output !== undefined,
+      text,
+      receipt: svc?.delivery_receipt ?? '',
+      salt: svc?.request_salt ?? '',
+      answer: { file, content },
+    }),
+  };
+}
+
+/** The form for this job; what another job's answer says of itself is not of this one. */
+export function withNamed(fields: Fields, named: string): Fields {
+  const { answer } = fields;
+  const isOfAnswer = answer?.content?.job_id === named.trim();
+  return { ...fields, named, answer: isOfAnswer ? answer : undefined };
+}
+
+/** The form without a saved answer, and without what it brought. */
+export function withoutAnswer(fields: Fields): Fields {
+  return { ...fields, answer: undefined, hasText: false, text: '', receipt: '', salt: '' };
+}

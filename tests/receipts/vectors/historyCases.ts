@@ -1,0 +1,83 @@
+import {
+  AddressLookupTableProgram,
+  type PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { jobAcknowledge } from '../../../programs/client/index.ts';
+import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
+import { complete } from '../../../testing/kit/jobInstructions.ts';
+import { makeHistory } from '../../../testing/ledger/history.ts';
+import { callThrough, deployHostileProgram } from '../../../testing/ledger/hostileCaller.ts';
+import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
+import { callLedger } from '../../../testing/ledger/ledger.ts';
+import { createForgingNode } from '../../auditors/forgeries/node.ts';
+import { casesOf, type NodeCases } from './sight.ts';
+
+/**
+ * Jobs that strangers mention, prove, refund and let expire, between a purchase and a withdrawal. One
+ * has a transaction of version 0 whose accounts a table loads, and two are completed in one call of
+ * another program.
+ */
+export async function historyCases(): Promise<NodeCases> {
+  const scene = await createJobScene();
+  try {
+    const locked = await scene.lock({ count: 3, tokenLimit: 2_000 });
+    const [loaded, one, other] = locked.map(({ address }) => address) as [
+      ...[PublicKey, PublicKey, PublicKey],
+    ];
+    await acknowledgeByTable(scene, loaded);
+    await scene.settle(loaded);
+    await completeThroughProgram(scene, [one, other]);
+    const { settled, refunded, expired } = await makeHistory(scene);
+    return await casesOf(createForgingNode(scene.ledger.rpcUrl), 'strangers', [
+      { name: 'mentioned, and proven by a stranger', job: settled },
+      { name: 'refunded by a stranger', job: refunded },
+      { name: 'a dispute that a stranger let expire', job: expired },
+      { name: 'with accounts that a table loads', job: loaded },
+      { name: 'completed by another program', job: one },
+      { name: 'completed by another program, second in its call', job: other },
+    ]);
+  } finally {
+    await scene.ledger.close();
+  }
+}
+
+async function completeThroughProgram(scene: JobScene, jobs: readonly PublicKey[]): Promise<void> {
+  await deployHostileProgram(scene.ledger);
+  const { mints, workerAuthority } = scene.service;
+  const payout = associatedTokenAddress(mints.credit, workerAuthority.publicKey);
+  const calls = jobs.map((job) => complete({ ...scene.service, payout }, job));
+  await scene.send([callThrough(...calls)]);
+}
+
+/** By a transaction of version 0, which loads job and worker from a table. */
+async function acknowledgeByTable(scene: JobScene, job: PublicKey): Promise<void> {
+  const { ledger, service, send } = scene;
+  const { connection, payer } = ledger;
+  const { hotSigner, gateway, worker } = service;
+  const authority = payer.publicKey;
+  const by = { authority, payer: authority };
+  const recentSlot = await connection.getSlot('finalized');
+  const [create, lookupTable] = AddressLookupTableProgram.createLookupTable({ ...by, recentSlot });
+  const addresses = [job, worker];
+  await send(
+    [create, AddressLookupTableProgram.extendLookupTable({ ...by, lookupTable, addresses })],
+    [],
+  );
+  // A table's new entries can be used in the next slot.
+  await callLedger(ledger.rpcUrl, 'localnet_skipSlots', [2]);
+  const { value: table } = await connection.getAddressLookupTable(lookupTable);
+  if (!table) throw new Error('there is no table');
+  const { blockhash } = await connection.getLatestBlockhash();
+  const instructions: TransactionInstruction[] = [
+    jobAcknowledge({ signer: hotSigner.publicKey, gateway, job, worker, attempt: 1 }),
+  ];
+  const message = new TransactionMessage({
+    ...{ payerKey: authority, recentBlockhash: blockhash, instructions },
+  }).compileToV0Message([table]);
+  const transaction = new VersionedTransaction(message);
+  transaction.sign([payer, hotSigner]);
+  await connection.sendTransaction(transaction);
+}
