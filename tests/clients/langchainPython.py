@@ -45,6 +45,7 @@ try:
 except openai.UnprocessableEntityError as error:
     assert error.code == "price_above_limit", error
 
+
 def save(response):
     response.read()
     folder = pathlib.Path(os.environ["SAVED"])
