@@ -1,5 +1,5 @@
 -- A webhook's url and events may be changed. Postgres takes the columns of a unique constraint for a key.
--- The change of a key locks the row against the announcement of events, which would pass it over. A
+-- Its change locks the row also against the announcement of events, which would pass the webhook over. A
 -- partial index is no key.
 alter table service.webhooks drop constraint webhooks_wallet_url_events_key;
 create unique index webhooks_wallet_url_events_idx on service.webhooks (wallet, url, events)
