@@ -29,6 +29,8 @@ const TEXT_CHARACTERS_MAX = 100_000;
 const BLOCK_CHARACTERS_MAX = 20_000;
 /** What comes behind so many elements is shown as it came. */
 const ELEMENTS_MAX = 2_000;
+/** Its frame, its language and the button that copies it. */
+const CODE_ELEMENTS = 8;
 /** Quotes and lists within each other; deeper ones are paragraphs. */
 const DEPTH_MAX = 8;
 
@@ -75,6 +77,7 @@ function elementsOf(part: Block | Inline): number {
     case 'table':
       return [part.head, ...part.rows].flat().reduce((sum, cell) => sum + count(cell), 1);
     case 'code':
+      return CODE_ELEMENTS;
     case 'rule':
     case 'plain':
       return 1;

@@ -328,6 +328,7 @@ describeInBrowser('the playground', (openScene) => {
     await turn(2).getByText(sentence).waitFor();
     await turn(2).getByText('Nothing was locked or charged.').waitFor();
     await price().getByText('5 credits (0.05 USDC)').waitFor();
+    await page.getByLabel('Seed').fill('7');
     const again = () => button('Send it for at most 5 credits (0.05 USDC)', turn(2)).click();
     expect(JSON.parse(await sentBy(again))).toMatchObject({ max_credits: 5 });
     await button('Verify this answer', turn(2)).waitFor();
@@ -341,6 +342,12 @@ describeInBrowser('the playground', (openScene) => {
     await button('Sign out').click();
     await page.getByRole('heading', { name: /Sign in/ }).waitFor();
     expect(await page.content()).not.toMatch(/dear|Answer to/);
+    await page.getByRole('button', { name: /Development wallet/ }).click();
+    await button('stranger').click();
+    await button('Sign').click();
+    await page.getByLabel('Message', { exact: true }).waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
+    expect(await page.getByLabel('Seed').inputValue()).toBe('');
     expect(opened.complaints).toEqual([]);
   });
 
