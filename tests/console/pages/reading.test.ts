@@ -105,7 +105,7 @@ const FAULTS_OF_LAYOUT = `(() => {
   for (const control of (dialog ?? document).querySelectorAll('input, select, textarea')) {
     const { left, right, top, bottom, height } = control.getBoundingClientRect();
     const name = control.tagName.toLowerCase() + ' "' + control.labels[0]?.textContent + '"';
-    const isWritten = !/checkbox|radio/.test(control.type);
+    const isWritten = !/checkbox|radio|file/.test(control.type);
     const fontPx = Number.parseFloat(getComputedStyle(control).fontSize);
     if (isWritten && control.clientHeight < 1.5 * fontPx) faults.push('cuts off ' + name);
     if (isWritten && /^date/.test(control.type) && control.scrollWidth > control.clientWidth) {
