@@ -10,6 +10,7 @@ const built = join(root, 'console/dist');
 const SOURCES = [
   ...['console', 'programs/client', 'webhooks'],
   ...['api/console/contracts', 'common/priceSteps.ts', 'common/tokens.css'],
+  'webhookOperations/deliveryStatuses.ts',
 ];
 
 if (existsSync(join(root, 'console/index.html'))) {

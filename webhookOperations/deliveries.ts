@@ -3,7 +3,7 @@ import type { DeliveryStatus } from './deliveryStatuses.ts';
 import { type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
 
 /** One webhook, or all of a wallet. */
-export type WebhookChoice = WebhookKey | { readonly id: null; readonly wallet: string };
+type WebhookChoice = WebhookKey | { readonly id: null; readonly wallet: string };
 
 /** Some deliveries. What is absent does not matter. */
 export interface DeliveryFilter {

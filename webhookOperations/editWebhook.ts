@@ -29,10 +29,10 @@ export class DuplicateWebhookError extends Error {
  * the bodies stay. An attempt goes to the url that stands when it begins. So what is pending goes to
  * the new one from its next attempt on, at its time. One that runs ends at the old url: it decides
  * about its delivery, and no more about the webhook. An event counts by the kinds that stand when it
- * is announced: what waits of a kind that was removed is sent nevertheless, or can be replayed.
+ * is announced. What waits of a kind that was removed is sent nevertheless, or can be replayed.
  *
- * @param budget none for operators. What was requested goes to a new host within its budget, and what
- *   is above can be replayed: else one host's budget would be spent on another
+ * @param budget none for operators. What was requested goes to a new host within that host's budget;
+ *   the rest can be replayed
  * @throws WebhookNotFoundError, DuplicateWebhookError
  */
 export async function editWebhook(

@@ -101,8 +101,8 @@ async function selectSendable(
 const BATCH = 1_000;
 
 /**
- * Sends again what of a webhook failed or was not delivered, except tests, in the order of the ledger,
- * as an operator wishes it: without a budget. An event that has failed five times is tried once more,
+ * Sends again what of a webhook failed or was not delivered, except tests, in the order of the ledger.
+ * It is for operators: without a budget. An event that has failed five times is tried once more,
  * any other as often as it has attempts left.
  *
  * @returns how many

@@ -4,6 +4,7 @@ import {
   connectRpc,
   createAddresses,
   gatherEvidence,
+  gatherModel,
   JobNotLocatedError,
   type JobSummary,
   locateJob,
@@ -30,6 +31,8 @@ export interface Request {
   readonly request?: Saved<SentRequest> | undefined;
   /** What a saved answer says of its job. */
   readonly answer?: Saved<Statement | undefined> | undefined;
+  /** The card of its model, as JSON. */
+  readonly card?: Saved<string> | undefined;
 }
 
 /** What a file held. */
@@ -77,7 +80,10 @@ export async function verify(request: Request): Promise<Verification> {
     const addresses = createAddresses(parseKey(request.programId, "The program's id"));
     const wallet = request.wallet ? parseKey(request.wallet, 'The wallet') : undefined;
     const job = await locateJob({ connection, addresses, named: named.trim(), wallet });
-    const evidence = await gatherEvidence({ connection, addresses, job });
+    const gathered = await gatherEvidence({ connection, addresses, job });
+    const card = request.card?.content;
+    const evidence =
+      card === undefined ? gathered : await gatherModel({ connection, evidence: gathered });
     const {
       checks,
       job: summary,
@@ -88,6 +94,7 @@ export async function verify(request: Request): Promise<Verification> {
       request: request.request?.content,
       salt: salt === undefined ? undefined : parseSalt(salt),
       answer: request.answer?.content,
+      card,
     });
     if (events.length === 0 && evidence.account.kind === 'none') {
       throw new NotVerifiedError(`The node knows no job at ${summary.address}.`);
@@ -140,12 +147,13 @@ function explain(error: unknown): Error {
 
 /** The command that does the same verification where `svc` is installed. */
 export function commandOf({ rpcUrl, programId, named, wallet, ...given }: Request): string {
-  const { answer, request, text, receipt, salt } = given;
+  const { answer, request, card, text, receipt, salt } = given;
   const parts = ['npx --no svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
   if (programId) parts.push('--program', quote(programId));
   if (wallet) parts.push('--wallet', quote(wallet));
   if (answer) parts.push('--response', quote(answer.file));
   if (request) parts.push('--request', quote(request.file));
+  if (card) parts.push('--card', quote(card.file));
   // The rest is in the answer.
   if (answer) return parts.join(' ');
   if (text !== undefined) parts.push('--output', 'answer.txt');

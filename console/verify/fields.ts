@@ -14,10 +14,12 @@ export interface Fields {
   readonly salt: string;
   readonly answer: Saved<Statement | undefined> | undefined;
   readonly request: Saved<SentRequest> | undefined;
+  /** As JSON. */
+  readonly card: Saved<string> | undefined;
 }
 
 /** The fields of one line, and the text. */
-export type TextName = Exclude<keyof Fields, 'hasText' | 'answer' | 'request'>;
+export type TextName = Exclude<keyof Fields, 'hasText' | 'answer' | 'request' | 'card'>;
 
 /** What the page begins with: the job of its path, and what stands behind its `#` or in its head. */
 export function readAddress(): Fields {
@@ -31,7 +33,7 @@ export function readAddress(): Fields {
     rpcUrl: facts.get('rpc') || meta('svc-rpc'),
     programId: facts.get('program') || meta('svc-program') || PROGRAM_ID.toBase58(),
     ...{ secondUrl: '', hasText: false, text: '', receipt: '', salt: '' },
-    ...{ answer: undefined, request: undefined },
+    ...{ answer: undefined, request: undefined, card: undefined },
   };
 }
 
@@ -54,5 +56,6 @@ export function requestOf({ hasText, text, ...fields }: Fields): Request {
     salt: fields.salt.trim() || undefined,
     answer: fields.answer,
     request: fields.request,
+    card: fields.card,
   };
 }

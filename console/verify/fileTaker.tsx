@@ -49,7 +49,8 @@ export function FileTaker({
       />
       <p className={styles.hint}>
         A saved answer fills in what it names: its JSON or its stream, as it came. The request that
-        was sent shows whether the question is the proven one.
+        was sent shows whether the question is the proven one. So does a model's card for what its
+        worker promised.
       </p>
       <div role="status">
         {sentencesOf(taken, true).map((sentence) => (
@@ -63,7 +64,7 @@ export function FileTaker({
           ))}
         </Notice>
       )}
-      {(fields.answer || fields.request) && (
+      {(fields.answer || fields.request || fields.card) && (
         <ul className={styles.files}>
           {fields.answer && (
             <FileRow
@@ -77,6 +78,13 @@ export function FileTaker({
               kind="Request"
               file={fields.request.file}
               onRemove={() => remove((before) => ({ ...before, request: undefined }))}
+            />
+          )}
+          {fields.card && (
+            <FileRow
+              kind="Card"
+              file={fields.card.file}
+              onRemove={() => remove((before) => ({ ...before, card: undefined }))}
             />
           )}
         </ul>

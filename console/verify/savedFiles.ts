@@ -14,8 +14,10 @@ export interface Taken {
   change(fields: Fields): Fields;
 }
 
-/** Reads what a file holds for the form: a saved answer, or the request that was sent. */
+/** Reads what a file holds for the form: a saved answer, the request that was sent, or a card. */
 export function takeFile(file: string, bytes: Uint8Array): Taken {
+  const text = new TextDecoder().decode(bytes);
+  if (isCard(text)) return takeCard(file, text);
   try {
     return isRequest(bytes) ? takeRequest(file, bytes) : takeAnswer(file, bytes);
   } catch (error) {
@@ -27,6 +29,24 @@ export function takeFile(file: string, bytes: Uint8Array): Taken {
       change: (fields) => (jobId === undefined ? fields : withNamed(fields, jobId)),
     };
   }
+}
+
+/** The one field that a model's card alone has. */
+function isCard(text: string): boolean {
+  try {
+    const content: unknown = JSON.parse(text);
+    return typeof content === 'object' && content !== null && 'weights_digest' in content;
+  } catch {
+    return false;
+  }
+}
+
+function takeCard(file: string, content: string): Taken {
+  return {
+    said: `${file} is a model's card, which is compared with the pinned one.`,
+    isUsed: true,
+    change: (fields) => ({ ...fields, card: { file, content } }),
+  };
 }
 
 function takeRequest(file: string, bytes: Uint8Array): Taken {

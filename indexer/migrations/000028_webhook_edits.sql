@@ -1,6 +1,6 @@
--- A webhook's url and events may be changed. Postgres takes the columns of a unique constraint for a key,
--- whose change locks the row also against the announcement of events, which would pass it over. A partial
--- index is no key.
+-- A webhook's url and events may be changed. Postgres takes the columns of a unique constraint for a key.
+-- Its change locks the row also against the announcement of events, which would pass the webhook over. A
+-- partial index is no key.
 alter table service.webhooks drop constraint webhooks_wallet_url_events_key;
 create unique index webhooks_wallet_url_events_idx on service.webhooks (wallet, url, events)
   where status is not null;

@@ -79,11 +79,14 @@ export function decodeEvents(
     throw new Error('A call may be an event, but the accounts of the transaction are missing');
   }
   const keys = [...ownKeys, ...writable, ...readonly].map(String);
-  const self = keys.indexOf(addresses.programId.toBase58());
-  const authority = keys.indexOf(addresses.eventAuthority.toBase58());
+  const self = addresses.programId.toBase58();
+  const authority = addresses.eventAuthority.toBase58();
   return calls.flatMap(({ index, instructions }) =>
     instructions.flatMap(({ programIdIndex, accounts, data }, innerIndex) => {
-      if (programIdIndex !== self || accounts.length !== 1 || accounts[0] !== authority) return [];
+      // By its key and no index: a node that forges may name a key twice.
+      const [only = -1, ...others] = accounts;
+      const isEvent = keys[programIdIndex] === self && keys[only] === authority;
+      if (!isEvent || others.length > 0) return [];
       const bytes = base58.decode(data);
       if (!startsWithBytes(bytes, EVENT_TAG)) return [];
       return [{ ...decodeEventData(bytes), instructionIndex: index, innerIndex }];

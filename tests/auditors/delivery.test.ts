@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
+import { differenceOf } from '../../programs/client/verify/answer/nearTexts.ts';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { conclusionOf } from '../../programs/client/verify/conclusion.ts';
@@ -23,6 +24,8 @@ import {
 const SALT = Buffer.alloc(32, 7);
 const TOKEN_LIMIT = 2_000;
 const MODEL = 'qwen3-8b';
+/** All combinations of what differs, and no more. */
+const TRIES_MAX = 150;
 const QUESTION = 'Où est-il ?\nSay it at once.';
 const SENT = {
   model: MODEL,
@@ -38,6 +41,7 @@ let scene: JobScene;
 let asked: Evidence;
 let failed: Evidence;
 let open: Evidence;
+let refunded: Evidence;
 
 beforeAll(async () => {
   scene = await createJobScene();
@@ -58,6 +62,9 @@ beforeAll(async () => {
     Evidence,
     Evidence,
   ];
+  await scene.wait(200);
+  await scene.refund(locked);
+  refunded = await gather(locked);
 });
 
 afterAll(async () => scene?.ledger.close());
@@ -129,6 +136,13 @@ describe('the text that a client has', () => {
       });
     },
   );
+
+  it('is compared with few texts, each of the kinds once', () => {
+    const tried: string[] = [];
+    const given = ['\ufeff"e\u0301\\r\\n\u00e9" '];
+    expect(differenceOf(given, ([text = '']) => !tried.push(text))).toBeUndefined();
+    expect(tried.length).toBeLessThan(TRIES_MAX);
+  });
 
   it('is the proven one as it came', () => {
     expect(judgeText(TEXT, TEXT)?.verdict).toBe('holds');
@@ -273,8 +287,9 @@ describe('what an answer says of its job', () => {
       judge(open, { answer: { model, credits_charged: 0 } }),
       judge(failed, { answer: { model, credits_charged: 0 } }),
       judge(failed, { answer: { model, credits_charged } }),
+      judge(refunded, { answer: { model, credits_charged } }),
     ].map(({ of }) => of('answer')?.verdict);
-    expect(verdicts).toEqual(['not_checkable', 'holds', 'holds', 'fails']);
+    expect(verdicts).toEqual([...['not_checkable', 'holds', 'holds'], ...['fails', 'fails']]);
   });
 
   it('comes with text, receipt and salt, and with no text that is not proven', () => {

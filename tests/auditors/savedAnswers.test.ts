@@ -6,7 +6,7 @@ import { SavedFileError } from '../../programs/client/verify/answer/savedFile.ts
 const JOB = 'job_01a1fd5d5d467000a1b2d1b31219e46b';
 const OTHER = 'job_01a1fd5d5d467000a1b2d1b31219e46c';
 const WALLET = Keypair.generate().publicKey.toBase58();
-const TEXT = 'A lock\r\nis set before — "work" — begins.\n';
+const TEXT = 'A lock\\\r\nis set before — "work" — begins.\n';
 const SVC = {
   job_id: JOB,
   worker: Keypair.generate().publicKey.toBase58(),

@@ -7,6 +7,7 @@ import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { runCli } from '../../testing/cli.ts';
 import {
+  addresses,
   createJobScene,
   type JobScene,
   type LockedJob,
@@ -145,6 +146,14 @@ describe('svc verify of a saved answer', () => {
     expect(output).toMatch(/│ delivery\.receipt +│ holds /);
     const wrong = await verify(...given, '--salt', SALT.replaceAll('7', '8'));
     expect(wrong.output).toMatch(/The job holds\. Your question is not the proven one\. /);
+  });
+
+  it('looks for the job at a wallet that is named, not at that of the answer', async () => {
+    const other = addresses.config.toBase58();
+    const lying = { svc: { ...svc(), verify_url: svc().verify_url.replace(walletOf(), other) } };
+    const response = await saved('lying.json', plain(OUTPUT, lying));
+    expect((await verify('--response', response)).error).toMatch(/knows no job at /);
+    expect((await verify('--response', response, '--wallet', walletOf())).code).toBe(0);
   });
 
   it('names what is missing to check a question', async () => {

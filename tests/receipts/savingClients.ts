@@ -47,11 +47,11 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
     }
     return { answer: lines.join('\n'), request: JSON.stringify(body) };
   },
-  'openai, its helper’s whole completion of a stream': async (asked) => {
+  'openai, what its stream helper puts together': async (asked) => {
     const { hook, saved } = keepingFetch();
     const runner = officialClient(asked, hook).chat.completions.stream(bodyOf(asked));
-    await runner.finalContent();
-    return saved();
+    const whole = await runner.finalChatCompletion();
+    return { answer: JSON.stringify(whole), request: (await saved()).request };
   },
   'openai, the raw stream by its fetch hook': async (asked) => {
     const { hook, saved } = keepingFetch();

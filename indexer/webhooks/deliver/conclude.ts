@@ -16,7 +16,7 @@ export interface EndedAttempt {
 }
 
 /**
- * Stores the results of attempts whose receivers accepted the event: the deliveries are made, and a
+ * Stores the results of attempts whose receivers accepted the event: the deliveries are made. A
  * webhook that had failed is active again, unless its url is another one by now. An attempt that was
  * concluded before is left as it is.
  * The webhooks are locked in the order of their ids, as in every statement that locks several.
@@ -66,9 +66,9 @@ export async function concludeDelivered(
 }
 
 /**
- * Stores how an attempt failed, and what follows: the delivery is tried again later or given up,
- * and with its last attempt the webhook too, unless its url is another one by now. To be called in a
- * database transaction.
+ * Stores how an attempt failed, and what follows: the delivery is tried again later or given up.
+ * With its last attempt the webhook fails, too, unless its url is another one by now. To be called in
+ * a database transaction.
  *
  * @param endedAt when it ended; null: now
  */

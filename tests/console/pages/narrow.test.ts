@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import BUILTIN_CARD from '../../../stack/modelCards/builtin.json' with { type: 'json' };
 import { execute } from '../../../testing/database/database.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
@@ -58,10 +59,11 @@ describeInBrowser('a phone', (openScene) => {
 
 describeInBrowser('the page of a model', (openScene) => {
   let scene: PageScene;
+  let job: string;
 
   beforeAll(async () => {
     scene = await openScene();
-    await complete(scene.stack);
+    ({ job } = await complete(scene.stack));
   });
 
   it('has its price, its days, its workers and its card', async () => {
@@ -79,6 +81,22 @@ describeInBrowser('the page of a model', (openScene) => {
     const days = page.getByRole('img', { name: 'Days in which its workers answered, 90 days' });
     expect(await days.locator('[title*="probes answered"]').count()).toBe(1);
     expect(complaints).toEqual([]);
+  });
+
+  it('gives its card, which Verify compares with what a job was locked for', async () => {
+    const { page } = await scene.open(`/verify/${job}#wallet=${scene.stack.wallet}`);
+    const buffer = Buffer.from(JSON.stringify(BUILTIN_CARD));
+    const files = page.locator('input[type=file]');
+    await files.setInputFiles({ name: 'card.json', mimeType: 'application/json', buffer });
+    await page.getByText("card.json is a model's card").waitFor();
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    await page.getByText(/; what ran is not shown/).waitFor({ state: 'attached' });
+    await page.getByText('--card card.json').waitFor();
+
+    const other = Buffer.from(JSON.stringify({ ...BUILTIN_CARD, revision: 'another' }));
+    await files.setInputFiles({ name: 'card.json', mimeType: 'application/json', buffer: other });
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    await page.getByText(/^The card's hash is sha256:/).waitFor();
   });
 
   it('keeps its card pinned when an operator changes its price', async () => {

@@ -355,7 +355,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await saveThreshold(' 5 ');
   });
 
-  it('finds the events of a job over all webhooks, and sends all that match again', async () => {
+  it('finds the events of a job, and sends all that match again', async () => {
     const [first] = sent('job.completed');
     const before = receiver.received.length;
     await page.goto(`${scene.stack.baseUrl}/console/settings`);

@@ -182,7 +182,7 @@ describe('a replay', () => {
       { perMinute },
     );
 
-  it('sends as many as the budget allows, the oldest first, and counts the rest', async () => {
+  it('sends the oldest that the budget allows, and counts the rest', async () => {
     const ids = await addFailed(await scene.addWebhook({ url }), 5);
 
     const first = await resend({ statuses: ['failed'] });

@@ -7,6 +7,7 @@ import { eventCases } from './eventCases.ts';
 import { forgedCases } from './forgedCases.ts';
 import { historyCases } from './historyCases.ts';
 import { messageCases } from './messageCases.ts';
+import { programCases } from './programCases.ts';
 import { signatureCases } from './signatureCases.ts';
 
 /** The functions of the format: always the same by the same seed. */
@@ -28,7 +29,8 @@ export async function generateVectors(seed: number): Promise<Vectors> {
   const random = createRandom(seed);
   const units = unitCases(random);
   const answers = await answerCases(random);
-  const scenes = [answers, await historyCases(), await forgedCases(0), await forgedCases(1)];
+  const others = [await historyCases(), await programCases()];
+  const scenes = [answers, ...others, await forgedCases(0), await forgedCases(1)];
   return {
     version: 1,
     seed,

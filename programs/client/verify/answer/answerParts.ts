@@ -44,10 +44,8 @@ function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joine
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A field that the value itself has: a name such as `constructor` leads nowhere else. */
-export function fieldOf(value: unknown, field: string): unknown {
-  return isObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
-}
+export const fieldOf = (value: unknown, field: string): unknown =>
+  isObject(value) ? value[field] : undefined;
 
 const SHOWN_MAX = 300;
 

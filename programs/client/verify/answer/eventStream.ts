@@ -48,7 +48,6 @@ function* linesOf(text: string): Generator<string> {
 /** The data of an event, in one line or several; of lines whose empty ones were lost, each is one. */
 function parseEvent(lines: readonly string[]): unknown[] | undefined {
   const kept = lines.filter((line) => line.trim() !== DONE);
-  if (kept.length === 0) return [];
   const whole = tryParse(kept.join('\n'));
   if (whole) return [whole.value];
   const each = kept.map(tryParse);
