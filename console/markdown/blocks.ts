@@ -24,7 +24,7 @@ export type Block =
 type Cell = readonly Inline[];
 
 /** What comes behind so many characters is shown as it came. */
-const TEXT_CHARACTERS_MAX = 100_000;
+const TEXT_CHARACTERS_MAX = 50_000;
 /** A longer block is shown as it came: a browser would take too long for it at once. */
 const BLOCK_CHARACTERS_MAX = 20_000;
 /** What comes behind so many elements is shown as it came. */

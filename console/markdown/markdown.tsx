@@ -9,6 +9,7 @@ import styles from './markdown.module.css';
 const LONG_CHARACTERS = 10_000;
 /** The longest piece of text that a browser lays out at once. */
 const PIECE_CHARACTERS_MAX = 4_000;
+const PIECE_LINES_MAX = 1_000;
 
 /**
  * What a model wrote, as elements that are made here and no others. A link shows where it leads, and a
@@ -99,14 +100,24 @@ function piecesOf(text: string): string[] {
   for (let at = 0; at < text.length; ) {
     const most = text.slice(at, at + PIECE_CHARACTERS_MAX);
     const isLast = at + most.length === text.length;
-    const size = isLast ? most.length : cutOf(most);
+    const size = endOfLines(most) ?? (isLast ? most.length : endOfWord(most));
     pieces.push(most.slice(0, size));
     at += size;
   }
   return pieces;
 }
 
-function cutOf(most: string): number {
+/** Where too many lines end; undefined where there are fewer. */
+function endOfLines(most: string): number | undefined {
+  let end = 0;
+  for (let line = 0; line < PIECE_LINES_MAX; line += 1) {
+    end = most.indexOf('\n', end) + 1;
+    if (end === 0) return undefined;
+  }
+  return end;
+}
+
+function endOfWord(most: string): number {
   const between = Math.max(most.lastIndexOf('\n'), most.lastIndexOf(' ')) + 1;
   // Both halves of a character stay together.
   return between || (/[\ud800-\udbff]$/.test(most) ? most.length - 1 : most.length);

@@ -131,7 +131,7 @@ describe('the Markdown of an answer', () => {
     const long = `*a*${'b'.repeat(20_000)}`;
     expect(shown(`${long}\n\n*c*`)).toBe(`<plain>${long}</plain><p><i>c</i></p>`);
     const row = `${'d'.repeat(1_000)}\n\n`;
-    const [, rest] = ends(row.repeat(101));
+    const [, rest] = ends(row.repeat(51));
     expect(rest).toEqual({ kind: 'plain', text: row.repeat(2) });
     const stars = '*'.repeat(1_000_000);
     expect(ends(stars)).toEqual([1, { kind: 'plain', text: stars }]);
