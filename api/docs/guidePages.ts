@@ -88,21 +88,30 @@ const SERVED: Readonly<Record<string, string>> = {
   '../receipts/vectors.json': '/receipts/vectors.json',
 };
 
-/** In the guides; served, they name the service itself. */
+/** What the texts name of this service. */
+export interface Deployment {
+  readonly publicUrl: string;
+  /** A node of the ledger that anybody may ask, as an option of `svc verify`. */
+  readonly nodeOption: string;
+}
+
+/** In the documents; served, they name the service itself. */
 const EXAMPLE_URL = 'https://api.example.com';
+const EXAMPLE_NODE = '--rpc https://rpc.example.com';
 
 /** The guides as pages. @throws when a document is not there, so that no start hides it */
-export function guidePages(publicUrl: string): Page[] {
+export function guidePages(deployment: Deployment): Page[] {
   return guides.map(({ document, ...page }) => ({
     ...page,
-    text: mapLinks(readGuide(document, publicUrl), servedAt),
+    text: mapLinks(readGuide(document, deployment), servedAt),
   }));
 }
 
-/** A document of `docs/`, with the service's own address in place of the example's. */
-export function readGuide(document: string, publicUrl: string): string {
-  const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8');
-  return text.replaceAll(EXAMPLE_URL, publicUrl);
+/** A document of `docs/`, with this service in place of the example. */
+export function readGuide(document: string, { publicUrl, nodeOption }: Deployment): string {
+  return readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8')
+    .replaceAll(EXAMPLE_URL, publicUrl)
+    .replaceAll(EXAMPLE_NODE, nodeOption);
 }
 
 /** To a document that is not served no link is made. */

@@ -1,16 +1,6 @@
-import { readGuide } from './guidePages.ts';
+import { type Deployment, readGuide } from './guidePages.ts';
 import { mapLinks } from './markdown.ts';
 import type { Page } from './page.ts';
-
-/** What the texts for agents name of this service. */
-export interface Deployment {
-  readonly publicUrl: string;
-  /** A node of the ledger that anybody may ask, as an option of `svc verify`. */
-  readonly nodeOption: string;
-}
-
-/** As `docs/llms.md` has it. */
-const EXAMPLE_NODE = '--rpc https://rpc.example.com';
 
 /**
  * /llms.txt in the form of llmstxt.org: what an agent needs for a key, a call and its verification, and
@@ -18,11 +8,12 @@ const EXAMPLE_NODE = '--rpc https://rpc.example.com';
  *
  * @throws when `docs/llms.md` is not there, so that no start hides it
  */
-export function llmsText(pages: readonly Page[], { publicUrl, nodeOption }: Deployment): string {
+export function llmsText(pages: readonly Page[], deployment: Deployment): string {
+  const { publicUrl } = deployment;
   const items = pages.map(
     ({ title, source, summary }) => `- [${title}](${publicUrl}${source}): ${summary}`,
   );
-  return `${readGuide('llms.md', publicUrl).replaceAll(EXAMPLE_NODE, nodeOption)}
+  return `${readGuide('llms.md', deployment)}
 ## Pages
 
 ${items.join('\n')}

@@ -97,6 +97,8 @@ describe('the documentation', () => {
       ...['1-a-wallet', '2-credits', '3-a-key', '4-the-first-call', '5-the-receipt'],
     ]);
     expect(text).toContain(`export BASE_URL=${PUBLIC_URL} API_KEY=`);
+    // No node is named in public here.
+    expect(text).toContain('--response answer.json --rpc &quot;$SOLANA_RPC_URL&quot;');
   });
 
   it('leads from each page to the one before and the next', async () => {

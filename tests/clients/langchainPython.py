@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import httpx
+import openai
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
@@ -37,6 +38,12 @@ with contextlib.redirect_stdout(io.StringIO()) as printed:
     exec(block, {})
 shown = re.compile(r"credits_charged: 8\nverify_url: http\S+/verify/job_\w+#wallet=\w+\ncost: 0.08\n")
 assert shown.search(printed.getvalue()), printed.getvalue()
+
+try:
+    exec(block.replace('"max_credits": 8', '"max_credits": 7'), {})
+    raise AssertionError("a price above its ceiling was paid")
+except openai.UnprocessableEntityError as error:
+    assert error.code == "price_above_limit", error
 
 
 def save(response):

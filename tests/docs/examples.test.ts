@@ -202,6 +202,13 @@ describe.each(blocksOf('docs/clients.md', 'ts'))('the client in $path:$line', ({
     expect(printed).toMatch(ANSWER);
     await expectEvidence(printed);
   });
+
+  it('pays no price above its ceiling', async () => {
+    const file = join(folder, 'ceiling.mts');
+    writeFileSync(file, text.replace(/(max.credits\W+)8/, '$17'));
+
+    await expect(runFile(process.execPath, file)).rejects.toThrow('its ceiling is 7');
+  });
 });
 
 describe.each([

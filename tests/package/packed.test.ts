@@ -35,6 +35,7 @@ const EXPECTED = [
   /^dist\/.+\.(c?js|d\.c?ts)$/,
   /^dist\/vendor\/LICENSES\.txt$/,
   /^dist\/programs\/(client\/idl\.json|escrow\/artifacts\/.+)$/,
+  /^dist\/stack\/modelCards\/builtin\.json$/,
 ];
 /** A package's name, without the module in it. */
 const IMPORTED =

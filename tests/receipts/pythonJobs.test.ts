@@ -98,7 +98,7 @@ if (!PYTHON.isReady) {
     expect(output).toContain('The job holds. Your text is not the proven one.');
   });
 
-  it('are found by id, with or without wallet, by address, and by a transaction', async () => {
+  it('are found by id, with a wallet or without, by address and transaction', async () => {
     for (const { address, data } of await service.jobs()) {
       const [found, ours] = await verify(address.toBase58());
       expect(found).toEqual(ours);

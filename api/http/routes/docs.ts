@@ -42,7 +42,8 @@ const HITS_MAX = 50;
 export function serveDocs(app: Express, services: DocsServices): Frame {
   const { publicUrl, packagesFolder, console: webApp } = services;
   const document = buildDocument(publicUrl);
-  const pages = listPages(services, referencePage(document));
+  const deployment = { publicUrl, nodeOption: nodeOptionOf(webApp) };
+  const pages = listPages(services, referencePage(document), guidePages(deployment));
   const frame = createFrame({ pages, fonts: fontsOf(webApp), hasApp: webApp?.pages !== undefined });
   app.get('/openapi.json', serveText('json', JSON.stringify(document)));
   for (const page of pages) {
@@ -52,7 +53,6 @@ export function serveDocs(app: Express, services: DocsServices): Frame {
   const sections = indexPages(pages);
   app.get('/docs/search.json', serveText('json', JSON.stringify(sections)));
   app.get('/docs/search', serveSearch(sections, frame));
-  const deployment = { publicUrl, nodeOption: nodeOptionOf(webApp) };
   app.get('/llms.txt', serveText('text', llmsText(pages, deployment)));
   app.get('/llms-full.txt', serveText('text', llmsFullText(pages, deployment)));
   app.get('/packages/:name', servePackage({ publicUrl, packagesFolder }));
@@ -69,8 +69,11 @@ function readReceipts(path: string): string {
 }
 
 /** The one list of all pages, in the order in which they are read. */
-function listPages(services: DocsServices, reference: Page): Page[] {
-  const [start, ...guides] = guidePages(services.publicUrl);
+function listPages(
+  services: DocsServices,
+  reference: Page,
+  [start, ...guides]: readonly Page[],
+): Page[] {
   const models = modelsPage({
     listed: () => listedModels(services),
     creditMint: () => selectCreditMint(services.database),
