@@ -73,7 +73,7 @@ const WITH_LAST_ATTEMPT = `
     on last.delivery_id = delivery.id and last.attempt = delivery.attempts`;
 
 /**
- * Deliveries, newest first. Each webhook has its own page in the index, of which the newest are shown:
+ * Deliveries, those of the newest events first. Each webhook has its own page in the index, of which the newest are shown:
  * so it does not matter how many other wallets have.
  *
  * @param page.before continues after that delivery
@@ -89,14 +89,16 @@ export async function listDeliveries(
        select newest.id
        from (select id from service.webhooks where ${IS_CHOSEN}) webhook
        cross join lateral (
-         select id from service.webhook_deliveries
-         where webhook_id = webhook.id and ${MATCHES} and ($10::bigint is null or id < $10)
-         order by id desc limit $11
+         select id, created_at from service.webhook_deliveries
+         where webhook_id = webhook.id and ${MATCHES} and ($10::bigint is null or (created_at, id) < (
+           select created_at, id from service.webhook_deliveries where id = $10
+         ))
+         order by created_at desc, id desc limit $11
        ) newest
-       order by newest.id desc limit $11
+       order by newest.created_at desc, newest.id desc limit $11
      ) page
      join ${WITH_LAST_ATTEMPT} on delivery.id = page.id
-     order by delivery.id desc`,
+     order by created_at desc, delivery.id desc`,
     [...parametersOf(filter), before ?? null, limit],
   );
   return rows;

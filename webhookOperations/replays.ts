@@ -88,10 +88,11 @@ async function selectSendable(
        select id, url from service.webhooks where ${IS_CHOSEN} and status <> 'disabled'
      ) webhook
      cross join lateral (
-       select id from service.webhook_deliveries
-       where webhook_id = webhook.id and status <> 'pending' and ${MATCHES} order by id limit $10
+       select id, created_at from service.webhook_deliveries
+       where webhook_id = webhook.id and status <> 'pending' and ${MATCHES}
+       order by created_at, id limit $10
      ) delivery
-     order by delivery.id`,
+     order by created_at, delivery.id`,
     [...parameters, limit],
   );
   return rows;

@@ -226,7 +226,7 @@ export async function deleteDeliveries(database: Database, webhookId: string): P
   const { rowCount } = await database.query(
     `delete from service.webhook_deliveries where id in (
        select id from service.webhook_deliveries
-       where webhook_id = $1 order by id limit $2
+       where webhook_id = $1 limit $2
        for update skip locked
      )`,
     [webhookId, DELIVERIES_AT_ONCE],

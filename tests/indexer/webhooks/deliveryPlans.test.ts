@@ -79,6 +79,8 @@ it.each<[string, Partial<DeliveryFilter>, number]>([
   ['one event', { eventId: 'evt_7' }, WEBHOOKS],
   ['one job', { jobId: 'job_7' }, WEBHOOKS],
   ['a job without deliveries', { jobId: 'job_x' }, 0],
+  ['a time before them', { until: new Date(0) }, 0],
+  ['a time after them', { since: new Date('2100-01-01') }, 0],
 ])(
   `a page of ${DELIVERIES} deliveries is read from the index: of %s`,
   async (_of, filter, count) => {
