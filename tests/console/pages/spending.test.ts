@@ -361,7 +361,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await page.goto(`${scene.stack.baseUrl}/console/settings`);
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     await page.getByLabel('Event or job id').fill(first.data.job_id);
-    await page.getByRole('button', { name: 'job.completed' }).waitFor();
+    await until(async () => (await page.getByRole('button', { name: /^job/ }).count()) === 1);
     await page.getByLabel('Choose all that match').check();
     await page.getByRole('button', { name: 'Send all that match again' }).click();
 
