@@ -44,7 +44,7 @@ describe('the packages', () => {
     expect(installs.length).toBeGreaterThan(3);
     expect(installs.filter((line) => !line.includes(' @solana/web3.js@1.99'))).toEqual([]);
     // Plain, it is a version that npm refuses beside them.
-    const warned = matchesIn(files, /plain (?:`|<code>)npm install @solana\/web3\.js(?!@)/g);
+    const warned = matchesIn(files, /plain (?:\\?`|<code>)npm install @solana\/web3\.js(?!@)/g);
     const plain = matchesIn(files, /npm install (?:.* )?@solana\/web3\.js(?!@)/g);
     expect(plain).toHaveLength(warned.length);
   });

@@ -19,7 +19,8 @@ describe('a disputed job that is missing in the mirror', () => {
     const { headers, body } = await service.time.advanceUntil(
       requestCompletion(service, { form: 'plain' }),
     );
-    const { usage } = JSON.parse(body);
+    const { prompt_tokens, completion_tokens, total_tokens } = JSON.parse(body).usage;
+    const usage = { prompt_tokens, completion_tokens, total_tokens };
     const path = `/v1/jobs/${headers['x-svc-job-id']}`;
     const asking = fetch(`${service.baseUrl}${path}/dispute`, {
       method: 'POST',

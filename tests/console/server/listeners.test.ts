@@ -268,11 +268,10 @@ describe('a triggered event', () => {
       [['failed', 1]],
     );
     expect(await webhooks.webhookStatus(id)).toBe('active');
-    const since = { since: '2026-01-01T00:00:00Z' };
-    const replay = await scene.call(`POST /webhooks/${id}/replay`, {
-      ...{ cookie: scene.cookie, body: since },
+    const replay = await scene.call('POST /deliveries/replay', {
+      ...{ cookie: scene.cookie, body: { matching: { webhook: id } } },
     });
-    expect(replay.body).toEqual({ replayed: 0, left: 0, retry_after: null });
+    expect(replay.body).toMatchObject({ replayed: 1, pending: 0, left: 0 });
     await receiver.close();
   });
 
