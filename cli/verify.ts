@@ -141,9 +141,13 @@ async function gather(named: string, options: Options): Promise<Evidence> {
       messageOf(JobNotLocatedError),
     );
     const evidence = await gatherEvidence({ ...node, job, historyMax });
-    return options.card === undefined
-      ? evidence
-      : gatherModel({ connection, evidence, historyMax });
+    if (options.card === undefined && options.request === undefined) return evidence;
+    // A question is compared with the context window alone.
+    return gatherModel({
+      connection,
+      evidence,
+      historyMax: options.card === undefined ? 0 : historyMax,
+    });
   });
 }
 

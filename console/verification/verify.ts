@@ -82,8 +82,15 @@ export async function verify(request: Request): Promise<Verification> {
     const job = await locateJob({ connection, addresses, named: named.trim(), wallet });
     const gathered = await gatherEvidence({ connection, addresses, job });
     const card = request.card?.content;
-    const evidence =
-      card === undefined ? gathered : await gatherModel({ connection, evidence: gathered });
+    const asked = request.request?.content;
+    const isOfModel = card !== undefined || asked !== undefined;
+    // A question is compared with the context window alone.
+    const reading = {
+      connection,
+      evidence: gathered,
+      ...(card === undefined && { historyMax: 0 }),
+    };
+    const evidence = isOfModel ? await gatherModel(reading) : gathered;
     const {
       checks,
       job: summary,
@@ -91,7 +98,7 @@ export async function verify(request: Request): Promise<Verification> {
     } = verifyJob(evidence, {
       output: text === undefined ? undefined : new TextEncoder().encode(text),
       receipt: receipt?.trim(),
-      request: request.request?.content,
+      request: asked,
       salt: salt === undefined ? undefined : parseSalt(salt),
       answer: request.answer?.content,
       card,

@@ -51,7 +51,7 @@ function takeCard(file: string, content: string): Taken {
 
 function takeRequest(file: string, bytes: Uint8Array): Taken {
   const content = readRequest(bytes);
-  const count = content.messages.length;
+  const count = content.chat.messages.length;
   return {
     said: `${file} is a request with ${count === 1 ? 'one message' : `${count} messages`}.`,
     isUsed: true,

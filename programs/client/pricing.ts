@@ -52,7 +52,8 @@ export function freeTokenLimit(price: Price): number {
 /** The greatest token limit whose lock `credits` cover; 0 when they do not cover any request. */
 export function affordableTokens(price: Price, credits: bigint): number {
   if (credits < BigInt(price.creditsPerRequest)) return 0;
-  const atRate = (credits * RATE_TOKENS) / BigInt(price.creditsPer1kTokens);
+  const rate = BigInt(price.creditsPer1kTokens);
+  const atRate = rate === 0n ? TOKEN_LIMIT_MAX : (credits * RATE_TOKENS) / rate;
   const boundedAtRate = atRate < TOKEN_LIMIT_MAX ? Number(atRate) : Number(TOKEN_LIMIT_MAX);
   return Math.max(boundedAtRate, price.longCompletionThresholdTokens);
 }

@@ -119,6 +119,7 @@ def verify(
     client = {"output": output, "receipt": receipt and receipt.strip(), "salt": salt, "answer": None}
     client["card"] = card
     client["request"] = None if request is None else read_request(request)
+    client["limits"] = (None, None) if request is None else read_limits(request)
     if response is not None:
         read = read_answer(response)
         client["answer"] = read["answer"]
@@ -135,8 +136,9 @@ def verify(
     addresses = Addresses(program)
     address = address or locate(node, addresses, job, wallet)
     evidence = gather(node, addresses, address, history_max)
-    if card is not None:
-        evidence["model"] = gather_model(node, evidence, history_max)
+    if card is not None or request is not None:
+        # A question is compared with the context window alone.
+        evidence["model"] = gather_model(node, evidence, 0 if card is None else history_max)
     return judge(evidence, client)
 
 
@@ -223,7 +225,8 @@ def conclusion_of(checks):
         return result, *CONCLUSIONS[result]
     title = " ".join([CONCLUSIONS[of_job][0], *(GIVEN[one["name"]] for one in differing)])
     kept = "The node shows nothing that contradicts a rule." if of_job == "holds" else CONCLUSIONS[of_job][1]
-    return "differs", title, " ".join([kept, *(one["detail"] for one in differing)])
+    reasons = (one["detail"][:1].upper() + one["detail"][1:] for one in differing)
+    return "differs", title, " ".join([kept, *reasons])
 
 
 def render(report, show_all=False):
@@ -650,13 +653,44 @@ def delivery_request(record, lock, proven):
             return False
 
     if commitment_to(request) == due:
-        return holds(f"Salt and request, with at most {limit} tokens, give the proven commitment.")
+        wrong = judge_limit(*record.client["limits"], request, lock, record.model)
+        return wrong or holds(f"Salt and request, with at most {limit} tokens, give the proven commitment.")
     if request["model"] != lock["model_id"]:
         return fails(f"The request names another model, and the job is for {lock['model_id']}.")
     difference = difference_of([one["content"] for one in request["messages"]], is_proven)
     if difference:
         return fails(f"The messages differ from the proven ones only in this: {difference}.")
     return fails(f"the commitment is {commitment_to(request).hex()}, not {due.hex()}.")
+
+
+def judge_limit(tokens_max, credits_max, request, lock, model):
+    """None where the lock is within the ceiling, and has the limit that was asked for.
+
+    It has less only where the context window leaves no more.
+    """
+    if credits_max is not None and lock["locked_credits"] > credits_max:
+        return fails(f"The request may lock {credits_max} credits, and the job locked {lock['locked_credits']}.")
+    limit, wanted = lock["token_limit"], free_token_limit(lock) if tokens_max is None else tokens_max
+    if limit == wanted:
+        return None
+    differs = f"The request is for at most {wanted} tokens, and the job for {limit}"
+    if limit > wanted:
+        return fails(f"{differs}.")
+    if not model:
+        return not_checkable(f"{differs}. The node does not show the context window.")
+    # No text has more tokens than bytes.
+    size = sum(len(one["content"].encode()) for one in request["messages"])
+    window = model["account"]["context_window_tokens"]
+    if size + wanted > window and limit >= window - size:
+        return None
+    return fails(f"{differs}, though the context window leaves more.")
+
+
+def free_token_limit(terms):
+    """The limit of a request that names none: the most tokens for the price of one request."""
+    rate, most = terms["credits_per_1k_tokens"], 2**32 - 1
+    at_rate = min(terms["credits_per_request"] * 1000 // rate, most) if rate else most
+    return max(at_rate, terms["long_completion_threshold_tokens"])
 
 
 @when_given("answer", "delivery.answer", "JobLocked")
@@ -1667,10 +1701,12 @@ def gather_model(node, evidence, history_max=HISTORY_MAX):
     events = job_events(evidence["transactions"], evidence["job"])
     lock = next((event for event in events if event.name == "JobLocked"), None)
     account = lock and read_program_account(node, addresses, "Model", lock["model"])
-    config = account and read_program_account(node, addresses, "Config", addresses.find(b"config"))
+    model, signed = account and {"account": account, "records": []}, 0
+    if not model or history_max == 0:
+        return model
+    config = read_program_account(node, addresses, "Config", addresses.find(b"config"))
     if not config:
         return None
-    model, signed = {"account": account, "records": []}, 0
     if card_hashes_in_force(model, lock.transaction):
         return model
     for transaction, _ in read_history(node, addresses, config["authority"]):
@@ -2653,6 +2689,15 @@ def read_request(saved):
     except (ValueError, RecursionError) as error:
         raise VerifyError(f"The request has no canonical form. {error}") from error
     return request
+
+
+def read_limits(saved):
+    """The most tokens that a request wants, and the most credits; None where it does not say that."""
+    body, _ = try_parse(body_of(decode_saved(saved)))
+    tokens = field_of(body, "max_tokens")
+    tokens = field_of(body, "max_completion_tokens") if tokens is None else tokens
+    limits = tokens, field_of(body, "max_credits")
+    return tuple(one if type(one) in (int, float) else None for one in limits)
 
 
 def message_of(message):

@@ -35,7 +35,9 @@ const SENT = {
   ],
   ...{ temperature: 0.5, stop: 'END', max_tokens: TOKEN_LIMIT, stream: true, user: 'x' },
 };
-const chat = readRequest(JSON.stringify(SENT));
+const sent = readRequest(JSON.stringify(SENT));
+const { chat } = sent;
+const BYTES = chat.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
 
 let scene: JobScene;
 let asked: Evidence;
@@ -224,12 +226,36 @@ describe('the question that a client has', () => {
 
   it('is another one with another salt, and unchecked with none', () => {
     expect(judgeRequest(SENT, Buffer.alloc(32, 8)).of('request')?.verdict).toBe('fails');
-    const { of, result } = judge(asked, { request: chat });
+    const { of, result } = judge(asked, { request: sent });
     expect([of('request')?.verdict, result]).toEqual(['not_checkable', 'not_checkable']);
   });
 
+  it.each([
+    ['as it was locked', { max_tokens: TOKEN_LIMIT }, 32_768, 'holds'],
+    ['by its other name', { max_completion_tokens: TOKEN_LIMIT }, 32_768, 'holds'],
+    ['left to the service', {}, 32_768, 'holds'],
+    ['with the ceiling that was locked', { max_credits: 8 }, 32_768, 'holds'],
+    ['with a lower ceiling', { max_credits: 7 }, 32_768, 'fails'],
+    ['below the lock', { max_tokens: TOKEN_LIMIT - 1 }, 32_768, 'fails'],
+    ['above what was locked', { max_tokens: TOKEN_LIMIT + 1 }, 32_768, 'fails'],
+    ['that fits the window', { max_tokens: 5_000 }, 5_000 + BYTES, 'fails'],
+    ['that the window cut', { max_tokens: 5_000 }, TOKEN_LIMIT + 1, 'holds'],
+    ['that the window cut to more', { max_tokens: 5_000 }, TOKEN_LIMIT + BYTES + 1, 'fails'],
+    ['above what was locked, of a model unseen', { max_tokens: 5_000 }, null, 'not_checkable'],
+  ])('compares the token limit: %s', (_what, limits, contextWindowTokens, verdict) => {
+    const { max_tokens: _, ...others } = SENT;
+    const request = readRequest(JSON.stringify({ ...others, ...limits }));
+    const account = { sequence: 1n, cardHash: new Uint8Array(32) };
+    const model =
+      contextWindowTokens === null
+        ? {}
+        : { model: { records: [], account: { ...account, contextWindowTokens } } };
+    const { of } = judge({ ...asked, ...model }, { request, salt: SALT });
+    expect(of('request')?.verdict).toBe(verdict);
+  });
+
   it('has nothing to be compared with where nothing was proven', () => {
-    const { of } = judge(failed, { request: chat, salt: SALT });
+    const { of } = judge(failed, { request: sent, salt: SALT });
     expect(of('request')?.verdict).toBe('not_checkable');
   });
 });
@@ -306,7 +332,7 @@ describe('what an answer says of its job', () => {
       );
     const delivery_receipt = scene.receipt(asked.job);
     const client = saved(OUTPUT, { delivery_receipt });
-    const { of, result } = judge(asked, { ...client, request: chat });
+    const { of, result } = judge(asked, { ...client, request: sent });
     const rules = ['output', 'receipt', 'request', 'answer'];
     expect(rules.map((rule) => of(rule)?.verdict)).toEqual(rules.map(() => 'holds'));
     expect(result).toBe('holds');

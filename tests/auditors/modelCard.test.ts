@@ -115,7 +115,7 @@ describe("the card of a job's model", () => {
   it('of a model that never changed is read from its account alone', async () => {
     const never = () => ({
       records: [],
-      account: { sequence: 1n, cardHash: modelCardHash(CARD) },
+      account: { sequence: 1n, cardHash: modelCardHash(CARD), contextWindowTokens: 32_768 },
     });
     expect(await verdictOf(jobs.first, JSON.stringify(CARD), never)).toBe('holds');
   });

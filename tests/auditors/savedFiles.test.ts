@@ -31,7 +31,7 @@ beforeAll(async () => {
     LockedJob,
     LockedJob,
   ];
-  const chat = readRequest(JSON.stringify(REQUEST));
+  const { chat } = readRequest(JSON.stringify(REQUEST));
   await scene.complete(job.address, {
     requestCommitment: requestCommitment(Buffer.from(SALT, 'hex'), {
       ...chat,

@@ -40,7 +40,7 @@ export function conclusionOf(checks: readonly Check[]): Conclusion {
   const title = TITLES[result];
   const sentence = SENTENCES[result];
   if (isOfJob) return { result, title, sentence };
-  const reasons = differing.map(({ detail }) => detail);
+  const reasons = differing.map(({ detail }) => detail.charAt(0).toUpperCase() + detail.slice(1));
   return {
     result: 'differs',
     title: [`${title}.`, ...differing.map(({ name }) => GIVEN[name])].join(' '),

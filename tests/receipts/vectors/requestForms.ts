@@ -29,6 +29,10 @@ export const SAME_QUESTION: Readonly<Record<string, (body: Body) => Json>> = {
       content: [...(content.match(/.{1,9}/gsu) ?? [])].map((text) => ({ type: 'text', text })),
     })),
   }),
+  'with its limit by the other name': ({ max_tokens, ...body }) => ({
+    ...body,
+    ...(max_tokens !== undefined && { max_completion_tokens: max_tokens }),
+  }),
   'with nulls where nothing is set': (body) => ({
     ...Object.fromEntries(NULLABLE.map((field) => [field, null])),
     ...body,
@@ -61,6 +65,8 @@ export function otherQuestions(random: Random, body: Body): Readonly<Record<stri
     'another role': { ...body, messages: [{ ...first, role: 'user' }, ...rest] },
     'another model': { ...body, model: 'llama-3.2-3b-instruct' },
     'another order of messages': { ...body, messages: [...rest, first] },
+    'a lower token limit': { ...body, max_tokens: Number(body.max_tokens) - 1 },
+    'a higher token limit': { ...body, max_tokens: Number(body.max_tokens) + 1 },
     'a message less': { ...body, messages: rest },
     'a message more': { ...body, messages: [...messages, first] },
     ...Object.fromEntries(

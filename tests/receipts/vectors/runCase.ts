@@ -121,7 +121,7 @@ function answerResult(saved: string) {
 
 /** The commitment to a request as it was sent, with the token limit that was locked. */
 function requestResult({ request, salt, token_limit }: RequestInput) {
-  const asked = { ...readRequest(request), token_limit };
+  const asked = { ...readRequest(request).chat, token_limit };
   return { commitment: bytesToHex(requestCommitment(hexToBytes(salt), asked)) };
 }
 

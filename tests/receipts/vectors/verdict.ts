@@ -19,8 +19,11 @@ export async function checksOf(
 ): Promise<readonly Check[]> {
   const asked = { connection, addresses, job: new PublicKey(job), wait: atOnce };
   const evidence = await gatherEvidence(asked);
-  const isAboutModel = client.card !== undefined;
-  const whole = isAboutModel ? await gatherModel({ connection, evidence }) : evidence;
+  const isAboutModel = client.card !== undefined || client.request !== undefined;
+  const historyMax = client.card === undefined ? { historyMax: 0 } : {};
+  const whole = isAboutModel
+    ? await gatherModel({ connection, evidence, ...historyMax })
+    : evidence;
   return verifyJob(whole, client).checks;
 }
 

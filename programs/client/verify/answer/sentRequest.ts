@@ -3,8 +3,17 @@ import { fieldOf, isObject } from './answerParts.ts';
 import { SavedFileError } from './savedFile.ts';
 import { bodyOf, decode, tryParse } from './text.ts';
 
-/** What a worker is given of a request, without the token limit, which the lock has. */
+/** What was asked. */
 export interface SentRequest {
+  readonly chat: SentChat;
+  /** The most tokens that it wants, where it says that. */
+  readonly tokensMax: number | undefined;
+  /** The most credits that it may lock, where it says that. */
+  readonly creditsMax: number | undefined;
+}
+
+/** What a worker is given of a request, without the token limit, which the lock has. */
+export interface SentChat {
   readonly [field: string]: Json | undefined;
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -38,7 +47,7 @@ export function readRequest(saved: Uint8Array | string): SentRequest {
     );
   }
   const body = parsed?.value;
-  const request: SentRequest = {
+  const chat: SentChat = {
     model,
     messages: messages.map(messageOf),
     ...pick(body, NULLABLE, (value) => value ?? undefined),
@@ -46,9 +55,13 @@ export function readRequest(saved: Uint8Array | string): SentRequest {
     ...pick(body, ['stop'], stopOf),
     ...pick(body, ['response_format'], formatOf),
   };
-  assertCanonical(request);
-  return request;
+  assertCanonical(chat);
+  const tokensMax = fieldOf(body, 'max_tokens') ?? fieldOf(body, 'max_completion_tokens');
+  const creditsMax = fieldOf(body, 'max_credits');
+  return { chat, tokensMax: numberOf(tokensMax), creditsMax: numberOf(creditsMax) };
 }
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 /** Whether it is meant to be a request, and no answer. */
 export function isRequest(saved: Uint8Array | string): boolean {
@@ -56,7 +69,7 @@ export function isRequest(saved: Uint8Array | string): boolean {
   return fieldOf(parsed?.value, 'messages') !== undefined;
 }
 
-function messageOf(message: unknown): SentRequest['messages'][number] {
+function messageOf(message: unknown): SentChat['messages'][number] {
   const role = fieldOf(message, 'role');
   const content = textOf(fieldOf(message, 'content')) ?? textOf(fieldOf(message, 'refusal')) ?? '';
   return { role: role === 'developer' ? 'system' : String(role), content };
@@ -113,9 +126,9 @@ function pick(
 }
 
 /** What is nested too deeply for the stack has none either. */
-function assertCanonical(request: SentRequest): void {
+function assertCanonical(chat: SentChat): void {
   try {
-    canonicalJson(request);
+    canonicalJson(chat);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
     throw new SavedFileError(`The request has no canonical form: ${reason}.`);

@@ -81,7 +81,8 @@ function hashesInForce(
  * make them: those of the model itself would be all its jobs.
  *
  * @param options.evidence of the job, as `gatherEvidence` returns it
- * @param options.historyMax how many transactions that the authority signed are looked at
+ * @param options.historyMax how many transactions that the authority signed are looked at; 0 for the
+ *   account alone
  * @returns the same evidence, with the model where the node shows it
  */
 export async function gatherModel(options: {
@@ -94,8 +95,10 @@ export async function gatherModel(options: {
   const lock = jobEvents(transactions, job).find((event) => event.name === 'JobLocked');
   const reading: ReadOptions = { commitment: COMMITMENT, programId: addresses.programId };
   const account = lock && (await fetchModel(connection, lock.data.model, reading));
-  const config = account && (await fetchConfig(connection, addresses.config, reading));
-  if (!lock || !account || !config) return evidence;
+  if (!lock || !account) return evidence;
+  if (historyMax === 0) return { ...evidence, model: { account, records: [] } };
+  const config = await fetchConfig(connection, addresses.config, reading);
+  if (!config) return evidence;
   const { authority } = config;
   const records: ModelEvidence['records'][number][] = [];
   const model = { account, records };

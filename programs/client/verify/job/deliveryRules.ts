@@ -1,10 +1,12 @@
 import { sha256 } from '#crypto';
+import type { Events } from '../../events.ts';
 import { formatJobId } from '../../jobId.ts';
 import { utf8 } from '../../platform/bytes.ts';
+import { freeTokenLimit } from '../../pricing.ts';
 import { parseReceipt, receiptMessage, requestCommitment, verifyHashed } from '../../proof.ts';
 import { shown } from '../answer/answerParts.ts';
 import { differenceOf } from '../answer/nearTexts.ts';
-import type { SentRequest } from '../answer/sentRequest.ts';
+import type { SentChat, SentRequest } from '../answer/sentRequest.ts';
 import {
   compare,
   type Finding,
@@ -15,6 +17,7 @@ import {
   show,
 } from '../check.ts';
 import type { ClientEvidence } from './clientEvidence.ts';
+import type { ModelEvidence } from './evidence.ts';
 import { eventsNamed, statusOf } from './record.ts';
 import { type Rule, rule } from './rule.ts';
 
@@ -72,18 +75,21 @@ export const request = whenGiven(
   rule(
     'delivery.request',
     ['JobLocked', 'JobProven'],
-    ({ JobLocked, JobProven }, { request: sent, salt }) => {
+    ({ JobLocked, JobProven }, { request: asked, salt, model }) => {
+      const sent = asked?.chat;
       if (sent === undefined || salt === undefined) {
         return notCheckable("It is compared by its salt, which is the answer's svc.request_salt.");
       }
       const { modelId, tokenLimit } = JobLocked.data;
       const { requestCommitment: proven } = JobProven.data;
-      const commitmentTo = (chat: SentRequest) =>
+      const commitmentTo = (chat: SentChat) =>
         requestCommitment(salt, { ...chat, token_limit: tokenLimit });
-      const isProven = (chat: SentRequest) => show(commitmentTo(chat)) === show(proven);
+      const isProven = (chat: SentChat) => show(commitmentTo(chat)) === show(proven);
       if (isProven(sent)) {
-        return holds(
-          `Salt and request, with at most ${tokenLimit} tokens, give the proven commitment.`,
+        const wrong = judgeLimit(asked as SentRequest, JobLocked.data, model?.account);
+        return (
+          wrong ??
+          holds(`Salt and request, with at most ${tokenLimit} tokens, give the proven commitment.`)
         );
       }
       if (sent.model !== modelId) {
@@ -104,6 +110,35 @@ export const request = whenGiven(
     },
   ),
 );
+
+/**
+ * The lock is within the request's ceiling, and has the token limit that the request names, or else the
+ * default one. It has less only where the model's context window leaves no more.
+ *
+ * @returns undefined where it has
+ */
+function judgeLimit(
+  { chat, tokensMax, creditsMax = Number.POSITIVE_INFINITY }: SentRequest,
+  lock: Events['JobLocked'],
+  model: ModelEvidence['account'] | undefined,
+): Finding | undefined {
+  const { tokenLimit, lockedCredits } = lock;
+  if (lockedCredits > creditsMax) {
+    return fails(
+      `The request may lock ${creditsMax} credits, and the job locked ${lockedCredits}.`,
+    );
+  }
+  const wanted = tokensMax ?? freeTokenLimit(lock);
+  if (tokenLimit === wanted) return undefined;
+  const differs = `The request is for at most ${wanted} tokens, and the job for ${tokenLimit}`;
+  if (tokenLimit > wanted) return fails(`${differs}.`);
+  if (!model) return notCheckable(`${differs}. The node does not show the context window.`);
+  // No text has more tokens than bytes.
+  const bytes = chat.messages.reduce((sum, { content }) => sum + utf8(content).length, 0);
+  const window = model.contextWindowTokens;
+  const isCut = bytes + wanted > window && tokenLimit >= window - bytes;
+  return isCut ? undefined : fails(`${differs}, though the context window leaves more.`);
+}
 
 /** What the answer says of its own job is what the ledger records. */
 export const answer = whenGiven(

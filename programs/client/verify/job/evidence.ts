@@ -169,7 +169,7 @@ export interface ModelEvidence {
   /** Its last changes, in any order. */
   readonly records: readonly PlacedEvent<'ModelUpserted' | 'ModelRetired'>[];
   /** What the Model account says now. */
-  readonly account: Pick<Model, 'sequence' | 'cardHash'>;
+  readonly account: Pick<Model, 'sequence' | 'cardHash' | 'contextWindowTokens'>;
 }
 
 /** Everything that was asked of the ledger about one job. Nothing in it has been judged yet. */
