@@ -123,8 +123,7 @@ def verify(
     if response is not None:
         read = read_answer(response)
         client["answer"] = read["answer"]
-        # One without a text has none that was proven.
-        text = encode_text(read["text"]) if read["has_proof"] else None
+        text = encode_text(read["text"])
         for field, value in (("output", text), ("receipt", read["receipt"]), ("salt", read["salt"])):
             if client[field] is None:
                 client[field] = value
@@ -156,6 +155,8 @@ def salt_bytes(salt):
 def judge(evidence, client):
     """Judges without any read: the same evidence gives the same checks."""
     record = Record(evidence, client)
+    if is_without_text(record):
+        record.client = {**client, "output": None}
     if not record.events and record.account[0] == "none":
         raise VerifyError(f"The ledger's node knows no job at {record.job}.")
     checks = [check(record) for check in RULES]
@@ -168,6 +169,13 @@ def judge(evidence, client):
         "job": summarize(record),
         "checks": checks,
     }
+
+
+def is_without_text(record):
+    """An answer without text is compared where the job was charged."""
+    text, stated = record.client.get("output"), record.client.get("answer")
+    is_empty = text == b"" and stated is not None and "output_hash" not in stated
+    return is_empty and not record.named("JobSettled")
 
 
 def conclude(checks):
@@ -693,6 +701,10 @@ def free_token_limit(terms):
     return max(at_rate, terms["long_completion_threshold_tokens"])
 
 
+# What no answer of a charged job leaves out.
+CHARGED = ("worker", "attempt", "output_hash", "credits_charged")
+
+
 @when_given("answer", "delivery.answer", "JobLocked")
 def delivery_answer(record, lock):
     stated = record.client["answer"] or {}
@@ -711,7 +723,8 @@ def delivery_answer(record, lock):
         "credits_charged": settled["charged_credits"] if settled else 0,
         "settlement_tx": settled.transaction.signature if settled else "of no settlement",
     }
-    pairs = {field: (stated[field], value) for field, value in recorded.items() if field in stated}
+    due = [field for field in recorded if field in stated or (settled and field in CHARGED)]
+    pairs = {field: (stated.get(field, "missing"), recorded[field]) for field in due}
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
 
 
@@ -2792,7 +2805,6 @@ def read_answer(saved):
     return {
         "job_id": job_id,
         "text": output,
-        "has_proof": svc is None or "output_hash" in svc or output != "",
         "answer": svc and {**svc, **({"model": models[0]} if models else {})},
         "salt": stated.get("request_salt"),
         "receipt": stated.get("delivery_receipt"),

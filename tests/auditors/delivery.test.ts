@@ -318,7 +318,19 @@ describe('what an answer says of its job', () => {
     expect(verdicts).toEqual([...['not_checkable', 'holds', 'holds'], ...['fails', 'fails']]);
   });
 
-  it('comes with text, receipt and salt, and with no text that is not proven', () => {
+  it.each(['worker', 'attempt', 'output_hash', 'credits_charged'] as const)(
+    'must have its %s where the job was charged, and only there',
+    (field) => {
+      const { [field]: _, ...answer } = stated();
+      expect(judge(asked, { answer }).of('answer')).toMatchObject({
+        verdict: 'fails',
+        detail: expect.stringMatching(new RegExp(`^its ${field} is missing, not \\S+\\.$`)),
+      });
+      expect(judge(failed, { answer: { model: MODEL } }).of('answer')?.verdict).toBe('holds');
+    },
+  );
+
+  it('comes with text, receipt and salt, and with no text where nothing was charged', () => {
     const { model: _, ...svc } = stated();
     const saved = (content: string, more: object) =>
       evidenceIn(
@@ -336,7 +348,11 @@ describe('what an answer says of its job', () => {
     const rules = ['output', 'receipt', 'request', 'answer'];
     expect(rules.map((rule) => of(rule)?.verdict)).toEqual(rules.map(() => 'holds'));
     expect(result).toBe('holds');
-    expect(saved('', { output_hash: null }).output).toBeUndefined();
-    expect(saved('', {}).output).toEqual(new Uint8Array());
+    const empty = saved('', { output_hash: null });
+    const verdicts = [asked, failed, refunded, open].map(
+      (evidence) => judge(evidence, empty).of('output')?.verdict,
+    );
+    expect(verdicts).toEqual(['fails', 'not_applicable', 'not_applicable', 'not_applicable']);
+    expect(judge(failed, saved('', {})).of('output')?.verdict).toBe('not_checkable');
   });
 });

@@ -19,11 +19,10 @@ export interface ClientEvidence {
   readonly answer?: Statement | undefined;
 }
 
-/** What a saved answer gives to compare. One without a text has none that was proven. */
+/** What a saved answer gives to compare. */
 export function evidenceIn({ text, model, svc }: SavedAnswer): ClientEvidence {
-  const hasProof = svc === undefined || svc.output_hash !== undefined || text !== '';
   return {
-    output: hasProof ? utf8(text) : undefined,
+    output: utf8(text),
     receipt: svc?.delivery_receipt,
     salt: svc?.request_salt === undefined ? undefined : hexToBytes(svc.request_salt),
     answer: svc && { ...svc, ...(model !== undefined && { model }) },

@@ -7,6 +7,7 @@ import { parseReceipt, receiptMessage, requestCommitment, verifyHashed } from '.
 import { shown } from '../answer/answerParts.ts';
 import { differenceOf } from '../answer/nearTexts.ts';
 import type { SentChat, SentRequest } from '../answer/sentRequest.ts';
+import type { Statement } from '../answer/statement.ts';
 import {
   compare,
   type Finding,
@@ -21,8 +22,18 @@ import type { ModelEvidence } from './evidence.ts';
 import { eventsNamed, statusOf } from './record.ts';
 import { type Rule, rule } from './rule.ts';
 
-/** The text that the client holds is the one that the worker proved. */
-export const output = whenGiven(
+/**
+ * The text that the client holds is the one that the worker proved. An answer without text is compared
+ * where the job was charged.
+ */
+export const output: Rule = (record) => {
+  const { output: text, answer: stated } = record;
+  const isEmpty = text?.length === 0 && stated !== undefined && stated.output_hash === undefined;
+  const isUncharged = isEmpty && eventsNamed(record, 'JobSettled').length === 0;
+  return judgeText(isUncharged ? { ...record, output: undefined } : record);
+};
+
+const judgeText = whenGiven(
   'output',
   rule('delivery.output', ['JobProven'], ({ JobProven }, { output: text = new Uint8Array() }) => {
     const { outputHash } = JobProven.data;
@@ -140,6 +151,11 @@ function judgeLimit(
   return isCut ? undefined : fails(`${differs}, though the context window leaves more.`);
 }
 
+/** What no answer of a charged job leaves out. */
+const CHARGED: readonly (keyof Statement)[] = [
+  ...(['worker', 'attempt', 'output_hash', 'credits_charged'] as const),
+];
+
 /** What the answer says of its own job is what the ledger records. */
 export const answer = whenGiven(
   'answer',
@@ -163,11 +179,11 @@ export const answer = whenGiven(
       settlement_tx: settled?.transaction.signature ?? 'of no settlement',
     };
     const fields = (Object.keys(recorded) as (keyof typeof recorded)[]).filter(
-      (field) => stated[field] !== undefined,
+      (field) => stated[field] !== undefined || (settled && CHARGED.includes(field)),
     );
     return compare(
       Object.fromEntries(
-        fields.map((field) => [`its ${field}`, [stated[field] ?? '', recorded[field]]]),
+        fields.map((field) => [`its ${field}`, [stated[field] ?? 'missing', recorded[field]]]),
       ),
       `The ledger records the same ${fields.join(', ')}.`,
     );
