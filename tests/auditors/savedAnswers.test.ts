@@ -112,6 +112,15 @@ describe('a saved answer', () => {
     });
   });
 
+  it('says what its last svc says', () => {
+    const [first, second, finish] = CHUNKS as [object, object, { svc: object }];
+    const early = { ...first, svc: { ...SAID, credits_charged: 40, attempt: 9 } };
+    expect(readAnswer(JSON.stringify([early, second, finish])).svc).toEqual(SVC);
+    const late = { ...second, svc: { ...SAID, credits_charged: 40 } };
+    const { svc } = readAnswer(JSON.stringify([first, finish, late]));
+    expect(svc).toEqual({ ...SVC, credits_charged: 40 });
+  });
+
   it('leaves out what is null, and an address that is none', () => {
     const svc = {
       ...SVC,

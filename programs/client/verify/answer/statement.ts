@@ -46,12 +46,12 @@ const FORMS: Readonly<Record<Exclude<keyof Statement, 'model'>, (value: unknown)
 };
 
 /**
- * What the part with `svc` says, which has the finish reason.
+ * What the last part with `svc` says: it comes with the finish reason.
  *
  * @throws SavedFileError for a field of another form
  */
 export function statementIn(answers: readonly object[]): Statement | undefined {
-  const svc = answers.map((answer) => fieldOf(answer, 'svc')).find(isObject);
+  const svc = answers.map((answer) => fieldOf(answer, 'svc')).findLast(isObject);
   if (svc === undefined) return undefined;
   const fields = Object.entries(FORMS).flatMap(([name, isOfForm]) => {
     const value = fieldOf(svc, name);
