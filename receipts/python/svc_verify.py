@@ -713,6 +713,7 @@ def delivery_answer(record, lock):
     is_free = status_of(record.events) in ("failed", "refunded")
     if stated.get("credits_charged", 0) > 0 and not is_free and not (proven and settled):
         return not_checkable("The node does not show the settlement yet.")
+    charge = settled["charged_credits"] if settled else 0
     recorded = {
         "job_id": format_job_id(lock["job_id"]),
         "model": lock["model_id"],
@@ -720,9 +721,16 @@ def delivery_answer(record, lock):
         "worker": proven["worker"] if proven else "of no proof",
         "attempt": proven["attempt"] if proven else 0,
         "output_hash": f"sha256:{proven['output_hash'].hex()}" if proven else "of no proof",
-        "credits_charged": settled["charged_credits"] if settled else 0,
+        "credits_charged": charge,
+        # A credit is a hundredth of the stablecoin.
+        "usdc_value": charge / 100,
+        "usage.cost": charge / 100,
         "settlement_tx": settled.transaction.signature if settled else "of no settlement",
     }
+    if settled:
+        recorded["usage.prompt_tokens"] = settled["prompt_tokens"]
+        # The charge is for the lower of both counts.
+        recorded["usage.completion_tokens"] = min(settled["completion_tokens"], settled["counted_tokens"])
     due = [field for field in recorded if field in stated or (settled and field in CHARGED)]
     pairs = {field: (stated.get(field, "missing"), recorded[field]) for field in due}
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
@@ -2799,13 +2807,13 @@ def read_answer(saved):
     output = join_parts(answers)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
-    svc = statement_in(answers)
+    svc, usage = statement_in(answers), usage_in(answers)
     models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
     stated = svc or {}
     return {
         "job_id": job_id,
         "text": output,
-        "answer": svc and {**svc, **({"model": models[0]} if models else {})},
+        "answer": svc and {**svc, **usage, **({"model": models[0]} if models else {})},
         "salt": stated.get("request_salt"),
         "receipt": stated.get("delivery_receipt"),
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
@@ -2940,6 +2948,10 @@ def is_count(value):
     return isinstance(value, float) and value.is_integer() and 0 <= value < 2**53
 
 
+def is_number(value):
+    return isinstance(value, float)
+
+
 def is_like(form):
     return lambda value: isinstance(value, str) and re.fullmatch(form, value, re.ASCII) is not None
 
@@ -2951,7 +2963,7 @@ STATEMENT = {
     "worker": is_like(ADDRESS),
     "attempt": is_count,
     "credits_charged": is_count,
-    "usdc_value": lambda value: isinstance(value, float),
+    "usdc_value": is_number,
     "output_hash": is_like("sha256:[0-9a-f]{64}"),
     "request_salt": is_like("[0-9a-f]{64}"),
     "delivery_receipt": is_like(r"[\w.-]{1,200}"),
@@ -2960,17 +2972,28 @@ STATEMENT = {
     "verify_url": is_like(r"https?://\S{1,2000}"),
     "truncated": is_like(r"\w{1,40}"),
 }
+USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_count}
 
 
 def statement_in(answers):
     """What the last part with `svc` says: it comes with the finish reason."""
-    found = [answer["svc"] for answer in answers if isinstance(answer.get("svc"), dict)]
+    return stated_in(answers, "svc", STATEMENT)
+
+
+def usage_in(answers):
+    """What the last part with `usage` says."""
+    stated = stated_in(answers, "usage", USAGE) or {}
+    return {f"usage.{field}": value for field, value in stated.items()}
+
+
+def stated_in(answers, name, forms):
+    found = [answer[name] for answer in answers if isinstance(answer.get(name), dict)]
     if not found:
         return None
-    given = {field: found[-1][field] for field in STATEMENT if found[-1].get(field) is not None}
+    given = {field: found[-1][field] for field in forms if found[-1].get(field) is not None}
     for field, value in given.items():
-        if not STATEMENT[field](value):
-            raise VerifyError(f"Its svc.{field} has another form.")
+        if not forms[field](value):
+            raise VerifyError(f"Its {name}.{field} has another form.")
     return given
 
 

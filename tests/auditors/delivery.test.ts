@@ -273,6 +273,10 @@ describe('what an answer says of its job', () => {
       worker: event.data.worker.toBase58(),
       attempt: event.data.attempt,
       credits_charged: Number(event.data.chargedCredits),
+      usdc_value: Number(event.data.chargedCredits) / 100,
+      'usage.cost': Number(event.data.chargedCredits) / 100,
+      'usage.prompt_tokens': event.data.promptTokens,
+      'usage.completion_tokens': event.data.countedTokens,
       output_hash: `sha256:${createHash('sha256').update(OUTPUT).digest('hex')}`,
       escrow_tx: lock?.signature ?? '',
       settlement_tx: completion?.signature ?? '',
@@ -293,6 +297,11 @@ describe('what an answer says of its job', () => {
     { worker: other },
     { attempt: 2 },
     { credits_charged: 4 },
+    { usdc_value: 99.99 },
+    { 'usage.cost': 99.99 },
+    { 'usage.prompt_tokens': 1_000 },
+    // What the worker proved, one more than the charge is for.
+    { 'usage.completion_tokens': 600 },
     { output_hash: `sha256:${'0'.repeat(64)}` },
     { escrow_tx: '5'.repeat(88) },
     { settlement_tx: '5'.repeat(88) },
@@ -304,6 +313,15 @@ describe('what an answer says of its job', () => {
       detail: expect.stringMatching(new RegExp(`^its ${field} is \\S+, not \\S+\\.$`)),
     });
     expect(title).toBe('The job holds. Your answer says something else of it.');
+  });
+
+  it('has counts of tokens where nothing was charged, which are not compared', () => {
+    const counts = { 'usage.prompt_tokens': 7, 'usage.completion_tokens': 0 };
+    const free = { model: MODEL, credits_charged: 0, usdc_value: 0, 'usage.cost': 0, ...counts };
+    expect(judge(failed, { answer: free }).of('answer')?.verdict).toBe('holds');
+    expect(judge(failed, { answer: { ...free, 'usage.cost': 0.01 } }).of('answer')).toMatchObject({
+      ...{ verdict: 'fails', detail: 'its usage.cost is 0.01, not 0.' },
+    });
   });
 
   it('waits for the settlement of a charge, and not for that of none', () => {

@@ -26,6 +26,7 @@ const id = `chatcmpl-${JOB}`;
 const plain = {
   ...{ id, object: 'chat.completion', created: 1, model: 'qwen3-8b' },
   choices: [{ index: 0, message: { role: 'assistant', content: TEXT }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, cost: 0.03 },
   svc: SAID,
 };
 const chunk = (delta: object, finish: string | null = null, more: object = {}) => ({
@@ -40,7 +41,7 @@ const CHUNKS = [
   {
     ...chunk({}),
     choices: [],
-    usage: { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10 },
+    usage: plain.usage,
   },
 ];
 const LINES = CHUNKS.map((one) => JSON.stringify(one));
@@ -52,6 +53,7 @@ const TRAILERS = 'x-svc-settlement-tx: 5abc\r\nserver-timing: lock;dur=3\r\n';
 const EXPECTED = {
   ...{ jobId: JOB, text: TEXT, model: 'qwen3-8b', svc: SVC, wallet: WALLET },
   reasoning: undefined,
+  usage: { 'usage.cost': 0.03, 'usage.prompt_tokens': 1, 'usage.completion_tokens': 9 },
 };
 
 describe('a saved answer', () => {
@@ -180,6 +182,11 @@ describe('a saved answer', () => {
       'a salt that is none',
       JSON.stringify(plain).replace('cdcd', 'xxxx'),
       /^Its svc\.request_salt has another form\.$/,
+    ],
+    [
+      'a count that is none',
+      JSON.stringify(plain).replace('"completion_tokens":9', '"completion_tokens":"9"'),
+      /^Its usage\.completion_tokens has another form\.$/,
     ],
     [
       'a content that is no text',

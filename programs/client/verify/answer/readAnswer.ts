@@ -2,7 +2,7 @@ import { parseJobId } from '../../jobId.ts';
 import { fieldOf, isObject, joinParts, shown } from './answerParts.ts';
 import { eventsIn } from './eventStream.ts';
 import { SavedFileError } from './savedFile.ts';
-import { type Statement, statementIn, walletIn } from './statement.ts';
+import { type Statement, statementIn, type Usage, usageIn, walletIn } from './statement.ts';
 import { assertFew, bodyOf, decode, valuesIn } from './text.ts';
 
 /** An answer as its client kept it. */
@@ -15,6 +15,8 @@ export interface SavedAnswer {
   readonly model: string | undefined;
   /** What the answer says of its job in `svc`; undefined where it has none. */
   readonly svc: Statement | undefined;
+  /** What it says of tokens and cost. */
+  readonly usage: Usage;
   /** The job's wallet, from `svc.verify_url`. */
   readonly wallet: string | undefined;
 }
@@ -59,6 +61,7 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
       .map((answer) => fieldOf(answer, 'model'))
       .find((model) => typeof model === 'string'),
     svc,
+    usage: usageIn(answers),
     wallet: svc?.verify_url === undefined ? undefined : walletIn(svc.verify_url, jobId),
   };
 }

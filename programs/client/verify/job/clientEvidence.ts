@@ -20,11 +20,11 @@ export interface ClientEvidence {
 }
 
 /** What a saved answer gives to compare. */
-export function evidenceIn({ text, model, svc }: SavedAnswer): ClientEvidence {
+export function evidenceIn({ text, model, svc, usage }: SavedAnswer): ClientEvidence {
   return {
     output: utf8(text),
     receipt: svc?.delivery_receipt,
     salt: svc?.request_salt === undefined ? undefined : hexToBytes(svc.request_salt),
-    answer: svc && { ...svc, ...(model !== undefined && { model }) },
+    answer: svc && { ...svc, ...usage, ...(model !== undefined && { model }) },
   };
 }

@@ -1,4 +1,5 @@
 import { sha256 } from '#crypto';
+import type { Value } from '../../codec.ts';
 import type { Events } from '../../events.ts';
 import { formatJobId } from '../../jobId.ts';
 import { utf8 } from '../../platform/bytes.ts';
@@ -168,14 +169,18 @@ export const answer = whenGiven(
     if (isCharged && !isFree && !(proven && settled)) {
       return notCheckable('The node does not show the settlement yet.');
     }
-    const recorded = {
+    const charge = settled?.data.chargedCredits ?? 0n;
+    const recorded: Partial<Record<keyof Statement, Value>> = {
       job_id: formatJobId(JobLocked.data.jobId),
       model: JobLocked.data.modelId,
       escrow_tx: JobLocked.transaction.signature,
       worker: proven?.data.worker.toBase58() ?? 'of no proof',
       attempt: proven?.data.attempt ?? 0,
       output_hash: proven ? `sha256:${show(proven.data.outputHash)}` : 'of no proof',
-      credits_charged: settled?.data.chargedCredits ?? 0n,
+      credits_charged: charge,
+      usdc_value: inStablecoin(charge),
+      'usage.cost': inStablecoin(charge),
+      ...(settled && tokensOf(settled.data)),
       settlement_tx: settled?.transaction.signature ?? 'of no settlement',
     };
     const fields = (Object.keys(recorded) as (keyof typeof recorded)[]).filter(
@@ -183,12 +188,21 @@ export const answer = whenGiven(
     );
     return compare(
       Object.fromEntries(
-        fields.map((field) => [`its ${field}`, [stated[field] ?? 'missing', recorded[field]]]),
+        fields.map((field) => [`its ${field}`, [stated[field] ?? 'missing', recorded[field] ?? '']]),
       ),
       `The ledger records the same ${fields.join(', ')}.`,
     );
   }),
 );
+
+/** A credit is a hundredth. */
+const inStablecoin = (credits: bigint): number => Number(credits) / 100;
+
+/** Those that the charge is for are the lower of both counts. */
+const tokensOf = ({ promptTokens, completionTokens, countedTokens }: Events['JobSettled']) => ({
+  'usage.prompt_tokens': promptTokens,
+  'usage.completion_tokens': Math.min(completionTokens, countedTokens),
+});
 
 /** For a check that compares what the client gave. Without a counterpart it cannot be checked. */
 function whenGiven(field: keyof ClientEvidence, check: Rule): Rule {
