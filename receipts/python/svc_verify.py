@@ -2791,7 +2791,8 @@ def read_answer(saved):
     HTTP headers before it and trailers behind it are passed over.
     """
     body = body_of(decode_saved(saved))
-    values, is_cut = values_in(body) if body[:1] in ("{", "[") else events_in(body)
+    is_stream = body[:1] not in ("{", "[")
+    values, is_cut = events_in(body) if is_stream else values_in(body)
     flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
     parts = [one for one in flat if isinstance(one, dict)]
     job_id = job_id_in(parts)
@@ -2804,7 +2805,7 @@ def read_answer(saved):
         isinstance(part.get("messages"), list) and "choices" not in part for part in parts
     ):
         raise VerifyError("It holds no answer of a chat completion, as JSON or as the events of a stream.")
-    output = join_parts(answers)
+    output = join_parts(answers, is_stream)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc, usage = statement_in(answers), usage_in(answers)
@@ -2888,12 +2889,18 @@ def end_of_value(source, start):
 
 
 def events_in(body):
-    """The data of server-sent events. Comments and other fields are passed over."""
-    values, data, broken = [], [], None
+    """The data of server-sent events. Comments, other fields and events of a name are passed over."""
+    values, data, name, broken = [], [], "", None
     for line in [*re.split(r"\r\n|\n|\r", body), ""]:
         if line.startswith("data:"):
             data.append(line[6:] if line[5:6] == " " else line[5:])
-        elif line == "" and data:
+        elif line == "event" or line.startswith("event:"):
+            name = line[7:] if line[6:7] == " " else line[6:]
+        elif line == "":
+            is_read, name = name in ("", "message"), ""
+            if not data or not is_read:
+                data = []
+                continue
             if broken is not None:
                 raise VerifyError(f"Event {broken} is not JSON.")
             parsed = parse_event([one for one in data if one.strip() != "[DONE]"])
@@ -2929,13 +2936,24 @@ def job_id_in(parts):
     return found[0] if found else None
 
 
-def join_parts(answers):
+def join_parts(answers, is_stream):
     """The text of a plain answer, or of a stream's chunks in their order."""
-    choices = [choice for answer in answers for choice in answer["choices"][:1]]
-    is_plain = any(isinstance(field_of(choice, "message"), dict) for choice in choices)
+    if any(len(answer["choices"]) > 1 for answer in answers):
+        raise VerifyError("It holds several choices, and one alone is proven.")
+    choices = [choice for answer in answers for choice in answer["choices"]]
+    # In a type of its own, since False equals 0.
+    indexes = [field_of(choice, "index") for choice in choices]
+    if any(one is not None and (isinstance(one, bool) or one != 0) for one in indexes):
+        raise VerifyError("It holds several choices, and one alone is proven.")
+    messages = [choice for choice in choices if field_of(choice, "message") is not None]
+    is_plain = bool(messages)
+    if any(field_of(choice, "delta") is not None for choice in messages):
+        raise VerifyError("It holds both a message and a delta.")
+    if is_plain and is_stream:
+        raise VerifyError("Its events hold a message for a delta.")
     if is_plain and len(answers) > 1:
         raise VerifyError("It holds several answers: save one.")
-    if not is_plain and not any(isinstance(field_of(one, "finish_reason"), str) for one in choices):
+    if not any(isinstance(field_of(one, "finish_reason"), str) for one in choices):
         raise VerifyError(CUT)
     parts = [field_of(choice, "message" if is_plain else "delta") for choice in choices]
     for name in ("content", "reasoning_content"):

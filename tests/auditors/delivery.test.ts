@@ -355,7 +355,7 @@ describe('what an answer says of its job', () => {
         readAnswer(
           JSON.stringify({
             ...{ id: `chatcmpl-${svc.job_id}`, model: MODEL },
-            choices: [{ message: { content } }],
+            choices: [{ message: { content }, finish_reason: 'stop' }],
             svc: { ...svc, request_salt: SALT.toString('hex'), ...more },
           }),
         ),

@@ -73,7 +73,7 @@ describe('a saved answer', () => {
     ['a stream without spaces', streamOf(LINES).replaceAll('data: ', 'data:')],
     [
       'a stream with comments, ids and events',
-      `: hello\n\n${streamOf(LINES).replace('\n\n', '\nid: 1\nevent: x\n:\n\n')}`,
+      `: hello\n\n${streamOf(LINES).replace('\n\n', '\nid: 1\nevent: message\n:\n\n')}`,
     ],
     ['a stream with headers and trailers', `${HEADERS}${streamOf(LINES)}\r\n${TRAILERS}`],
     ['a stream without [DONE]', streamOf(LINES).replace('data: [DONE]\n\n', '')],
@@ -82,6 +82,8 @@ describe('a saved answer', () => {
       CHUNKS.map((one) => `${JSON.stringify(one, null, 1).replace(/^/gm, 'data: ')}\n\n`).join(''),
     ],
     ['a stream without its empty lines', streamOf(LINES).replaceAll('\n\n', '\n')],
+    ['a stream with an event of a name', `event: ping\ndata: ${LINES[0]}\n\n${streamOf(LINES)}`],
+    ['a stream with a name that is taken back', `event: ping\nevent\n${streamOf(LINES)}`],
     ['an array of chunks', JSON.stringify(CHUNKS)],
     ['an array of chunks in lines', JSON.stringify(CHUNKS, null, 2)],
     ['chunks, one in a line', LINES.join('\n')],
@@ -129,7 +131,7 @@ describe('a saved answer', () => {
       ...{ worker: null, delivery_receipt: null, output_hash: null, credits_charged: 0 },
       verify_url: `https://api.example.com/verify/${JOB}#wallet=x`,
     };
-    const saved = JSON.stringify({ ...plain, svc, choices: [{ message: { content: '' } }] });
+    const saved = JSON.stringify({ ...plain, svc, choices: [{ message: { content: '' }, finish_reason: 'stop' }] });
     const read = readAnswer(saved);
     expect({ wallet: read.wallet, text: read.text }).toEqual({ wallet: undefined, text: '' });
     expect(Object.keys(read.svc ?? {})).not.toContain('worker');
@@ -171,6 +173,31 @@ describe('a saved answer', () => {
       'answers of two jobs',
       LINES.join('\n').replace(JOB, OTHER),
       new RegExp(`^It holds answers of several jobs, ${OTHER} and ${JOB}: save one\\.$`),
+    ],
+    [
+      'a choice with a message and a delta',
+      JSON.stringify({ ...plain, choices: [{ ...plain.choices[0], delta: { content: 'No.' } }] }),
+      /^It holds both a message and a delta\.$/,
+    ],
+    [
+      'a plain answer as an event',
+      streamOf([JSON.stringify(plain)]),
+      /^Its events hold a message for a delta\.$/,
+    ],
+    [
+      'two choices',
+      JSON.stringify({ ...plain, choices: [...plain.choices, ...plain.choices] }),
+      /^It holds several choices, and one alone is proven\.$/,
+    ],
+    [
+      'a choice of another index',
+      streamOf(LINES).replace('"index":0', '"index":1'),
+      /^It holds several choices, and one alone is proven\.$/,
+    ],
+    [
+      'an answer without a finish reason',
+      JSON.stringify(plain).replace('"finish_reason":"stop"', '"finish_reason":null'),
+      /^It ends before the answer does/,
     ],
     ['one answer twice', JSON.stringify([plain, plain]), /^It holds several answers: save one\.$/],
     [
@@ -227,7 +254,7 @@ describe('a saved answer', () => {
 
   it('is read with a text of many megabytes', () => {
     const long = 'word '.repeat(2_000_000);
-    const saved = JSON.stringify({ ...plain, choices: [{ message: { content: long } }] });
+    const saved = JSON.stringify({ ...plain, choices: [{ message: { content: long }, finish_reason: 'stop' }] });
     expect(readAnswer(Buffer.from(saved)).text === long).toBe(true);
   });
 });

@@ -11,19 +11,31 @@ interface Joined {
 /**
  * Joins the chunks of a stream, or takes a plain answer as it is.
  *
- * @throws SavedFileError for several answers, and for a content that is no text
+ * @param isStream whether these are the events of a stream, of which none is a plain answer
+ * @throws SavedFileError for several answers, for a content that is no text, and for what one client may
+ *   read otherwise than another
  */
-export function joinParts(answers: readonly object[]): Joined {
-  const choices = answers.flatMap((answer) =>
-    (fieldOf(answer, 'choices') as unknown[]).slice(0, 1),
-  );
-  const messages = choices.filter((choice) => isObject(fieldOf(choice, 'message')));
-  if (messages.length > 0) {
-    if (answers.length > 1) throw new SavedFileError('It holds several answers: save one.');
-    return { ...texts(choices, 'message'), isWhole: true };
+export function joinParts(answers: readonly object[], isStream: boolean): Joined {
+  const choices = answers.flatMap((answer) => choiceOf(fieldOf(answer, 'choices') as unknown[]));
+  const isPlain = choices.some((choice) => fieldOf(choice, 'message') != null);
+  if (isPlain && isStream) throw new SavedFileError('Its events hold a message for a delta.');
+  if (isPlain && answers.length > 1) {
+    throw new SavedFileError('It holds several answers: save one.');
   }
   const isWhole = choices.some((choice) => typeof fieldOf(choice, 'finish_reason') === 'string');
-  return { ...texts(choices, 'delta'), isWhole };
+  return { ...texts(choices, isPlain ? 'message' : 'delta'), isWhole };
+}
+
+/** Readers take the first one, the one of index 0, or join them: so there may be no other. */
+function choiceOf(choices: readonly unknown[]): readonly unknown[] {
+  const [choice] = choices;
+  if (choices.length > 1 || (fieldOf(choice, 'index') ?? 0) !== 0) {
+    throw new SavedFileError('It holds several choices, and one alone is proven.');
+  }
+  if (fieldOf(choice, 'message') != null && fieldOf(choice, 'delta') != null) {
+    throw new SavedFileError('It holds both a message and a delta.');
+  }
+  return choices;
 }
 
 function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joined, 'isWhole'> {

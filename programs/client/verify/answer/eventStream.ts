@@ -2,22 +2,27 @@ import { SavedFileError } from './savedFile.ts';
 import { assertFew, tryParse, type Values } from './text.ts';
 
 const DATA = 'data:';
+const NAME = 'event:';
 const DONE = '[DONE]';
 
 /**
  * The data of a stream's server-sent events, as the standard reads them: comments and other fields are
- * passed over, and with them trailers. What stands behind the last empty line counts, too: files
- * lose their last newline.
+ * passed over, and with them trailers. So are events of a name, which readers of messages do not get.
+ * What stands behind the last empty line counts, too: files lose their last newline.
  *
  * @throws SavedFileError for an event that is not JSON
  */
 export function eventsIn(body: string): Values {
   const values: unknown[] = [];
   let data: string[] = [];
+  let name = '';
   let broken: number | undefined;
   const dispatch = () => {
-    const parsed = parseEvent(data);
+    const lines = name === '' || name === 'message' ? data : [];
     data = [];
+    name = '';
+    if (lines.length === 0) return;
+    const parsed = parseEvent(lines);
     if (broken !== undefined) throw new SavedFileError(`Event ${broken} is not JSON.`);
     if (parsed === undefined) broken = values.length + 1;
     for (const value of parsed ?? []) values.push(value);
@@ -25,14 +30,18 @@ export function eventsIn(body: string): Values {
   };
   for (const line of linesOf(body)) {
     if (line.startsWith(DATA)) {
-      data.push(line.slice(line[DATA.length] === ' ' ? 6 : 5));
+      data.push(valueIn(line, DATA));
       assertFew(data);
-    } else if (line === '' && data.length > 0) dispatch();
+    } else if (line.startsWith(NAME) || line === 'event') name = valueIn(line, NAME);
+    else if (line === '') dispatch();
   }
-  if (data.length > 0) dispatch();
+  dispatch();
   // Only the last one may be broken: the stream was cut within it.
   return { values, isCut: broken !== undefined };
 }
+
+const valueIn = (line: string, field: string): string =>
+  line.slice(line[field.length] === ' ' ? field.length + 1 : field.length);
 
 /** One by one: a file may hold many million empty ones. */
 function* linesOf(text: string): Generator<string> {

@@ -49,7 +49,7 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
         'Python save model_dump_json().',
     );
   }
-  const { text, reasoning, isWhole } = joinParts(answers);
+  const { text, reasoning, isWhole } = joinParts(answers, !isJson);
   if (!isWhole) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
   if (jobId === undefined) throw new SavedFileError(NO_JOB);
   const svc = statementIn(answers);
