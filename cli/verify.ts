@@ -164,8 +164,8 @@ async function readStack(): Promise<Required<LedgerOptions> & { wallet: PublicKe
 }
 
 function parseSalt(text: string): Uint8Array {
-  if (/^[0-9a-f]{64}$/i.test(text)) return hexToBytes(text);
-  throw new InvalidArgumentError('It must be 64 hex digits.');
+  if (/^[0-9a-f]{64}$/.test(text)) return hexToBytes(text);
+  throw new InvalidArgumentError('It must be 64 hex digits, in lower case.');
 }
 
 function parseCount(text: string): number {

@@ -138,7 +138,11 @@ def verify(
     if card is not None or request is not None:
         # A question is compared with the context window alone.
         evidence["model"] = gather_model(node, evidence, 0 if card is None else history_max)
-    return judge(evidence, client)
+    report = judge(evidence, client)
+    found = report["job"]["id"]
+    if response is not None and found not in (None, read["job_id"]):
+        raise VerifyError(f"The saved answer is of {read['job_id']}, and you named {found}.")
+    return report
 
 
 def encode_text(value):
@@ -148,7 +152,7 @@ def encode_text(value):
 
 def salt_bytes(salt):
     if not re.fullmatch("[0-9a-f]{64}", salt):
-        raise VerifyError("A salt has 64 hex digits.")
+        raise VerifyError("A salt has 64 hex digits, in lower case.")
     return bytes.fromhex(salt)
 
 
@@ -485,7 +489,7 @@ def lock_balances(record, lock):
 def model_card(record, lock):
     model = record.model
     try:
-        card = parse_json((record.client["card"] or b"").decode("utf-8", "replace"))
+        card = parse_json((record.client["card"] or b"").decode("utf-8-sig", "replace"))
         given = sha256(canonical_json(card).encode())
     except (ValueError, RecursionError) as error:
         return fails(f"The card has no canonical form. {error}")
@@ -2780,6 +2784,9 @@ def field_of(value, field):
 # ---- A saved answer
 
 SAVED_BYTES_MAX = 64 * 1024 * 1024
+TRAILERS_MAX = 64 * 1024
+DEPTH_MAX = 512
+TOO_DEEP = f"It is nested deeper than {DEPTH_MAX} levels."
 # What ECMAScript takes for white space.
 SPACES = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 CUT = "It ends before the answer does, so the text is not whole."
@@ -2846,9 +2853,18 @@ def body_of(saved):
 def try_parse(source):
     """The value and True, or None and False where it is not JSON."""
     try:
-        return parse_json(source), True
-    except (ValueError, RecursionError):
+        value = parse_json(source)
+    except RecursionError as error:
+        raise VerifyError(TOO_DEEP) from error
+    except ValueError:
         return None, False
+    nested, depth = [value], 0
+    while nested := [one for one in nested if isinstance(one, (list, dict))]:
+        depth += 1
+        if depth > DEPTH_MAX:
+            raise VerifyError(TOO_DEEP)
+        nested = [one for each in nested for one in (each.values() if isinstance(each, dict) else each)]
+    return value, True
 
 
 def values_in(body):
@@ -2869,7 +2885,11 @@ def values_in(body):
             raise VerifyError(f"It is not JSON at character {at}.")
         values.append(value)
         at = end
-    if at == 0 or not all(re.fullmatch(r"([\w-]+:.*)?\r?", line) for line in body[at:].split("\n")):
+    rest = body[at:]
+    if at > 0 and len(rest.encode("utf-16-le", "surrogatepass")) > 2 * TRAILERS_MAX:
+        raise VerifyError("It has more than 64 KiB behind the answer.")
+    trailer = re.compile(r"([\w-]+:[^\r\n]*)?\r?", re.ASCII)
+    if at == 0 or not all(map(trailer.fullmatch, rest.split("\n"))):
         raise VerifyError(f"It is not JSON at character {at}.")
     return values, False
 
@@ -2987,7 +3007,7 @@ STATEMENT = {
     "delivery_receipt": is_like(r"[\w.-]{1,200}"),
     "escrow_tx": is_like(SIGNATURE),
     "settlement_tx": is_like(SIGNATURE),
-    "verify_url": is_like(r"https?://\S{1,2000}"),
+    "verify_url": is_like(r"https?://[!-~]{1,2000}"),
     "truncated": is_like(r"\w{1,40}"),
 }
 USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_count}
@@ -3020,7 +3040,8 @@ def wallet_in(verify_url, job_id):
     page, _, fragment = verify_url.partition("#")
     if not page.endswith(f"/{job_id}"):
         raise VerifyError(f"Its svc.verify_url is not of {job_id}.")
-    wallets = urllib.parse.parse_qs(fragment.partition("#")[0]).get("wallet", [""])
+    query = re.sub(r"^\?", "", fragment.partition("#")[0])
+    wallets = urllib.parse.parse_qs(query, keep_blank_values=True).get("wallet", [""])
     is_address = re.fullmatch(ADDRESS, wallets[0]) and len(base58_decode(wallets[0])) == 32
     return wallets[0] if is_address else None
 

@@ -48,6 +48,12 @@ const LINES = CHUNKS.map((one) => JSON.stringify(one));
 const streamOf = (lines: readonly string[], end = '\n') =>
   [...lines, '[DONE]'].map((line) => `data: ${line}${end}${end}`).join('');
 
+const nestedIn = (levels: number): string =>
+  JSON.stringify(plain).replace(
+    '"svc":{',
+    `"svc":{"z":${'['.repeat(levels)}${']'.repeat(levels)},`,
+  );
+
 const HEADERS = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nx-svc-job-id: job_1\r\n\r\n';
 const TRAILERS = 'x-svc-settlement-tx: 5abc\r\nserver-timing: lock;dur=3\r\n';
 const EXPECTED = {
@@ -88,6 +94,7 @@ describe('a saved answer', () => {
     ['an array of chunks in lines', JSON.stringify(CHUNKS, null, 2)],
     ['chunks, one in a line', LINES.join('\n')],
     ['chunks, one behind the other', CHUNKS.map((one) => JSON.stringify(one, null, 2)).join('\n')],
+    ['a plain answer with lists in lists', nestedIn(510)],
     ['an array of one answer', JSON.stringify([plain])],
     ['a file with a byte order mark', `\ufeff${JSON.stringify(plain)}`],
   ])('is read from %s', (_form, saved) => {
@@ -116,6 +123,11 @@ describe('a saved answer', () => {
     });
   });
 
+  it('names no wallet where the first one of its link is empty', () => {
+    const saved = JSON.stringify(plain).replace('#wallet=', '#wallet=&wallet=');
+    expect(readAnswer(saved).wallet).toBeUndefined();
+  });
+
   it('says what its last svc says', () => {
     const [first, second, finish] = CHUNKS as [object, object, { svc: object }];
     const early = { ...first, svc: { ...SAID, credits_charged: 40, attempt: 9 } };
@@ -131,7 +143,11 @@ describe('a saved answer', () => {
       ...{ worker: null, delivery_receipt: null, output_hash: null, credits_charged: 0 },
       verify_url: `https://api.example.com/verify/${JOB}#wallet=x`,
     };
-    const saved = JSON.stringify({ ...plain, svc, choices: [{ message: { content: '' }, finish_reason: 'stop' }] });
+    const saved = JSON.stringify({
+      ...plain,
+      svc,
+      choices: [{ message: { content: '' }, finish_reason: 'stop' }],
+    });
     const read = readAnswer(saved);
     expect({ wallet: read.wallet, text: read.text }).toEqual({ wallet: undefined, text: '' });
     expect(Object.keys(read.svc ?? {})).not.toContain('worker');
@@ -220,6 +236,17 @@ describe('a saved answer', () => {
       JSON.stringify({ ...plain, choices: [{ message: { content: 1 } }] }),
       /^Its content is no text\.$/,
     ],
+    [
+      'a link with another space',
+      JSON.stringify(plain).replace('https://', 'https://\u00a0'),
+      /^Its svc\.verify_url has another form\.$/,
+    ],
+    ['lists in many lists', nestedIn(511), /^It is nested deeper than 512 levels\.$/],
+    [
+      'more trailers than there are',
+      `${JSON.stringify(plain)}\n${'x: y\n'.repeat(13_200)}{"error":{"message":"No."}}`,
+      /^It has more than 64 KiB behind the answer\.$/,
+    ],
     ['what follows it', `${JSON.stringify(plain)} and more`, /^It is not JSON at character \d+\.$/],
     ['a broken event in the middle', streamOf(['{', ...LINES]), /^Event 1 is not JSON\.$/],
   ])('is refused with the reason for %s', (_what, saved, reason) => {
@@ -254,7 +281,10 @@ describe('a saved answer', () => {
 
   it('is read with a text of many megabytes', () => {
     const long = 'word '.repeat(2_000_000);
-    const saved = JSON.stringify({ ...plain, choices: [{ message: { content: long }, finish_reason: 'stop' }] });
+    const saved = JSON.stringify({
+      ...plain,
+      choices: [{ message: { content: long }, finish_reason: 'stop' }],
+    });
     expect(readAnswer(Buffer.from(saved)).text === long).toBe(true);
   });
 });

@@ -183,7 +183,12 @@ describe('svc verify of a saved answer', () => {
     [
       'a salt that is none',
       async () => [id(), '--salt', 'abc'],
-      /^error: option '--salt <hex>' .* It must be 64 hex digits\.\n$/,
+      /^error: option '--salt <hex>' .* It must be 64 hex digits, in lower case\.\n$/,
+    ],
+    [
+      'a salt in upper case',
+      async () => [id(), '--salt', 'AB'.repeat(32)],
+      /^error: option '--salt <hex>' .* It must be 64 hex digits, in lower case\.\n$/,
     ],
     [
       'two texts',

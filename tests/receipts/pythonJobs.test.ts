@@ -113,6 +113,33 @@ if (!PYTHON.isReady) {
     }
   });
 
+  it('refuse an answer without svc beside the address of another job', async () => {
+    const { svc, ...bare } = JSON.parse(answers[0] ?? '') as { svc: { job_id: string } };
+    writeFileSync(pathOf('bare'), JSON.stringify(bare));
+    const other = (await service.jobs()).find(({ data }) => formatJobId(data.jobId) !== svc.job_id);
+    const given = [String(other?.address), '--response', pathOf('bare')];
+    const run = [...given, '--rpc', service.ledger.rpcUrl];
+    const ours = await runCli(['verify', ...run]);
+    const found = await verifyInPython(run);
+    const refused = expect.stringContaining(`The saved answer is of ${svc.job_id}, and you named `);
+    expect([found.code, found.output]).toEqual([1, refused]);
+    expect([ours.code, ours.error]).toEqual([1, refused]);
+  });
+
+  it('refuse a salt in upper case, and take one in lower case', async () => {
+    const { svc } = JSON.parse(answers[0] ?? '') as { svc: { job_id: string } };
+    const given = [svc.job_id, '--request', pathOf('request'), '--rpc', service.ledger.rpcUrl];
+    const salted = async (salt: string) => {
+      const found = await verifyInPython([...given, '--salt', salt]);
+      const ours = await runCli(['verify', ...given, '--salt', salt]);
+      return [found.output, `${ours.output}${ours.error}`];
+    };
+    const refused = expect.stringContaining('64 hex digits, in lower case.');
+    expect(await salted('AB'.repeat(32))).toEqual([refused, refused]);
+    const another = expect.stringContaining('Your question is not the proven one.');
+    expect(await salted('ab'.repeat(32))).toEqual([another, another]);
+  });
+
   interface Shown {
     readonly transaction: { readonly message: Record<string, unknown> };
   }

@@ -53,7 +53,7 @@ const SVC: Forms<Exclude<keyof Statement, 'model' | UsageField>> = {
   delivery_receipt: isLike(/^[\w.-]{1,200}$/),
   escrow_tx: isLike(SIGNATURE),
   settlement_tx: isLike(SIGNATURE),
-  verify_url: isLike(/^https?:\/\/\S{1,2000}$/),
+  verify_url: isLike(/^https?:\/\/[!-~]{1,2000}$/),
   truncated: isLike(/^\w{1,40}$/),
 };
 const USAGE: Forms<'cost' | 'prompt_tokens' | 'completion_tokens'> = {

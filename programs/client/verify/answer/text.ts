@@ -11,6 +11,7 @@ export interface Values {
 const LENGTH_MAX = 64 * 1_024 * 1_024;
 const VALUES_MAX = 1_000_000;
 const DEPTH_MAX = 512;
+const TOO_DEEP = `It is nested deeper than ${DEPTH_MAX} levels.`;
 
 /** @throws SavedFileError where it is passed */
 export function assertFew(values: readonly unknown[]): void {
@@ -48,7 +49,7 @@ export function bodyOf(text: string): string {
 }
 
 /** A line of a trailer, or nothing. */
-const TRAILER = /^([\w-]+:.*)?\r?$/;
+const TRAILER = /^([\w-]+:[^\r\n]*)?\r?$/;
 const TRAILERS_MAX = 64 * 1_024;
 
 /**
@@ -72,7 +73,10 @@ export function valuesIn(body: string): Values {
     assertFew(values);
     at = end;
   }
-  const rest = body.slice(at, at + TRAILERS_MAX);
+  const rest = body.slice(at);
+  if (at > 0 && rest.length > TRAILERS_MAX) {
+    throw new SavedFileError('It has more than 64 KiB behind the answer.');
+  }
   if (at === 0 || !rest.split('\n').every((line) => TRAILER.test(line))) {
     throw new SavedFileError(`It is not JSON at character ${at}.`);
   }
@@ -94,8 +98,7 @@ function endOfValue(text: string, start: number): number | undefined {
     }
     depth += '{['.includes(mark[0]) ? 1 : -1;
     if (depth === 0) return mark.index + 1;
-    if (depth > DEPTH_MAX)
-      throw new SavedFileError(`It is nested deeper than ${DEPTH_MAX} levels.`);
+    if (depth > DEPTH_MAX) throw new SavedFileError(TOO_DEEP);
   }
   return undefined;
 }
@@ -110,11 +113,26 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** @returns undefined where it is not JSON */
+/**
+ * @returns undefined where it is not JSON
+ * @throws SavedFileError where it is nested too deeply, which not every reader takes
+ */
 export function tryParse(text: string): { value: unknown } | undefined {
+  const parsed = parse(text);
+  let nested = [parsed?.value].filter(isNesting);
+  for (let depth = 1; nested.length > 0; depth += 1) {
+    if (depth > DEPTH_MAX) throw new SavedFileError(TOO_DEEP);
+    nested = nested.flatMap((value) => Object.values(value).filter(isNesting));
+  }
+  return parsed;
+}
+
+function parse(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
   } catch {
     return undefined;
   }
 }
+
+const isNesting = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -45,7 +45,7 @@ const pinned = rule(NAME, ['JobLocked'], ({ JobLocked }, { card: text = '', mode
 
 function readHash(text: string): string | Finding {
   try {
-    return bytesToHex(modelCardHash(JSON.parse(text) as Json));
+    return bytesToHex(modelCardHash(JSON.parse(text.replace(/^\ufeff/, '')) as Json));
   } catch (error) {
     return fails(`The card has no canonical form: ${(error as Error).message}.`);
   }

@@ -188,7 +188,10 @@ export const answer = whenGiven(
     );
     return compare(
       Object.fromEntries(
-        fields.map((field) => [`its ${field}`, [stated[field] ?? 'missing', recorded[field] ?? '']]),
+        fields.map((field) => [
+          `its ${field}`,
+          [stated[field] ?? 'missing', recorded[field] ?? ''],
+        ]),
       ),
       `The ledger records the same ${fields.join(', ')}.`,
     );
