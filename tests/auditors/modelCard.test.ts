@@ -82,6 +82,7 @@ describe("the card of a job's model", () => {
     const { source, revision, licence } = CARD;
     const written = JSON.stringify({ licence, revision, source }, undefined, 4);
     expect(await verdictOf(jobs.first, written)).toBe('holds');
+    expect(await verdictOf(jobs.first, `\ufeff${written}`)).toBe('holds');
     expect(await check(jobs.first, '{')).toMatchObject({
       verdict: 'fails',
       detail: expect.stringContaining('has no canonical form'),

@@ -8,7 +8,15 @@ import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
 import { drawKeypair } from './drawKeypair.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
-import { BROKEN_FORMS, SAVED_FORMS, withSvc, withText } from './savedForms.ts';
+import {
+  BROKEN_FORMS,
+  SAVED_FORMS,
+  withLateSvc,
+  withNamedText,
+  withSvc,
+  withText,
+  withUsage,
+} from './savedForms.ts';
 import { type NodeCases, recordJobs } from './sight.ts';
 
 const NODE = 'answers';
@@ -123,14 +131,49 @@ function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob)
     'another worker': { worker: drawKeypair(random).publicKey.toBase58() },
     'another attempt': { attempt: 250 },
     'another lock': { escrow_tx: svc.escrow_tx },
+    'another value': { usdc_value: 99.99 },
   };
+  const used = { cost: 99.99, prompt_tokens: 11, completion_tokens: answer.answering.tokens };
+  const failing = ['delivery.answer'];
   const stated = (name: string, changed: Record<string, unknown>, failing: string[]) => ({
     ...{ name: `it states ${name}`, answer: withSvc(answer, changed), request, failing },
   });
   return [
     stated('another salt', { request_salt: bytesToHex(random.bytes(32)) }, ['delivery.request']),
     stated('another receipt', { delivery_receipt: svc.delivery_receipt }, ['delivery.receipt']),
-    ...Object.entries(said).map(([name, changed]) => stated(name, changed, ['delivery.answer'])),
+    ...Object.entries(said).map(([name, changed]) => stated(name, changed, failing)),
+    ...Object.entries(used).map(([field, value]) => ({
+      ...{ name: `it states another ${field}`, answer: withUsage(answer, { [field]: value }) },
+      failing,
+    })),
+    {
+      ...{ name: 'it states another charge in its last svc', failing },
+      answer: withLateSvc(answer, { credits_charged: 1_000_000 }),
+    },
+    {
+      ...{ name: 'its text is in an event of a name', failing: ['delivery.output'] },
+      answer: withNamedText(answer),
+    },
+    ...unprovenCases(answer),
+  ];
+}
+
+/** A charged job's answer as if it were one that cost nothing. */
+function unprovenCases(answer: AnsweredJob): Stated[] {
+  const named = { worker: null, attempt: null, output_hash: null, delivery_receipt: null };
+  const failing = ['delivery.output', 'delivery.answer'];
+  const without = ['worker', 'attempt', 'output_hash', 'credits_charged'];
+  return [
+    ...Object.entries({ 'no proof': named, 'no charge': { ...named, credits_charged: null } }).map(
+      ([name, changed]) => {
+        const form = withSvc({ ...answer, text: '' }, changed);
+        return { name: `no text, and it states ${name}`, answer: form, failing };
+      },
+    ),
+    ...without.map((field) => ({
+      ...{ name: `it states no ${field}`, answer: withSvc(answer, { [field]: null }) },
+      failing: ['delivery.answer'],
+    })),
   ];
 }
 
@@ -147,6 +190,7 @@ function cardCases(answered: readonly AnsweredJob[], cards: ModelCards): Stated[
     card('where none was pinned', before, one, []),
     card('the first', first, one, []),
     card('the first, in another spelling', first, JSON.stringify(cards.first, null, 1), []),
+    card('the first, behind a byte order mark', first, `\ufeff${one}`, []),
     card('the next one', later, next, []),
     card('the next one, of a job before it', first, next, failing),
     card('the one before', later, one, failing),
@@ -161,7 +205,7 @@ function questionCases(random: Random, answer: AnsweredJob): Stated[] {
     ...{ name, ...parts, salt, request: JSON.stringify(body), failing },
   });
   const failing = ['delivery.request'];
-  const others = Object.entries(otherQuestions(random, answer.body));
+  const others = Object.entries(otherQuestions(random, answer));
   return [
     ...Object.entries(SAME_QUESTION).map(([name, form]) => asked(name, form(answer.body))),
     ...others.map(([name, body]) => asked(`another question: ${name}`, body, failing)),
@@ -179,11 +223,17 @@ function readingCases(answered: readonly AnsweredJob[], { service }: JobScene): 
     ({ kind: 'answer', name, input: { saved }, expected: result }) as AnyUnitCase;
   return [
     ...Object.entries(SAVED_FORMS).map(([name, form]) => reading(name, form(first), expected)),
+    reading('a link whose first wallet is empty', withLink(first), { ...expected, wallet: null }),
     ...Object.entries(BROKEN_FORMS).map(([name, form]) =>
       reading(`refused: ${name}`, form(first, other), REFUSED),
     ),
   ];
 }
+
+const withLink = (answer: AnsweredJob): string => {
+  const link = String(answer.svc.verify_url);
+  return withSvc(answer, { verify_url: link.replace('#wallet=', '#wallet=&wallet=') });
+};
 
 /** A body as it was sent, to what a worker signed of it. */
 function requestCases({ body, salt, tokenLimit, answering }: AnsweredJob): AnyUnitCase[] {
@@ -197,6 +247,10 @@ function requestCases({ body, salt, tokenLimit, answering }: AnsweredJob): AnyUn
     'a list': '[]',
     'no messages': '{"model":"m"}',
     'no model': '{"messages":[]}',
+    'lists in too many lists': JSON.stringify({ ...body, user: 0 }).replace(
+      '"user":0',
+      `"user":${'['.repeat(512)}${']'.repeat(512)}`,
+    ),
     'a seed beyond 2^53': JSON.stringify({ ...body, seed: 2 ** 53 }),
   };
   return [

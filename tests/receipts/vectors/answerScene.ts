@@ -48,10 +48,10 @@ export async function runJobs(random: Random, scene: JobScene) {
   await scene.resolve(upheld.address, 'upheld_worker');
   await scene.wait(DAY_SECONDS);
   await scene.refund(refunded.address);
-  await scene.close([closed.address]);
   const answered = await Promise.all(
     [...alone, ...together, closed].map((dialogue) => withStatement(scene, dialogue)),
   );
+  await scene.close([closed.address]);
   const others = {
     'a dispute that was rejected': rejected,
     'a dispute by the wallet that was rejected': contested,

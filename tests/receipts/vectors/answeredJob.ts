@@ -30,6 +30,7 @@ export interface Dialogue extends LockedJob {
 /** The same with what its client was sent as evidence. */
 export interface AnsweredJob extends Dialogue {
   readonly svc: Readonly<Record<string, Json>>;
+  readonly lockedCredits: number;
 }
 
 /** Draws a question and its answer, for a job that is locked and not completed yet. */
@@ -68,6 +69,7 @@ export async function withStatement(
   const jobId = formatJobId(idBytes);
   return {
     ...dialogue,
+    lockedCredits: Number(account?.lockedCredits),
     svc: {
       job_id: jobId,
       worker: service.worker.toBase58(),

@@ -33,6 +33,7 @@ export const SAME_QUESTION: Readonly<Record<string, (body: Body) => Json>> = {
     ...body,
     ...(max_tokens !== undefined && { max_completion_tokens: max_tokens }),
   }),
+  'with a ceiling above the lock': (body) => ({ ...body, max_credits: 1_000_000_000 }),
   'with nulls where nothing is set': (body) => ({
     ...Object.fromEntries(NULLABLE.map((field) => [field, null])),
     ...body,
@@ -49,7 +50,10 @@ const NULLABLE = [
 ];
 
 /** Other questions, by what somebody changed: each fails. */
-export function otherQuestions(random: Random, body: Body): Readonly<Record<string, Json>> {
+export function otherQuestions(
+  random: Random,
+  { body, lockedCredits }: { body: Body; lockedCredits: number },
+): Readonly<Record<string, Json>> {
   const messages = messagesOf(body);
   const [first, ...rest] = messages as [(typeof messages)[number], ...typeof messages];
   const fields = drawPassedFields(random);
@@ -67,6 +71,7 @@ export function otherQuestions(random: Random, body: Body): Readonly<Record<stri
     'another order of messages': { ...body, messages: [...rest, first] },
     'a lower token limit': { ...body, max_tokens: Number(body.max_tokens) - 1 },
     'a higher token limit': { ...body, max_tokens: Number(body.max_tokens) + 1 },
+    'a lower ceiling': { ...body, max_credits: lockedCredits - 1 },
     'a message less': { ...body, messages: rest },
     'a message more': { ...body, messages: [...messages, first] },
     ...Object.fromEntries(

@@ -22,6 +22,14 @@ export const SAVED_FORMS: Readonly<Record<string, (answer: AnsweredJob) => strin
     `: connected\n\n${events(chunks(answer)).replaceAll('data:', 'event: message\nid: 1\ndata:')}`,
   'a stream without spaces behind data:': (answer) =>
     events(chunks(answer)).replaceAll('data: ', 'data:'),
+  'a stream with an earlier svc': (answer) => {
+    const [first, ...rest] = chunks(answer);
+    return events([{ ...first, svc: { ...answer.svc, credits_charged: 1_000_000 } }, ...rest]);
+  },
+  'a stream with another text in an event of a name': (answer) => {
+    const [, second] = chunks(answer);
+    return `event: ping\ndata: ${JSON.stringify(second)}\n\n${events(chunks(answer))}`;
+  },
   'chunks as a list': (answer) => JSON.stringify(chunks(answer)),
   'chunks as lines of JSON': (answer) =>
     `${chunks(answer)
@@ -65,6 +73,21 @@ export const BROKEN_FORMS: Readonly<
   'a salt of another form': (answer) => withSvc(answer, { request_salt: 'ff' }),
   'a receipt that is no text': (answer) => withSvc(answer, { delivery_receipt: 7 }),
   'a job id of another form': (answer) => withSvc(answer, { job_id: 'job_1' }),
+  'a link with another space': (answer) =>
+    withSvc(answer, { verify_url: `https://\u00a0${String(answer.svc.verify_url).slice(8)}` }),
+  'a cost that is no number': (answer) => withUsage(answer, { cost: '0.05' }),
+  'a choice with a message and a delta': (answer) =>
+    withChoices(answer, ([choice]) => [{ ...choice, delta: { content: 'No.' } }]),
+  'two choices': (answer) => withChoices(answer, (choices) => [...choices, ...choices]),
+  'a choice of another index': (answer) =>
+    withChoices(answer, ([choice]) => [{ ...choice, index: 1 }]),
+  'a choice of an index that is no number': (answer) =>
+    withChoices(answer, ([choice]) => [{ ...choice, index: false }]),
+  'a plain answer without a finish reason': (answer) =>
+    withChoices(answer, ([choice]) => [{ ...choice, finish_reason: null }]),
+  'a plain answer as an event': (answer) => events([plain(answer)]),
+  'lists in too many lists': (answer) =>
+    withSvc(answer, { z: 0 }).replace('"z":0', `"z":${'['.repeat(511)}${']'.repeat(511)}`),
 };
 
 const HEADERS =
@@ -73,6 +96,25 @@ const HEADERS =
 /** With other statements of the job. */
 export const withSvc = (answer: AnsweredJob, changed: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ ...plain(answer), svc: { ...answer.svc, ...changed } });
+
+/** With other statements of its tokens and cost. */
+export const withUsage = (answer: AnsweredJob, changed: object): string =>
+  JSON.stringify({ ...plain(answer), usage: { ...usageOf(answer), ...changed } });
+
+/** A stream that states something else in a chunk behind the last one. */
+export const withLateSvc = (answer: AnsweredJob, changed: object): string =>
+  events([...chunks(answer), { ...usageChunk(answer), svc: { ...answer.svc, ...changed } }]);
+
+/** A stream whose text a reader of messages does not get. */
+export const withNamedText = (answer: AnsweredJob): string => {
+  const all = chunks(answer);
+  return `${events(all.slice(0, -1)).replaceAll('data:', 'event: ping\ndata:')}${events(all.slice(-1))}`;
+};
+
+const withChoices = (
+  answer: AnsweredJob,
+  change: (choices: readonly object[]) => readonly object[],
+): string => JSON.stringify({ ...plain(answer), choices: change(plain(answer).choices) });
 
 /** With another text, as somebody may have changed it. */
 export const withText = (answer: AnsweredJob, text: string): string =>
