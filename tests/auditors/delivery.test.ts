@@ -348,7 +348,7 @@ describe('what an answer says of its job', () => {
     },
   );
 
-  it('comes with text, receipt and salt, and with no text where nothing was charged', () => {
+  it('comes with text, receipt and salt, and without text if uncharged', () => {
     const { model: _, ...svc } = stated();
     const saved = (content: string, more: object) =>
       evidenceIn(

@@ -125,7 +125,6 @@ function pick(
   );
 }
 
-/** What is nested too deeply for the stack has none either. */
 function assertCanonical(chat: SentChat): void {
   try {
     canonicalJson(chat);
