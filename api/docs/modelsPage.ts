@@ -36,7 +36,7 @@ function describeMint(mint: string | null): string {
 function describeModels(models: readonly ModelObject[]): string {
   if (models.length === 0) return 'No worker hosts a model at present.';
   const rows = models.map(({ id, owned_by, svc }) => [
-    `\`${id}\`\n\n${plain(owned_by)}, ${plain(svc.parameters)}`,
+    `${id.includes('`') ? plain(id) : `\`${id}\``}\n\n${plain(owned_by)}, ${plain(svc.parameters)}`,
     plain(svc.tier),
     `${svc.credits_per_request}\n\n${usdcValue(BigInt(svc.credits_per_request)).toFixed(2)}`,
     `${svc.credits_per_1k_tokens}`,

@@ -77,6 +77,12 @@ const STREAM_SETTLEMENT_WAIT_MS = 3_000;
 /** A repeated answer waits this long for the ledger's event while the mirror lacks its settlement. */
 const EVENT_WAIT_MS = 1_000;
 
+/**
+ * How long an answer that has ended waits for the ledger's price of its job. The read began with the
+ * answer: only a node that is away is waited for.
+ */
+const PRICE_WAIT_MS = 1_000;
+
 /** What the request path is made of, in this process. */
 interface RequestPath extends CompletionServices {
   background: Background;
@@ -92,6 +98,8 @@ interface RunningJob extends Dispatchable {
   messages: ChatCompletionRequest['messages'];
   /** Unix seconds of the ledger. */
   created: number;
+  /** The job at the ledger's price, read while its worker writes; undefined when it was not. */
+  pricing?: Promise<LockedJob | undefined>;
 }
 
 /** The request path: claim, admit, lock, dispatch, check, store, settle, deliver. */
@@ -226,13 +234,15 @@ async function release({ logger }: RequestPath, claim: NewClaim): Promise<void> 
 
 /** Everything after the lock. In every case the job ends, and its client gets a response. */
 async function run(path: RequestPath, running: RunningJob): Promise<void> {
-  const { job, chat, claim, delivery, stages } = running;
+  const { chat, claim, delivery, stages } = running;
+  let { job } = running;
   try {
     const dispatched = await relay(path, running);
     stages.mark('worker');
+    job = await priced(path, running);
     const checked =
       dispatched.kind === 'whole' ? await check(path, job, dispatched.answer) : dispatched;
-    if (checked.kind === 'proven') return await settle(path, running, checked.answer);
+    if (checked.kind === 'proven') return await settle(path, { ...running, job }, checked.answer);
     // It will not be settled.
     claim.end();
     const error = await refundUnproven(path, job, checked);
@@ -255,6 +265,8 @@ async function relay(path: RequestPath, running: RunningJob): Promise<AttemptRes
     switch (event.type) {
       case 'started':
         path.escrow.acknowledge(job, event.workerAddress, event.attempt);
+        // Not before, so that neither the lock nor the first token waits.
+        running.pricing ??= path.escrow.readPriced(job);
         break;
       case 'text':
         if (!hasBegun) begin(path, running, event);
@@ -279,6 +291,14 @@ function begin(path: RequestPath, running: RunningJob, { worker, firstTokenMs }:
   if (isStream) response.set('server-timing', stages.header());
   delivery.begin(worker);
   path.observeFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
+}
+
+/**
+ * The job at the price of the ledger. The quoted price stands where no node shows another in time; the
+ * settlement decides what is charged.
+ */
+async function priced({ time }: RequestPath, { job, pricing }: RunningJob): Promise<LockedJob> {
+  return (pricing && (await within(PRICE_WAIT_MS, pricing, time))) ?? job;
 }
 
 async function check(

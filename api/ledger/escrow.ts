@@ -7,7 +7,7 @@ import type { ApiMetrics, JobMetricResult } from '../telemetry/metrics.ts';
 import { ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
 import type { JobDraft, LockedJob, LockPayer, Quote } from './job.ts';
 import { type JobKey, readSettlement } from './jobLookup.ts';
-import { lockOnLedger } from './lockOnLedger.ts';
+import { lockOnLedger, readPriced } from './lockOnLedger.ts';
 import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger, refundOnLedger } from './refundOnLedger.ts';
 import type { JobResult, SettlementRecord, SettleResult } from './results.ts';
@@ -30,6 +30,11 @@ export interface Escrow {
    * @throws LedgerUnavailableError with a signature when the lock's fate is not known
    */
   lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
+  /**
+   * The job with the prices and the lock that the ledger has of it. Undefined where no node shows
+   * them within five seconds.
+   */
+  readPriced(job: LockedJob): Promise<LockedJob | undefined>;
   /**
    * Which worker proved an answer on the ledger while the job is not settled. Undefined where none
    * did, or while the ledger is out of reach.
@@ -80,6 +85,7 @@ export function createEscrow(context: LedgerContext): Escrow {
   return {
     draft: (wallet) => draftJob(context, wallet),
     lock: (payer, quoted, draft) => lockOnLedger(context, { payer, quoted, draft }),
+    readPriced: (job) => readPriced(context, job).catch(ignoreUnavailable),
     async undeliveredProof({ address }) {
       const reading = readJob(context, address);
       const found = await reading.catch(ignoreUnavailable);

@@ -56,6 +56,8 @@ export interface LockedJob {
   tokenLimit: number;
   lockCredits: bigint;
   escrowTx: string;
+  /** A slot that has the lock. */
+  escrowSlot: number;
   lockedAtLatest: bigint;
   deadlines: JobDeadlines;
 }

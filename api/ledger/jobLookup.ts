@@ -8,7 +8,7 @@ import {
   decodeEvents,
   type ExecutedTransaction,
 } from '../../programs/client/events.ts';
-import type { Job } from '../../programs/client/generated/types.ts';
+import type { Job, JobProven } from '../../programs/client/generated/types.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
@@ -85,7 +85,7 @@ export function createOrphanEnd(context: LedgerContext) {
   };
 }
 
-/** So many transactions of a job are looked through for its settlement, the newest first. */
+/** So many transactions of a job are looked through for an event, the newest first. */
 const TRANSACTIONS_MAX = 8;
 
 /**
@@ -99,21 +99,51 @@ export async function readSettlement(
   key: JobKey,
   signature: string | null,
 ): Promise<SettlementRecord | undefined> {
-  const { addresses, connection, commitment } = context;
-  const job = locate(addresses, key)?.address;
+  const job = locate(context.addresses, key)?.address;
   if (!job) return undefined;
+  for await (const { event, signature: settlement_tx } of eventsOf(context, job, signature)) {
+    const { name, data } = event;
+    const isSettled = name === 'JobSettled' || name === 'JobCompleted';
+    if (!isSettled || !data.job.equals(job)) continue;
+    return { settlement_tx, available_credits: data.availableCredits };
+  }
+  return undefined;
+}
+
+/**
+ * The proof that a worker recorded alone for a job's attempt; undefined where none is found.
+ *
+ * @throws LedgerUnavailableError
+ */
+export async function readRecorded(
+  context: LedgerContext,
+  { job, attempt }: { job: PublicKey; attempt: number },
+): Promise<JobProven | undefined> {
+  for await (const { event } of eventsOf(context, job)) {
+    const { name, data } = event;
+    if (name === 'JobProven' && data.job.equals(job) && data.attempt === attempt) return data;
+  }
+  return undefined;
+}
+
+/**
+ * The program's events in a job's last transactions, which may name other jobs, too.
+ *
+ * @param signature of the only transaction to read, where it is known
+ */
+async function* eventsOf(
+  context: LedgerContext,
+  job: PublicKey,
+  signature: string | null = null,
+): AsyncGenerator<{ signature: string; event: DecodedEvent }, void> {
+  const { connection, commitment } = context;
   const list = () =>
     connection.getSignaturesForAddress(job, { limit: TRANSACTIONS_MAX }, commitment);
   const listed = signature ? [{ signature, err: null }] : await retryRead(context, list);
-  for (const { signature: settlement_tx } of listed.filter(({ err }) => err === null)) {
-    const events = await retryRead(context, () => readEvents(context, settlement_tx));
-    for (const { name, data } of events) {
-      const isSettled = name === 'JobSettled' || name === 'JobCompleted';
-      if (!isSettled || !data.job.equals(job)) continue;
-      return { settlement_tx, available_credits: data.availableCredits };
-    }
+  for (const { signature: of } of listed.filter(({ err }) => err === null)) {
+    const events = await retryRead(context, () => readEvents(context, of));
+    for (const event of events) yield { signature: of, event };
   }
-  return undefined;
 }
 
 /** @throws while the node does not show what it lists */

@@ -16,7 +16,7 @@ import {
 } from '../../programs/client/sender/sendResult.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Funds } from '../sql/accounts.ts';
-import { priceOf } from '../sql/workers.ts';
+import { type ModelRow, priceOf } from '../sql/workers.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 import type { JobDeadlines, JobDraft, LockedJob, LockPayer, Quote } from './job.ts';
 import { failOnLedger } from './refundOnLedger.ts';
@@ -111,12 +111,12 @@ async function decide(
 ): Promise<LockedJob> {
   switch (result.status) {
     case 'landed':
-      return lockedJob(context, tried, result.signature);
+      return lockedJob(context, tried, result);
     case 'failed':
       throw await lockRefusal(context, result, tried);
     case 'expired': {
       const landed = await readJob(context, tried.draft.address, result);
-      if (landed) return lockedJob(context, tried, result.signature);
+      if (landed) return lockedJob(context, tried, result);
       throw serviceUnavailable('The ledger did not take the lock.');
     }
   }
@@ -125,7 +125,7 @@ async function decide(
 function lockedJob(
   { clock }: Pick<LedgerContext, 'clock'>,
   { payer, quoted, draft, lockedAtEarliest }: LockTry,
-  escrowTx: string,
+  { signature: escrowTx, slot: escrowSlot }: { signature: string; slot: number },
 ): LockedJob {
   const { id, address, creditAccount, requestSalt } = draft;
   const lockedAtLatest = clock.nowSeconds() + 1n;
@@ -137,9 +137,29 @@ function lockedJob(
     wallet: payer.wallet,
     ...quoted,
     escrowTx,
+    escrowSlot,
     lockedAtLatest,
     deadlines: jobDeadlines({ lockedAtEarliest, lockedAtLatest }),
   };
+}
+
+/**
+ * The job with the prices and the lock that the program charges by. They are not the quoted ones where
+ * the model's price has changed since, and the program refuses only a lock above the quoted one.
+ *
+ * @throws LedgerUnavailableError
+ */
+export async function readPriced(context: LedgerContext, job: LockedJob): Promise<LockedJob> {
+  const landed = await readJob(context, job.address, { slot: job.escrowSlot, signature: null });
+  // A job that is gone was closed after its end, and is charged no more.
+  if (!landed) return job;
+  const model: ModelRow = {
+    ...job.model,
+    credits_per_request: landed.creditsPerRequest,
+    credits_per_1k_tokens: landed.creditsPer1kTokens,
+    long_completion_threshold_tokens: landed.longCompletionThresholdTokens,
+  };
+  return { ...job, model, lockCredits: landed.lockedCredits };
 }
 
 /** What the client reads of the program's refusal. */

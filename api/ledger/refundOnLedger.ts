@@ -4,6 +4,7 @@ import { isEnded } from '../../programs/client/accounts.ts';
 import type { FailureReason, JobStatus } from '../../programs/client/generated/vocabulary.ts';
 import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
 import { COSTS, type InstructionCost } from '../../programs/client/sender/costs.ts';
+import { mayPass } from '../../programs/client/sender/sendResult.ts';
 import { actor, ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
 import type { LockedJob } from './job.ts';
 import type { JobResult } from './results.ts';
@@ -68,7 +69,7 @@ async function exit(
   context: LedgerContext,
   job: EndableJob,
   move: {
-    /** The acknowledgement that goes with the first try alone, if any. */
+    /** The acknowledgement that goes with it until the ledger refuses that, if any. */
     before: TransactionInstruction[];
     instruction: TransactionInstruction;
     cost: InstructionCost;
@@ -77,8 +78,8 @@ async function exit(
   },
 ): Promise<JobResult> {
   const { exits, clock } = context;
+  let { before } = move;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const before = tries === 0 ? move.before : [];
     const sending = exits.add({
       instructions: [...before, move.instruction],
       costs: [...before.map(() => COSTS.job_acknowledge), move.cost],
@@ -87,6 +88,7 @@ async function exit(
     });
     const result = await sending.catch(ignoreUnavailable);
     if (result?.status === 'landed') return { status: move.to, signature: result.signature };
+    if (result?.status === 'failed' && !mayPass(result.error)) before = [];
     const found = result && (await readJob(context, job.address, result).catch(ignoreUnavailable));
     if (found === undefined) {
       await delay(PAUSE_MS, undefined, context.time);

@@ -13,6 +13,7 @@ import {
 import { actor, ignoreUnavailable, type LedgerContext, readJob, retryRead } from './context.ts';
 import type { LockedJob } from './job.ts';
 import type { ProvenAnswer } from './proof.ts';
+import { failContradicted, isContradicted, isOfAttempt } from './recordedProof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
 import type { JobResult, SettleResult } from './results.ts';
 
@@ -100,6 +101,8 @@ const LEFT: ReadonlySet<string> = new Set<EscrowErrorName>([
  * - somebody has recorded a proof alone: `job_settle` charges for this one, and a new
  *   acknowledgement puts that of an earlier attempt aside
  *
+ * A job whose worker has recorded another proof of its attempt is failed.
+ *
  * After any other refusal the Job decides: a repeat that took this process for dead may have failed
  * the job before.
  */
@@ -146,6 +149,9 @@ export async function settleOnLedger(
     const { error } = result;
     if (error.name === 'ProofAlreadyGiven') {
       proven = found.status === 'settling' ? found : undefined;
+      if (proven && (await isContradicted(context, proven, options))) {
+        return failContradicted(context, proven, options);
+      }
       continue;
     }
     if (error.name === 'WrongAddress') {
@@ -245,7 +251,7 @@ function composeSettlement(
     ...{ instructions, costs, signers: [context.signer] },
     key: answer.reservation.worker.address,
   });
-  if (proven?.attempt === attempt && proven.worker.equals(worker)) {
+  if (proven && isOfAttempt(proven, answer)) {
     const settle = jobSettle({ ...parties, deliveredHash: proof.outputHash });
     return item([settle], [COSTS.job_settle]);
   }

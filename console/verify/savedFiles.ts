@@ -80,11 +80,11 @@ function takeAnswer(file: string, bytes: Uint8Array): Taken {
   };
 }
 
-/** The form for this job; what another job's answer says of itself is not of this one. */
+/** The form for this job; what another job's answer brought is not of this one. */
 export function withNamed(fields: Fields, named: string): Fields {
   const { answer } = fields;
-  const isOfAnswer = answer?.content?.job_id === named.trim();
-  return { ...fields, named, answer: isOfAnswer ? answer : undefined };
+  const isOther = answer !== undefined && answer.content?.job_id !== named.trim();
+  return isOther ? { ...withoutAnswer(fields), wallet: '', named } : { ...fields, named };
 }
 
 /** The form without a saved answer, and without what it brought. */

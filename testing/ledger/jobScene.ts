@@ -63,6 +63,9 @@ export interface Answering {
   readonly requestCommitment?: Uint8Array;
 }
 
+/** A proof that the worker records itself. */
+export type Recorded = Answering & { readonly promptTokens?: number };
+
 export interface LockedJob {
   readonly address: PublicKey;
   readonly idBytes: Uint8Array;
@@ -79,7 +82,7 @@ export interface JobScene {
   lock(terms: { count: number; tokenLimit: number }): Promise<LockedJob[]>;
   acknowledge(job: PublicKey, attempt?: number): Promise<void>;
   /** Proof alone, as anybody may send it. */
-  prove(job: PublicKey): Promise<void>;
+  prove(job: PublicKey, recorded?: Recorded): Promise<void>;
   /** Proof and settlement in one transaction; the controller counts one token less. */
   settle(job: PublicKey, options?: { tokens?: number; attempt?: number }): Promise<void>;
   /** The same with the acknowledgement, in three instructions. */
@@ -146,12 +149,13 @@ export function openJobScene(options: {
     job: PublicKey,
     {
       attempt = 1,
+      promptTokens = 10,
       tokens = TOKENS,
       outputHash = OUTPUT_HASH,
       requestCommitment = REQUEST,
-    }: Answering = {},
+    }: Recorded = {},
   ) {
-    const output = { outputHash, promptTokens: 10, completionTokens: tokens };
+    const output = { outputHash, promptTokens, completionTokens: tokens };
     const proven = { ...output, requestCommitment };
     const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
     const signature = signHashed(message, service.proofKey);
@@ -206,7 +210,7 @@ export function openJobScene(options: {
       return ids.map(({ address, bytes }) => ({ address, idBytes: bytes }));
     },
     acknowledge: (job, attempt = 1) => send([jobAcknowledge({ ...actor, job, worker, attempt })]),
-    prove: (job) => send([jobProve(proofOf(job))], []),
+    prove: (job, recorded) => send([jobProve(proofOf(job, recorded))], []),
     settle: (job, options) => send(settlement(job, options)),
     settleAtOnce: (job, options) =>
       send([jobAcknowledge({ ...actor, job, worker, attempt: 1 }), ...settlement(job, options)]),

@@ -60,6 +60,7 @@ async function deliver(options: {
   /** Another worker that breaks off after its first word. */
   firstWorker?: string;
   readSettlement?: Escrow['readSettlement'];
+  readPriced?: Escrow['readPriced'];
   /** The key that the pool has of its worker before it is read again. */
   formerKey?: Keypair;
   observeStage?: CompletionServices['observeStage'];
@@ -100,6 +101,7 @@ async function deliver(options: {
     escrow: {
       ...{ draft: () => ({ id: job.id }), lock: async () => job, acknowledge: () => undefined },
       ...{ settle, refund: options.refund, undeliveredProof: async () => undefined },
+      readPriced: options.readPriced ?? (async () => undefined),
       readSettlement: options.readSettlement ?? (async () => undefined),
     },
     tokens: { output: async () => options.outputTokens ?? 2 },
@@ -307,6 +309,15 @@ describe.each([
         ? { settlementTx: null, creditsRemaining: null }
         : { code: 'job_timeout', credits_refunded: 8, refund_tx: 'a refund' },
     );
+  });
+
+  it('waits 1 s for the price of a ledger that is away', async () => {
+    const received = await deliver({
+      ...{ isStream, readPriced: never },
+      settle: async () => SETTLED,
+      mirrored: async () => ({ available_credits: 7n }),
+    });
+    expect(received).toMatchObject({ settlementTx: 'a settlement', afterMs: 1_000 });
   });
 
   it('ends its wait at the time-out when the ledger does not answer either', async () => {

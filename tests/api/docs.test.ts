@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
+import { examples } from '../../api/docs/examples.ts';
 import { html } from '../../api/docs/html.ts';
 import { renderMarkdown } from '../../api/docs/markdown.ts';
+import { modelsPage } from '../../api/docs/modelsPage.ts';
 import { PUBLISHED } from '../../cli/program.ts';
 import { VERBS } from '../../cli/verbs.ts';
 import {
@@ -171,6 +173,17 @@ describe('a value in a page', () => {
     const { text } = html`<p title="${`"'`}">${'<b>&'}</p>`;
 
     expect(text).toBe('<p title="&#34;&#39;">&#60;b&#62;&#38;</p>');
+  });
+});
+
+describe('the page of models', () => {
+  it('shows an id with signs of Markdown as it is', async () => {
+    const id = '`<img>*|*';
+    const model = { ...examples.Model, id };
+    const page = modelsPage({ listed: async () => [model], creditMint: async () => null });
+    const { body } = renderMarkdown((await page.live?.()) ?? '');
+    expect(body.text).toContain('`&lt;img&gt;*|*');
+    expect(body.text).not.toMatch(/<img|<em>/);
   });
 });
 

@@ -51,6 +51,8 @@ export interface SettlementScene extends JobScene {
     job: LockedJob,
     choice?: { worker?: Worker; attempt?: number; key?: Keypair },
   ): ProvenAnswer;
+  /** The workers that failed by their own fault, in order. */
+  readonly blamed: readonly string[];
   settleJob(job: LockedJob, answer?: ProvenAnswer): Promise<SettleResult>;
   read(job: LockedJob): Promise<Job>;
   /** What wallet has, charged for every settled job once if this is so. */
@@ -106,6 +108,7 @@ export async function openSettlementScene({
     proofKey: service.proofKey,
   };
 
+  const blamed: string[] = [];
   const answerTo: SettlementScene['answerTo'] = (job, choice = {}) => {
     const { worker: of = worker, attempt = 1, key = of.proofKey } = choice;
     const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: TOKENS };
@@ -119,6 +122,7 @@ export async function openSettlementScene({
           payout: of.payout.toBase58(),
           proof_key: of.proofKey.publicKey.toBase58(),
         },
+        failed: () => void blamed.push(of.address.toBase58()),
       },
       attempt,
       proof: { ...proven, signature: signHashed(message, key) },
@@ -136,6 +140,7 @@ export async function openSettlementScene({
       await opened.context.clock.ready;
     },
     answerTo,
+    blamed,
     async addWorker() {
       const [authority, proofKey] = [Keypair.generate(), Keypair.generate()];
       const address = await registerWorker(operator, {

@@ -47,6 +47,7 @@ function createFailing() {
     escrow: {
       draft: () => ({ id: job.id }),
       ...{ lock: async () => job, acknowledge: () => undefined, fail },
+      readPriced: async () => undefined,
     },
     idempotency: {
       claim: async () => ({ status: 'new', end: () => undefined, lost: () => undefined }),

@@ -207,6 +207,11 @@ describe('the question that a client has', () => {
       /^The messages differ from the proven ones only in this: line ends, CR LF for LF\.$/,
     ],
     [
+      'text that spells half of a character',
+      { messages: [first, { role: 'user', content: 'the regex \\ud800 of it' }] },
+      /commitment/,
+    ],
+    [
       'normal form',
       { messages: [first, { role: 'user', content: QUESTION.normalize('NFD') }] },
       /only in this: the Unicode normal form, which was NFC\.$/,

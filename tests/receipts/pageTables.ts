@@ -44,7 +44,7 @@ export function pageTables(): string[] {
   );
   return [
     block(events.filter(isRead).map((name) => layout(struct(name)))),
-    listed(events.filter((name) => !isRead(name))),
+    block(events.filter((name) => !isRead(name)).map((name) => layout(struct(name)))),
     block(ACCOUNTS.map((name) => layout(struct(name)))),
     block(INSTRUCTIONS.map((name) => layout(call(name)))),
     block(words),

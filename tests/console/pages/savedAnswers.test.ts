@@ -141,6 +141,10 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
     await remove.waitFor();
     await page.getByLabel('Job', { exact: true }).fill(job.replace(/.$/, 'x'));
     await remove.waitFor({ state: 'detached' });
+    // What it brought is of its own job.
+    expect(await page.getByLabel('Compare the text that I received').isChecked()).toBe(false);
+    expect(await page.getByLabel('Wallet').inputValue()).toBe('');
+    expect(await page.getByLabel('Delivery receipt (optional)').inputValue()).toBe('');
   });
 
   it.each(['light', 'dark'] as const)('fits a page of 390 px, %s', async (colorScheme) => {

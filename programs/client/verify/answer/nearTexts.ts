@@ -76,7 +76,8 @@ function unescaped(text: string): string {
   if (!text.includes('\\') && !text.startsWith('"')) return text;
   try {
     const value: unknown = JSON.parse(/^\s*"/.test(text) ? text : `"${text}"`);
-    return typeof value === 'string' ? value : text;
+    // Half of a character was never in a text that was proven.
+    return typeof value === 'string' && value.isWellFormed() ? value : text;
   } catch {
     return text;
   }

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { modelUpsert } from '../../programs/client/instructions.ts';
+import { formatJobId } from '../../programs/client/jobId.ts';
+import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import { submit } from '../../stack/operator.ts';
+import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { createScriptedEngine } from '../../testing/workers/engines.ts';
+
+const engine = createScriptedEngine();
+const LONG_ANSWER_WORDS = 700;
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startRunningService({ workers: [engine] });
+  // The API knows the prices until here, and none that follows.
+  service.time.hold();
+});
+
+afterAll(async () => {
+  service?.time.release();
+  await service?.close();
+});
+
+type Price = { creditsPerRequest?: number; longCompletionThresholdTokens?: number };
+
+/** What the ledger charges from now on. */
+async function setPrice(price: Price): Promise<void> {
+  const model = LAUNCH_CATALOG.find(({ id }) => id === service.model.id);
+  if (!model) throw new Error('the service has another model');
+  const authority = service.operator.authority.publicKey;
+  await submit(service.operator, [modelUpsert({ ...model, ...price, authority })]);
+}
+
+async function ask(isStream: boolean) {
+  const stream = isStream ? { stream: true, stream_options: { include_usage: true } } : {};
+  const response = await fetch(`${service.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    body: JSON.stringify({
+      ...{ model: service.model.id, messages: [{ role: 'user', content: 'Count.' }] },
+      ...stream,
+    }),
+  });
+  const text = await response.text();
+  return {
+    jobId: response.headers.get('x-svc-job-id'),
+    /** The numbers of this name, wherever the answer has them. */
+    numbers: (name: string) =>
+      [...text.matchAll(new RegExp(`"${name}":([\\d.]+)`, 'g'))].map(([, value]) => Number(value)),
+  };
+}
+
+/** The job as the ledger has it, once it has ended. */
+async function ended(jobId: string | null) {
+  const isIt = ({ data }: { data: { jobId: Uint8Array } }) => formatJobId(data.jobId) === jobId;
+  const jobs = await service.untilJobs((found) =>
+    found.some((job) => isIt(job) && ['settled', 'failed'].includes(job.data.status)),
+  );
+  const job = jobs.find(isIt);
+  if (!job) throw new Error('the job is gone');
+  return job.data;
+}
+
+const FORMS = [
+  ['a plain answer', false],
+  ['a stream', true],
+] as const;
+
+describe('a price that changed unseen, and raises no lock', () => {
+  it.each(FORMS)('is the one in %s: the tokens of a fixed price', async (_form, isStream) => {
+    engine.play(async function* () {
+      for (let words = 0; words < LONG_ANSWER_WORDS; words += 1) yield 'word ';
+    });
+    await setPrice({ longCompletionThresholdTokens: 2_000 });
+    const { jobId, numbers } = await ask(isStream);
+    expect(await ended(jobId)).toMatchObject({ status: 'settled', chargedCredits: 8n });
+    expect(numbers('credits_charged')).toEqual([8]);
+    expect(numbers('usdc_value')).toEqual([0.08]);
+    expect(numbers('cost')).toEqual([0.08]);
+  });
+
+  it.each(FORMS)('is the one in %s: a lower price of a request', async (_form, isStream) => {
+    engine.play(async function* () {
+      yield 'One.';
+    });
+    await setPrice({ creditsPerRequest: 1 });
+    const { jobId, numbers } = await ask(isStream);
+    expect(await ended(jobId)).toMatchObject({ status: 'settled', chargedCredits: 1n });
+    expect(numbers('credits_charged')).toEqual([1]);
+    expect(numbers('usdc_value')).toEqual([0.01]);
+    expect(numbers('cost')).toEqual([0.01]);
+  });
+
+  it.each(FORMS)('is what %s that failed returns', async (_form, isStream) => {
+    engine.play(async function* () {
+      yield* [];
+      throw new Error('out of memory');
+    });
+    await setPrice({ creditsPerRequest: 1, longCompletionThresholdTokens: 2_000 });
+    const { jobId, numbers } = await ask(isStream);
+    expect(await ended(jobId)).toMatchObject({ status: 'failed', lockedCredits: 1n });
+    expect(numbers('credits_refunded')).toEqual([1]);
+  });
+});
