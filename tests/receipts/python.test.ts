@@ -11,6 +11,7 @@ import {
   requestCommitment,
   verifyHashed,
 } from '../../programs/client/proof.ts';
+import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
@@ -104,6 +105,29 @@ if (!PYTHON.isReady) {
       };
     });
     expect(await run('request', cases)).toEqual(asExpected(COUNT));
+  });
+
+  it('takes as many trailers and levels as the client, and refuses one more', async () => {
+    const job_id = 'job_01a1fd5d5d467000a1b2d1b31219e46b';
+    const choices = [{ message: { content: 'Yes.' }, finish_reason: 'stop' }];
+    const answer = JSON.stringify({ id: `chatcmpl-${job_id}`, choices });
+    const nested = (levels: number) =>
+      answer.replace('{', `{"z":${'['.repeat(levels)}${']'.repeat(levels)},`);
+    const trailers = (length: number) => `${answer}\nx:${'😀'.repeat(9)}${'y'.repeat(length - 20)}`;
+    const forms = [nested(511), trailers(65_536), nested(512), trailers(65_537)];
+    const cases = forms.map((saved, at) => {
+      const ours = resultOf(() => ({ job_id: readAnswer(saved).jobId }));
+      expect(ours).toEqual(at < 2 ? { job_id } : REFUSED);
+      const read = {
+        job_id,
+        text: 'Yes.',
+        wallet: null,
+        request_salt: null,
+        delivery_receipt: null,
+      };
+      return { input: { saved }, expected: at < 2 ? read : REFUSED };
+    });
+    expect(await run('answer', cases)).toEqual(asExpected(cases.length));
   });
 
   it('names each case that differs, and ends with another exit code', async () => {
