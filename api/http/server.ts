@@ -85,7 +85,7 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
   const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
   let closed: Promise<void> | undefined;
   const close = () => {
-    closed ??= untilAccepted().then(closing.close);
+    closed ??= untilAccepted(server).then(closing.close);
     return closed;
   };
   return { server, url, drain: closing.drain, close };
@@ -229,20 +229,28 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** After a turn of the event loop this short, no connection waits to be accepted. */
-const QUIET_TURN_MS = 1;
+/** In a turn of the event loop this short, hardly any connection can come unseen. */
+const QUIET_TURN_MS = 0.1;
 
 /** Then a server that is never quiet closes anyway. */
-const TURNS_MAX = 100;
+const TURNS_MAX = 1_000;
 
 /**
- * Resolves right after a turn in which every connection was accepted. When the listener closes, the
- * system resets those that it has taken and the process has not, with the requests on them.
+ * Resolves right after a short turn in which no connection was there to be accepted: a turn accepts one.
+ * When the listener closes, the system resets those that it has taken and the process has not, with the
+ * requests on them.
  */
-async function untilAccepted(): Promise<void> {
+async function untilAccepted(server: http.Server | https.Server): Promise<void> {
+  let accepted = 0;
+  const count = (): void => {
+    accepted += 1;
+  };
+  server.on('connection', count);
   for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+    const before = accepted;
     const startedMs = performance.now();
     await nextTurn();
-    if (performance.now() - startedMs < QUIET_TURN_MS) return;
+    if (accepted === before && performance.now() - startedMs < QUIET_TURN_MS) break;
   }
+  server.off('connection', count);
 }

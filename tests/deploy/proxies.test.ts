@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { delay } from '../../common/wait.ts';
 import { findFreePort } from '../../stack/port.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -18,8 +19,10 @@ const CONFIGURATIONS = join(import.meta.dirname, '../../deploy/proxies');
 /** `REQUESTS=1000 npm test -- tests/deploy/proxies` is the whole measure; each is a paid job. */
 const REQUESTS_MIN = Number(process.env.REQUESTS ?? 60);
 const CLIENTS = 6;
+/** So that all clients together stay below the burst limit of their address, 200 a second. */
+const PAUSE_MS = 40;
 /** Enough for every request of every proxy: each costs 8. */
-const CREDITS = BigInt(PROXIES.length * (REQUESTS_MIN + 1_000) * 8);
+const CREDITS = BigInt(PROXIES.length * (REQUESTS_MIN + 5_000) * 8);
 
 jest.setTimeout(300_000 + REQUESTS_MIN * 1_000);
 /** Above the proxies' interval of health checks. */
@@ -119,6 +122,7 @@ async function askThrough(url: string, isOver: () => boolean): Promise<string[]>
           (error: Error) => String(error.cause ?? error),
         ),
       );
+      await delay(PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));

@@ -71,13 +71,16 @@ export function differenceOf(
   return undefined;
 }
 
+/** In this mode whole pairs are other characters. */
+const HALF = /\p{Surrogate}/u;
+
 /** The text that a string of JSON stands for, with its quotes or without them. */
 function unescaped(text: string): string {
   if (!text.includes('\\') && !text.startsWith('"')) return text;
   try {
     const value: unknown = JSON.parse(/^\s*"/.test(text) ? text : `"${text}"`);
     // Half of a character was never in a text that was proven.
-    return typeof value === 'string' && value.isWellFormed() ? value : text;
+    return typeof value === 'string' && !HALF.test(value) ? value : text;
   } catch {
     return text;
   }
