@@ -1,8 +1,7 @@
-import { Link, useParams } from 'wouter';
+import { useParams } from 'wouter';
 import type { ConsoleWorker, ModelDetail } from '../../../api/console/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address } from '../../design/address.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { DayBars, DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
@@ -12,7 +11,7 @@ import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time, useNow } from '../../design/time.tsx';
 import { lastDays } from './lastDays.ts';
-import { formatShare, WorkerState } from './workerValues.tsx';
+import { UPTIME_COLUMN, WORKER_COLUMNS } from './workerValues.tsx';
 
 const DAY_MS = 86_400_000;
 const DAYS = 90;
@@ -78,7 +77,7 @@ function Detail({ model }: { readonly model: ModelDetail }) {
         ) : (
           <Table
             caption="Workers that host the model"
-            columns={WORKER_COLUMNS}
+            columns={COLUMNS}
             rows={model.workers}
             rowKey={({ address }) => address}
           />
@@ -125,22 +124,9 @@ function Measured({ model }: { readonly model: ModelDetail }) {
   );
 }
 
-const WORKER_COLUMNS: readonly Column<ConsoleWorker>[] = [
-  {
-    title: 'Worker',
-    cell: ({ address }) => (
-      <Link href={`/console/workers/${address}`}>
-        <Address address={address} />
-      </Link>
-    ),
-  },
-  { title: 'State', isKey: true, cell: WorkerState },
-  {
-    title: 'Uptime, 24 h',
-    isNumber: true,
-    isKey: true,
-    cell: ({ uptime_24h }) => formatShare(uptime_24h),
-  },
+const COLUMNS: readonly Column<ConsoleWorker>[] = [
+  ...WORKER_COLUMNS,
+  UPTIME_COLUMN,
   {
     title: 'First token p50 / p95',
     isNumber: true,

@@ -1,6 +1,9 @@
+import { Link } from 'wouter';
 import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
+import { Address } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { State, type Tone } from '../../design/state.tsx';
+import type { Column } from '../../design/table.tsx';
 
 /** The program counts stakes in whole tokens. */
 export function formatStake(tokens: string): string {
@@ -20,3 +23,23 @@ function stateOf(status: ConsoleWorker['status'], isAnswering: boolean): [Tone, 
   if (status !== 'active') return [status === 'suspended' ? 'bad' : 'idle', status];
   return isAnswering ? ['ok', 'answering'] : ['warn', 'not answering'];
 }
+
+/** What every list of workers shows first: which one, and whether it answers. */
+export const WORKER_COLUMNS: readonly Column<ConsoleWorker>[] = [
+  {
+    title: 'Worker',
+    cell: ({ address }) => (
+      <Link href={`/console/workers/${address}`}>
+        <Address address={address} />
+      </Link>
+    ),
+  },
+  { title: 'State', isKey: true, cell: WorkerState },
+];
+
+export const UPTIME_COLUMN: Column<ConsoleWorker> = {
+  title: 'Uptime, 24 h',
+  isNumber: true,
+  isKey: true,
+  cell: ({ uptime_24h }) => formatShare(uptime_24h),
+};

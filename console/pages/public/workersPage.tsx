@@ -1,31 +1,16 @@
-import { Link } from 'wouter';
 import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address } from '../../design/address.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, Reading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { APP_PAGES } from '../../routes.ts';
-import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
+import { formatStake, UPTIME_COLUMN, WORKER_COLUMNS } from './workerValues.tsx';
 
 const columns: readonly Column<ConsoleWorker>[] = [
-  {
-    title: 'Worker',
-    cell: ({ address }) => (
-      <Link href={`/console/workers/${address}`}>
-        <Address address={address} />
-      </Link>
-    ),
-  },
-  { title: 'State', isKey: true, cell: WorkerState },
+  ...WORKER_COLUMNS,
   { title: 'Models', isText: true, cell: ({ models }) => models.join(', ') || '–' },
-  {
-    title: 'Uptime, 24 h',
-    isNumber: true,
-    isKey: true,
-    cell: ({ uptime_24h }) => formatShare(uptime_24h),
-  },
+  UPTIME_COLUMN,
   {
     title: 'First token p50 / p95',
     isNumber: true,
