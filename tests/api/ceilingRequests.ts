@@ -68,10 +68,19 @@ function outcomeOf(asked: Asked, quotedBy: Price, onLedger: Price): Outcome {
   if (isAbove(quoted, asked)) return `above its ceiling ${quoted}`;
   if (asked.isPoor) return `unpaid ${quoted}`;
   const taken = lockOf(onLedger, limitOf(quotedBy, asked));
-  // The lock names the quote as its most, and the ledger refuses it above: then it is quoted again.
+  // The lock names the quote as its most, and the ledger refuses it above.
   if (taken <= quoted) return `locked ${taken}`;
   const requoted = priceOf(onLedger, asked);
   return isAbove(requoted, asked) ? `above its ceiling ${requoted}` : `locked ${requoted}`;
+}
+
+/** Whether the ledger refuses the lock that the shown price gives, so that it is quoted again. */
+export function isQuotedAgain(asked: Asked, prices: { shown: Price; onLedger: Price }): boolean {
+  if (asked.fault !== undefined || asked.isPoor) return false;
+  const { shown, onLedger } = prices;
+  const quoted = priceOf(shown, asked);
+  if (isAbove(quoted, asked)) return false;
+  return lockOf(onLedger, limitOf(shown, asked)) > quoted;
 }
 
 function isAbove(credits: bigint, { ceiling }: Asked): boolean {
