@@ -2,7 +2,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
 import { creditsNumber, sha256Text } from '../../common/format.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
-import { type Background, createBackground, within } from '../../common/wait.ts';
+import { type Background, createBackground, within, withResolvers } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
@@ -78,9 +78,11 @@ const STREAM_SETTLEMENT_WAIT_MS = 3_000;
 const EVENT_WAIT_MS = 1_000;
 
 /**
- * How long an answer that has ended waits for the ledger's price of its job. The read began with the
- * answer: only a node that is away is waited for.
+ * A worker that begins sooner gets its first text passed on before the ledger's price is read. Any
+ * other still reads its prompt then.
  */
+const PRICE_READ_AFTER_MS = 10;
+/** An answer that has ended waits so long for that price: only for a node that is away. */
 const PRICE_WAIT_MS = 1_000;
 
 /** What the request path is made of, in this process. */
@@ -261,23 +263,25 @@ async function run(path: RequestPath, running: RunningJob): Promise<void> {
 async function relay(path: RequestPath, running: RunningJob): Promise<AttemptResult> {
   const { job, delivery } = running;
   let hasBegun = false;
+  const { promise: hasText, resolve: noteText } = withResolvers<void>();
   for await (const event of dispatch(path, running)) {
     switch (event.type) {
       case 'started':
         path.escrow.acknowledge(job, event.workerAddress, event.attempt);
-        // Not before, so that neither the lock nor the first token waits.
-        running.pricing ??= path.escrow.readPriced(job);
+        running.pricing ??= readPriced(path, job, hasText);
         break;
       case 'text':
         if (!hasBegun) begin(path, running, event);
         hasBegun = true;
         for (const piece of event.pieces) delivery.write(piece);
+        noteText();
         break;
       case 'discarded':
         delivery.discard();
         hasBegun = false;
         break;
       case 'ended':
+        noteText();
         return event.result;
     }
   }
@@ -291,6 +295,14 @@ function begin(path: RequestPath, running: RunningJob, { worker, firstTokenMs }:
   if (isStream) response.set('server-timing', stages.header());
   delivery.begin(worker);
   path.observeFirstToken({ worker: worker.address, modelId: job.model.id, firstTokenMs });
+}
+
+/** Begins with the answer's first text, or a little after the worker got the job. */
+function readPriced({ escrow, time }: RequestPath, job: LockedJob, hasText: Promise<void>) {
+  const reading = within(PRICE_READ_AFTER_MS, hasText, time).then(() => escrow.readPriced(job));
+  // A job that failed before its answer was whole awaits it no more.
+  reading.catch(() => undefined);
+  return reading;
 }
 
 /**

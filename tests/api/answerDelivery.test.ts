@@ -57,6 +57,8 @@ async function deliver(options: {
   refund?: () => Promise<JobResult>;
   /** Called at each step. */
   onStep?: (step: string) => void;
+  /** How long the worker takes before its text, and from there to its proof. */
+  takes?: { readMs: number; writeMs: number };
   /** Another worker that breaks off after its first word. */
   firstWorker?: string;
   readSettlement?: Escrow['readSettlement'];
@@ -70,15 +72,20 @@ async function deliver(options: {
   const { onStep = () => undefined } = options;
   const addresses = [options.firstWorker ?? [], worker.toBase58()].flat();
   const pooled = { proof_key: (options.formerKey ?? proofKey).publicKey };
-  async function* ask({ attempt, workerAddress }: WorkerTask) {
+  async function* ask({ attempt, workerAddress }: WorkerTask): AsyncGenerator<object[]> {
     if (workerAddress === options.firstWorker) {
       yield [{ type: 'content', text: 'another' }];
       throw new WorkerFailedError('engine_failed');
     }
-    yield [
+    const [text, proof] = [
       { type: 'content', text: 'a text' },
       { type: 'proof', proof: proofOf(attempt) },
     ];
+    if (!options.takes) return yield [text, proof];
+    await delay(options.takes.readMs);
+    yield [text];
+    await delay(options.takes.writeMs);
+    yield [proof];
   }
   const completions = createCompletions({
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -164,7 +171,10 @@ function createResponse(onStep: (step: string) => void) {
     },
     removeHeader: (name: string) => void delete headers[name],
     ...{ type: () => response, status: () => response },
-    write: (text: string) => text.includes('[DONE]') && onStep('finish'),
+    write(text: string) {
+      if (text.includes('"a text"')) onStep('text');
+      if (text.includes('[DONE]')) onStep('finish');
+    },
     json({ error }: { error: { code: string; details: object } }) {
       received = { code: error.code, ...error.details };
     },
@@ -231,7 +241,22 @@ describe('a streamed answer', () => {
       return SETTLED;
     };
     await deliver({ isStream: true, settle, onStep: (step) => void steps.push(step) });
-    expect(steps).toEqual(['receipt', 'finish', 'copy', 'settlement']);
+    expect(steps).toEqual(['receipt', 'text', 'finish', 'copy', 'settlement']);
+  });
+
+  it.each([
+    ['behind the first text of a worker that begins at once', 0, ['text', 'price']],
+    ['before the first text of any other', 20, ['price', 'text']],
+  ])('has its price read %s', async (_when, readMs, order) => {
+    const steps: string[] = [];
+    const onStep = (step: string) => void steps.push(step);
+    // As text is sent, nodes are asked behind the work of the moment.
+    const readPriced = () => new Promise(process.nextTick).then(() => void onStep('price'));
+    await deliver({
+      ...{ isStream: true, takes: { readMs, writeMs: 5 }, onStep, readPriced },
+      settle: async () => SETTLED,
+    });
+    expect(steps.filter((step) => order.includes(step))).toEqual(order);
   });
 });
 
