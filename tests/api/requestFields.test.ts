@@ -66,6 +66,15 @@ describe('every field of a completion', () => {
   });
 });
 
+describe('a field whose keys the client names', () => {
+  it('keeps them behind a body with others', async () => {
+    const field = (json: string) => bodyWith({ chat_template_kwargs: json });
+    await scene.send(field('{"a":1,"\\\\":2}'));
+    const { request } = await scene.send(field('{"a":1,"\\u00fc":2}'));
+    expect(request).toMatchObject({ chat_template_kwargs: { ü: 2 } });
+  });
+});
+
 describe('a value that no model could use', () => {
   const part = (json: string) => `[{"role":"user","content":[${json}]}]`;
   it.each([

@@ -104,6 +104,13 @@ describe(`a saved request (seed ${random.seed})`, () => {
     expect([...seen].sort()).toEqual(['messages', 'model', ...PASSED_FIELDS].sort());
   });
 
+  it('keeps the keys that its client named, behind a file with others', () => {
+    const read = (json: string) =>
+      readRequest(`{"model":"a","messages":[],"chat_template_kwargs":${json}}`).chat;
+    read('{"a":1,"\\\\":2}');
+    expect(read('{"a":1,"\\u00fc":2}')).toMatchObject({ chat_template_kwargs: { ü: 2 } });
+  });
+
   it.each<[string, string, RegExp]>([
     ['an answer', '{"id":"chatcmpl-1","choices":[]}', /^It is no request: save the JSON body/],
     ['no JSON', 'curl -d …', /^It is no request/],

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { jobBody } from '../../worker/protocol/contracts.ts';
+import { readJson } from '../../worker/protocol/errors.ts';
 import { codeOf, openScene, type RequestChanges, type Scene } from './scene.ts';
 
 /** Of base58, so that only its length is wrong; a header may be as long. */
@@ -70,6 +71,13 @@ describe('a body that parsers are slow at', () => {
     expect(await response.json()).toEqual({
       error: { code: 'invalid_request', message: expect.stringContaining(words) },
     });
+  });
+});
+
+describe('a body with keys that a client named', () => {
+  it('keeps them behind a body with others', () => {
+    readJson('{"a":1,"\\\\":2}');
+    expect(readJson('{"a":1,"\\u00fc":2}')).toEqual({ a: 1, ü: 2 });
   });
 });
 

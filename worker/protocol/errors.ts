@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { REQUEST_LIMITS, scanJson } from '../../common/format.ts';
 import type { Logger } from '../../common/logger.ts';
 import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerProtocol.ts';
+import { parseJson } from '../../programs/client/proof.ts';
 
 export type { WorkerErrorCode };
 
@@ -99,7 +100,7 @@ export function readJson(body: unknown): unknown {
   const { fault } = scanJson(Buffer.isBuffer(body) ? body : Buffer.from(String(body)), LIMITS);
   if (fault) throw new WorkerError('invalid_request', fault.message);
   try {
-    return JSON.parse(String(body));
+    return parseJson(String(body));
   } catch {
     throw new WorkerError('invalid_request', 'The body is not JSON');
   }

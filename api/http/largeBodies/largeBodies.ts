@@ -1,6 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../common/logger.ts';
+import { parseJson } from '../../../programs/client/proof.ts';
+import type { ChatCompletionRequest } from '../../contracts/chatCompletion.ts';
 import { ApiError, serviceUnavailable } from '../../contracts/errors.ts';
 import { createQuotas, type Sender } from './quotas.ts';
 import type { ReadBody } from './thread.ts';
@@ -91,7 +93,9 @@ export function createLargeBodies(options: {
     started.unref();
     started.on('message', (body: ReadBody<string>) => {
       current?.resolve(
-        body.kind === 'request' ? { ...body, request: JSON.parse(body.request) } : body,
+        body.kind === 'request'
+          ? { ...body, request: parseJson(body.request) as ChatCompletionRequest }
+          : body,
       );
       next();
     });

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { scanJson } from '../../../common/format.ts';
+import { parseJson } from '../../../programs/client/proof.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 
@@ -46,7 +47,7 @@ function read(bytes: Buffer): ReadBody<string> {
   if (fault) return { kind: 'invalid', ...fault };
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
+    value = parseJson(new TextDecoder().decode(bytes));
   } catch {
     return { kind: 'not_json' };
   }

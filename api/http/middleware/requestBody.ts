@@ -6,6 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
 import { REQUEST_BYTES_MAX } from '../../../common/workerProtocol.ts';
+import { parseJson } from '../../../programs/client/proof.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
@@ -124,7 +125,7 @@ function readSmall(
 function parse(bytes: Uint8Array): unknown {
   try {
     // The decoder drops a byte order mark, which some clients send.
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return parseJson(new TextDecoder().decode(bytes));
   } catch (cause) {
     throw new BodyFault('json.invalid', cause);
   }

@@ -1,3 +1,4 @@
+import { endOfString, parseJson } from '../../proof.ts';
 import { SavedFileError } from './savedFile.ts';
 
 /** What a file holds. */
@@ -103,16 +104,6 @@ function endOfValue(text: string, start: number): number | undefined {
   return undefined;
 }
 
-function endOfString(text: string, start: number): number | undefined {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; ) {
-    let slashes = 0;
-    while (text[quote - 1 - slashes] === '\\') slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return undefined;
-}
-
 /**
  * @returns undefined where it is not JSON
  * @throws SavedFileError where it is nested too deeply, which not every reader takes
@@ -129,7 +120,7 @@ export function tryParse(text: string): { value: unknown } | undefined {
 
 function parse(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseJson(text) };
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { fetchConfig, fetchModel, type ReadOptions } from '../../accounts.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { modelCardHash } from '../../modelCard.ts';
 import { bytesToHex } from '../../platform/bytes.ts';
-import type { Json } from '../../proof.ts';
+import { type Json, parseJson } from '../../proof.ts';
 import { type Finding, fails, holds, notApplicable, notCheckable, type Place } from '../check.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import {
@@ -45,7 +45,7 @@ const pinned = rule(NAME, ['JobLocked'], ({ JobLocked }, { card: text = '', mode
 
 function readHash(text: string): string | Finding {
   try {
-    return bytesToHex(modelCardHash(JSON.parse(text.replace(/^\ufeff/, '')) as Json));
+    return bytesToHex(modelCardHash(parseJson(text.replace(/^\ufeff/, '')) as Json));
   } catch (error) {
     return fails(`The card has no canonical form: ${(error as Error).message}.`);
   }
