@@ -9,6 +9,7 @@ const MEASURES: Readonly<Record<string, string>> = {
   cost: './cost/main.ts',
   growth: './growth/main.ts',
   listing: './listing/main.ts',
+  markdown: './console/markdown.ts',
   mirror: './mirror/main.ts',
   path: './path/main.ts',
   screenshots: './console/screenshots.ts',
