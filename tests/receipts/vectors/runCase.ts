@@ -13,6 +13,7 @@ import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import {
   canonicalJson,
   type Json,
+  parseJson,
   requestCommitment,
   verifyHashed,
 } from '../../../programs/client/proof.ts';
@@ -79,9 +80,9 @@ function addressIn(answer: SavedAnswer | undefined): string {
 function compute(one: AnyUnitCase) {
   switch (one.kind) {
     case 'canonical_json':
-      return { canonical: canonicalJson(JSON.parse(one.input.json) as Json) };
+      return { canonical: canonicalJson(parseJson(one.input.json) as Json) };
     case 'commitment': {
-      const request = JSON.parse(one.input.request) as Json;
+      const request = parseJson(one.input.request) as Json;
       return { commitment: bytesToHex(requestCommitment(hexToBytes(one.input.salt), request)) };
     }
     case 'job_id':
