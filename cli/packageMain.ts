@@ -5,11 +5,11 @@ import { CommandError } from './terminal/output.ts';
 /** Commands that need the database or the service, which this package does not contain. */
 const OPERATORS = [
   ...['keys', 'indexer', 'disputes', 'canary'],
-  ...['migrate', 'backup', 'restore'],
+  ...['migrate', 'roles', 'backup', 'restore'],
 ];
 const OPERATORS_OF_WEBHOOKS = [
   ...['list', 'deliveries', 'replay', 'test'],
-  ...['rotate', 'reseal', 'enable', 'disable'],
+  ...['rotate', 'reseal', 'edit', 'enable', 'disable'],
 ];
 
 const loadWebhooks: LoadCommand = async () => {

@@ -13,6 +13,7 @@ import { runCli } from '../../testing/cli.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+const PACKAGE_MAIN = fileURLToPath(new URL('../../cli/packageMain.ts', import.meta.url));
 const ROOT = new URL('../../', import.meta.url).href;
 /** Where every write fails for want of space; only Linux has it. */
 const FULL_DEVICE = '/dev/full';
@@ -28,10 +29,10 @@ const TELLING_LOADS = `data:text/javascript,${encodeURIComponent(`
 /** Runs `svc` as a process of its own. */
 async function svc(
   args: string[],
-  options: { env?: object; node?: string[]; stdout?: number } = {},
+  options: { env?: object; node?: string[]; stdout?: number; main?: string } = {},
 ) {
-  const { env = {}, node = [], stdout = 'pipe' } = options;
-  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+  const { env = {}, node = [], stdout = 'pipe', main = MAIN } = options;
+  const child = spawn(process.execPath, [...node, main, ...args], {
     env: { ...MACHINE_ENVIRONMENT, ...env },
     stdio: ['ignore', stdout, 'pipe'],
   });
@@ -41,6 +42,12 @@ async function svc(
     once(child, 'exit') as Promise<[number]>,
   ]);
   return { output, error, code };
+}
+
+/** The commands that a help page lists. */
+async function commandsOf(main: string, ...args: string[]): Promise<string[]> {
+  const { output } = await svc([...args, '--help'], { main });
+  return [...output.matchAll(/^ {2}([a-z-]+).* {2}\S/gm)].map(([, name = '']) => name).sort();
 }
 
 /** The top folders of the project from which a command loads anything. */
@@ -90,6 +97,14 @@ describe('svc', () => {
       expect({ error, code }).toEqual({ error: '', code: 0 });
       expect(output).toMatch(new RegExp(`^Usage: svc ${verb} `));
       expect(output).toContain(line);
+    }
+  });
+
+  it('lists every command of a checkout in the package too', async () => {
+    for (const words of [[], ['webhooks']]) {
+      const commands = await commandsOf(MAIN, ...words);
+      expect(commands).toContain('help');
+      expect(await commandsOf(PACKAGE_MAIN, ...words)).toEqual(commands);
     }
   });
 
