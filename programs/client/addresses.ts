@@ -6,6 +6,8 @@ import { createBoundedCache, lookUp } from './keys.ts';
 import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
 import { isOnCurve } from './platform/curve.ts';
 
+export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+
 /** The program's address in this package's own deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);
 

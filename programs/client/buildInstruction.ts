@@ -10,7 +10,7 @@ import {
 import { camelCase, IDL, wordsOf } from './codec.ts';
 import type { FieldType, InstructionInterface } from './interface.ts';
 import { lookUp } from './keys.ts';
-import { concatBytes, utf8 } from './platform/bytes.ts';
+import { concatBytes, littleEndian, utf8 } from './platform/bytes.ts';
 
 /** How an argument becomes bytes (Borsh), and what it can hold. */
 interface Encoder {
@@ -43,12 +43,6 @@ function unsigned(bytes: number): Encoder {
     isFit: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max,
     encode: (value: number) => littleEndian(BigInt(value), bytes),
   };
-}
-
-function littleEndian(value: bigint, bytes: number): Uint8Array {
-  const encoded = new Uint8Array(8);
-  new DataView(encoded.buffer).setBigUint64(0, BigInt.asUintN(64, value), true);
-  return encoded.subarray(0, bytes);
 }
 
 const SIMPLE: Readonly<Record<string, Encoder>> = {

@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { PublicKey } from '#publicKey';
-import { createAddresses, findAddress, PROGRAM_ID } from './addresses.ts';
+import { createAddresses, findAddress, PROGRAM_ID, UPGRADEABLE_LOADER } from './addresses.ts';
 import * as generated from './generated/instructions.ts';
 import { parseProof, parseReceiptMessage, type SignedMessage } from './proof.ts';
 
@@ -13,8 +13,6 @@ export * from './generated/instructions.ts';
 
 /** What the authority may set, within the program's bounds. */
 export type ConfigSettings = Omit<generated.ConfigUpdateInput, 'authority' | 'programId'>;
-
-const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
 /**
  * Creates the program's one Config, its Treasury and its three token accounts.

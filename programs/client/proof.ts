@@ -4,7 +4,7 @@ import { sha256, sign, verifySignature } from '#crypto';
 import { PublicKey } from '#publicKey';
 import { PROOF_PREFIX, RECEIPT_PREFIX } from './generated/constants.ts';
 import { toBase58, tryDecodeBase58 } from './keys.ts';
-import { concatBytes, startsWithBytes, utf8, viewOf } from './platform/bytes.ts';
+import { concatBytes, littleEndian, startsWithBytes, utf8, viewOf } from './platform/bytes.ts';
 
 export { sign, verifySignature } from '#crypto';
 
@@ -207,9 +207,7 @@ function unsigned(value: number, size: 1 | 4 | 8): Uint8Array {
   if (!(value >= 0 && value < 2 ** (8 * size))) {
     throw new RangeError(`${value} is out of range for ${size} bytes`);
   }
-  const bytes = new Uint8Array(8);
-  viewOf(bytes).setBigUint64(0, BigInt(value), true);
-  return bytes.subarray(0, size);
+  return littleEndian(BigInt(value), size);
 }
 
 /** What a request consists of: JSON, in which an undefined field is one that is not there. */

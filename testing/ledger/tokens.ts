@@ -1,12 +1,12 @@
 import type { Commitment, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
+import { littleEndian } from '../../programs/client/platform/bytes.ts';
 import {
   associatedTokenAddress,
   readonly,
   signing,
   tokenAccountCreate,
   tokenInstruction,
-  u64,
   writable,
 } from '../../programs/client/token/instructions.ts';
 import { decodeTokenAccount, type TokenAccount } from '../../programs/client/token/layout.ts';
@@ -33,7 +33,7 @@ export function tokenTransfer(fields: {
 }): TransactionInstruction {
   const { source, destination, owner, baseUnits } = fields;
   const keys = [writable(source), writable(destination), signing(owner)];
-  return tokenInstruction('transfer', keys, u64(baseUnits));
+  return tokenInstruction('transfer', keys, littleEndian(baseUnits, 8));
 }
 
 /** Allows a delegate to spend this many tokens from an account. */
@@ -45,7 +45,7 @@ export function tokenApprove(fields: {
 }): TransactionInstruction {
   const { account, delegate, owner, baseUnits } = fields;
   const keys = [writable(account), readonly(delegate), signing(owner)];
-  return tokenInstruction('approve', keys, u64(baseUnits));
+  return tokenInstruction('approve', keys, littleEndian(baseUnits, 8));
 }
 
 /** Closes an empty token account and sends its rent to the destination. */

@@ -56,6 +56,13 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
+/** A number's lowest bytes, at most 8, the lowest first. */
+export function littleEndian(value: bigint, length: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  viewOf(bytes).setBigUint64(0, value, true);
+  return bytes.subarray(0, length);
+}
+
 /** Bytes as a key of a Map: one character each. */
 export function nameOfBytes(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);

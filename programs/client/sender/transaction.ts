@@ -5,6 +5,7 @@ import {
   type PublicKey,
   TransactionInstruction,
 } from '@solana/web3.js';
+import { lookUp } from '../keys.ts';
 import { signBy } from '../proof.ts';
 import {
   compileMessage,
@@ -238,20 +239,17 @@ interface Names {
 const names = new WeakMap<Part, Names>();
 
 /** The keys that a part names, each once; found once, however often its place is looked for. */
-function namesIn(part: Part): Names {
-  let known = names.get(part);
-  if (!known) {
-    const metas = part.instructions.flatMap(({ keys }) => keys);
-    const programs = part.instructions.map(({ programId }) => programId);
-    const signing = metas.filter(({ isSigner }) => isSigner);
-    const namesOf = (keys: readonly PublicKey[]) => [...new Set(keys.map(nameOfKey))];
-    known = {
-      keys: namesOf([...metas.map(({ pubkey }) => pubkey), ...programs]),
-      signers: namesOf(signing.map(({ pubkey }) => pubkey)),
-    };
-    names.set(part, known);
-  }
-  return known;
+const namesIn = (part: Part): Names => lookUp(names, part, () => findNames(part));
+
+function findNames({ instructions }: Part): Names {
+  const metas = instructions.flatMap(({ keys }) => keys);
+  const programs = instructions.map(({ programId }) => programId);
+  const signing = metas.filter(({ isSigner }) => isSigner);
+  const namesOf = (keys: readonly PublicKey[]) => [...new Set(keys.map(nameOfKey))];
+  return {
+    keys: namesOf([...metas.map(({ pubkey }) => pubkey), ...programs]),
+    signers: namesOf(signing.map(({ pubkey }) => pubkey)),
+  };
 }
 
 interface Load extends InstructionCost {

@@ -6,7 +6,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from '../addresses.ts';
-import { concatBytes, viewOf } from '../platform/bytes.ts';
+import { concatBytes, littleEndian } from '../platform/bytes.ts';
 
 /** The token program's instructions that are sent here, by the number that each begins with. */
 const INSTRUCTIONS = {
@@ -68,7 +68,7 @@ export function tokenMintTo(fields: {
 }): TransactionInstruction {
   const { mint, account, authority, baseUnits } = fields;
   const keys = [writable(mint), writable(account), signing(authority)];
-  return tokenInstruction('mintTo', keys, u64(baseUnits));
+  return tokenInstruction('mintTo', keys, littleEndian(baseUnits, 8));
 }
 
 /** Any instruction of the token program: its accounts, and its data behind its number. */
@@ -95,13 +95,6 @@ export const signing = (pubkey: PublicKey): AccountMeta => ({
   isSigner: true,
   isWritable: false,
 });
-
-/** An amount as instructions carry it. */
-export function u64(amount: bigint): Uint8Array {
-  const bytes = new Uint8Array(8);
-  viewOf(bytes).setBigUint64(0, amount, true);
-  return bytes;
-}
 
 function instruction(programId: PublicKey, keys: AccountMeta[], data: Uint8Array) {
   return createInstruction({ programId, keys, data });

@@ -1,5 +1,6 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { concatBytes, nameOfBytes } from '../platform/bytes.ts';
+import { lookUp } from '../keys.ts';
+import { concatBytes, littleEndian, nameOfBytes } from '../platform/bytes.ts';
 import {
   CONFIG_FIELDS,
   type Message,
@@ -143,12 +144,7 @@ const names = new WeakMap<PublicKey, string>();
 
 /** A key's bytes as text, found once for each object. */
 export function nameOfKey(key: PublicKey): string {
-  let name = names.get(key);
-  if (name === undefined) {
-    name = nameOfBytes(key.toBytes());
-    names.set(key, name);
-  }
-  return name;
+  return lookUp(names, key, () => nameOfBytes(key.toBytes()));
 }
 
 /**
@@ -250,11 +246,10 @@ function byteOf(value: number): Uint8Array {
   return Uint8Array.of(value);
 }
 
-/** Lowest byte first. */
 function numberBytes(value: number | bigint, length: number): Uint8Array {
   const whole = BigInt(value);
   assertFits(value, whole >> BigInt(8 * length) === 0n, length);
-  return Uint8Array.from({ length }, (_, at) => Number((whole >> BigInt(8 * at)) & 0xffn));
+  return littleEndian(whole, length);
 }
 
 function assertFits(value: number | bigint, isFitting: boolean, length: number): void {

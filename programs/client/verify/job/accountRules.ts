@@ -25,31 +25,12 @@ function expectedAccount([locked, ...later]: readonly [
 }
 
 function open(lock: JobLocked): Job {
-  const { tier, jobId, creditAccount, controller, model, rentPayer, lockedCredits } = lock;
-  const { creditsPerRequest, creditsPer1kTokens, longCompletionThresholdTokens } = lock;
-  const { tokenLimit, treasuryShareBasisPoints, slashTokens } = lock;
-  const { jobTimeoutSeconds, disputeWindowSeconds, arbitrationWindowSeconds } = lock;
   return {
+    ...lock,
     version: ACCOUNT_VERSION,
     bump: BUMP,
     sequence: 1,
     status: 'pending',
-    tier,
-    jobId,
-    creditAccount,
-    controller,
-    model,
-    rentPayer,
-    lockedCredits,
-    creditsPerRequest,
-    creditsPer1kTokens,
-    longCompletionThresholdTokens,
-    tokenLimit,
-    treasuryShareBasisPoints,
-    slashTokens,
-    jobTimeoutSeconds,
-    disputeWindowSeconds,
-    arbitrationWindowSeconds,
     attempt: 0,
     outcome: 'none',
     failureReason: 'none',
@@ -67,9 +48,7 @@ function open(lock: JobLocked): Job {
     disputedAfterSeconds: 0,
     resolvedAfterSeconds: 0,
     settledBy: PublicKey.default,
-    vouched: lock.vouched,
     disputedByWallet: false,
-    limitDay: lock.limitDay,
   };
 }
 
@@ -148,8 +127,8 @@ export const state = historyRule('account.state', (record) => {
     return notCheckable('Without every event it is not known what the account should say.');
   }
   const expected = expectedAccount([first, ...later] as [typeof first, ...JobEvent[]]);
-  const pairs = Object.entries(expected).map(
-    ([field, value]) => [field, [found(account.data, field), value as Value]] as const,
+  const pairs = Object.keys(account.data).map(
+    (field) => [field, [valueIn(account.data, field), valueIn(expected, field)]] as const,
   );
   return compare(
     Object.fromEntries(pairs),
@@ -204,6 +183,6 @@ function isOlder({ sequence }: Job, { data }: JobEvent): boolean {
   return sequence < data.jobSequence;
 }
 
-function found(account: object, field: string): Value {
+function valueIn(account: object, field: string): Value {
   return (account as Record<string, Value>)[field] as Value;
 }

@@ -236,7 +236,12 @@ type CallName = 'job_prove' | 'job_settle' | 'job_complete' | 'dispute_resolve';
  * @returns undefined where no such call is shown
  */
 export function argumentsOf(
-  { data: { job }, transaction, instructionIndex, innerIndex }: PlacedEvent & { data: About },
+  {
+    data: { job },
+    transaction,
+    instructionIndex,
+    innerIndex,
+  }: PlacedEvent & { readonly data: { readonly job: PublicKey } },
   names: readonly CallName[],
   programId: PublicKey,
 ): Record<string, Value> | undefined {
@@ -251,11 +256,6 @@ export function argumentsOf(
     }
   }
   return undefined;
-}
-
-/** What says of which job it is. */
-interface About {
-  readonly job: PublicKey;
 }
 
 /** Undefined for another instruction's data, and for bytes that the program refuses. */

@@ -57,6 +57,7 @@ export async function gatherEvidence(options: {
   const reader = createLedgerReader(connection, addresses.programId);
   const { account, slot, transactions, unread } = await readOneMoment(options, reader);
   const events = transactions.flatMap(placeEvents);
+  const earlier = { connection, addresses, reader, job, events, historyMax };
   return {
     addresses,
     job,
@@ -64,15 +65,8 @@ export async function gatherEvidence(options: {
     slot,
     transactions,
     unread,
-    creditEvents: await gatherCreditEvents({ reader, job, events, historyMax }),
-    worker: await gatherWorkerRecords({
-      connection,
-      addresses,
-      reader,
-      job,
-      events,
-      historyMax,
-    }),
+    creditEvents: await gatherCreditEvents(earlier),
+    worker: await gatherWorkerRecords(earlier),
     now: await readClock(connection),
   };
 }
@@ -120,19 +114,23 @@ function concerns(transaction: LedgerTransaction, job: PublicKey): boolean {
   return jobEvents([transaction], job).length > 0 || findLookalikes(transaction, job).length > 0;
 }
 
+/** By what the states before the job are found. */
+interface Earlier {
+  readonly connection: LedgerConnection;
+  readonly addresses: Addresses;
+  readonly reader: LedgerReader;
+  readonly job: PublicKey;
+  /** All of the job's transactions. */
+  readonly events: readonly PlacedEvent[];
+  /** How many changes, or the authority's transactions, are looked at. */
+  readonly historyMax: number;
+}
+
 /**
  * The events of the job's credit account, each with the one before it, so that every change of the
  * balances can be checked. Anybody can name the account: only transactions that changed it count.
- *
- * @param options.events all events of the job's transactions
- * @param options.historyMax how many changes before each of the job's are looked at
  */
-async function gatherCreditEvents(options: {
-  reader: LedgerReader;
-  job: PublicKey;
-  events: readonly PlacedEvent[];
-  historyMax: number;
-}): Promise<PlacedEvent[]> {
+async function gatherCreditEvents(options: Earlier): Promise<PlacedEvent[]> {
   const { reader, job, events, historyMax } = options;
   const creditAccount = events.flatMap(({ name, data }) =>
     name === 'JobLocked' && data.job.equals(job) ? [data.creditAccount] : [],
@@ -167,17 +165,9 @@ type WorkerRecord = PlacedEvent<'WorkerRegistered' | 'WorkerUpdated'>;
  * Anybody can name the authority: what it did not sign, and what came after the job, does not count.
  * An authority that is a program's address, such as a multisig's vault, signs by its program alone.
  *
- * @param options.historyMax how many transactions that the authority signed are looked at
  * @returns nothing when the job was never proven
  */
-async function gatherWorkerRecords(options: {
-  connection: LedgerConnection;
-  addresses: Addresses;
-  reader: LedgerReader;
-  job: PublicKey;
-  events: readonly PlacedEvent[];
-  historyMax: number;
-}): Promise<WorkerEvidence> {
+async function gatherWorkerRecords(options: Earlier): Promise<WorkerEvidence> {
   const { connection, addresses, reader, job, events, historyMax } = options;
   const proofs = stepsOf(events.filter((event) => isOfJob(event, job))).filter(
     (step) => step.name === 'JobProven' || step.name === 'JobSettled',

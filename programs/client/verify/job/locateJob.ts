@@ -53,11 +53,7 @@ export async function locateJob(options: {
 }
 
 /** Before a history is read that may be as long as the ledger: the token program's, or a wallet's. */
-async function assertMayBeJob(options: {
-  connection: LedgerConnection;
-  addresses: Addresses;
-  job: PublicKey;
-}): Promise<void> {
+async function assertMayBeJob(options: Parameters<typeof readJobAccount>[0]): Promise<void> {
   const noJob = (reason: string) =>
     new JobNotLocatedError(`There is no job at ${options.job}. ${reason}`);
   if (isOnCurve(options.job.toBytes())) throw noJob('It is the address of a key pair.');

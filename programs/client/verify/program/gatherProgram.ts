@@ -1,5 +1,5 @@
 import { PublicKey } from '#publicKey';
-import type { Addresses } from '../../addresses.ts';
+import { type Addresses, UPGRADEABLE_LOADER } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { areBytesEqual } from '../../platform/bytes.ts';
@@ -7,7 +7,6 @@ import { delay } from '../../platform/delay.ts';
 import { CLOCK, COMMITMENT, isBoughtSince, unixTimeOf } from '../ledgerState.ts';
 import { type Executable, type ProgramEvidence, readState } from './state.ts';
 
-const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 /** Program: kind u32, then the address of its ProgramData. */
 const PROGRAM_DATA_AT = 4;
 /** ProgramData: kind u32, slot u64, the optional upgrade authority, then the code. */

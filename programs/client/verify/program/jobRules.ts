@@ -40,7 +40,7 @@ export const prices = programRule('jobs.prices', (state) => {
 
 /** A wallet's locked credits are those of its jobs that have not ended. */
 export const locks = programRule('credits.locked', (state) => {
-  const open = accountsNamed(state, 'Job').filter(({ data }) => !isEnded(statusOf(data)));
+  const open = accountsNamed(state, 'Job').filter(({ data }) => !isEnded(data.status));
   const sums = sumByAccount(open, ({ data }) => data.lockedCredits);
   return judgeProblems(
     compareSums(state, sums, ({ lockedCredits }) => lockedCredits, 'locked credits'),
@@ -50,7 +50,7 @@ export const locks = programRule('credits.locked', (state) => {
 
 /** A wallet's open disputes are its jobs that are disputed. */
 export const disputes = programRule('credits.disputes', (state) => {
-  const open = accountsNamed(state, 'Job').filter(({ data }) => statusOf(data) === 'disputed');
+  const open = accountsNamed(state, 'Job').filter(({ data }) => data.status === 'disputed');
   const sums = sumByAccount(open, () => 1n);
   return judgeProblems(
     compareSums(state, sums, ({ openDisputes }) => BigInt(openDisputes), 'open disputes'),
@@ -71,7 +71,7 @@ export const days = programRule('credits.day', (state) => {
       limitDay !== 0 && limitDay === accounts.get(creditAccount.toBase58())?.spentDay,
   );
   const sums = sumByAccount(counted, ({ data }) =>
-    isEnded(statusOf(data)) ? data.chargedCredits : data.lockedCredits,
+    isEnded(data.status) ? data.chargedCredits : data.lockedCredits,
   );
   return judgeProblems(
     [...sums].flatMap(([address, due]) => {
@@ -82,13 +82,9 @@ export const days = programRule('credits.day', (state) => {
   );
 });
 
-function statusOf({ status }: Job) {
-  return status;
-}
-
 /** In Unix seconds; undefined when the job waits for nothing. */
 function deadlineOf(job: Job): bigint | undefined {
-  const status = statusOf(job);
+  const { status } = job;
   if (!isEnded(status)) return job.lockedAt + BigInt(job.jobTimeoutSeconds);
   if (status !== 'disputed') return undefined;
   return job.lockedAt + BigInt(job.disputedAfterSeconds + job.arbitrationWindowSeconds);
@@ -99,9 +95,8 @@ function deadlineOf(job: Job): bigint | undefined {
  * does not say whether the stake bore the whole slash. The event does, and verifyJob reads it.
  */
 function chargesOf(job: Job): [bigint, ...bigint[]] {
-  const { outcome } = job;
+  const { outcome, status } = job;
   const isRepaid = outcome === 'upheld_gateway' || outcome === 'upheld_worker';
-  const status = statusOf(job);
   if (status !== 'settled' && status !== 'disputed' && !isRepaid) return [0n];
   const tokens = Math.min(job.completionTokens, job.countedTokens);
   const charge = chargeCredits(job, tokens, job.lockedCredits);

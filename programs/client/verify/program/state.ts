@@ -63,9 +63,7 @@ export function readState(evidence: ProgramEvidence): ProgramState {
       continue;
     }
     try {
-      const account = decodeAccount(data);
-      if (account.name === 'Job') account.data.status;
-      decoded.set(address.toBase58(), account);
+      decoded.set(address.toBase58(), decodeAccount(data));
     } catch (error) {
       unreadable.push({ address, reason: (error as Error).message });
     }
