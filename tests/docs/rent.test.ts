@@ -7,6 +7,7 @@ import { readDocuments } from './documents.ts';
 /** Mainnet's in November 2026, as docs/deploying.md says with its source. */
 const LAMPORTS_PER_BYTE = 5_080;
 const ACCOUNT_OVERHEAD_BYTES = 128;
+const LAMPORTS_PER_SIGNATURE = 5_000;
 
 const rentOf = (dataBytes: number): number =>
   (ACCOUNT_OVERHEAD_BYTES + dataBytes) * LAMPORTS_PER_BYTE;
@@ -30,6 +31,13 @@ describe('the rent on the pages, at the rate of mainnet', () => {
   it('is out for three minutes of a job, at ten jobs a second', () => {
     const sol = ((10 * 180 * jobRent) / LAMPORTS_PER_SOL).toFixed(1);
     expect(deploying).toContain(`so ${sol} SOL at 10 jobs a second`);
+  });
+
+  it('is that of a credit account, with a fee, for the first purchase', () => {
+    const sol = (rentOf(accountSize('CreditAccount')) + LAMPORTS_PER_SIGNATURE) / LAMPORTS_PER_SOL;
+    for (const path of ['docs/getting-started.md', 'docs/llms.md']) {
+      expect(textOf(path)).toContain(`0.01 SOL: the first purchase takes ${sol.toFixed(5)} SOL at`);
+    }
   });
 
   it('is that of a Worker with its payout and stake accounts', () => {
