@@ -13,52 +13,18 @@ import { CommandError } from '../terminal/output.ts';
 const ENDPOINT = 'https://worker.example';
 const addresses = createAddresses();
 
-/** A key as a key file has it, and as every setting and `--signer` takes it. */
-type SecretKey = readonly number[];
-
-/** Addresses and keys of a ledger with the set-up of `npm start`. */
-interface InitializedLedger {
-  readonly rpcUrl: string;
-  readonly wsUrl: string;
-  readonly genesisHash: string;
-  readonly programId: string;
-  /** The mints of stablecoin and stakes; the authority may mint both. */
-  readonly creditMint: string;
-  readonly stakeMint: string;
-  readonly gateway: string;
-  /** The models' ids, all of them hosted by every worker. */
-  readonly models: readonly string[];
-  readonly keys: {
-    /** The payer: the program's upgrade authority, and the authority of its Config. */
-    readonly authority: SecretKey;
-    readonly arbiter: SecretKey;
-    readonly gatewayOperator: SecretKey;
-    /** A hot signer of the gateway. */
-    readonly signer: SecretKey;
-    readonly crank: SecretKey;
-    /** Has credits, and the gateway as its spender. */
-    readonly wallet: SecretKey;
-    /** Has lamports and stablecoins, and no rights. */
-    readonly stranger: SecretKey;
-  };
-  readonly workers: readonly {
-    readonly address: string;
-    readonly endpoint: string;
-    readonly authority: SecretKey;
-    readonly proofKey: SecretKey;
-  }[];
-}
-
 /**
- * Sets a running ledger up as `npm start` does. What is set up already stays as it is.
+ * Sets a running ledger up as `npm start` does. What is set up already stays as it is. The keys are
+ * as a key file has them, and as every setting and `--signer` takes them.
  *
  * @param authority has lamports, and is the program's upgrade authority
+ * @returns the ledger's addresses and keys
  * @throws CommandError when another key has initialized the program
  */
 export async function initializeLedger(
   { rpcUrl, wsUrl, genesisHash }: Localnet,
   authority: Keypair,
-): Promise<InitializedLedger> {
+) {
   const rpc = connectPooledRpc({ url: rpcUrl });
   const connection = connectLedger(rpc);
   const config = await fetchConfig(connection, addresses.config);
@@ -88,26 +54,30 @@ export async function initializeLedger(
     wsUrl,
     genesisHash,
     programId: PROGRAM_ID.toBase58(),
+    // The mints of stablecoin and stakes; the authority may mint both.
     creditMint: keys.creditMint.publicKey.toBase58(),
     stakeMint: keys.stakeMint.publicKey.toBase58(),
     gateway: addresses.gateway(keys.gatewayOperator.publicKey).toBase58(),
+    // All of them hosted by every worker.
     models: LAUNCH_CATALOG.map(({ id }) => id),
     keys: {
+      // The payer: the program's upgrade authority, and the authority of its Config.
       authority: secret(authority),
       arbiter: secret(keys.arbiter),
       gatewayOperator: secret(keys.gatewayOperator),
+      // A hot signer of the gateway.
       signer: secret(keys.signer),
       crank: secret(keys.crank),
+      // Has credits, and the gateway as its spender.
       wallet: secret(keys.wallet),
+      // Has lamports and stablecoins, and no rights.
       stranger: secret(keys.stranger),
     },
     workers,
   };
 }
 
-function secret({ secretKey }: Keypair): SecretKey {
-  return [...secretKey];
-}
+const secret = ({ secretKey }: Keypair): number[] => [...secretKey];
 
 /**
  * Makes sure that writing the description destroys nothing else, such as a key.

@@ -11,7 +11,7 @@ import { ConfigError } from '../../common/config.ts';
 import { getSlot } from '../../programs/client/rpc/methods.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
-import { parseAddress, withLedgerNode } from '../terminal/ledgerNode.ts';
+import { parseAddressText, withLedgerNode } from '../terminal/ledgerNode.ts';
 import { COMPACT } from '../terminal/output.ts';
 import { renderJson } from '../terminal/renderChecks.ts';
 import { withDatabase } from './database.ts';
@@ -95,8 +95,16 @@ export function createCanaryCommand(): Command {
   return new Command('canary')
     .description('test workers with paid jobs whose right answers are known')
     .requiredOption('--model <id>', 'the model whose workers are tested')
-    .requiredOption('--wallet <address>', 'the wallet that pays; it trusts the gateway', parseKey)
-    .option('--worker <address>', 'only this worker; default: all that answer a probe', parseKey)
+    .requiredOption(
+      '--wallet <address>',
+      'the wallet that pays; it trusts the gateway',
+      parseAddressText,
+    )
+    .option(
+      '--worker <address>',
+      'only this worker; default: all that answer a probe',
+      parseAddressText,
+    )
     .option('--questions <count>', 'the number of questions for each worker', parseCount, 5)
     .option('--right-min <share>', 'the share of right answers, from 0 to 1', parseShare, 0.6)
     .option('--seed <number>', 'repeats the questions of an earlier run', parseSeed)
@@ -140,10 +148,6 @@ async function run(options: Options): Promise<void> {
 function explain(error: Error): string | undefined {
   if (error instanceof PriceChangedError) return 'The price of the model is changing; try again.';
   return messageOf(CanaryRefusedError, ConfigError, ApiError, LedgerUnavailableError)(error);
-}
-
-function parseKey(text: string): string {
-  return parseAddress(text).toBase58();
 }
 
 function parseCount(text: string): number {

@@ -14,6 +14,7 @@ import { createLedgerSource } from '../../indexer/source/source.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { renderRows } from '../terminal/output.ts';
+import { renderJson } from '../terminal/renderChecks.ts';
 import { withDatabase } from './database.ts';
 import { explainNode, type LedgerChoice, locateLedger, withLedgerOption } from './ledgerChoice.ts';
 
@@ -73,8 +74,9 @@ async function compare(options: LedgerChoice & { json?: true }): Promise<void> {
     const mirror = { database, addresses: createAddresses(programId) };
     await explainNode(checkLedger({ ...mirror, node }));
     const result = await explainNode(reconcile({ ...mirror, connection: connectLedger(node) }));
-    if (!isClean(result)) process.exitCode = isBreach(result) ? 1 : EXIT_BEHIND;
-    console.log(options.json ? renderJson(result) : renderText(result));
+    const isEqual = isClean(result);
+    if (!isEqual) process.exitCode = isBreach(result) ? 1 : EXIT_BEHIND;
+    console.log(options.json ? renderJson({ isClean: isEqual, ...result }) : renderText(result));
   });
 }
 
@@ -107,14 +109,5 @@ function renderBehind({ slots, accounts }: LaggingAccounts): string {
   return (
     `The mirror is behind the ledger by ${slots} slots: does the indexer run? ` +
     `Accounts that cannot be compared before it has caught up: ${accounts}.`
-  );
-}
-
-/** Amounts as decimal text, because JSON numbers are not exact enough. */
-function renderJson(result: Reconciliation): string {
-  return JSON.stringify(
-    { isClean: isClean(result), ...result },
-    (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
-    2,
   );
 }

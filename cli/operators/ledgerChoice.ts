@@ -26,11 +26,8 @@ export function withLedgerOption(command: Command): Command {
 }
 
 /** @throws CommandError when no ledger is named and no stack runs here, or a setting is malformed */
-export function locateLedger(
-  choice: LedgerChoice,
-  environment: NodeJS.ProcessEnv = process.env,
-): { rpcUrl: string; programId: PublicKey } {
-  const rpcUrl = choice.rpc ?? (environment.SOLANA_RPC_URL || readStackFile(STACK_FOLDER)?.rpcUrl);
+export function locateLedger(choice: LedgerChoice): { rpcUrl: string; programId: PublicKey } {
+  const rpcUrl = choice.rpc ?? (process.env.SOLANA_RPC_URL || readStackFile(STACK_FOLDER)?.rpcUrl);
   if (!rpcUrl) {
     throw new CommandError('No ledger: set SOLANA_RPC_URL, or start a stack here with npm start.');
   }
@@ -39,7 +36,7 @@ export function locateLedger(
     throw new CommandError('SOLANA_RPC_URL is no http or https address.');
   }
   const settings = asCommandError(
-    () => parseEnvironment(programSchema, environment),
+    () => parseEnvironment(programSchema, process.env),
     messageOf(ConfigError),
   );
   return { rpcUrl, programId: settings.SVC_PROGRAM_ID };

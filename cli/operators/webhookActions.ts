@@ -29,6 +29,7 @@ import {
   selectLastResult,
   type WebhookKey,
 } from '../../webhookOperations/webhooks.ts';
+import { asCommandError } from '../terminal/asCommandError.ts';
 import { CommandError, PLAIN } from '../terminal/output.ts';
 
 /** Deliveries shown at a time. */
@@ -137,13 +138,12 @@ export async function edit(
   if (change.url === undefined && change.events === undefined) {
     throw new CommandError('Give --url, --events or both.');
   }
-  try {
-    if (change.url !== undefined) {
-      await assertAddressAllowed(new URL(change.url), { allowLoopback, resolve: resolveName });
-    }
-  } catch (error) {
-    if (!(error instanceof AddressRefusedError)) throw error;
-    throw new CommandError(`The url ${error.message}.`, { cause: error });
+  if (change.url !== undefined) {
+    const url = new URL(change.url);
+    await asCommandError(
+      () => assertAddressAllowed(url, { allowLoopback, resolve: resolveName }),
+      (error) => (error instanceof AddressRefusedError ? `The url ${error.message}.` : undefined),
+    );
   }
   const events = change.events && [...new Set(change.events)];
   await editWebhook(pool, anyWallets(webhookId), { ...change, events });
@@ -157,14 +157,14 @@ export async function rotate(
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
   const sealing = readSealing(environment);
-  try {
-    console.log(await rotateSecret(pool, sealing, anyWallets(webhookId)));
-  } catch (error) {
-    if (!(error instanceof SealingError)) throw error;
-    throw new CommandError(`SVC_SECRETS_KEY is not the service's: ${error.message}.`, {
-      cause: error,
-    });
-  }
+  const secret = await asCommandError(
+    () => rotateSecret(pool, sealing, anyWallets(webhookId)),
+    (error) =>
+      error instanceof SealingError
+        ? `SVC_SECRETS_KEY is not the service's: ${error.message}.`
+        : undefined,
+  );
+  console.log(secret);
   console.error('This secret is shown once. For 24 hours the old one signs beside it.');
 }
 
@@ -189,15 +189,13 @@ export async function reseal(
 
 /** @throws CommandError with the name of the key that is missing, malformed or a duplicate */
 function readSealing(environment: NodeJS.ProcessEnv): Sealing {
-  try {
-    const keys = parseEnvironment(keysSchema, environment);
-    return createSealing(keys.SVC_SECRETS_KEY, keys.SVC_SECRETS_KEY_PREVIOUS);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new CommandError(
-      'Set SVC_SECRETS_KEY, and SVC_SECRETS_KEY_PREVIOUS where they have one, as the indexer and ' +
-        `the API have them. ${error.message}`,
-      { cause: error },
-    );
-  }
+  const keys = asCommandError(
+    () => parseEnvironment(keysSchema, environment),
+    (error) =>
+      error instanceof ConfigError
+        ? 'Set SVC_SECRETS_KEY, and SVC_SECRETS_KEY_PREVIOUS where they have one, as the indexer ' +
+          `and the API have them. ${error.message}`
+        : undefined,
+  );
+  return createSealing(keys.SVC_SECRETS_KEY, keys.SVC_SECRETS_KEY_PREVIOUS);
 }

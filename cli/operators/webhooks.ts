@@ -14,8 +14,8 @@ import {
   WebhookNotFoundError,
 } from '../../webhookOperations/webhooks.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
-import { parseAddress } from '../terminal/ledgerNode.ts';
-import { CommandError } from '../terminal/output.ts';
+import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
+import { parseAddressText } from '../terminal/ledgerNode.ts';
 import { createWebhooksCommand as createCustomersCommand } from '../wallet/webhooks.ts';
 import { withDatabase } from './database.ts';
 import {
@@ -37,7 +37,7 @@ export function createWebhooksCommand(): Command {
   webhooks
     .command('list')
     .description("a wallet's webhooks with their pending events")
-    .requiredOption('--wallet <address>', 'the wallet', (text) => parseAddress(text).toBase58())
+    .requiredOption('--wallet <address>', 'the wallet', parseAddressText)
     .action(({ wallet }: { wallet: string }) => onWebhooks((pool) => showWebhooks(pool, wallet)));
   withRange(webhooks.command('deliveries <webhook>'))
     .description(`a webhook's deliveries, newest first, up to ${PAGE}`)
@@ -97,20 +97,15 @@ function addChanges(webhooks: Command): void {
     );
 }
 
-const EXPLAINED = [
+const explain = messageOf(
   WebhookNotFoundError,
   WebhookDisabledError,
   DuplicateWebhookError,
   BudgetSpentError,
-];
+);
 
-async function onWebhooks(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
-  try {
-    await withDatabase(work);
-  } catch (error) {
-    const isExplained = error instanceof Error && EXPLAINED.some((kind) => error instanceof kind);
-    throw isExplained ? new CommandError(error.message, { cause: error }) : error;
-  }
+function onWebhooks(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
+  return asCommandError(() => withDatabase(work), explain);
 }
 
 function withRange(command: Command): Command {

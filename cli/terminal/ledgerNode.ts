@@ -71,6 +71,9 @@ export function parseAddress(text: string): PublicKey {
   }
 }
 
+/** The same, as rows of the database name it. */
+export const parseAddressText = (text: string): string => parseAddress(text).toBase58();
+
 export function parseNodeUrl(text: string): URL {
   return parseUrlOf('--rpc', text);
 }
