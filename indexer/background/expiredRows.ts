@@ -21,6 +21,8 @@ function deleteOldest(
 
 const EXPIRED = { by: 'expires_at', where: 'expires_at <= now()' };
 
+const NINETY_DAYS_OLD = { by: 'hour', where: `hour < now() - interval '90 days'` };
+
 /** How long deliveries can be looked up and replayed. */
 const DELIVERIES_KEPT_DAYS = 30;
 
@@ -97,17 +99,14 @@ const deleteWithoutAccounts = (table: string) => `
 /**
  * Deletes keys that were revoked 90 days ago, and keys and alerts of wallets that opened no account
  * within 30 days. A wallet with an account keeps both, also while a new mirror does not know it yet.
- *
- * @param signal ends it after the statement it is at
  */
-export async function deleteOldKeys(database: Database, signal?: AbortSignal): Promise<void> {
-  await repeat(database, deleteRevokedKeys, signal);
-  for (const table of ['service.api_keys', 'service.credit_alerts']) {
-    await repeat(database, markAccounts(table), signal);
-    if (signal?.aborted) return;
-    await repeat(database, deleteWithoutAccounts(table), signal);
-  }
-}
+export const deleteOldKeys = createDeletion(
+  deleteRevokedKeys,
+  ...['service.api_keys', 'service.credit_alerts'].flatMap((table) => [
+    markAccounts(table),
+    deleteWithoutAccounts(table),
+  ]),
+);
 
 /** Of budgets without new requests: each request deletes the old rows of its own budget. */
 const deleteOldRequestedDeliveries = deleteOldest('service.requested_deliveries', 'id', {
@@ -118,80 +117,56 @@ const deleteOldRequestedDeliveries = deleteOldest('service.requested_deliveries'
 /**
  * Deletes old deliveries with their attempts, and what was taken out of budgets: all but rows that
  * another session changes now.
- *
- * @param signal ends it after the statement it is at
  */
-export async function deleteOldDeliveries(database: Database, signal?: AbortSignal): Promise<void> {
-  await repeat(database, deleteOldDeliveriesBatch, signal);
-  await repeat(database, deleteOldRequestedDeliveries, signal);
-}
+export const deleteOldDeliveries = createDeletion(
+  deleteOldDeliveriesBatch,
+  deleteOldRequestedDeliveries,
+);
 
 /**
  * Deletes requests and answers whose time is over: all but rows that another session changes now.
  * After an outage of the indexers there may be millions.
- *
- * @param signal ends it after the statement it is at
  */
-export async function deleteOldRequests(database: Database, signal?: AbortSignal): Promise<void> {
-  await repeat(database, deleteExpiredRequests, signal);
-  await repeat(database, deleteExpiredCopies, signal);
-  await repeat(database, forgetAnswers, signal);
-}
+export const deleteOldRequests = createDeletion(
+  deleteExpiredRequests,
+  deleteExpiredCopies,
+  forgetAnswers,
+);
 
-const deleteOldTimings = `
-  delete from service.job_timings where job in (
-    select job from service.job_timings where measured_at < now() - interval '30 days'
-    order by measured_at limit $1 for update skip locked
-  )`;
-
-const deleteOldHours = `
-  delete from service.worker_hours where (worker, hour, model_id) in (
-    select worker, hour, model_id from service.worker_hours
-    where hour < now() - interval '90 days' order by hour limit $1 for update skip locked
-  )`;
-
-const deleteOldProbes = `
-  delete from service.worker_probes where (worker, hour) in (
-    select worker, hour from service.worker_probes
-    where hour < now() - interval '90 days' order by hour limit $1 for update skip locked
-  )`;
-
-const deleteOldMinutes = deleteOldest('service.readiness_minutes', 'minute', {
-  by: 'minute',
-  where: `minute < now() - interval '90 days'`,
-});
-
-/**
- * Deletes milliseconds of jobs after 30 days, and hours of workers and minutes of parts after 90.
- *
- * @param signal ends it after the statement it is at
- */
-export async function deleteOldMeasurements(
-  database: Database,
-  signal?: AbortSignal,
-): Promise<void> {
-  const statements = [deleteOldTimings, deleteOldHours, deleteOldProbes, deleteOldMinutes];
-  for (const statement of statements) {
-    await repeat(database, statement, signal);
-  }
-}
+/** Deletes milliseconds of jobs after 30 days, and hours of workers and minutes of parts after 90. */
+export const deleteOldMeasurements = createDeletion(
+  deleteOldest('service.job_timings', 'job', {
+    by: 'measured_at',
+    where: `measured_at < now() - interval '30 days'`,
+  }),
+  deleteOldest('service.worker_hours', 'worker, hour, model_id', NINETY_DAYS_OLD),
+  deleteOldest('service.worker_probes', 'worker, hour', NINETY_DAYS_OLD),
+  deleteOldest('service.readiness_minutes', 'minute', {
+    by: 'minute',
+    where: `minute < now() - interval '90 days'`,
+  }),
+);
 
 /**
  * Deletes sessions of the web app that have ended, sign-ins that are too old to be used again, and
  * listeners that no process serves. Events of other listeners go after ten minutes.
- *
- * @param signal ends it after the statement it is at
  */
-export async function deleteOldSessions(database: Database, signal?: AbortSignal): Promise<void> {
-  const statements = [deleteEndedSessions, deleteUsedSignIns];
-  for (const statement of [...statements, deleteOldListenerEvents, deleteUnservedListeners]) {
-    await repeat(database, statement, signal);
-  }
-}
+export const deleteOldSessions = createDeletion(
+  deleteEndedSessions,
+  deleteUsedSignIns,
+  deleteOldListenerEvents,
+  deleteUnservedListeners,
+);
 
-async function repeat(database: Database, statement: string, signal?: AbortSignal): Promise<void> {
-  for (;;) {
-    const { rowCount } = await database.query(statement, [ROWS_AT_ONCE]);
-    if (rowCount !== ROWS_AT_ONCE || signal?.aborted) return;
-  }
+/** Runs the statements in turn, each until no rows are left. Its signal ends it after a statement. */
+function createDeletion(...statements: readonly string[]) {
+  return async (database: Database, signal?: AbortSignal): Promise<void> => {
+    for (const statement of statements) {
+      let rowCount: number | null = ROWS_AT_ONCE;
+      while (rowCount === ROWS_AT_ONCE) {
+        ({ rowCount } = await database.query(statement, [ROWS_AT_ONCE]));
+        if (signal?.aborted) return;
+      }
+    }
+  };
 }

@@ -125,17 +125,12 @@ function resultOf(duty: Duty, refusal: string | undefined): TaskResult {
 }
 
 /** Remembers which addresses to leave alone for a while. */
-interface Cooldowns {
-  start(key: string, durationMs: number): void;
-  /** Addresses that cool down now. */
-  keys(): string[];
-}
-
-function createCooldowns(nowMs: () => number): Cooldowns {
+function createCooldowns(nowMs: () => number) {
   const untilMs = new Map<string, number>();
   return {
-    start: (key, durationMs) => void untilMs.set(key, nowMs() + durationMs),
-    keys() {
+    start: (key: string, durationMs: number) => void untilMs.set(key, nowMs() + durationMs),
+    /** Addresses that cool down now. */
+    keys(): string[] {
       const now = nowMs();
       for (const [key, until] of untilMs) if (until <= now) untilMs.delete(key);
       return [...untilMs.keys()];

@@ -7,8 +7,11 @@ import { RetryableError } from '../source/errors.ts';
 const LOCK_KEY = 7_332_002n;
 /** A process that asks the leader to leave notifies here. */
 const HANDOVER_CHANNEL = 'mirror_handover';
-const HANDOVER_ATTEMPTS_MAX = 15;
-const HANDOVER_ATTEMPT_MS = 2_000;
+const HANDOVER = {
+  attemptMs: 2_000,
+  attemptsMax: 15,
+  refusal: 'The indexer that keeps the mirror does not hand it over',
+};
 /** SQLSTATE of a lock that was not granted within `lock_timeout`. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -59,15 +62,20 @@ async function awaitLock(
   attemptMs: number,
 ): Promise<boolean> {
   while (!signal.aborted) {
-    const { rows } = await client.query<{ acquired: boolean }>(
-      'select pg_try_advisory_lock($1) as acquired',
-      [LOCK_KEY],
-    );
-    if (rows[0]?.acquired) return true;
+    if (await tryLock(client, LOCK_KEY)) return true;
     onStandby();
     await delay(attemptMs, signal);
   }
   return false;
+}
+
+/** Whether the connection now holds this lock of the database, which it keeps to its end. */
+export async function tryLock(client: Database, key: bigint): Promise<boolean> {
+  const { rows } = await client.query<{ acquired: boolean }>(
+    'select pg_try_advisory_lock($1) as acquired',
+    [key],
+  );
+  return rows[0]?.acquired === true;
 }
 
 /**
@@ -76,21 +84,35 @@ async function awaitLock(
  *
  * @throws RetryableError when the leader does not leave within half a minute
  */
-export async function acquireLeadership(client: Database): Promise<void> {
-  await client.query(`set lock_timeout = ${HANDOVER_ATTEMPT_MS}`);
-  for (let attempt = 1; ; attempt += 1) {
+export function acquireLeadership(client: Database): Promise<void> {
+  return awaitGranted(client, HANDOVER, async () => {
     // In each attempt, since a standby may have become the leader before this one waited.
     await client.query(`notify ${HANDOVER_CHANNEL}`);
+    await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+  });
+}
+
+/**
+ * Runs what needs a lock, again while the lock is not granted.
+ *
+ * @param options.attemptMs how long the server waits for the lock
+ * @throws RetryableError that says `refusal`, after the last attempt
+ */
+export async function awaitGranted(
+  client: Database,
+  options: { attemptMs: number; attemptsMax: number; refusal: string },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const { attemptMs, attemptsMax, refusal } = options;
+  await client.query(`set lock_timeout = ${attemptMs}`);
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+      await work();
       await client.query('reset lock_timeout');
       return;
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-      if (attempt < HANDOVER_ATTEMPTS_MAX) continue;
-      throw new RetryableError('The indexer that keeps the mirror does not hand it over', {
-        cause: error,
-      });
+      if (attempt === attemptsMax) throw new RetryableError(refusal, { cause: error });
     }
   }
 }

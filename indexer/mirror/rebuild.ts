@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { LedgerEvent } from '../fold/event.ts';
-import { FatalError, RetryableError } from '../source/errors.ts';
+import { FatalError } from '../source/errors.ts';
 import { OVERLAP_SLOTS } from '../source/listPages.ts';
 import type { LedgerSource } from '../source/source.ts';
 import { digestTables } from '../sql/digest.ts';
@@ -12,7 +12,7 @@ import { createMirrorSchema, MIRROR_SCHEMA, useSchema } from '../sql/schema.ts';
 import { atomically } from '../sql/writeChanges.ts';
 import { bindLedger } from './bindLedger.ts';
 import { storeFinal } from './finalize.ts';
-import { acquireLeadership, releaseLeadership } from './leadership.ts';
+import { acquireLeadership, awaitGranted, releaseLeadership, tryLock } from './leadership.ts';
 import type { MirrorContext } from './progress.ts';
 import { applyMissing } from './sweep.ts';
 
@@ -21,11 +21,8 @@ const LOCK_KEY = 7_332_003n;
 
 /** Makes this connection the only one that rebuilds. @throws FatalError when there is one already */
 async function lockRebuild(client: Database): Promise<void> {
-  const { rows } = await client.query<{ acquired: boolean }>(
-    'select pg_try_advisory_lock($1) as acquired',
-    [LOCK_KEY],
-  );
-  if (!rows[0]?.acquired) throw new FatalError('The mirror is being rebuilt already');
+  if (await tryLock(client, LOCK_KEY)) return;
+  throw new FatalError('The mirror is being rebuilt already');
 }
 
 /** How far the mirror has come that readers see; 0 before its first sweep. */
@@ -41,10 +38,11 @@ const NEXT_SCHEMA = 'mirror_next';
 /** Where the replaced one stays until it is dropped. */
 const PREVIOUS_SCHEMA = 'mirror_previous';
 
-const DROP_ATTEMPTS_MAX = 60;
-const DROP_ATTEMPT_MS = 1_000;
-/** SQLSTATE of a lock that was not granted within `lock_timeout`. */
-const LOCK_NOT_AVAILABLE = '55P03';
+const DROP = {
+  attemptMs: 1_000,
+  attemptsMax: 60,
+  refusal: 'A session keeps reading the old mirror after it was replaced',
+};
 
 /** Makes an empty mirror beside the one that is served. */
 async function createNextMirror(client: pg.PoolClient): Promise<void> {
@@ -78,22 +76,10 @@ async function switchSchemas(client: pg.PoolClient): Promise<void> {
  *
  * @throws RetryableError when a session reads it for a minute; the next rebuild drops it
  */
-async function dropPrevious(client: pg.PoolClient): Promise<void> {
-  await client.query(`set lock_timeout = ${DROP_ATTEMPT_MS}`);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await client.query(`drop schema if exists ${PREVIOUS_SCHEMA} cascade`);
-      await client.query('reset lock_timeout');
-      return;
-    } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-      if (attempt === DROP_ATTEMPTS_MAX) {
-        throw new RetryableError('A session keeps reading the old mirror after it was replaced', {
-          cause: error,
-        });
-      }
-    }
-  }
+function dropPrevious(client: pg.PoolClient): Promise<void> {
+  return awaitGranted(client, DROP, () =>
+    client.query(`drop schema if exists ${PREVIOUS_SCHEMA} cascade`),
+  );
 }
 
 /** The most signatures that a node takes in one request. */
@@ -133,12 +119,6 @@ async function selectMissing(
   return rows;
 }
 
-/** How the new mirror compares with the one that it replaced. */
-interface RebuildResult {
-  /** Folded tables whose rows are not what they were: the old ones were wrong. */
-  readonly differing: readonly string[];
-}
-
 /**
  * Makes a new mirror from the ledger beside the old one, which an indexer still keeps. Then it
  * leads for a moment, and replaces the old one in one database transaction. Readers see the old one
@@ -148,6 +128,7 @@ interface RebuildResult {
  * landed since at the cursor, and announces it.
  *
  * @param options.onFolded called with the events as they are stored, to show the progress
+ * @returns the folded tables whose rows are not what they were: the old ones were wrong
  * @throws RetryableError when the ledger cannot be read or the indexer does not hand over
  * @throws FatalError when another rebuild runs, or the mirror is that of another ledger
  */
@@ -157,7 +138,7 @@ export async function rebuildMirror(options: {
   addresses: Addresses;
   signal: AbortSignal;
   onFolded: (events: readonly LedgerEvent[]) => void;
-}): Promise<RebuildResult> {
+}): Promise<{ differing: string[] }> {
   const { pool, source, addresses, signal, onFolded } = options;
   const client = await pool.connect();
   const context: MirrorContext = {

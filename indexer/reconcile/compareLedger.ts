@@ -17,7 +17,7 @@ export const ROUND_INTERVAL_MS = 500;
 
 export type Accounts = ReadonlyMap<string, DecodedAccount>;
 
-export type Rows = ReadonlyMap<string, ComparedRow>;
+type Rows = ReadonlyMap<string, ComparedRow>;
 
 /**
  * Compares the tables with the program's accounts. A live mirror is a moment behind, and accounts

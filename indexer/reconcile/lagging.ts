@@ -70,18 +70,12 @@ export function isMissing(
   return expected ? found.sequence < expected.sequence : found.values.closed !== true;
 }
 
-/** How far the mirror had come at one moment. */
-interface Swept {
-  readonly cursorSlot: bigint;
-  /** Whether everything up to the transaction had been stored, or passed over. */
-  holds(listed: ListedTransaction): boolean;
-}
-
-/** @param listed the transactions for which `holds` will be called */
-export async function selectSwept(
-  database: Database,
-  listed: readonly ListedTransaction[],
-): Promise<Swept> {
+/**
+ * How far the mirror had come at one moment.
+ *
+ * @param listed the transactions for which `holds` will be called
+ */
+export async function selectSwept(database: Database, listed: readonly ListedTransaction[]) {
   const cursorSlot = await selectCursor(database, 'confirmed');
   // A sweep that ended within a slot has stored a part of it.
   const within = listed.filter(({ slot }) => slot === cursorSlot);
@@ -89,7 +83,8 @@ export async function selectSwept(
   const stored = await selectStored(database, signatures);
   return {
     cursorSlot,
-    holds: ({ signature, slot, failed }) =>
+    /** Whether everything up to the transaction had been stored, or passed over. */
+    holds: ({ signature, slot, failed }: ListedTransaction) =>
       slot < cursorSlot || (slot === cursorSlot && (failed || stored.has(signature))),
   };
 }

@@ -58,17 +58,12 @@ export function createLedgerHints(): LedgerHints {
 }
 
 /** Calls of `wake` before the next `wait` count as one. */
-interface WakeUp {
-  wake(): void;
-  /** Returns after a call of `wake`, after `timeoutMs`, or when `signal` aborts. */
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
-}
-
-export function createWakeUp(): WakeUp {
+export function createWakeUp() {
   let woken = new AbortController();
   return {
     wake: () => woken.abort(),
-    async wait(timeoutMs, signal) {
+    /** Returns after a call of `wake`, after `timeoutMs`, or when `signal` aborts. */
+    async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
       await delay(timeoutMs, AbortSignal.any([woken.signal, signal]));
       woken = new AbortController();
     },
@@ -168,30 +163,26 @@ function namedIn(text: string): ListedTransaction | undefined {
   return { signature: value.signature, slot: BigInt(context.slot), failed: value.err !== null };
 }
 
-/** Finds out that a stream no longer names what it should. */
-export interface StreamWatchdog {
-  /** The stream sent a message. */
-  received(): void;
-  /** A sweep found something. @returns whether the stream is to be replaced */
-  found(): boolean;
-}
-
 /** How long the stream may send nothing while sweeps find something. */
 const SILENCE_MS_MAX = 60_000;
 
 /**
+ * Finds out that a stream no longer names what it should.
+ *
  * The minute begins with a find after a minute without a message: a sweep may be a moment faster
  * than the stream. A stream that was replaced gets both minutes again.
  */
-export function createStreamWatchdog(nowMs: () => number): StreamWatchdog {
+export function createStreamWatchdog(nowMs: () => number) {
   let receivedMs = nowMs();
   let missedSinceMs: number | undefined;
   return {
-    received() {
+    /** The stream sent a message. */
+    received(): void {
       receivedMs = nowMs();
       missedSinceMs = undefined;
     },
-    found() {
+    /** A sweep found something. @returns whether the stream is to be replaced */
+    found(): boolean {
       const now = nowMs();
       if (now - receivedMs < SILENCE_MS_MAX) return false;
       missedSinceMs ??= now;

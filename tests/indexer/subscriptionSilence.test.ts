@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createStreamWatchdog, type StreamWatchdog } from '../../indexer/source/hints.ts';
+import { createStreamWatchdog } from '../../indexer/source/hints.ts';
 
 let nowMs = 0;
-let watchdog: StreamWatchdog;
+let watchdog: ReturnType<typeof createStreamWatchdog>;
 
 beforeEach(() => {
   nowMs = 0;

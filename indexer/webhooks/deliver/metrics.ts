@@ -4,17 +4,16 @@ import type { Logger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { AttemptResult } from './exchange.ts';
 
-/** Measures the deliveries for Prometheus. */
-interface WebhookMetrics {
-  attempt(result: AttemptResult): void;
-}
-
-/** @param options.pool measured whenever the metrics are read */
+/**
+ * Measures the deliveries for Prometheus.
+ *
+ * @param options.pool measured whenever the metrics are read
+ */
 export function createWebhookMetrics(options: {
   registry: Registry;
   pool: pg.Pool;
   logger: Logger;
-}): WebhookMetrics {
+}) {
   const { registry, pool, logger } = options;
   const registers = [registry];
   const attempts = new Counter({
@@ -45,7 +44,7 @@ export function createWebhookMetrics(options: {
       },
     });
   }
-  return { attempt: ({ error }) => attempts.inc({ result: error ?? 'delivered' }) };
+  return { attempt: ({ error }: AttemptResult) => attempts.inc({ result: error ?? 'delivered' }) };
 }
 
 const GAUGES = [
