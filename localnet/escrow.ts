@@ -8,7 +8,7 @@ import { nameOfBytes } from '../programs/client/platform/bytes.ts';
 import type { LocalnetConfig } from './config.ts';
 import { PortError } from './rpc/server.ts';
 import { type DeployedProgram, UPGRADEABLE_LOADER } from './runtime/deployment.ts';
-import { type Account, RENT_EPOCH_NEVER } from './runtime/runtime.ts';
+import { EMPTY_ACCOUNT } from './runtime/runtime.ts';
 import {
   type Localnet,
   type LocalnetOptions,
@@ -22,7 +22,6 @@ const ELF_PATH = fileURLToPath(
 );
 /** 100,000 SOL, more than development needs. */
 const PAYER_LAMPORTS = 100_000n * 1_000_000_000n;
-const SYSTEM_PROGRAM = new Uint8Array(32);
 /** An account of the program begins with its discriminator and the version of its layout. */
 const VERSION_OFFSET = 8;
 
@@ -39,7 +38,7 @@ export function withEscrow(options: {
   const payer = options.payer.toBytes();
   return {
     programs: [programAt(PROGRAM_ID, readFileSync(ELF_PATH), payer)],
-    accounts: [[payer, payerAccount()]],
+    accounts: [[payer, { ...EMPTY_ACCOUNT, lamports: PAYER_LAMPORTS }]],
     checkAccounts: (accounts) => assertLayout(accounts, options.folder),
   };
 }
@@ -90,16 +89,6 @@ export function programAt(
   const loader = new PublicKey(UPGRADEABLE_LOADER);
   const [programData] = PublicKey.findProgramAddressSync([programId], loader);
   return { programId, programData: programData.toBytes(), elf, upgradeAuthority };
-}
-
-function payerAccount(): Account {
-  return {
-    lamports: PAYER_LAMPORTS,
-    data: new Uint8Array(),
-    owner: SYSTEM_PROGRAM,
-    executable: false,
-    rentEpoch: RENT_EPOCH_NEVER,
-  };
 }
 
 /** @throws LedgerFilesError when accounts of an earlier release have another layout */

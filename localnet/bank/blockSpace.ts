@@ -9,13 +9,6 @@ export interface BlockLimits {
   readonly accountUnits: number;
 }
 
-/** What is left of an open block. */
-interface BlockSpace {
-  fits(transaction: Message, written: readonly Uint8Array[]): boolean;
-  /** @param computeUnits those it used, of the ones that it asked for */
-  take(transaction: Message, written: readonly Uint8Array[], computeUnits: number): void;
-}
-
 // The constants of a cluster's cost model.
 const UNITS_PER_SIGNATURE = 720;
 const UNITS_PER_WRITTEN_ACCOUNT = 300;
@@ -24,23 +17,24 @@ const LOADED_PAGE_BYTES = 32 * 1_024;
 const UNITS_PER_LOADED_PAGE = 8;
 
 /**
- * As a leader does, it takes a transaction by what that asks for, and counts what it used. Loaded
+ * What is left of an open block. As a leader does, it takes a transaction by what that asks for, and counts what it used. Loaded
  * bytes count as asked for: the runtime does not report them.
  */
-export function createBlockSpace(limits: BlockLimits): BlockSpace {
+export function createBlockSpace(limits: BlockLimits) {
   let units = 0;
   const unitsByAccount = new Map<string, number>();
   const unitsOf = (account: Uint8Array): number => unitsByAccount.get(nameOfBytes(account)) ?? 0;
 
   return {
-    fits(transaction, written) {
+    fits(transaction: Message, written: readonly Uint8Array[]): boolean {
       const cost = costOf(transaction, written.length, budgetOf(transaction).computeUnits);
       return (
         units + cost <= limits.blockUnits &&
         written.every((account) => unitsOf(account) + cost <= limits.accountUnits)
       );
     },
-    take(transaction, written, computeUnits) {
+    /** @param computeUnits those it used, of the ones that it asked for */
+    take(transaction: Message, written: readonly Uint8Array[], computeUnits: number): void {
       const cost = costOf(transaction, written.length, computeUnits);
       units += cost;
       for (const account of written)

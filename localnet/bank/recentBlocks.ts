@@ -44,22 +44,9 @@ export function recordChange(block: Block, key: string, change: Change): void {
 
 type Listener = (block: Block) => void;
 
-/** Closed blocks until they are final. */
-interface RecentBlocks {
-  add(block: Block): void;
-  /** The blocks after a slot, oldest first. */
-  after(slot: number): readonly Block[];
-  /** The first change of an account after a slot; its `before` is the account as of the slot. */
-  changeAfter(slot: number, key: string): Change | undefined;
-  find(signature: string): LandedTransaction | undefined;
-  /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
-  onBlock(commitment: BlockCommitment, listener: Listener): () => void;
-  /** Calls the listeners for what has reached their commitment by now. */
-  notify(): void;
-  close(): void;
-}
-
 /**
+ * Closed blocks until they are final.
+ *
  * @param options.slot the newest slot of a commitment
  * @param options.announcedSlot blocks up to this slot are not announced
  */
@@ -68,7 +55,7 @@ export function createRecentBlocks(options: {
   slot: (commitment: Commitment) => number;
   lagsMs: Lags;
   announcedSlot: number;
-}): RecentBlocks {
+}) {
   const { timeline, slot, lagsMs, announcedSlot } = options;
   const transactions = new Map<string, LandedTransaction>();
   const stages = BLOCK_COMMITMENTS.map((commitment) => ({
@@ -79,7 +66,7 @@ export function createRecentBlocks(options: {
   const blocks: Block[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Also schedules the next. */
+  /** Calls the listeners for what has reached its commitment by now, and schedules the next call. */
   function notify(): void {
     clearTimeout(timer);
     let nextMs = Number.POSITIVE_INFINITY;
@@ -109,27 +96,30 @@ export function createRecentBlocks(options: {
     }
   }
 
+  /** The blocks after a slot, oldest first. */
   const after = (newest: number): readonly Block[] => blocks.filter((block) => block.slot > newest);
 
   return {
     after,
     notify,
-    add(block) {
+    add(block: Block): void {
       blocks.push(block);
       for (const transaction of block.transactions) {
         transactions.set(transaction.signatureText, transaction);
       }
       notify();
     },
-    changeAfter(newest, key) {
+    /** The first change of an account after a slot; its `before` is the account as of the slot. */
+    changeAfter(newest: number, key: string): Change | undefined {
       for (const block of blocks) {
         const change = block.slot > newest ? block.changes.get(key) : undefined;
         if (change) return change;
       }
       return undefined;
     },
-    find: (signature) => transactions.get(signature),
-    onBlock(commitment, listener) {
+    find: (signature: string) => transactions.get(signature),
+    /** Calls the listener for blocks that reach a commitment, oldest first. @returns unsubscribes */
+    onBlock(commitment: BlockCommitment, listener: Listener): () => void {
       const stage = stages.find((one) => one.commitment === commitment);
       stage?.listeners.add(listener);
       notify();

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { TOKEN_PROGRAM } from '../../programs/client/addresses.ts';
-import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
+import { nameOfBytes, viewOf } from '../../programs/client/platform/bytes.ts';
 import { MINT, TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
 import type { Account, Runtime } from '../runtime/runtime.ts';
 import { addressText } from '../wire/text.ts';
@@ -103,6 +103,7 @@ export function tokenBalances(
   });
 }
 
-function u64At(data: Uint8Array, offset: number): bigint {
-  return new DataView(data.buffer, data.byteOffset, data.length).getBigUint64(offset, true);
+/** The number of 64 bits at a place of an account's data. */
+export function u64At(data: Uint8Array, offset: number): bigint {
+  return viewOf(data).getBigUint64(offset, true);
 }

@@ -17,21 +17,14 @@ import {
   signatureText,
 } from './protocol/parameters.ts';
 
-/** The subscriptions of one websocket. */
-interface Subscriptions {
-  /** The methods that subscribe or unsubscribe, by name; undefined for all others. */
-  method(name: string): Method | undefined;
-  close(): void;
-}
-
 /** One subscription. */
 interface Subscription {
   readonly kind: Kind;
   end(): void;
 }
 
-type Kind = 'account' | 'logs' | 'program' | 'root' | 'signature' | 'slot';
-const KINDS: readonly Kind[] = ['account', 'logs', 'program', 'root', 'signature', 'slot'];
+const KINDS = ['account', 'logs', 'program', 'root', 'signature', 'slot'] as const;
+type Kind = (typeof KINDS)[number];
 
 /** Agave has the same limit for one connection. */
 const SUBSCRIPTIONS_MAX = 100_000;
@@ -48,11 +41,8 @@ const signatureConfig = configuration(
   }),
 );
 
-/** @param notify sends a message to the websocket */
-export function createSubscriptions(
-  context: RpcContext,
-  notify: (message: string) => void,
-): Subscriptions {
+/** The subscriptions of one websocket. @param notify sends a message to it */
+export function createSubscriptions(context: RpcContext, notify: (message: string) => void) {
   const { bank } = context;
   const open = new Map<number, Subscription>();
 
@@ -178,7 +168,8 @@ export function createSubscriptions(
   );
 
   return {
-    method: (name) => methods.get(name),
+    /** A method that subscribes or unsubscribes, by name; undefined for any other. */
+    method: (name: string) => methods.get(name),
     close() {
       for (const id of open.keys()) unsubscribe(id);
     },

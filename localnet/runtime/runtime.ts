@@ -101,7 +101,8 @@ export const ADDRESS_BYTES = 32;
 /** The rent epoch of a rent-exempt account. */
 export const RENT_EPOCH_NEVER = 2n ** 64n - 1n;
 const SYSTEM_PROGRAM = new Uint8Array(ADDRESS_BYTES);
-const EMPTY_ACCOUNT: Account = {
+/** Of the System program, without lamports. */
+export const EMPTY_ACCOUNT: Account = {
   lamports: 0n,
   data: new Uint8Array(),
   owner: SYSTEM_PROGRAM,

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { damaged, explainSqlite } from './errors.ts';
-import type { StoredTransaction } from './schema.ts';
-import { checksumOf } from './schema.ts';
+import { checksumOf, type StoredTransaction } from './schema.ts';
 
 /** A transaction that mentions an address. */
 export interface Mention {

@@ -100,8 +100,7 @@ function prepare(database: DatabaseSync, path: string, isNew: boolean): void {
   if (path === '') {
     // A temporary file needs no durability: the journal is in memory, and no write waits for the disk.
     database.exec('pragma journal_mode = memory; pragma synchronous = off;');
-  }
-  if (path !== '') {
+  } else {
     // The log survives the process; only a checkpoint waits for the disk.
     database.exec(`
       pragma journal_mode = wal;
@@ -126,15 +125,11 @@ function begin(database: DatabaseSync): void {
 }
 
 function assertLedgerFile(database: DatabaseSync, path: string): void {
-  const { application_id: application } = database.prepare('pragma application_id').get() as {
-    application_id: number;
-  };
-  if (application !== APPLICATION_ID) {
+  const read = (pragma: string) => database.prepare(`pragma ${pragma}`).get()?.[pragma];
+  if (read('application_id') !== APPLICATION_ID) {
     throw new LedgerFilesError(`${path} is no ledger of this program: name another folder`);
   }
-  const { user_version: version } = database.prepare('pragma user_version').get() as {
-    user_version: number;
-  };
+  const version = read('user_version');
   if (version !== STORE_VERSION) {
     throw new LedgerFilesError(
       `The ledger ${path} has files of version ${version}, and this program reads ` +

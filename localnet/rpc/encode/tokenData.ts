@@ -6,11 +6,20 @@ import {
   TOKEN_ACCOUNT,
   TOKEN_ACCOUNT_STATES,
 } from '../../../programs/client/token/layout.ts';
-import { isTokenProgram, mintState, tokenAmount, tokenHolding } from '../../bank/tokenBalances.ts';
-import { type Account, RENT_EPOCH_NEVER, type Runtime } from '../../runtime/runtime.ts';
+import {
+  isTokenProgram,
+  mintState,
+  tokenAmount,
+  tokenHolding,
+  u64At,
+} from '../../bank/tokenBalances.ts';
+import {
+  type Account,
+  ADDRESS_BYTES,
+  RENT_EPOCH_NEVER,
+  type Runtime,
+} from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
-
-const ADDRESS_BYTES = 32;
 
 /** The parsed accounts of the token program, for `jsonParsed`; undefined for all others. */
 export function parseTokenData(runtime: Runtime, account: Account): object | undefined {
@@ -84,10 +93,6 @@ function addressAt(data: Uint8Array, offset: number): Uint8Array {
 
 function hasOption(data: Uint8Array, offset: number): boolean {
   return data[offset] === 1;
-}
-
-function u64At(data: Uint8Array, offset: number): bigint {
-  return new DataView(data.buffer, data.byteOffset, data.length).getBigUint64(offset, true);
 }
 
 /** A token account with another amount, or a new one. Amounts are in base units. */

@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
 import { mintState, tokenHolding } from '../../bank/tokenBalances.ts';
-import { type Account, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
+import { type Account, EMPTY_ACCOUNT, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
 import { mintWith, tokenAccountOf } from '../encode/tokenData.ts';
 import {
@@ -20,7 +20,6 @@ const ADVANCE_MS_MAX = 31 * 24 * 3_600_000;
 const U64_MAX = 2n ** 64n - 1n;
 
 const base64 = z.base64().transform((text) => Buffer.from(text, 'base64'));
-const SYSTEM_PROGRAM = new Uint8Array(32);
 
 const developmentOnly = {
   /** Changes an account without a transaction; omitted fields stay as they are. */
@@ -43,7 +42,7 @@ const developmentOnly = {
             ? (before?.lamports ?? bank.runtime.rentExemptLamports(data.length))
             : BigInt(fields.lamports),
         data,
-        owner: fields.owner ?? before?.owner ?? SYSTEM_PROGRAM,
+        owner: fields.owner ?? before?.owner ?? EMPTY_ACCOUNT.owner,
         executable: fields.executable ?? before?.executable ?? false,
         rentEpoch: RENT_EPOCH_NEVER,
       };
