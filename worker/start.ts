@@ -4,7 +4,7 @@ import { chooseCommitment } from '../common/net/commitment.ts';
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { serveMetrics } from '../common/net/serveMetrics.ts';
 import { hostInUrl, listenAt } from '../common/net/urls.ts';
-import { createShutdown, type Shutdown } from '../common/shutdown.ts';
+import { createShutdown } from '../common/shutdown.ts';
 import { createWorker } from './app.ts';
 import type { WorkerConfig } from './config.ts';
 import { createBuiltinEngine } from './engine/builtin.ts';
@@ -18,22 +18,14 @@ const CLOSING_MS = 1_000;
 /** Longer than the pause between two jobs, so that the gateway's connections stay open. */
 const KEEP_ALIVE_MS = 65_000;
 
-interface RunningWorker {
-  url: string;
-  /** The worker's account, which follows from its authority. */
-  address: string;
-  /** The kind of its engine, as in the header `x-svc-engine`. */
-  engine: string;
-  /** Ends the running jobs within the configured time, then the server. */
-  shutdown: Shutdown;
-}
-
 /**
  * Starts the reference worker.
  *
+ * @returns its account's `address`, and its `engine` as in the header `x-svc-engine`. `shutdown` ends
+ *   the running jobs within the configured time, then the server
  * @throws ConfigError when a port is occupied or not permitted; nothing goes on then
  */
-export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
+export async function startWorker(config: WorkerConfig) {
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
   const engine = createEngine(config);
   const { WORKER_METRICS_HOST, WORKER_METRICS_PORT } = config;

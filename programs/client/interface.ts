@@ -21,7 +21,7 @@ export interface InstructionInterface {
   args: Field[];
 }
 
-interface AccountInterface {
+export interface AccountInterface {
   name: string;
   docs?: string[];
   writable?: boolean;

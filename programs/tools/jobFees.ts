@@ -1,6 +1,6 @@
 import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, jobClose, jobComplete, jobLock } from '../client/index.ts';
-import { computeBudget } from '../client/sender/transaction.ts';
+import { CALLS_MAX, computeBudget, KEYS_MAX } from '../client/sender/transaction.ts';
 import {
   compileMessage,
   encodeMessage,
@@ -11,10 +11,6 @@ import {
 
 /** What every cluster takes for a signature. */
 const LAMPORTS_PER_SIGNATURE = 5_000;
-/** The most instructions that a transaction may run, with those that programs call. */
-const CALLS_MAX = 64;
-/** The most addresses that a transaction of version 1 may name (SIMD-0385). */
-const ADDRESSES_MAX = 64;
 const BLOCKHASH = new Uint8Array(32);
 
 /** Who pays for a transaction, and how it is written. */
@@ -41,7 +37,7 @@ function fits(instructions: readonly TransactionInstruction[], form: Form): bool
   const lengthBytes = 1;
   const bytes =
     lengthBytes + message.signers.length * SIGNATURE_BYTES + encodeMessage(message).length;
-  return bytes <= TRANSACTION_BYTES_MAX[form.version] && message.keys.length <= ADDRESSES_MAX;
+  return bytes <= TRANSACTION_BYTES_MAX[form.version] && message.keys.length <= KEYS_MAX;
 }
 
 /**
@@ -72,17 +68,6 @@ export function largestBatch({ calls, compose }: Step, form: Form): number {
 }
 
 const HASH = new Uint8Array(32);
-
-/** What one job pays the ledger, in lamports, and how many jobs share its transactions. */
-interface JobFees {
-  locks_per_transaction: number;
-  completions_per_transaction: number;
-  closings_per_transaction: number;
-  lock: number;
-  complete: number;
-  close: number;
-  total: number;
-}
 
 const anyKey = (): PublicKey => Keypair.generate().publicKey;
 
@@ -130,8 +115,12 @@ function stepsFor({ payer, signer }: Signers, pairOf: () => ReturnType<typeof an
   return { lock, complete, close };
 }
 
-/** @param most the most jobs that a transaction is for, where it could be for more */
-function feesOf(steps: ReturnType<typeof stepsFor>, form: Form, most = CALLS_MAX): JobFees {
+/**
+ * What one job pays the ledger, in lamports, and how many jobs share its transactions.
+ *
+ * @param most the most jobs that a transaction is for, where it could be for more
+ */
+function feesOf(steps: ReturnType<typeof stepsFor>, form: Form, most = CALLS_MAX) {
   const share = (step: Step) => {
     const jobs = Math.min(largestBatch(step, form), most);
     const instructions = Array.from({ length: jobs }, step.compose);

@@ -1,23 +1,9 @@
-type Type = string | { array: [Type, number] } | { vec: Type } | { defined: { name: string } };
-type Seed = { kind: 'const'; value: number[] } | { kind: 'account' | 'arg'; path: string };
-type Named = { name: string; docs?: string[] };
-type Tagged = Named & { discriminator: number[] };
-type Flags = { writable?: boolean; signer?: boolean; optional?: boolean };
-
-export type Field = Named & { type: Type };
-export type Account = Named & Flags & { address?: string; pda?: { seeds: Seed[] } };
-export type Instruction = Tagged & { accounts: Account[]; args: Field[] };
-
-/** The published interface, as far as the reference shows it. */
-export interface Interface {
-  address: string;
-  instructions: Instruction[];
-  accounts: Tagged[];
-  events: Tagged[];
-  errors: { code: number; name: string; msg: string }[];
-  types: (Named & { type: { fields: Field[] } | { variants: { name: string }[] } })[];
-  constants: (Named & { value: string })[];
-}
+import type {
+  AccountInterface,
+  FieldType,
+  InstructionInterface,
+  Interface,
+} from '../client/interface.ts';
 
 /** @throws Error when no item has the name */
 export const find = <T extends { name: string }>(items: readonly T[], name: string): T => {
@@ -33,7 +19,7 @@ export const find = <T extends { name: string }>(items: readonly T[], name: stri
  *
  * @throws Error when the event or an error is none of the program's
  */
-export const readDocumentation = (idl: Interface, { docs = [] }: Instruction) => {
+export const readDocumentation = (idl: Interface, { docs = [] }: InstructionInterface) => {
   const [prose = '', list = ''] = docs.join('\n').split('\n# Errors\n');
   const paragraphs = prose.trim().split('\n\n');
   const [summary = '', ...rules] = paragraphs.map((text) => text.replaceAll('\n', ' '));
@@ -56,13 +42,13 @@ export const readDocumentation = (idl: Interface, { docs = [] }: Instruction) =>
 const WIDTHS = { u8: 1, bool: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };
 
 /** The bytes that a type takes, or NaN where that depends on the value. */
-export const widthOf = (type: Type): number => {
+export const widthOf = (type: FieldType): number => {
   if (typeof type === 'string') return WIDTHS[type as keyof typeof WIDTHS] ?? Number.NaN;
   if ('defined' in type) return 1;
   return 'vec' in type ? Number.NaN : widthOf(type.array[0]) * type.array[1];
 };
 
-export const typeText = (type: Type): string => {
+export const typeText = (type: FieldType): string => {
   if (typeof type === 'string') return type;
   if ('defined' in type) return type.defined.name;
   if ('vec' in type) return `Vec<${typeText(type.vec)}>`;
@@ -70,7 +56,7 @@ export const typeText = (type: Type): string => {
 };
 
 /** The seeds of an address in words; text in quotes. */
-export const seedsText = ({ pda }: Account): string =>
+export const seedsText = ({ pda }: AccountInterface): string =>
   (pda?.seeds ?? [])
     .map((seed) => (seed.kind === 'const' ? `"${Buffer.from(seed.value)}"` : seed.path))
     .join(', ');

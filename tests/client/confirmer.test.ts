@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import { type Confirmer, createConfirmer } from '../../programs/client/sender/confirmer.ts';
+import { createConfirmer } from '../../programs/client/sender/confirmer.ts';
 import { followTransaction } from '../../programs/client/sender/followTransaction.ts';
 import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';
 import { type SignatureNode, startSignatureNode } from './signatureNode.ts';
@@ -10,7 +10,7 @@ const LANDED = { status: 'landed', signature: SENT.signature, slot: 7 };
 
 let node: RpcNode;
 let socketNode: SignatureNode;
-let confirmer: Confirmer;
+let confirmer: ReturnType<typeof createConfirmer>;
 /** What the node says of every signature when it is asked. */
 let status: object | null;
 

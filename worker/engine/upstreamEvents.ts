@@ -4,19 +4,12 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 const FIELD = 'error:';
 const AS_EVENT = 'event: error\ndata:';
 
-/** Converts error fields of a streamed text into events. */
-interface ErrorFields {
-  /** @returns the text that can be passed on now */
-  add(piece: string): string;
-  /** @returns the text that was held back, at the end */
-  flush(): string;
-}
-
 /**
- * Some servers write an `error` field in place of `data` when they fail. A parser ignores unknown
+ * Converts error fields of a streamed text into events. Some servers write an `error` field in place
+ * of `data` when they fail. A parser ignores unknown
  * fields, and with the `[DONE]` that follows, half an answer would look complete.
  */
-export function createErrorFields(): ErrorFields {
+export function createErrorFields() {
   /** The end of the text, while it may still become an error field. */
   let held = '';
   let isLineBegun = false;
@@ -27,7 +20,8 @@ export function createErrorFields(): ErrorFields {
   }
 
   return {
-    add(piece) {
+    /** @returns the text that can be passed on now */
+    add(piece: string): string {
       const text = held + piece;
       const last = text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
       const isWholeLine = last.length < text.length || !isLineBegun;
@@ -36,6 +30,7 @@ export function createErrorFields(): ErrorFields {
       isLineBegun = held === '' && (last !== '' || (text === '' && isLineBegun));
       return passed;
     },
+    /** @returns the text that was held back, at the end */
     flush: () => held,
   };
 }

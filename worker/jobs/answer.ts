@@ -159,24 +159,6 @@ function* piecesOf(delta: string): Generator<string> {
   }
 }
 
-/** The text that was sent so far, as the client will hash it. */
-interface Transcript {
-  /** Adds one delta of the engine. @returns the text to send now, possibly empty */
-  add(delta: string): string;
-  /** @returns the text that was held back, after the last delta */
-  flush(): string;
-  /** sha256 over the UTF-8 of everything returned by `add` and `flush`. */
-  outputHash(): Uint8Array;
-  /** The same text. */
-  readonly text: string;
-  /** Its length in UTF-8. */
-  readonly bytes: number;
-  /** Its length in UTF-16 code units, with what is held back. */
-  readonly characters: number;
-  /** Deltas of the engine that held text; an engine sends at least one token in each. */
-  readonly deltas: number;
-}
-
 const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
 
 /**
@@ -203,8 +185,8 @@ function createCharacterJoiner() {
   };
 }
 
-/** Keeps text, hash and counts of an answer in step. */
-function createTranscript(): Transcript {
+/** The text that was sent so far, as the client will hash it, with its hash and counts in step. */
+function createTranscript() {
   const hash = createHash('sha256');
   const joiner = createCharacterJoiner();
   let text = '';
@@ -219,21 +201,28 @@ function createTranscript(): Transcript {
   }
 
   return {
-    add(delta) {
+    /** Adds one delta of the engine. @returns the text to send now, possibly empty */
+    add(delta: string): string {
       if (delta !== '') deltas += 1;
       return release(joiner.add(delta));
     },
+    /** @returns the text that was held back, after the last delta */
     flush: () => release(joiner.flush()),
+    /** sha256 over the UTF-8 of everything returned by `add` and `flush`. */
     outputHash: () => Uint8Array.from(hash.copy().digest()),
+    /** The same text. */
     get text() {
       return text;
     },
+    /** Its length in UTF-8. */
     get bytes() {
       return bytes;
     },
+    /** Its length in UTF-16 code units, with what is held back. */
     get characters() {
       return text.length + joiner.heldCharacters;
     },
+    /** Deltas of the engine that held text; an engine sends at least one token in each. */
     get deltas() {
       return deltas;
     },
@@ -245,7 +234,7 @@ function createTranscript(): Transcript {
  * at all. So after reasoning the proof claims no more than the text can hold by any tokenizer.
  */
 function claimableTokens(
-  { text, bytes }: Transcript,
+  { text, bytes }: { readonly text: string; readonly bytes: number },
   usage: Usage | undefined,
   hasReasoned: boolean,
 ): number {

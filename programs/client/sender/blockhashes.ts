@@ -12,19 +12,12 @@ export interface Blockhash {
 /** Recent enough for new transactions, old enough not to be lost with a fork. */
 export const COMMITMENT = 'confirmed';
 
-/** Young blockhashes, fetched only while transactions are sent. */
-interface Blockhashes {
-  /** @throws LedgerUnavailableError when no node answers with one */
-  current(): Promise<Blockhash>;
-  /** Drops a blockhash that the ledger does not know, or no longer. */
-  forget(refused: Blockhash): void;
-}
-
 /** On the fastest ledger a blockhash lives for 3 s, and a transaction needs most of that. */
 const FRESH_MS = 1_000;
 const RETRY_DELAYS_MS = [100, 400];
 
-export function createBlockhashes(rpc: LedgerNode): Blockhashes {
+/** Young blockhashes, fetched only while transactions are sent. */
+export function createBlockhashes(rpc: LedgerNode) {
   let young: { value: Blockhash; untilMs: number } | undefined;
   let fetching: Promise<Blockhash> | undefined;
 
@@ -38,14 +31,16 @@ export function createBlockhashes(rpc: LedgerNode): Blockhashes {
   }
 
   return {
-    async current() {
+    /** @throws LedgerUnavailableError when no node answers with one */
+    async current(): Promise<Blockhash> {
       if (young !== undefined && performance.now() < young.untilMs) return young.value;
       fetching ??= fetch().finally(() => {
         fetching = undefined;
       });
       return fetching;
     },
-    forget(refused) {
+    /** Drops a blockhash that the ledger does not know, or no longer. */
+    forget(refused: Blockhash): void {
       if (young?.value.blockhash === refused.blockhash) young = undefined;
     },
   };

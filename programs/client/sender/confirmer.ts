@@ -11,30 +11,23 @@ import { COMMITMENT } from './blockhashes.ts';
 import { LedgerUnavailableError, refusalOf, type SendResult } from './sendResult.ts';
 import { createSignatureNotices, type SignatureNotice } from './signatureNotices.ts';
 
-/** How often to poll a ledger, whose state changes once a slot. */
-interface SlotPace {
-  /** An answer that came at `localMs` was about this slot. */
-  observe(slot: number, localMs: number): void;
-  /** Milliseconds between two questions. */
-  readonly intervalMs: number;
-}
-
 /**
  * Measures the duration of slots, within bounds: it differs between ledgers by a factor of twenty.
  * Before two answers it is the lower bound, so that the measure comes soon.
  */
-function createSlotPace(bounds: { minMs: number; maxMs: number }): SlotPace {
-  const { minMs, maxMs } = bounds;
+function createSlotPace({ minMs, maxMs }: { minMs: number; maxMs: number }) {
   let last: { slot: number; localMs: number } | undefined;
   let intervalMs = minMs;
   return {
-    observe(slot, localMs) {
+    /** An answer that came at `localMs` was about this slot. */
+    observe(slot: number, localMs: number): void {
       if (last !== undefined && slot > last.slot) {
         const slotMs = (localMs - last.localMs) / (slot - last.slot);
         intervalMs = Math.min(maxMs, Math.max(minMs, slotMs));
       }
       if (slot !== last?.slot) last = { slot, localMs };
     },
+    /** Between two questions. */
     get intervalMs() {
       return intervalMs;
     },
@@ -50,24 +43,6 @@ export interface SentTransaction {
   readonly wire: string;
   readonly signature: string;
   readonly lastValidBlockHeight: number;
-}
-
-/** Watches everything in flight, and sends it again, until each transaction's fate is certain. */
-export interface Confirmer {
-  /**
-   * To be called just before the transaction is sent, so that no notice comes too early.
-   *
-   * @returns resolves with the first notice; then `confirm` returns at once
-   */
-  expect(signature: string): Promise<void>;
-  /** The transaction was not passed on after all. */
-  forget(signature: string): void;
-  /**
-   * @throws LedgerUnavailableError with the signature, when the ledger stays out of reach or the
-   *   confirmer is closed: then the transaction's fate is not known
-   */
-  confirm(sent: SentTransaction): Promise<SendResult>;
-  close(): void;
 }
 
 interface Flight extends SentTransaction {
@@ -92,6 +67,8 @@ const UNREACHABLE_MS_MAX = 30_000;
 const CLOSED = 'The sender was closed';
 
 /**
+ * Watches everything in flight, and sends it again, until each transaction's fate is certain.
+ *
  * With a websocket, its notices decide. Statuses are polled, about once a slot, for transactions whose
  * notice is late, and for all while the socket is away.
  *
@@ -106,7 +83,7 @@ export function createConfirmer(options: {
   repeatMs?: number | undefined;
   pollMsMin?: number;
   heightCommitment?: SenderCommitment;
-}): Confirmer {
+}) {
   const { rpc, wsUrl, commitment, repeatMs = REPEAT_MS, pollMsMin = POLL_MS_MIN } = options;
   const { heightCommitment = COMMITMENT } = options;
   const flights = new Map<string, Flight>();
@@ -223,19 +200,29 @@ export function createConfirmer(options: {
   }
 
   return {
-    expect(signature) {
+    /**
+     * To be called just before the transaction is sent, so that no notice comes too early.
+     *
+     * @returns resolves with the first notice; then `confirm` returns at once
+     */
+    expect(signature: string): Promise<void> {
       const noticed = withResolvers<void>();
       if (!notices) return noticed.promise;
       expected.set(signature, { noticed });
       notices.watch(signature);
       return noticed.promise;
     },
-    forget(signature) {
+    /** The transaction was not passed on after all. */
+    forget(signature: string): void {
       expected.delete(signature);
       // Another caller may have sent the same transaction.
       if (!flights.has(signature)) notices?.forget(signature);
     },
-    async confirm(sent) {
+    /**
+     * @throws LedgerUnavailableError with the signature, when the ledger stays out of reach or the
+     *   confirmer is closed: then the transaction's fate is not known
+     */
+    async confirm(sent: SentTransaction): Promise<SendResult> {
       const { signature } = sent;
       const early = expected.get(signature)?.result;
       expected.delete(signature);
@@ -253,7 +240,7 @@ export function createConfirmer(options: {
       }
       return end.promise;
     },
-    close() {
+    close(): void {
       closing.abort();
       abandon(CLOSED);
       notices?.close();

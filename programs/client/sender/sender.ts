@@ -27,17 +27,6 @@ import {
   transactionConfig,
 } from './transaction.ts';
 
-/** Work in lanes, of which a limited number runs at a time. */
-interface LaneQueue {
-  /**
-   * Runs `work` when its turn comes. Within a lane it is first come, first served. Lanes alternate,
-   * so that a burst in one never holds up all others. Urgent lanes go before the others.
-   */
-  run<Result>(lane: string, work: () => Promise<Result>): Promise<Result>;
-  /** How long the first that waits in the lane has waited; 0 when none does. */
-  waitedMs(lane: string): number;
-}
-
 /** Work that waits for its turn. */
 interface Waiting {
   sinceMs: number;
@@ -45,6 +34,9 @@ interface Waiting {
 }
 
 /**
+ * Work in lanes, of which a limited number runs at a time. Within a lane it is first come, first
+ * served. Lanes alternate, so that a burst in one never holds up all others. Urgent lanes go first.
+ *
  * @param options.limit how many may run at a time
  * @param options.nowMs a monotone clock in milliseconds
  */
@@ -52,7 +44,7 @@ export function createLaneQueue(options: {
   limit: number;
   urgentLanes?: readonly string[];
   nowMs: () => number;
-}): LaneQueue {
+}) {
   const { limit, urgentLanes = [], nowMs } = options;
   /** Lanes in which work waits, in the order they are served. */
   const lanes = new Map<string, Waiting[]>();
@@ -81,7 +73,8 @@ export function createLaneQueue(options: {
   }
 
   return {
-    async run(lane, work) {
+    /** Runs `work` when its turn comes. */
+    async run<Result>(lane: string, work: () => Promise<Result>): Promise<Result> {
       if (running >= limit) await wait(lane);
       else running += 1;
       try {
@@ -90,32 +83,23 @@ export function createLaneQueue(options: {
         runNext();
       }
     },
-    waitedMs(lane) {
+    /** How long the first that waits in the lane has waited; 0 when none does. */
+    waitedMs(lane: string): number {
       const first = lanes.get(lane)?.[0];
       return first ? nowMs() - first.sinceMs : 0;
     },
   };
 }
 
-/** The keys that pay for transactions, in order. */
-interface FeePayers {
-  /**
-   * The first that has not been tried; those that could not pay lately come last. Undefined when all
-   * were tried.
-   */
-  next(tried: ReadonlySet<Signer>): Signer | undefined;
-  /** It could not pay. @returns whether to log that: once a minute at most */
-  passOver(payer: Signer): boolean;
-}
-
 /** A fee payer that runs short of lamports is usually funded within minutes. */
 const PASSED_OVER_MS = 60_000;
 
-/** @param options.nowMs a monotone clock in milliseconds */
-export function createFeePayers(options: {
-  keys: readonly Signer[];
-  nowMs: () => number;
-}): FeePayers {
+/**
+ * The keys that pay for transactions, in order.
+ *
+ * @param options.nowMs a monotone clock in milliseconds
+ */
+export function createFeePayers(options: { keys: readonly Signer[]; nowMs: () => number }) {
   const { keys, nowMs } = options;
   const passedOverMs = new Map<Signer, number>();
   const warnedMs = new Map<Signer, number>();
@@ -125,11 +109,13 @@ export function createFeePayers(options: {
   }
 
   return {
-    next(tried) {
+    /** The first that was not tried; those that could not pay lately come last. */
+    next(tried: ReadonlySet<Signer>): Signer | undefined {
       const left = keys.filter((key) => !tried.has(key));
       return left.find((key) => isLongAgo(passedOverMs, key)) ?? left[0];
     },
-    passOver(payer) {
+    /** It could not pay. @returns whether to log that: once a minute at most */
+    passOver(payer: Signer): boolean {
       passedOverMs.set(payer, nowMs());
       const isDue = isLongAgo(warnedMs, payer);
       if (isDue) warnedMs.set(payer, nowMs());

@@ -8,18 +8,6 @@ export interface SignatureNotice {
   readonly err: TransactionError | null;
 }
 
-/** Follows transactions over a websocket. Any notice may be lost. */
-interface SignatureNotices {
-  /** Best called before the transaction is sent: a node reports what it sees from then on. */
-  watch(signature: string): void;
-  /** Whether a node has confirmed the subscription. */
-  isWatched(signature: string): boolean;
-  forget(signature: string): void;
-  /** Polling found a status whose notice should have come. */
-  missed(): void;
-  close(): void;
-}
-
 /** Without a socket the sender polls, so reopening can wait. */
 const REOPEN_MS_MIN = 250;
 const REOPEN_MS_MAX = 5_000;
@@ -28,7 +16,7 @@ const SILENCE_MS_MAX = 10_000;
 
 /**
  * Subscribes to signatures over one socket, opened when first needed and again whenever it is lost.
- * Each subscription ends with its notice, or when it is forgotten.
+ * Each subscription ends with its notice, or when it is forgotten. Any notice may be lost.
  *
  * @throws Error where the runtime has no WebSocket, such as Node 20
  */
@@ -36,7 +24,7 @@ export function createSignatureNotices(options: {
   wsUrl: string;
   commitment: string;
   onNotice: (notice: SignatureNotice) => void;
-}): SignatureNotices {
+}) {
   const { wsUrl, commitment, onNotice } = options;
   if (!('WebSocket' in globalThis)) {
     throw new Error(
@@ -141,24 +129,27 @@ export function createSignatureNotices(options: {
   }
 
   return {
-    watch(signature) {
+    /** Best called before the transaction is sent: a node reports what it sees from then on. */
+    watch(signature: string): void {
       if (closed || watched.has(signature)) return;
       watched.set(signature, undefined);
       if (socket?.readyState === WebSocket.OPEN) subscribe(signature);
       else if (!socket && !timer) connect();
     },
-    isWatched: (signature) => watched.get(signature) !== undefined,
-    forget(signature) {
+    /** Whether a node has confirmed the subscription. */
+    isWatched: (signature: string) => watched.get(signature) !== undefined,
+    forget(signature: string): void {
       const subscription = watched.get(signature);
       watched.delete(signature);
       if (subscription === undefined) return;
       signatures.delete(subscription);
       send('signatureUnsubscribe', [subscription]);
     },
-    missed() {
+    /** Polling found a status whose notice should have come. */
+    missed(): void {
       if (socket && performance.now() - receivedMs >= SILENCE_MS_MAX) connect();
     },
-    close() {
+    close(): void {
       closed = true;
       abandon();
     },

@@ -86,7 +86,7 @@ function loadedAccountsLimit(bytes: number): TransactionInstruction {
 }
 
 /** Of every version: SIMD-0385 says so of the newest, and an older one has fewer by its bytes. */
-const KEYS_MAX = 64;
+export const KEYS_MAX = 64;
 
 /** A transaction has more bytes or keys than the ledger takes. */
 export class TransactionTooLargeError extends Error {
@@ -179,7 +179,7 @@ export interface Room {
 }
 
 /** Instructions, and all calls that they make. */
-const CALLS_MAX = 64;
+export const CALLS_MAX = 64;
 const COMPUTE_UNITS_MAX = 1_400_000;
 
 /**

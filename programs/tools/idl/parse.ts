@@ -267,7 +267,7 @@ export const parseErrors = (path: string, text: string): ErrorCode[] => {
   return errors;
 };
 
-export interface Seeds {
+interface Seeds {
   /** Constant name to seed text. */
   text: Map<string, string>;
   /** Account names whose address follows from one seed alone. */

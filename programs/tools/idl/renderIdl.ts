@@ -12,7 +12,6 @@ const discriminator = (namespace: string, name: string): number[] => [
 const knownAddresses: Record<string, string> = {
   SystemProgram: '11111111111111111111111111111111',
   TokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  InstructionsSysvar: 'Sysvar1nstructions1111111111111111111111111',
 };
 
 const roleFlags: Record<string, object> = {
@@ -26,7 +25,6 @@ const roleFlags: Record<string, object> = {
   EscrowProgram: {},
   SystemProgram: {},
   TokenProgram: {},
-  InstructionsSysvar: {},
 };
 
 const withDocs = (docs: string[]): object => (docs.length === 0 ? {} : { docs });
