@@ -12,8 +12,8 @@ export interface StartCheck {
 const CHECK_TIMEOUT_MS = 10_000;
 
 /** Whether a process was started with `--check`: to try its settings and connections, and end. */
-export function isCheckRequested(argv: readonly string[] = process.argv): boolean {
-  return argv.includes('--check');
+export function isCheckRequested(): boolean {
+  return process.argv.includes('--check');
 }
 
 /**

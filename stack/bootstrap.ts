@@ -6,6 +6,8 @@ import {
   gatewayVouch,
   modelUpsert,
 } from '../programs/client/instructions.ts';
+import { modelCardHash } from '../programs/client/modelCard.ts';
+import builtinCard from './modelCards/builtin.json' with { type: 'json' };
 import { addressesOf, exists, type Mints, type Operator, submit } from './operator.ts';
 
 /** One model as the operator offers it; prices are whole credits. */
@@ -62,6 +64,9 @@ function offer(
     longCompletionThresholdTokens: 500,
   };
 }
+
+/** Pins what the built-in engine is, which answers for every model. */
+export const BUILTIN_CARD = { cardHash: modelCardHash(builtinCard) };
 
 /** Creates the program's Config with the launch defaults, if it is not there yet. */
 export async function initializeConfig(

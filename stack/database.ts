@@ -61,15 +61,6 @@ async function findPostgres(): Promise<string> {
   return (await getBinaries()).postgres;
 }
 
-/** A PostgreSQL server that ends with the process that started it. */
-interface EmbeddedDatabase {
-  /** The server's administrator, connected to the database `postgres`. */
-  databaseUrl: string;
-  /** Its last lines, and how it ended; pending while it runs, and for ever once it was closed. */
-  exited: Promise<string>;
-  close(): Promise<void>;
-}
-
 const USER = 'postgres';
 const LOG_LINES_MAX = 20;
 /** How many of its last lines say why a server ended. */
@@ -79,7 +70,7 @@ const PORT_IS_TAKEN = 'could not create any TCP/IP sockets';
 const PORTS_TRIED_MAX = 5;
 
 /**
- * Starts a PostgreSQL server on a free port. Every user of this machine can connect to it, and its
+ * Starts a PostgreSQL server on a free port, which ends with this process. Every user of this machine can connect to it, and its
  * administrator may run programs, so each start sets a new password.
  *
  * @param directory the path that keeps the data between starts; without it the data is temporary, and
@@ -98,7 +89,7 @@ export async function startDatabase(
     findPort?: () => Promise<number>;
     settings?: Readonly<Record<string, string>>;
   } = {},
-): Promise<EmbeddedDatabase> {
+) {
   const { temporaryIn = tmpdir(), findPort = findFreePort, settings = {} } = options;
   const { template = TEMPLATE } = options;
   const directory = options.directory ?? (await mkdtemp(join(temporaryIn, 'svc-postgres-')));
@@ -132,15 +123,17 @@ export async function startDatabase(
   process.once('exit', endWithProcess);
   let isClosing = false;
   return {
+    /** The server's administrator, connected to the database `postgres`. */
     databaseUrl: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`,
-    exited: new Promise((resolve) => {
+    /** Its last lines, and how it ended; pending while it runs, and for ever once it was closed. */
+    exited: new Promise<string>((resolve) => {
       void exited.then((how) => {
         const lastLines = log.join('\n').split('\n').slice(-LAST_LINES);
         if (!isClosing)
           resolve([...lastLines, `PostgreSQL ended unexpectedly (${how}).`].join('\n'));
       });
     }),
-    async close() {
+    async close(): Promise<void> {
       isClosing = true;
       process.off('exit', endWithProcess);
       // The library would wait for ever for the exit of a server that is gone.

@@ -41,10 +41,6 @@ export async function recordDatabase(
   await writeSecret(pathIn(folder), record);
 }
 
-async function removeDatabaseRecord(folder: string): Promise<void> {
-  await rm(pathIn(folder), { force: true });
-}
-
 /**
  * Ends the recorded database of this folder if it still runs, because the process that held it was
  * killed. Then deletes its data unless that is kept, and the record.
@@ -61,7 +57,7 @@ export async function removeLeftoverDatabase(
   // The server itself confirms its path, because another process may have the recorded id by now.
   if (await isRunning({ databaseUrl, directory }, connectTimeoutMs)) await endServer(directory);
   if (!isKept) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  await removeDatabaseRecord(folder);
+  await rm(pathIn(folder), { force: true });
 }
 
 /** Whether the server at an address has this data. @throws StackError where it does not answer */

@@ -1,16 +1,28 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { base58 } from '@scure/base';
-import { Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { fetchWorker, workerEndpoint } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../programs/client/generated/constants.ts';
 import { workerUpdate } from '../programs/client/instructions.ts';
-import { modelCardHash } from '../programs/client/modelCard.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
-import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from './bootstrap.ts';
-import builtinCard from './modelCards/builtin.json' with { type: 'json' };
-import { createMint, exists, type Mints, mintTo, type Operator, submit } from './operator.ts';
+import {
+  addModel,
+  BUILTIN_CARD,
+  initializeConfig,
+  LAUNCH_CATALOG,
+  openGateway,
+} from './bootstrap.ts';
+import {
+  createMint,
+  exists,
+  type Mints,
+  mintTo,
+  type Operator,
+  submit,
+  transfer,
+} from './operator.ts';
 import { openCreditAccount, registerWorker } from './participants.ts';
 
 /** The service on a ledger, with the settings for its processes. */
@@ -55,7 +67,7 @@ const MODEL_CARDS_FOLDER = fileURLToPath(new URL('modelCards', import.meta.url))
  * ledger finds the set-up of the first.
  */
 export function deriveKeys(authority: Keypair) {
-  const key = (purpose: string) => deriveKeypair(authority, purpose);
+  const key = (purpose: string) => Keypair.fromSeed(deriveSecret(authority, purpose));
   return {
     creditMint: key('credit-mint'),
     stakeMint: key('stake-mint'),
@@ -119,7 +131,7 @@ export async function setUpDevelopmentLedger(
   const { creditMint, stakeMint, signer, wallet, arbiter, gatewayOperator, stranger } = keys;
   const mints = { credit: creditMint.publicKey, stake: stakeMint.publicKey };
   // What another engine runs, its owner knows.
-  const card = isBuiltin ? { cardHash: modelCardHash(builtinCard) } : {};
+  const card = isBuiltin ? BUILTIN_CARD : {};
 
   await Promise.all([createMint(operator, creditMint), createMint(operator, stakeMint)]);
   await initializeConfig(operator, { mints, arbiter: arbiter.publicKey });
@@ -183,28 +195,15 @@ async function registerAt(
 
 async function fund(operator: Operator, address: PublicKey): Promise<void> {
   if (await exists(operator, address)) return;
-  const transfer = SystemProgram.transfer({
-    fromPubkey: operator.authority.publicKey,
-    toPubkey: address,
-    lamports: PAYER_LAMPORTS,
-  });
-  await submit(operator, [transfer]);
+  await submit(operator, [transfer(operator, address, PAYER_LAMPORTS)]);
 }
 
 /** Gives an account of the development wallet SOL for its transactions, and stablecoins for credits. */
 async function fundSigner(operator: Operator, owner: PublicKey, mints: Mints): Promise<void> {
   const purse = mintTo(operator, { mint: mints.credit, owner, baseUnits: SIGNER_BASE_UNITS });
   if (await exists(operator, purse.account)) return;
-  const transfer = SystemProgram.transfer({
-    fromPubkey: operator.authority.publicKey,
-    toPubkey: owner,
-    lamports: SIGNER_LAMPORTS,
-  });
-  await submit(operator, [transfer, ...purse.instructions]);
-}
-
-function deriveKeypair(authority: Keypair, purpose: string): Keypair {
-  return Keypair.fromSeed(deriveSecret(authority, purpose));
+  const lamports = transfer(operator, owner, SIGNER_LAMPORTS);
+  await submit(operator, [lamports, ...purse.instructions]);
 }
 
 function deriveSecret(authority: Keypair, purpose: string): Buffer {

@@ -46,6 +46,11 @@ export async function submit(
   await sendTogether(rpc, authority, instructions, signers);
 }
 
+/** The instruction that gives an address lamports of the operator. */
+export function transfer({ authority }: Operator, to: PublicKey, lamports: number) {
+  return SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to, lamports });
+}
+
 /** Whether an account exists at the address, so that an earlier setup stays as it is. */
 export async function exists({ rpc }: Operator, address: PublicKey): Promise<boolean> {
   const found = await getAccountInfo(rpc, address.toBase58(), { commitment: 'confirmed' });

@@ -1,4 +1,4 @@
-import { type Keypair, LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { type Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../programs/client/generated/constants.ts';
 import {
   creditBuy,
@@ -15,6 +15,7 @@ import {
   type Operator,
   STAKE_BASE_UNITS_PER_TOKEN,
   submit,
+  transfer,
 } from './operator.ts';
 
 /** Covers a Worker's rent and fees many times over. */
@@ -49,11 +50,7 @@ export async function registerWorker(
     owner: authority,
     baseUnits: stakeTokens * STAKE_BASE_UNITS_PER_TOKEN,
   });
-  const fund = SystemProgram.transfer({
-    fromPubkey: operator.authority.publicKey,
-    toPubkey: authority,
-    lamports: WORKER_LAMPORTS,
-  });
+  const fund = transfer(operator, authority, WORKER_LAMPORTS);
   await submit(operator, [fund, ...payout.instructions, ...stake.instructions]);
   await submit(
     operator,

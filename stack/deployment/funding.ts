@@ -1,8 +1,8 @@
-import { LAMPORTS_PER_SOL, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { LAMPORTS_PER_SOL } from '@solana/web3.js';
 import { accountSize } from '../../programs/client/codec.ts';
 import { getMinimumBalanceForRentExemption } from '../../programs/client/rpc/methods.ts';
 import { TOKEN_ACCOUNT } from '../../programs/client/token/layout.ts';
-import { exists, type Operator, submit } from '../operator.ts';
+import { exists, type Operator, submit, transfer } from '../operator.ts';
 import type { DeploymentKeys } from './keys.ts';
 
 /** Room for later versions, as in docs/deploying.md. */
@@ -79,10 +79,6 @@ export async function fundPayers(
     await submit(operator, [transfer(operator, address, lamports)]);
     report('funded', `${key}.json with ${inSol(lamports)} SOL`);
   }
-}
-
-function transfer({ authority }: Operator, to: PublicKey, lamports: number) {
-  return SystemProgram.transfer({ fromPubkey: authority.publicKey, toPubkey: to, lamports });
 }
 
 /** Rounded up to a thousandth of a SOL. */

@@ -9,7 +9,13 @@ import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts
 import { getBalance } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { readExecutable } from '../../programs/client/verify/program/gatherProgram.ts';
-import { addModel, initializeConfig, LAUNCH_CATALOG, openGateway } from '../bootstrap.ts';
+import {
+  addModel,
+  BUILTIN_CARD,
+  initializeConfig,
+  LAUNCH_CATALOG,
+  openGateway,
+} from '../bootstrap.ts';
 import { StackError } from '../config.ts';
 import { addressesOf, createMint, exists, type Mints, type Operator } from '../operator.ts';
 import { openCreditAccount, registerWorker } from '../participants.ts';
@@ -97,7 +103,9 @@ export async function initializeDeployment(
     : await chooseMints(operator, options);
   await initializeConfig(operator, { mints, arbiter: keys.arbiter.publicKey });
   report('config', config ? `${configAddress} is there` : `initialized ${configAddress}`);
-  for (const model of missing) await addModel(operator, model);
+  // What another engine runs, its owner knows.
+  const card = endpoint ? BUILTIN_CARD : {};
+  for (const model of missing) await addModel(operator, { ...model, ...card });
   report('catalog', `${LAUNCH_CATALOG.length} models, of which ${missing.length} new`);
   const gateway = await openGateway(operator, {
     gatewayOperator: keys['gateway-operator'],
@@ -256,6 +264,8 @@ function writeSettings(deployment: {
       SVC_WALLET: openTrialKeys(options.dir).wallet.publicKey.toBase58(),
       SVC_ALLOW_LOOPBACK: 'true',
       SVC_ALLOW_BUILTIN_WORKERS: 'true',
+      // In the checkout that the processes run in.
+      SVC_MODEL_CARDS_DIR: 'stack/modelCards',
       WORKER_ENGINE: 'builtin',
       WORKER_PORT: new URL(options.trialEndpoint).port,
       // Half a minute of the local ledger's slots, which are shorter than a cluster's.

@@ -134,10 +134,13 @@ describe('docs/deploying.md, walked on the local ledger', () => {
       blockWith('run indexer/main.ts'),
       blockWith('caddy run'),
       blockWith('svc keys create'),
+      `curl -fsS "$SERVICE/v1/models" -H "Authorization: Bearer $API_KEY"`,
     ];
     const said = await run(walk.join('\n'));
     expect(said).toContain('"object":"chat.completion"');
     expect(said).toContain('Everything that applies holds.');
+    // Each model pins the card of the built-in engine, and the API has it.
+    expect(said.match(/"card":\{/g)).toHaveLength(8);
     for (const port of ['8083', '8084']) {
       const response = await fetch(`http://127.0.0.1:${ports.get(port)}/ready`);
       expect([port, response.status]).toEqual([port, 200]);
