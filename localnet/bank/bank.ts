@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
-import type { Account, Execution, Runtime, Simulation } from '../runtime/runtime.ts';
+import type { Account, Runtime, Simulation } from '../runtime/runtime.ts';
 import type { Timeline } from '../runtime/timeline.ts';
 import type { Store } from '../store/store.ts';
 import { type BlockLimits, createBlockSpace } from './blockSpace.ts';
@@ -159,10 +159,12 @@ export function createBank(options: {
   function landWaiting(): void {
     const earlier = waiting;
     waiting = [];
-    for (const transaction of earlier) {
-      if (hasRoom(transaction)) land(transaction, false);
-      else waiting.push(transaction);
-    }
+    for (const transaction of earlier) landOrWait(transaction);
+  }
+
+  function landOrWait(transaction: DecodedTransaction): void {
+    if (hasRoom(transaction)) land(transaction, false);
+    else waiting.push(transaction);
   }
 
   const hasRoom = (transaction: DecodedTransaction): boolean =>
@@ -343,8 +345,7 @@ export function createBank(options: {
     executeIn(delayMs, transaction) {
       const delay = setTimeout(() => {
         delays.delete(delay);
-        if (hasRoom(transaction)) land(transaction, false);
-        else waiting.push(transaction);
+        landOrWait(transaction);
       }, delayMs);
       delays.add(delay);
     },
@@ -386,12 +387,6 @@ export function createBank(options: {
 }
 
 function refuse(err: string): Refused {
-  const execution: Execution = {
-    err,
-    logs: [],
-    innerInstructions: [],
-    computeUnits: 0,
-    returnData: null,
-  };
-  return { execution };
+  const nothing = { logs: [], innerInstructions: [], computeUnits: 0, returnData: null };
+  return { execution: { err, ...nothing } };
 }

@@ -17,7 +17,6 @@ import {
   signatureText,
 } from './protocol/parameters.ts';
 
-/** One subscription. */
 interface Subscription {
   readonly kind: Kind;
   end(): void;

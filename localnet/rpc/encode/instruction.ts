@@ -1,5 +1,9 @@
 import { base58 } from '@scure/base';
-import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from '../../../programs/client/addresses.ts';
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../../programs/client/addresses.ts';
 import type { CompiledInstruction } from '../../../programs/client/wire/index.ts';
 import { tokenAmount } from '../../bank/tokenBalances.ts';
 
@@ -13,12 +17,6 @@ interface Data {
   address(offset: number): string;
 }
 
-interface Parsed {
-  readonly type: string;
-  readonly info: object;
-}
-
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
 /**
@@ -41,20 +39,22 @@ function read(
   programId: string,
   accounts: readonly string[],
   bytes: Uint8Array,
-): { program: string; parsed: Parsed | string } | undefined {
+): { program: string; parsed: object | string } | undefined {
   if (programId === MEMO_PROGRAM) {
     return { program: 'spl-memo', parsed: Buffer.from(bytes).toString('utf8') };
   }
-  const parsers: Record<string, [string, (accounts: readonly string[], data: Data) => unknown]> = {
-    [SYSTEM_PROGRAM]: ['system', parseSystem],
-    [TOKEN_PROGRAM.toBase58()]: ['spl-token', parseToken],
-    [ASSOCIATED_TOKEN_PROGRAM.toBase58()]: ['spl-associated-token-account', parseAssociated],
-  };
-  const [program, parse] = parsers[programId] ?? [];
-  if (!program || !parse) return undefined;
+  const known = PROGRAMS.get(programId);
+  if (!known) return undefined;
+  const { program, kinds, hasWideKind = false } = known;
   try {
-    const parsed = parse(accounts, readerOf(bytes, programId === SYSTEM_PROGRAM)) as Parsed;
-    return parsed && { program, parsed };
+    const data = readerOf(bytes, hasWideKind);
+    const [type, names, more] = kinds[data.kind] ?? [];
+    if (type === undefined || names === undefined) return undefined;
+    const named = names.map((name, index) => [name, accounts[index]] as const);
+    const info = [...named, ...Object.entries(more?.(data) ?? {})];
+    // In the order of clusters.
+    info.sort(([one], [other]) => (one < other ? -1 : 1));
+    return { program, parsed: { type, info: Object.fromEntries(info) } };
   } catch (error) {
     // The data is too short for its kind, so the program refused it, too.
     if (error instanceof RangeError) return undefined;
@@ -73,122 +73,75 @@ function readerOf(bytes: Uint8Array, hasWideKind: boolean): Data {
   };
 }
 
-function parseSystem(accounts: readonly string[], data: Data): Parsed | undefined {
-  const [first, second] = accounts;
-  switch (data.kind) {
-    case 0:
-      return {
-        type: 'createAccount',
-        info: {
-          lamports: Number(data.u64(4)),
-          newAccount: second,
-          owner: data.address(20),
-          source: first,
-          space: Number(data.u64(12)),
-        },
-      };
-    case 1:
-      return { type: 'assign', info: { account: first, owner: data.address(4) } };
-    case 2:
-      return {
-        type: 'transfer',
-        info: { destination: second, lamports: Number(data.u64(4)), source: first },
-      };
-    case 8:
-      return { type: 'allocate', info: { account: first, space: Number(data.u64(4)) } };
-    default:
-      return undefined;
-  }
-}
+/** Instructions by their numbers: what each is called, what its accounts are, and what its data say. */
+type Kinds = Readonly<
+  Record<number, [type: string, accounts: readonly string[], more?: (data: Data) => object]>
+>;
 
-function parseToken(accounts: readonly string[], data: Data): Parsed | undefined {
-  const [first, second, third, fourth] = accounts;
-  const amount = () => String(data.u64(1));
-  const checked = () => tokenAmount(data.u64(1), data.u8(9));
-  switch (data.kind) {
-    case 3:
-      return {
-        type: 'transfer',
-        info: { amount: amount(), authority: third, destination: second, source: first },
-      };
-    case 4:
-      return {
-        type: 'approve',
-        info: { amount: amount(), delegate: second, owner: third, source: first },
-      };
-    case 5:
-      return { type: 'revoke', info: { owner: second, source: first } };
-    case 7:
-      return {
-        type: 'mintTo',
-        info: { account: second, amount: amount(), mint: first, mintAuthority: third },
-      };
-    case 8:
-      return {
-        type: 'burn',
-        info: { account: first, amount: amount(), authority: third, mint: second },
-      };
-    case 9:
-      return { type: 'closeAccount', info: { account: first, destination: second, owner: third } };
-    case 12:
-      return {
-        type: 'transferChecked',
-        info: {
-          authority: fourth,
-          destination: third,
-          mint: second,
-          source: first,
-          tokenAmount: checked(),
-        },
-      };
-    case 14:
-      return {
-        type: 'mintToChecked',
-        info: { account: second, mint: first, mintAuthority: third, tokenAmount: checked() },
-      };
-    case 15:
-      return {
-        type: 'burnChecked',
-        info: { account: first, authority: third, mint: second, tokenAmount: checked() },
-      };
-    default:
-      return parseTokenSetUp(accounts, data);
-  }
-}
+const SYSTEM: Kinds = {
+  0: [
+    'createAccount',
+    ['source', 'newAccount'],
+    (data) => ({
+      lamports: Number(data.u64(4)),
+      space: Number(data.u64(12)),
+      owner: data.address(20),
+    }),
+  ],
+  1: ['assign', ['account'], (data) => ({ owner: data.address(4) })],
+  2: ['transfer', ['source', 'destination'], (data) => ({ lamports: Number(data.u64(4)) })],
+  8: ['allocate', ['account'], (data) => ({ space: Number(data.u64(4)) })],
+};
 
-/** The token instructions that prepare an account or a mint. */
-function parseTokenSetUp(accounts: readonly string[], data: Data): Parsed | undefined {
-  const [first, second] = accounts;
-  switch (data.kind) {
-    case 17:
-      return { type: 'syncNative', info: { account: first } };
-    case 18:
-      return {
-        type: 'initializeAccount3',
-        info: { account: first, mint: second, owner: data.address(1) },
-      };
-    case 20:
-      return {
-        type: 'initializeMint2',
-        info: {
-          decimals: data.u8(1),
-          // An option of one byte, then the address.
-          ...(data.u8(34) === 1 && { freezeAuthority: data.address(35) }),
-          mint: first,
-          mintAuthority: data.address(2),
-        },
-      };
-    case 21:
-      return {
-        type: 'getAccountDataSize',
-        info: { ...(data.length > 1 && { extensionTypes: extensionsOf(data) }), mint: first },
-      };
-    case 22:
-      return { type: 'initializeImmutableOwner', info: { account: first } };
-    default:
-      return undefined;
-  }
-}
+const amount = (data: Data) => ({ amount: String(data.u64(1)) });
+const checked = (data: Data) => ({ tokenAmount: tokenAmount(data.u64(1), data.u8(9)) });
+
+const TOKEN: Kinds = {
+  3: ['transfer', ['source', 'destination', 'authority'], amount],
+  4: ['approve', ['source', 'delegate', 'owner'], amount],
+  5: ['revoke', ['source', 'owner']],
+  7: ['mintTo', ['mint', 'account', 'mintAuthority'], amount],
+  8: ['burn', ['account', 'mint', 'authority'], amount],
+  9: ['closeAccount', ['account', 'destination', 'owner']],
+  12: ['transferChecked', ['source', 'mint', 'destination', 'authority'], checked],
+  14: ['mintToChecked', ['mint', 'account', 'mintAuthority'], checked],
+  15: ['burnChecked', ['account', 'mint', 'authority'], checked],
+  17: ['syncNative', ['account']],
+  18: ['initializeAccount3', ['account', 'mint'], (data) => ({ owner: data.address(1) })],
+  20: [
+    'initializeMint2',
+    ['mint'],
+    (data) => ({
+      decimals: data.u8(1),
+      mintAuthority: data.address(2),
+      // An option of one byte, then the address.
+      ...(data.u8(34) === 1 && { freezeAuthority: data.address(35) }),
+    }),
+  ],
+  21: [
+    'getAccountDataSize',
+    ['mint'],
+    (data) => (data.length > 1 ? { extensionTypes: extensionsOf(data) } : {}),
+  ],
+  22: ['initializeImmutableOwner', ['account']],
+};
+
+const ASSOCIATED_ACCOUNTS = [
+  ...['source', 'account', 'wallet', 'mint', 'systemProgram', 'tokenProgram'],
+];
+const ASSOCIATED: Kinds = {
+  0: ['create', ASSOCIATED_ACCOUNTS],
+  1: ['createIdempotent', ASSOCIATED_ACCOUNTS],
+};
+
+const PROGRAMS = new Map<string, { program: string; kinds: Kinds; hasWideKind?: boolean }>([
+  [SYSTEM_PROGRAM.toBase58(), { program: 'system', kinds: SYSTEM, hasWideKind: true }],
+  [TOKEN_PROGRAM.toBase58(), { program: 'spl-token', kinds: TOKEN }],
+  [
+    ASSOCIATED_TOKEN_PROGRAM.toBase58(),
+    { program: 'spl-associated-token-account', kinds: ASSOCIATED },
+  ],
+]);
 
 /** The only Token-2022 extension that the associated token program requests. */
 const EXTENSION_NAMES: Readonly<Record<number, string>> = { 7: 'immutableOwner' };
@@ -199,12 +152,4 @@ function extensionsOf(data: Data): string[] {
     const extension = data.u8(1 + index * EXTENSION_BYTES);
     return EXTENSION_NAMES[extension] ?? `extension${extension}`;
   });
-}
-
-function parseAssociated(accounts: readonly string[], data: Data): Parsed | undefined {
-  const [source, account, wallet, mint, systemProgram, tokenProgram] = accounts;
-  const types = ['create', 'createIdempotent'];
-  const type = types[data.kind];
-  if (type === undefined) return undefined;
-  return { type, info: { account, mint, source, systemProgram, tokenProgram, wallet } };
 }
