@@ -128,7 +128,7 @@ export function createSendCommand(): Command {
     .option(
       '--signer <file>',
       'a keypair file that signs; the first one pays; repeat for more',
-      collectKeys,
+      (text: string, keys: readonly Keypair[] = []) => [...keys, readSigner(text)],
     )
     .option(
       '--signed-message <file>',
@@ -207,7 +207,3 @@ function describeAccounts(name: string, { keys }: TransactionInstruction): strin
 }
 
 const readSigner = keyOption('--signer');
-
-function collectKeys(text: string, keys: readonly Keypair[] = []): Keypair[] {
-  return [...keys, readSigner(text)];
-}

@@ -73,8 +73,8 @@ const WITH_LAST_ATTEMPT = `
     on last.delivery_id = delivery.id and last.attempt = delivery.attempts`;
 
 /**
- * Deliveries, those of the newest events first. Each webhook has its own page in the index, of which the newest are shown:
- * so it does not matter how many other wallets have.
+ * Deliveries, those of the newest events first. Each webhook has its own page in the index, of which
+ * the newest are shown: so it does not matter how many other wallets have.
  *
  * @param page.before continues after that delivery
  */

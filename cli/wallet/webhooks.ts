@@ -13,7 +13,9 @@ export function createWebhooksCommand(): Command {
     .commandsGroup('For customers, signed in by wallet:');
   addSignInOptions(webhooks.command('listen'))
     .description("send the wallet's events to a receiver here, signed as webhooks are")
-    .requiredOption('--forward-to <url>', 'where the receiver listens', parseReceiverUrl)
+    .requiredOption('--forward-to <url>', 'where the receiver listens', (text) =>
+      parseUrlOf('--forward-to', text),
+    )
     .action(listenHere);
   addSignInOptions(webhooks.command('trigger'))
     .description('send an example of an event, once, to the webhooks and terminals of the wallet')
@@ -30,5 +32,3 @@ async function listenHere({ forwardTo, ...signIn }: SignIn & { forwardTo: URL })
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => leaving.abort());
   await withSession(signIn, (session) => listen({ session, forwardTo, signal: leaving.signal }));
 }
-
-const parseReceiverUrl = (text: string): URL => parseUrlOf('--forward-to', text);

@@ -49,11 +49,9 @@ const knownByKey = new WeakMap<PublicKey, Addresses>();
 const ADDRESSES_KEPT_MAX = 10_000;
 
 export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
-  return lookUp(knownByKey, programId, () => findKnown(programId));
-}
-
-function findKnown(programId: PublicKey): Addresses {
-  return lookUp(known, programId.toBase58(), () => derive(programId));
+  return lookUp(knownByKey, programId, () =>
+    lookUp(known, programId.toBase58(), () => derive(programId)),
+  );
 }
 
 function derive(programId: PublicKey): Addresses {

@@ -172,11 +172,6 @@ export interface SignatureStatus {
   readonly confirmationStatus: Commitment | undefined;
 }
 
-interface Blockhash {
-  readonly blockhash: string;
-  readonly lastValidBlockHeight: number;
-}
-
 /** A transaction in the list of an address. */
 interface ListedSignature {
   readonly signature: string;
@@ -287,7 +282,7 @@ export async function getSignatureStatuses(
 export function getLatestBlockhash(
   rpc: LedgerNode,
   options: { readonly commitment: Commitment },
-): Promise<AtSlot<Blockhash>> {
+): Promise<AtSlot<{ blockhash: string; lastValidBlockHeight: number }>> {
   const read = atSlot((value) => {
     const { blockhash, lastValidBlockHeight } = fieldsOf(value);
     return {

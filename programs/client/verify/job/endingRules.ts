@@ -195,10 +195,9 @@ export const resolved = rule(
   'dispute.resolved',
   ['JobLocked', 'JobDisputed', 'DisputeResolved'],
   ({ JobLocked, JobDisputed, DisputeResolved }) => {
-    const { verdict, repaidCredits, chargedCredits, owedCredits } = DisputeResolved.data;
+    const { verdict: outcome, repaidCredits, chargedCredits, owedCredits } = DisputeResolved.data;
     const { slashedTokens, evidenceHash } = DisputeResolved.data;
     const { slashTokens } = JobLocked.data;
-    const outcome = verdict;
     const charged = JobDisputed.data.chargedCredits;
     const isBorne = outcome !== 'upheld_worker' || slashedTokens === BigInt(slashTokens);
     const upheld = isBorne

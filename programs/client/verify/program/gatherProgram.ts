@@ -63,7 +63,7 @@ export async function gatherProgram(options: {
     const isUnchanged =
       before.slot <= owned.context.slot &&
       owned.context.slot <= after.slot &&
-      areStatesEqual(before.bytes, after.bytes);
+      before.bytes.every((bytes, at) => areBytesEqual(bytes, after.bytes[at] ?? new Uint8Array()));
     const evidence: ProgramEvidence = {
       addresses,
       executable,
@@ -93,8 +93,4 @@ async function readTokenAccounts(connection: LedgerConnection, addresses: Addres
     bytes: [vault, treasuryVault, stakeVault].map((account) => account?.data ?? new Uint8Array()),
     tokenAccounts: { vault, treasuryVault, stakeVault },
   };
-}
-
-function areStatesEqual(before: readonly Uint8Array[], after: readonly Uint8Array[]): boolean {
-  return before.every((bytes, index) => areBytesEqual(bytes, after[index] ?? new Uint8Array()));
 }
