@@ -8,7 +8,7 @@ import {
   transactionSignature,
   usdc,
 } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { amountText, pageLimit, timeNullable } from './values.ts';
 
 const limit = amountText.nullable().describe('Credits; null where the wallet stated none.');
@@ -81,19 +81,13 @@ const historyQuery = z.object({
 });
 
 export const accountRoutes = {
-  getAccount: {
-    method: 'GET',
-    path: '/account',
-    access: 'session',
+  getAccount: route('GET', '/account', 'session', {
     summary: 'credits, limits and spender',
     answer: consoleAccount,
-  },
-  getHistory: {
-    method: 'GET',
-    path: '/account/history',
-    access: 'session',
+  }),
+  getHistory: route('GET', '/account/history', 'session', {
     summary: 'every change of the account, newest first',
     query: historyQuery,
     answer: accountHistory,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};

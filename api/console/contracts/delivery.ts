@@ -47,8 +47,6 @@ export const deliveryList = z.object({
   next_cursor: z.string().nullable().describe('Where to go on, as `before`.'),
 });
 
-export type DeliveryList = z.infer<typeof deliveryList>;
-
 export const deliveryDetail = delivery.extend({
   body: z.string().describe('The raw body, the same bytes at each attempt.'),
   attempts_made: z

@@ -12,47 +12,27 @@ import { settingsRoutes } from './settings.ts';
 import { usageRoutes } from './usage.ts';
 import { webhookRoutes } from './webhook.ts';
 
-export type {
-  CreatedWebhook,
-  DeletedWebhook,
-  WebhookRequest,
-} from '../../contracts/account.ts';
+export type { CreatedWebhook, WebhookRequest } from '../../contracts/account.ts';
 export type { ChatCompletionChunk } from '../../contracts/completionAnswer.ts';
 export type { ErrorBody } from '../../contracts/errors.ts';
 export type { ErrorCode } from '../../contracts/errorTable.ts';
-export type { DisputeAnswer } from '../../contracts/job.ts';
 export type { AccountHistory, ConsoleAccount } from './account.ts';
-export type { Delivery, DeliveryDetail, DeliveryList, Replayed } from './delivery.ts';
-export type { DevelopmentAccounts, DevelopmentSigned } from './developmentWallet.ts';
+export type { Delivery, DeliveryDetail, Replayed } from './delivery.ts';
 export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';
 export type {
   ConsoleModel,
   ConsoleModelList,
   ConsoleWorker,
-  ConsoleWorkerList,
   ModelDetail,
-  NetworkNumbers,
   StatusAnswer,
   WorkerDetail,
 } from './network.ts';
 export type { DisputeList, KeyList, LedgerRules } from './operator.ts';
 export type { Access } from './route.ts';
-export type {
-  ConsoleConfig,
-  CurrentSession,
-  SessionList,
-  SessionObject,
-  SignInMessage,
-} from './session.ts';
-export type { CreatedKey, KeyState, Threshold } from './settings.ts';
+export type { ConsoleConfig, SessionList, SessionObject } from './session.ts';
+export type { CreatedKey, KeyState } from './settings.ts';
 export type { JobCountAnswer, LatencyAnswer, UsageAnswer } from './usage.ts';
-export type { Done } from './values.ts';
-export type {
-  ConsoleWebhook,
-  ConsoleWebhookList,
-  RotatedSecret,
-  SentTest,
-} from './webhook.ts';
+export type { ConsoleWebhook } from './webhook.ts';
 
 /** Every route of /console/api, by its name. */
 export const consoleRoutes = {

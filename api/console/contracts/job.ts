@@ -4,7 +4,7 @@ import { RATES } from '../../../programs/client/pricing.ts';
 import { chatCompletionRequest } from '../../contracts/chatCompletion.ts';
 import { disputeAnswer, disputeRequest, jobObject } from '../../contracts/job.ts';
 import { credits, jobId, ledgerAddress, tokens } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { givenTime, pageLimit, timeNullable } from './values.ts';
 
 const milliseconds = z.int().min(0).nullable();
@@ -73,54 +73,33 @@ const jobQuery = z.object({
 const csvQuery = z.object(filters);
 
 export const jobRoutes = {
-  getJobs: {
-    method: 'GET',
-    path: '/jobs',
-    access: 'session',
+  getJobs: route('GET', '/jobs', 'session', {
     summary: "the wallet's jobs by state, model, time or id, newest first",
     query: jobQuery,
     answer: consoleJobList,
-  },
-  getJobsCsv: {
-    method: 'GET',
-    path: '/jobs.csv',
-    access: 'session',
+  }),
+  getJobsCsv: route('GET', '/jobs.csv', 'session', {
     summary: 'the same as CSV, at most 100,000 rows; no cell is a formula',
     query: csvQuery,
     form: 'text/csv',
-  },
-  getJob: {
-    method: 'GET',
-    path: '/jobs/:job_id',
-    access: 'session',
-    summary: 'one of them',
-    answer: consoleJob,
-  },
-  disputeJob: {
-    method: 'POST',
-    path: '/jobs/:job_id/dispute',
-    access: 'session',
+  }),
+  getJob: route('GET', '/jobs/:job_id', 'session', { summary: 'one of them', answer: consoleJob }),
+  disputeJob: route('POST', '/jobs/:job_id/dispute', 'session', {
     summary: 'dispute it, as POST /v1/jobs/{job_id}/dispute does',
     body: disputeRequest,
     answer: disputeAnswer,
-  },
-  getStream: {
-    method: 'GET',
-    path: '/stream',
-    access: 'session',
+  }),
+  getStream: route('GET', '/stream', 'session', {
     needsAccount: true,
     summary: "the wallet's changes as they come, at most one event a second",
     form: 'text/event-stream',
-  },
-  postCompletion: {
-    method: 'POST',
-    path: '/completions',
-    access: 'session',
+  }),
+  postCompletion: route('POST', '/completions', 'session', {
     summary: "a chat completion, admitted by the wallet's live key",
     body: chatCompletionRequest,
     form: 'chat completion',
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};
 
 /**
  * What the stream sends as `event: changes`; its `id` resumes the stream there. `event: reset` has

@@ -9,7 +9,7 @@ import {
   time,
   transactionSignature,
 } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { amountText, timeNullable } from './values.ts';
 
 const networkNumbers = z.object({
@@ -20,8 +20,6 @@ const networkNumbers = z.object({
   first_token_p50_ms: z.int().min(0).nullable().describe('Of the last ten minutes.'),
   as_of: time,
 });
-
-export type NetworkNumbers = z.infer<typeof networkNumbers>;
 
 const milliseconds = z.int().min(0).nullable();
 
@@ -64,8 +62,6 @@ const consoleWorkerList = z.object({
   stake_decimals: z.int().min(0),
   minimum_stake_tokens: amountText,
 });
-
-export type ConsoleWorkerList = z.infer<typeof consoleWorkerList>;
 
 const workerHour = z.object({
   hour: time,
@@ -179,46 +175,28 @@ const statusAnswer = z.object({
 export type StatusAnswer = z.infer<typeof statusAnswer>;
 
 export const networkRoutes = {
-  getNetwork: {
-    method: 'GET',
-    path: '/network',
-    access: 'public',
+  getNetwork: route('GET', '/network', 'public', {
     summary: 'live numbers',
     answer: networkNumbers,
-  },
-  getModels: {
-    method: 'GET',
-    path: '/models',
-    access: 'public',
+  }),
+  getModels: route('GET', '/models', 'public', {
     summary: 'the catalog with prices, workers and latencies',
     answer: consoleModelList,
-  },
-  getModel: {
-    method: 'GET',
-    path: '/models/:model',
-    access: 'public',
+  }),
+  getModel: route('GET', '/models/:model', 'public', {
     summary: 'one with its days and workers',
     answer: modelDetail,
-  },
-  getWorkers: {
-    method: 'GET',
-    path: '/workers',
-    access: 'public',
+  }),
+  getWorkers: route('GET', '/workers', 'public', {
     summary: 'every registered worker',
     answer: consoleWorkerList,
-  },
-  getWorker: {
-    method: 'GET',
-    path: '/workers/:worker',
-    access: 'public',
+  }),
+  getWorker: route('GET', '/workers/:worker', 'public', {
     summary: 'one with its hours and slashes',
     answer: workerDetail,
-  },
-  getStatus: {
-    method: 'GET',
-    path: '/status',
-    access: 'public',
+  }),
+  getStatus: route('GET', '/status', 'public', {
     summary: 'parts, mirror lag, queues, 90 days, incidents',
     answer: statusAnswer,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};

@@ -10,7 +10,7 @@ import {
   tokens,
   transactionSignature,
 } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { amountText, done, pageLimit, rowId, timeNullable, walletAddress } from './values.ts';
 
 const KEY_STATUSES = ['active', 'suspended', 'revoked'] as const;
@@ -113,41 +113,26 @@ const disputeList = z.object({
 export type DisputeList = z.infer<typeof disputeList>;
 
 export const operatorRoutes = {
-  getKeys: {
-    method: 'GET',
-    path: '/operator/keys',
-    access: 'operator',
+  getKeys: route('GET', '/operator/keys', 'operator', {
     summary: 'live, suspended and lately revoked keys, newest first',
     query: keyQuery,
     answer: keyList,
-  },
-  suspendKey: {
-    method: 'POST',
-    path: '/operator/keys/:wallet/suspend',
-    access: 'operator',
+  }),
+  suspendKey: route('POST', '/operator/keys/:wallet/suspend', 'operator', {
     summary: "refuse a wallet's keys, also later ones, until it is reinstated",
     body: suspension,
     answer: done,
-  },
-  reinstateKey: {
-    method: 'POST',
-    path: '/operator/keys/:wallet/reinstate',
-    access: 'operator',
+  }),
+  reinstateKey: route('POST', '/operator/keys/:wallet/reinstate', 'operator', {
     summary: 'end a suspension and forgive its cause',
     answer: done,
-  },
-  getLedgerRules: {
-    method: 'GET',
-    path: '/operator/ledger',
-    access: 'session',
+  }),
+  getLedgerRules: route('GET', '/operator/ledger', 'session', {
     summary: 'pauses, models and gateway as they are on the ledger',
     answer: ledgerRules,
-  },
-  getDisputes: {
-    method: 'GET',
-    path: '/arbiter/disputes',
-    access: 'arbiter',
+  }),
+  getDisputes: route('GET', '/arbiter/disputes', 'arbiter', {
     summary: 'open disputes by urgency',
     answer: disputeList,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};

@@ -24,3 +24,19 @@ export interface ConsoleRoute {
   readonly answer?: z.ZodType;
   readonly form?: 'text/csv' | 'text/event-stream' | 'chat completion';
 }
+
+/** A route by its method, path and access, which its handler's types follow from. */
+export function route<
+  const Method extends ConsoleRoute['method'],
+  const Path extends string,
+  const Who extends Access,
+  const Rest extends Omit<ConsoleRoute, 'method' | 'path' | 'access'>,
+>(
+  method: Method,
+  path: Path,
+  access: Who,
+  // A name that is not a route's own is a mistake.
+  rest: Rest & Record<Exclude<keyof Rest, keyof ConsoleRoute>, never>,
+) {
+  return { method, path, access, ...(rest as Rest) };
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ledgerAddress, time } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { walletAddress as address, done } from './values.ts';
 
 const bytes = (length: number) =>
@@ -67,8 +67,6 @@ export type SessionObject = z.infer<typeof sessionObject>;
 
 const currentSession = z.object({ session: sessionObject.nullable() });
 
-export type CurrentSession = z.infer<typeof currentSession>;
-
 const sessionList = z.object({
   object: z.literal('list'),
   data: z.array(
@@ -106,56 +104,32 @@ const consoleConfig = z.object({
 export type ConsoleConfig = z.infer<typeof consoleConfig>;
 
 export const sessionRoutes = {
-  getConfig: {
-    method: 'GET',
-    path: '/config',
-    access: 'public',
+  getConfig: route('GET', '/config', 'public', {
     summary: 'what the pages have to know of this deployment',
     answer: consoleConfig,
-  },
-  postMessage: {
-    method: 'POST',
-    path: '/session/message',
-    access: 'public',
+  }),
+  postMessage: route('POST', '/session/message', 'public', {
     summary: 'the text to sign for a sign-in, good for five minutes',
     body: signInRequest,
     answer: signInMessage,
-  },
-  postSession: {
-    method: 'POST',
-    path: '/session',
-    access: 'public',
+  }),
+  postSession: route('POST', '/session', 'public', {
     summary: 'sign in; the session is a cookie',
     body: signIn,
     answer: sessionObject,
-  },
-  getSession: {
-    method: 'GET',
-    path: '/session',
-    access: 'public',
+  }),
+  getSession: route('GET', '/session', 'public', {
     readsSession: true,
     summary: 'the session of the cookie, or null',
     answer: currentSession,
-  },
-  deleteSession: {
-    method: 'DELETE',
-    path: '/session',
-    access: 'session',
-    summary: 'sign out',
-    answer: done,
-  },
-  getSessions: {
-    method: 'GET',
-    path: '/sessions',
-    access: 'session',
+  }),
+  deleteSession: route('DELETE', '/session', 'session', { summary: 'sign out', answer: done }),
+  getSessions: route('GET', '/sessions', 'session', {
     summary: "the wallet's sessions, newest first",
     answer: sessionList,
-  },
-  deleteSessionOf: {
-    method: 'DELETE',
-    path: '/sessions/:session_id',
-    access: 'session',
+  }),
+  deleteSessionOf: route('DELETE', '/sessions/:session_id', 'session', {
     summary: 'end one of them',
     answer: done,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { credits, time } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { done } from './values.ts';
 
 /** The wallet's API key, never the key itself. */
@@ -53,48 +53,30 @@ export const threshold = z.object({
 export type Threshold = z.infer<typeof threshold>;
 
 export const settingsRoutes = {
-  getKey: {
-    method: 'GET',
-    path: '/key',
-    access: 'session',
+  getKey: route('GET', '/key', 'session', {
     summary: "the state of the wallet's API key",
     answer: keyState,
-  },
-  postKey: {
-    method: 'POST',
-    path: '/key',
-    access: 'fresh session',
+  }),
+  postKey: route('POST', '/key', 'fresh session', {
     summary: 'make the key, shown once',
     answer: createdKey,
-  },
-  regenerateKey: {
-    method: 'POST',
-    path: '/key/regenerate',
-    access: 'fresh session',
+  }),
+  regenerateKey: route('POST', '/key/regenerate', 'fresh session', {
     summary:
       'revoke the key and make another in one transaction, unless it was replaced in between',
     answer: createdKey,
-  },
-  deleteKey: {
-    method: 'DELETE',
-    path: '/key',
-    access: 'session',
+  }),
+  deleteKey: route('DELETE', '/key', 'session', {
     summary: 'revoke the key; a suspension stays',
     answer: done,
-  },
-  getThreshold: {
-    method: 'GET',
-    path: '/threshold',
-    access: 'session',
+  }),
+  getThreshold: route('GET', '/threshold', 'session', {
     summary: 'the threshold of `credit.low`',
     answer: threshold,
-  },
-  putThreshold: {
-    method: 'PUT',
-    path: '/threshold',
-    access: 'session',
+  }),
+  putThreshold: route('PUT', '/threshold', 'session', {
     summary: 'set it, and reset the alert',
     body: thresholdRequest,
     answer: threshold,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { credits, ledgerAddress, time, tokens } from '../../contracts/values.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { givenTime } from './values.ts';
 
 /** What was used in one hour or day, by model and worker. Jobs count where they were locked. */
@@ -87,28 +87,19 @@ const jobCountQuery = z.object({
 });
 
 export const usageRoutes = {
-  getJobCounts: {
-    method: 'GET',
-    path: '/job-counts',
-    access: 'session',
+  getJobCounts: route('GET', '/job-counts', 'session', {
     summary: "the wallet's jobs by time bucket and state, of a day at least, from its first job on",
     query: jobCountQuery,
     answer: jobCountAnswer,
-  },
-  getUsage: {
-    method: 'GET',
-    path: '/usage',
-    access: 'session',
+  }),
+  getUsage: route('GET', '/usage', 'session', {
     summary: 'jobs, credits and tokens by hour or day, model and worker; at most 10,000 rows',
     query: usageQuery,
     answer: usageAnswer,
-  },
-  getLatencies: {
-    method: 'GET',
-    path: '/usage/latency',
-    access: 'session',
+  }),
+  getLatencies: route('GET', '/usage/latency', 'session', {
     summary: 'milliseconds by model, over 30 days at most',
     query: z.object(period),
     answer: latencyAnswer,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};

@@ -43,5 +43,3 @@ export const pageLimit = (fallback: number) =>
 
 /** The answer of a request that returns no data. */
 export const done = z.object({ done: z.literal(true) });
-
-export type Done = z.infer<typeof done>;

@@ -14,7 +14,7 @@ import {
   replayed,
   replayRequest,
 } from './delivery.ts';
-import type { ConsoleRoute } from './route.ts';
+import { route } from './route.ts';
 import { timeNullable } from './values.ts';
 
 /** A webhook with the numbers of deliveries that have not arrived. */
@@ -32,8 +32,6 @@ const consoleWebhookList = z.object({
   data: z.array(consoleWebhook).describe('Oldest first.'),
 });
 
-export type ConsoleWebhookList = z.infer<typeof consoleWebhookList>;
-
 /** Validated as at the creation. The secret stays, and is changed by a rotation. */
 const webhookChange = webhookRequest
   .pick({ url: true, events: true })
@@ -45,11 +43,7 @@ const webhookChange = webhookRequest
 /** A new secret, shown once. */
 const rotatedSecret = z.object({ secret: z.string(), previous_secret_until: time });
 
-export type RotatedSecret = z.infer<typeof rotatedSecret>;
-
 const sentTest = z.object({ delivery_id: z.string() });
-
-export type SentTest = z.infer<typeof sentTest>;
 
 const triggerRequest = z.object(
   { event: z.enum(WEBHOOK_KINDS, { error: `must be one of ${WEBHOOK_KINDS.join(', ')}` }) },
@@ -67,109 +61,70 @@ const triggered = z.object({
 const WEBHOOK = '/webhooks/:webhook_id';
 
 export const webhookRoutes = {
-  getWebhooks: {
-    method: 'GET',
-    path: '/webhooks',
-    access: 'session',
+  getWebhooks: route('GET', '/webhooks', 'session', {
     summary: "the wallet's webhooks with their pending events",
     answer: consoleWebhookList,
-  },
-  postWebhook: {
-    method: 'POST',
-    path: '/webhooks',
-    access: 'fresh session',
+  }),
+  postWebhook: route('POST', '/webhooks', 'fresh session', {
     needsAccount: true,
     summary: 'create one; its secret is shown once, where we made it',
     body: webhookRequest,
     answer: createdWebhook,
-  },
-  listenToEvents: {
-    method: 'POST',
-    path: '/webhooks/listen',
-    access: 'session',
+  }),
+  listenToEvents: route('POST', '/webhooks/listen', 'session', {
     needsAccount: true,
     summary:
       "every event of the wallet as it comes: [the listener's stream](#the-listeners-stream)",
     form: 'text/event-stream',
-  },
-  triggerEvent: {
-    method: 'POST',
-    path: '/webhooks/trigger',
-    access: 'session',
+  }),
+  triggerEvent: route('POST', '/webhooks/trigger', 'session', {
     needsAccount: true,
     summary: 'send an event that did not happen to webhooks and listeners, once',
     body: triggerRequest,
     answer: triggered,
-  },
-  editWebhook: {
-    method: 'PATCH',
-    path: WEBHOOK,
-    access: 'fresh session',
+  }),
+  editWebhook: route('PATCH', WEBHOOK, 'fresh session', {
     needsAccount: true,
     summary:
       'change its url or its events, and make it active; what is pending goes to the new url',
     body: webhookChange,
     answer: consoleWebhook,
-  },
-  deleteWebhook: {
-    method: 'DELETE',
-    path: WEBHOOK,
-    access: 'session',
+  }),
+  deleteWebhook: route('DELETE', WEBHOOK, 'session', {
     summary: 'delete it with its deliveries',
     answer: deletedWebhook,
-  },
-  enableWebhook: {
-    method: 'POST',
-    path: `${WEBHOOK}/enable`,
-    access: 'session',
+  }),
+  enableWebhook: route('POST', `${WEBHOOK}/enable`, 'session', {
     needsAccount: true,
     summary: 'send events from now on',
     answer: consoleWebhook,
-  },
-  disableWebhook: {
-    method: 'POST',
-    path: `${WEBHOOK}/disable`,
-    access: 'session',
+  }),
+  disableWebhook: route('POST', `${WEBHOOK}/disable`, 'session', {
     summary: 'send nothing more; events are kept for 30 days',
     answer: consoleWebhook,
-  },
-  rotateSecret: {
-    method: 'POST',
-    path: `${WEBHOOK}/rotate`,
-    access: 'fresh session',
+  }),
+  rotateSecret: route('POST', `${WEBHOOK}/rotate`, 'fresh session', {
     summary: 'make a new secret; for 24 hours the old one signs beside it',
     answer: rotatedSecret,
-  },
-  testWebhook: {
-    method: 'POST',
-    path: `${WEBHOOK}/test`,
-    access: 'session',
+  }),
+  testWebhook: route('POST', `${WEBHOOK}/test`, 'session', {
     needsAccount: true,
     summary: 'send an event of the kind `webhook.test`',
     answer: sentTest,
-  },
-  getDeliveries: {
-    method: 'GET',
-    path: '/deliveries',
-    access: 'session',
+  }),
+  getDeliveries: route('GET', '/deliveries', 'session', {
     summary: 'those of all webhooks by webhook, state, kind, event, job and time, newest first',
     query: deliveryQuery,
     answer: deliveryList,
-  },
-  getDelivery: {
-    method: 'GET',
-    path: '/deliveries/:delivery_id',
-    access: 'session',
+  }),
+  getDelivery: route('GET', '/deliveries/:delivery_id', 'session', {
     summary: 'one with its body and its attempts',
     answer: deliveryDetail,
-  },
-  replayDeliveries: {
-    method: 'POST',
-    path: '/deliveries/replay',
-    access: 'session',
+  }),
+  replayDeliveries: route('POST', '/deliveries/replay', 'session', {
     needsAccount: true,
     summary: 'send chosen ones again, or all that match, and say why others are not',
     body: replayRequest,
     answer: replayed,
-  },
-} as const satisfies Record<string, ConsoleRoute>;
+  }),
+};
