@@ -103,15 +103,14 @@ interface Pages<Row> extends Read<unknown> {
 /** Reads a list of the API page by page, newest first. @param options.pageRows rows of a page */
 export function usePages<Path extends ListPath>(
   path: Path,
-  options: ReadOptions & { readonly pageRows?: number } = {},
+  options: Omit<ReadOptions, 'params'> & { readonly pageRows?: number } = {},
 ): Pages<RowOf<Path>> {
-  const { params, query = {}, everyMs, enabled, pageRows } = options;
-  const queryKey = [path, query, params ?? {}];
+  const { query = {}, everyMs, enabled, pageRows } = options;
+  const queryKey = [path, query];
   const list = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
       call('GET', path, {
-        params,
         query: { ...query, limit: pageRows, before: pageParam || undefined },
         signal,
       } as never) as Promise<PageAnswer>,

@@ -1,12 +1,12 @@
 import { useLocation, useSearch } from 'wouter';
 
+type Values<Name extends string> = { readonly [Key in Name]?: string | undefined };
+export type ChangeFilters<Name extends string> = (changes: Values<Name>) => void;
+
 /** The filters of a list in the page's address, so that they can be shared and survive a reload. */
 export function useFilters<Name extends string>(
   names: readonly Name[],
-): [
-  { readonly [Key in Name]?: string },
-  (changes: { [Key in Name]?: string | undefined }) => void,
-] {
+): [{ readonly [Key in Name]?: string }, ChangeFilters<Name>] {
   const search = useSearch();
   const [path, navigate] = useLocation();
   const given = new URLSearchParams(search);
@@ -15,7 +15,7 @@ export function useFilters<Name extends string>(
     const value = given.get(name);
     if (value) filters[name] = value;
   }
-  const change = (changes: { [Key in Name]?: string | undefined }) => {
+  const change: ChangeFilters<Name> = (changes) => {
     const next = new URLSearchParams();
     for (const [name, value] of Object.entries({ ...filters, ...changes })) {
       if (typeof value === 'string' && value !== '') next.set(name, value);
@@ -24,3 +24,13 @@ export function useFilters<Name extends string>(
   };
   return [filters, change];
 }
+
+/** @returns what the field of a filter needs, by the filter's name and the field's label */
+export const filterField =
+  <Name extends string>(filters: Values<Name>, onChange: ChangeFilters<Name>) =>
+  (name: Name, label: string) => ({
+    label,
+    value: filters[name] ?? '',
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      onChange({ [name]: target.value.trim() } as Values<Name>),
+  });

@@ -1,3 +1,4 @@
+import { useExplorer } from '../data/ledger.ts';
 import { CopyIconButton } from './copy.tsx';
 import { ExternalIcon } from './icons.tsx';
 import styles from './values.module.css';
@@ -28,6 +29,11 @@ export function Address({
       <CopyIconButton text={address} what={what} />
     </span>
   );
+}
+
+/** A transaction of this service's ledger. */
+export function Transaction({ signature }: { readonly signature: string }) {
+  return <TransactionLink signature={signature} href={useExplorer().transaction(signature)} />;
 }
 
 /** A transaction with a link to an explorer, which gets no referrer. */

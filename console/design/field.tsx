@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, type ElementType, type ReactNode, useId } from 'react';
 import styles from './field.module.css';
 import { joinClasses } from './joinClasses.ts';
 
@@ -11,19 +11,13 @@ interface Described {
   readonly isCode?: boolean | undefined;
 }
 
-/** What every control has, and says of itself to assistive technology. */
-type ControlProps = Pick<
-  ComponentProps<'input'>,
-  'id' | 'className' | 'autoComplete' | 'spellCheck' | 'aria-describedby' | 'aria-invalid'
->;
+interface FieldProps extends Described {
+  readonly as: ElementType;
+  readonly children?: ReactNode;
+}
 
-function Field({
-  label,
-  hint,
-  error,
-  isCode,
-  children,
-}: Described & { readonly children: (control: ControlProps) => ReactNode }) {
+/** A label with its control, which gets the other props and says what describes it. */
+function Field({ as: Control, label, hint, error, isCode, ...props }: FieldProps) {
   const id = useId();
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
@@ -31,14 +25,15 @@ function Field({
       <label className={styles.label} htmlFor={id}>
         {label}
       </label>
-      {children({
-        id,
-        className: joinClasses(styles.input, isCode && 'mono'),
-        autoComplete: 'off',
-        spellCheck: false,
-        'aria-describedby': describedBy || undefined,
-        'aria-invalid': error ? true : undefined,
-      })}
+      <Control
+        {...props}
+        id={id}
+        className={joinClasses(styles.input, isCode && 'mono')}
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby={describedBy || undefined}
+        aria-invalid={error ? true : undefined}
+      />
       {hint && (
         <div className={styles.hint} id={`${id}-hint`}>
           {hint}
@@ -53,38 +48,15 @@ function Field({
   );
 }
 
-export function TextField({
-  label,
-  hint,
-  error,
-  isCode,
-  ...props
-}: Described & ComponentProps<'input'>) {
-  return (
-    <Field {...{ label, hint, error, isCode }}>
-      {(control) => <input {...props} {...control} />}
-    </Field>
-  );
-}
+export const TextField = (props: Described & ComponentProps<'input'>) => (
+  <Field {...props} as="input" />
+);
 
-export function TextArea({
-  label,
-  hint,
-  error,
-  isCode,
-  ...props
-}: Described & ComponentProps<'textarea'>) {
-  return (
-    <Field {...{ label, hint, error, isCode }}>
-      {(control) => <textarea {...props} {...control} />}
-    </Field>
-  );
-}
+export const TextArea = (props: Described & ComponentProps<'textarea'>) => (
+  <Field {...props} as="textarea" />
+);
 
 export function SelectField({
-  label,
-  hint,
-  error,
   options,
   ...props
 }: Described &
@@ -92,16 +64,12 @@ export function SelectField({
     readonly options: readonly (readonly [value: string, label: string])[];
   }) {
   return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <select {...props} {...control}>
-          {options.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
+    <Field {...props} as="select">
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
     </Field>
   );
 }

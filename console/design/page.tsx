@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId } from 'react';
+import { Fragment, type ReactNode, useEffect, useId } from 'react';
 import { Button } from './button.tsx';
 import { joinClasses } from './joinClasses.ts';
 import styles from './page.module.css';
@@ -55,15 +55,15 @@ export function Section({
   );
 }
 
-type Entries = readonly (readonly [term: string, value: ReactNode] | false)[];
-
-const isShown = (entry: Entries[number]): entry is readonly [string, ReactNode] => entry !== false;
+interface Entries {
+  readonly entries: readonly (readonly [term: string, value: ReactNode])[];
+}
 
 /** A row of numbers that are read at a glance. */
-export function Numbers({ entries }: { readonly entries: Entries }) {
+export function Numbers({ entries }: Entries) {
   return (
     <dl className={styles.numbers}>
-      {entries.filter(isShown).map(([term, value]) => (
+      {entries.map(([term, value]) => (
         <div key={term} className={styles.number}>
           <dt>{term}</dt>
           <dd>{value}</dd>
@@ -73,23 +73,18 @@ export function Numbers({ entries }: { readonly entries: Entries }) {
   );
 }
 
-/** Names and values in two columns. */
-export function Facts({ entries }: { readonly entries: Entries }) {
+/** Names and values in two columns. What has no value is left out. */
+export function Facts({ entries }: Entries) {
+  const known = entries.filter(([, value]) => value !== null && value !== false);
   return (
     <dl className={styles.facts}>
-      {entries.filter(isShown).map(([term, value]) => (
-        <Fact key={term} term={term} value={value} />
+      {known.map(([term, value]) => (
+        <Fragment key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </Fragment>
       ))}
     </dl>
-  );
-}
-
-function Fact({ term, value }: { readonly term: string; readonly value: ReactNode }) {
-  return (
-    <>
-      <dt>{term}</dt>
-      <dd>{value}</dd>
-    </>
   );
 }
 

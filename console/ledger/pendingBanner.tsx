@@ -2,9 +2,8 @@ import { followTransaction } from '@svc-inference/client/wallet';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
-import { useExplorer } from '../data/ledger.ts';
 import { useRead } from '../data/queries.ts';
-import { TransactionLink } from '../design/address.tsx';
+import { Transaction } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { useConnection } from '../wallet/wallets.ts';
@@ -41,7 +40,6 @@ export default function PendingBanner() {
 function Followed({ transaction }: { readonly transaction: PendingTransaction }) {
   const ledger = useLedger();
   const client = useQueryClient();
-  const explorer = useExplorer();
   useEffect(() => {
     if (ledger === undefined) return;
     const abort = new AbortController();
@@ -55,11 +53,7 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
   return (
     <Notice tone="info">
       <p>
-        {transaction.title}: sent as{' '}
-        <TransactionLink
-          signature={transaction.signature}
-          href={explorer.transaction(transaction.signature)}
-        />
+        {transaction.title}: sent as <Transaction signature={transaction.signature} />
       </p>
       <p>It is followed until it is confirmed or can never land. Do not sign it again before.</p>
     </Notice>
@@ -119,14 +113,13 @@ function useMirrored(slot: number | undefined): boolean {
 
 function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
   const { title, signature, outcome } = transaction;
-  const explorer = useExplorer();
   const isShown = useMirrored(outcome.status === 'landed' ? outcome.slot : undefined);
   const dismiss = (
     <Button size="small" onClick={() => dismissEnded(signature)}>
       Dismiss
     </Button>
   );
-  const link = <TransactionLink signature={signature} href={explorer.transaction(signature)} />;
+  const link = <Transaction signature={signature} />;
   if (outcome.status === 'landed') {
     return (
       <Notice tone="ok" action={dismiss}>

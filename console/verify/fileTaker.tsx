@@ -13,7 +13,7 @@ export function FileTaker({
   onChange,
 }: {
   readonly fields: Fields;
-  readonly onChange: (change: (fields: Fields) => Fields) => void;
+  readonly onChange: (change: Change) => void;
 }) {
   const input = useRef<HTMLInputElement>(null);
   const [taken, setTaken] = useState<readonly Taken[]>([]);
@@ -22,11 +22,8 @@ export function FileTaker({
     setTaken(all);
     onChange((before) => all.reduce((now, { change }) => change(now), before));
   });
-  const remove = (change: (fields: Fields) => Fields) => {
-    setTaken([]);
-    onChange(change);
-  };
   const faults = sentencesOf(taken, false);
+  const given = filesOf(fields);
   return (
     <section
       className={joinClasses(styles.taker, isOver && styles.over)}
@@ -64,29 +61,24 @@ export function FileTaker({
           ))}
         </Notice>
       )}
-      {(fields.answer || fields.request || fields.card) && (
+      {given.length > 0 && (
         <ul className={styles.files}>
-          {fields.answer && (
-            <FileRow
-              kind="Answer"
-              file={fields.answer.file}
-              onRemove={() => remove(withoutAnswer)}
-            />
-          )}
-          {fields.request && (
-            <FileRow
-              kind="Request"
-              file={fields.request.file}
-              onRemove={() => remove((before) => ({ ...before, request: undefined }))}
-            />
-          )}
-          {fields.card && (
-            <FileRow
-              kind="Card"
-              file={fields.card.file}
-              onRemove={() => remove((before) => ({ ...before, card: undefined }))}
-            />
-          )}
+          {given.map(([kind, file, without]) => (
+            <li key={kind} className={styles.row}>
+              <span>{kind}</span>
+              <code>{file}</code>
+              <Button
+                size="small"
+                aria-label={`Remove ${file}`}
+                onClick={() => {
+                  setTaken([]);
+                  onChange(without);
+                }}
+              >
+                Remove
+              </Button>
+            </li>
+          ))}
         </ul>
       )}
     </section>
@@ -97,22 +89,14 @@ function sentencesOf(taken: readonly Taken[], isUsed: boolean): string[] {
   return [...new Set(taken.filter((one) => one.isUsed === isUsed).map(({ said }) => said))];
 }
 
-function FileRow({
-  kind,
-  file,
-  onRemove,
-}: {
-  readonly kind: string;
-  readonly file: string;
-  readonly onRemove: () => void;
-}) {
-  return (
-    <li className={styles.row}>
-      <span>{kind}</span>
-      <code>{file}</code>
-      <Button size="small" aria-label={`Remove ${file}`} onClick={onRemove}>
-        Remove
-      </Button>
-    </li>
-  );
+type Change = (fields: Fields) => Fields;
+
+/** The files that the form has, each with what takes it away. */
+function filesOf({ answer, request, card }: Fields) {
+  const files: readonly [kind: string, file: string | undefined, without: Change][] = [
+    ['Answer', answer?.file, withoutAnswer],
+    ['Request', request?.file, (fields) => ({ ...fields, request: undefined })],
+    ['Card', card?.file, (fields) => ({ ...fields, card: undefined })],
+  ];
+  return files.filter(([, file]) => file !== undefined);
 }

@@ -6,9 +6,9 @@ import {
 } from '@svc-inference/client/wallet';
 import { useState } from 'react';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
-import { useConfig, useExplorer, verifyLink } from '../../data/ledger.ts';
+import { useConfig, verifyLink } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address, TransactionLink } from '../../design/address.tsx';
+import { Address, Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
@@ -136,7 +136,6 @@ function EvidenceFields({
 
 function DisputeFacts({ dispute }: { readonly dispute: OpenDispute }) {
   const config = useConfig();
-  const explorer = useExplorer();
   const { wallet, job_id, settlement_tx, dispute_tx } = dispute;
   const known = { rpc: config?.rpc_url, program: config?.program_id, wallet };
   return (
@@ -149,22 +148,8 @@ function DisputeFacts({ dispute }: { readonly dispute: OpenDispute }) {
         ['Hash of the proven text', <code key="proof">{dispute.proof_hash}</code>],
         ["Hash of the client's text", <code key="client">{dispute.your_hash}</code>],
         ['Attempt', String(dispute.attempt)],
-        settlement_tx !== null && [
-          'Settlement',
-          <TransactionLink
-            key="settlement"
-            signature={settlement_tx}
-            href={explorer.transaction(settlement_tx)}
-          />,
-        ],
-        dispute_tx !== null && [
-          'Dispute',
-          <TransactionLink
-            key="dispute"
-            signature={dispute_tx}
-            href={explorer.transaction(dispute_tx)}
-          />,
-        ],
+        ['Settlement', settlement_tx && <Transaction key="settlement" signature={settlement_tx} />],
+        ['Dispute', dispute_tx && <Transaction key="dispute" signature={dispute_tx} />],
         [
           'Verification',
           <a key="verify" href={verifyLink(job_id, known)}>

@@ -1,8 +1,7 @@
 import { Link } from 'wouter';
 import type { AccountHistory } from '../../../api/console/contracts/index.ts';
-import { useExplorer } from '../../data/ledger.ts';
 import { usePages } from '../../data/queries.ts';
-import { shortenJobId, TransactionLink } from '../../design/address.tsx';
+import { shortenJobId, Transaction } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { ReadMore, Section } from '../../design/page.tsx';
@@ -22,7 +21,6 @@ function signed(credits: number): string {
 
 /** Every change of the account, as the ledger's events state it. */
 export function HistorySection() {
-  const explorer = useExplorer();
   const history = usePages('/account/history');
   return (
     <Section title="History" lead="From the ledger's events, newest first.">
@@ -65,10 +63,7 @@ export function HistorySection() {
                 <Amount change={change} after={after} />
               ),
             },
-            {
-              title: 'Transaction',
-              cell: ({ tx }) => <TransactionLink signature={tx} href={explorer.transaction(tx)} />,
-            },
+            { title: 'Transaction', cell: ({ tx }) => <Transaction signature={tx} /> },
           ]}
         />
       )}

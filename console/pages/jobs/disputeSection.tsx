@@ -4,10 +4,10 @@ import { createAddresses, jobDispute, PublicKey } from '@svc-inference/client/wa
 import { useState } from 'react';
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
-import { useConfig, useExplorer } from '../../data/ledger.ts';
+import { useConfig } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
-import { TransactionLink } from '../../design/address.tsx';
+import { Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { TextArea } from '../../design/field.tsx';
 import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
@@ -34,9 +34,9 @@ const FOR_WALLET: ReadonlySet<string | null> = new Set([
 /** How the dispute stands; while its window is open, the way to open one. */
 export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
   const { nowMs: now, read: time } = useLedgerTime();
-  const explorer = useExplorer();
   const { dispute, dispute_window_ends_at: endsAt } = job;
   if (dispute) {
+    const { arbitration_ends_at: endsBy, resolution_tx: decision } = dispute;
     return (
       <>
         <h3>Dispute</h3>
@@ -44,19 +44,11 @@ export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
           entries={[
             ['State', dispute.status],
             ['Hash of your text', <code key="hash">{dispute.your_hash}</code>],
-            dispute.status === 'open' &&
-              dispute.arbitration_ends_at !== null && [
-                'To be decided until',
-                <Time key="until" time={dispute.arbitration_ends_at} />,
-              ],
-            dispute.resolution_tx !== null && [
-              'Decision',
-              <TransactionLink
-                key="resolution"
-                signature={dispute.resolution_tx}
-                href={explorer.transaction(dispute.resolution_tx)}
-              />,
+            [
+              'To be decided until',
+              dispute.status === 'open' && endsBy && <Time key="until" time={endsBy} />,
             ],
+            ['Decision', decision && <Transaction key="decision" signature={decision} />],
           ]}
         />
       </>

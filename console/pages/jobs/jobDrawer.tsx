@@ -1,7 +1,6 @@
 import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
-import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address, TransactionLink } from '../../design/address.tsx';
+import { Address, Transaction } from '../../design/address.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { formatCount } from '../../design/formats.ts';
@@ -51,42 +50,35 @@ export default function JobDrawer({
 }
 
 function Overview({ job }: { readonly job: ConsoleJob }) {
-  const explorer = useExplorer();
   const { escrow_tx, settlement_tx, refund_tx, escrow_pda, proof_hash } = job.on_chain;
-  const transaction = (name: string, signature: string | null) =>
-    signature !== null &&
-    ([
-      name,
-      <TransactionLink key={name} signature={signature} href={explorer.transaction(signature)} />,
-    ] as const);
+  const { worker_address: worker, usage, timeout_at } = job;
   return (
     <Facts
       entries={[
         ['State', <JobState key="state" status={job.status} />],
-        job.failure_reason !== null && ['Why it failed', FAILURES[job.failure_reason]],
+        ['Why it failed', job.failure_reason && FAILURES[job.failure_reason]],
         ['Model', `${job.model} (${job.tier})`],
         ['Charged', <Credits key="charged" credits={job.credits_charged} size="line" />],
-        job.rate !== null && ['Rate', rateWords(job.rate, job.price)],
+        ['Rate', job.rate && rateWords(job.rate, job.price)],
         ['Locked', <Credits key="locked" credits={job.locked_credits} size="line" />],
-        job.usage !== null && [
+        [
           'Tokens',
-          `${formatCount(job.usage.prompt_tokens)} in, ${formatCount(job.usage.completion_tokens)} out`,
+          usage &&
+            `${formatCount(usage.prompt_tokens)} in, ${formatCount(usage.completion_tokens)} out`,
         ],
-        job.worker_address !== null && [
+        [
           'Worker',
-          <Address
-            key="worker"
-            address={job.worker_address}
-            href={`/console/workers/${job.worker_address}`}
-          />,
+          worker && <Address key="worker" address={worker} href={`/console/workers/${worker}`} />,
         ],
-        transaction('Lock', escrow_tx),
-        transaction('Settlement', settlement_tx),
-        transaction('Refund', refund_tx),
+        ['Lock', escrow_tx && <Transaction key="lock" signature={escrow_tx} />],
+        ['Settlement', settlement_tx && <Transaction key="settlement" signature={settlement_tx} />],
+        ['Refund', refund_tx && <Transaction key="refund" signature={refund_tx} />],
         ['Escrow account', <Address key="pda" address={escrow_pda} />],
-        proof_hash !== null && ['Hash of the proven text', <code key="hash">{proof_hash}</code>],
-        job.timeout_at !== null &&
-          job.completed_at === null && ['Refundable from', <Time key="t" time={job.timeout_at} />],
+        ['Hash of the proven text', proof_hash && <code key="hash">{proof_hash}</code>],
+        [
+          'Refundable from',
+          timeout_at && job.completed_at === null && <Time key="t" time={timeout_at} />,
+        ],
       ]}
     />
   );

@@ -3,7 +3,7 @@ import { useLocation, useParams, useSearch } from 'wouter';
 import { fieldTime } from '../../data/fieldTime.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
-import { useFilters } from '../../data/useFilters.ts';
+import { type ChangeFilters, filterField, useFilters } from '../../data/useFilters.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CompletionCode } from '../../design/completionCode.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
@@ -89,44 +89,34 @@ function JobFilterFields({
 }: {
   readonly filters: JobFilters;
   readonly isIdWrong: boolean;
-  readonly onChange: (changes: JobFilters) => void;
+  readonly onChange: ChangeFilters<keyof JobFilters>;
 }) {
   const models = useRead('/models').data?.data ?? [];
+  const { since, until } = filters;
+  const field = filterField(filters, onChange);
   const namesOf = (options: readonly string[]) => options.map((one) => [one, one] as const);
   return (
     <Filters label="Jobs to show">
       <SelectField
-        label="State"
         options={[['', 'any state'], ...namesOf(JOB_STATES)]}
-        value={filters.status ?? ''}
-        onChange={({ target }) => onChange({ status: target.value })}
+        {...field('status', 'State')}
       />
       <SelectField
-        label="Model"
         options={[['', 'any model'], ...namesOf(models.map(({ id }) => id))]}
-        value={filters.model ?? ''}
-        onChange={({ target }) => onChange({ model: target.value })}
+        {...field('model', 'Model')}
       />
+      <TextField type="datetime-local" {...field('since', 'From (UTC)')} value={fieldTime(since)} />
       <TextField
-        label="From (UTC)"
         type="datetime-local"
-        value={fieldTime(filters.since)}
-        onChange={({ target }) => onChange({ since: target.value })}
+        {...field('until', 'Before (UTC)')}
+        value={fieldTime(until)}
       />
       <TextField
-        label="Before (UTC)"
-        type="datetime-local"
-        value={fieldTime(filters.until)}
-        onChange={({ target }) => onChange({ until: target.value })}
-      />
-      <TextField
-        label="Job id"
         isCode
         placeholder="job_…"
         data-search
-        value={filters.id ?? ''}
         error={isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
-        onChange={({ target }) => onChange({ id: target.value.trim() })}
+        {...field('id', 'Job id')}
       />
     </Filters>
   );

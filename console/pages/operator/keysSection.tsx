@@ -1,9 +1,9 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { KeyList } from '../../../api/console/contracts/index.ts';
 import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
-import { useFilters } from '../../data/useFilters.ts';
+import { filterField, useFilters } from '../../data/useFilters.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
@@ -52,6 +52,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const [filters, setFilters] = useFilters(['status', 'wallet']);
   const [suspended, setSuspended] = useState<string>();
   const { status, wallet } = filters;
+  const field = filterField(filters, setFilters);
   const query = {
     ...(status && { status: status as Key['status'] }),
     ...(wallet && { wallet }),
@@ -87,9 +88,11 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   };
   return (
     <Section title="API keys">
-      <KeyFilters filters={filters} onChange={setFilters}>
+      <Filters label="Keys to show">
+        <SelectField options={STATES} {...field('status', 'State')} />
+        <TextField isCode data-search {...field('wallet', 'Wallet')} />
         <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
-      </KeyFilters>
+      </Filters>
       <Reading of={list} what="the keys" />
       {reinstate.error && <ErrorNotice error={reinstate.error} money={MONEY} />}
       {rows &&
@@ -110,40 +113,6 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
         <SuspendDialog named={suspended} onClose={() => setSuspended(undefined)} />
       )}
     </Section>
-  );
-}
-
-interface KeyFilterValues {
-  readonly status?: string;
-  readonly wallet?: string;
-}
-
-function KeyFilters({
-  filters: { status = '', wallet = '' },
-  onChange,
-  children,
-}: {
-  readonly filters: KeyFilterValues;
-  readonly onChange: (changes: KeyFilterValues) => void;
-  readonly children: ReactNode;
-}) {
-  return (
-    <Filters label="Keys to show">
-      <SelectField
-        label="State"
-        options={STATES}
-        value={status}
-        onChange={({ target }) => onChange({ status: target.value })}
-      />
-      <TextField
-        label="Wallet"
-        isCode
-        data-search
-        value={wallet}
-        onChange={({ target }) => onChange({ wallet: target.value.trim() })}
-      />
-      {children}
-    </Filters>
   );
 }
 

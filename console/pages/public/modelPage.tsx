@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
 import type { ConsoleWorker, ModelDetail } from '../../../api/console/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
@@ -66,7 +67,7 @@ function Detail({ model }: { readonly model: ModelDetail }) {
             ['Parameters', svc.parameters],
             ['Tier', svc.tier],
             ['Context', `${formatCount(svc.context_window)} tokens`],
-            svc.retires_at !== null && ['Retires', <Time key="retires" time={svc.retires_at} />],
+            ['Retires', svc.retires_at && <Time key="retires" time={svc.retires_at} />],
           ]}
         />
       </Section>
@@ -136,7 +137,6 @@ const COLUMNS: readonly Column<ConsoleWorker>[] = [
 ];
 
 function Card({ svc: { card, card_hash } }: Pick<ModelDetail, 'svc'>) {
-  const text = (value: string | null) => value ?? 'none beside the weights';
   return (
     <Section
       title="Card"
@@ -145,27 +145,23 @@ function Card({ svc: { card, card_hash } }: Pick<ModelDetail, 'svc'>) {
       {card_hash === null ? (
         <p className="soft">None is pinned on the ledger.</p>
       ) : (
-        <Facts
-          entries={[
-            ['Pinned as', <code key="hash">{card_hash}</code>],
-            ...(card === null
-              ? ([['Content', 'This service does not have it.']] as const)
-              : ([
-                  ['Source', card.source],
-                  ['Revision', <code key="revision">{card.revision}</code>],
-                  ['Weights', <code key="weights">{card.weights_digest ?? 'none'}</code>],
-                  ['Quantization', card.quantization],
-                  ['Tokenizer', <code key="tokenizer">{text(card.tokenizer_digest)}</code>],
-                  ['Chat template', <code key="chat">{text(card.chat_template_digest)}</code>],
-                  [
-                    'Default sampling',
-                    <code key="s">{JSON.stringify(card.default_sampling)}</code>,
-                  ],
-                  ['Licence', card.licence],
-                ] as const)),
-          ]}
-        />
+        <Facts entries={[['Pinned as', <code key="hash">{card_hash}</code>], ...contentOf(card)]} />
       )}
     </Section>
   );
+}
+
+function contentOf(card: ModelDetail['svc']['card']): (readonly [string, ReactNode])[] {
+  if (card === null) return [['Content', 'This service does not have it.']];
+  const text = (value: string | null) => value ?? 'none beside the weights';
+  return [
+    ['Source', card.source],
+    ['Revision', <code key="revision">{card.revision}</code>],
+    ['Weights', <code key="weights">{card.weights_digest ?? 'none'}</code>],
+    ['Quantization', card.quantization],
+    ['Tokenizer', <code key="tokenizer">{text(card.tokenizer_digest)}</code>],
+    ['Chat template', <code key="chat">{text(card.chat_template_digest)}</code>],
+    ['Default sampling', <code key="s">{JSON.stringify(card.default_sampling)}</code>],
+    ['Licence', card.licence],
+  ];
 }

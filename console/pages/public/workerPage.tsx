@@ -2,7 +2,7 @@ import { useParams } from 'wouter';
 import type { WorkerDetail } from '../../../api/console/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address, TransactionLink } from '../../design/address.tsx';
+import { Address, Transaction } from '../../design/address.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMinute, formatMs, formatTime } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
@@ -31,7 +31,6 @@ export default function WorkerPage() {
 }
 
 function Detail({ worker }: { readonly worker: WorkerDetail }) {
-  const explorer = useExplorer();
   const newest = useNow(HOUR_MS);
   return (
     <>
@@ -74,9 +73,7 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
               {
                 title: 'Transaction',
                 isKey: true,
-                cell: ({ tx }) => (
-                  <TransactionLink signature={tx} href={explorer.transaction(tx)} />
-                ),
+                cell: ({ tx }) => <Transaction signature={tx} />,
               },
             ]}
           />
@@ -112,7 +109,7 @@ function LedgerFacts({ worker }: { readonly worker: WorkerDetail }) {
             ),
           ],
           ['Registered', <Time key="f" time={worker.registered_at} />],
-          unstaking_tokens !== '0' && ['Unstaking', `${formatStake(unstaking_tokens)}${ready}`],
+          ['Unstaking', unstaking_tokens !== '0' && `${formatStake(unstaking_tokens)}${ready}`],
         ]}
       />
     </Section>

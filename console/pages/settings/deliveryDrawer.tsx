@@ -1,9 +1,8 @@
 import { Link } from 'wouter';
 import type { DeliveryDetail } from '../../../api/console/contracts/index.ts';
-import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { useFollowing } from '../../data/useFollowing.ts';
-import { TransactionLink } from '../../design/address.tsx';
+import { Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Pre } from '../../design/code.tsx';
 import { Drawer } from '../../design/dialog.tsx';
@@ -63,28 +62,23 @@ export function DeliveryDrawer({
 }
 
 function DeliveryFacts({ of: delivery }: { readonly of: DeliveryDetail }) {
-  const explorer = useExplorer();
+  const { due_at, job_id, tx } = delivery;
   return (
     <Facts
       entries={[
         ['State', <DeliveryState key="state" status={delivery.status} />],
         ['Event', <code key="event">{delivery.event_id}</code>],
         ['Event time', <Time key="time" time={delivery.created_at} />],
-        delivery.due_at !== null && ['Next attempt', <Time key="due" time={delivery.due_at} />],
-        delivery.job_id !== null && [
+        ['Next attempt', due_at && <Time key="due" time={due_at} />],
+        [
           'Job',
-          <Link key="job" href={`/console/jobs/${delivery.job_id}`} className="mono">
-            {delivery.job_id}
-          </Link>,
+          job_id && (
+            <Link key="job" href={`/console/jobs/${job_id}`} className="mono">
+              {job_id}
+            </Link>
+          ),
         ],
-        delivery.tx !== null && [
-          'Transaction',
-          <TransactionLink
-            key="tx"
-            signature={delivery.tx}
-            href={explorer.transaction(delivery.tx)}
-          />,
-        ],
+        ['Transaction', tx && <Transaction key="tx" signature={tx} />],
       ]}
     />
   );
@@ -132,8 +126,8 @@ function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made
               ],
               ['Started', <Time key="time" time={attempt.started_at} />],
               ['Took', formatMs(attempt.duration_ms)],
-              attempt.url !== null && attempt.url !== last?.url && ['To', attempt.url],
-              attempt.error !== null && ['Why it failed', attempt.error],
+              ['To', attempt.url !== last?.url && attempt.url],
+              ['Why it failed', attempt.error],
             ]}
           />
           {attempt.response && (

@@ -2,6 +2,7 @@ import type { ConsoleWebhook } from '../../../api/console/contracts/index.ts';
 import { DELIVERY_STATUSES } from '../../../webhookOperations/deliveryStatuses.ts';
 import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { fieldTime, isoTime } from '../../data/fieldTime.ts';
+import { filterField } from '../../data/useFilters.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Filters } from '../../design/page.tsx';
 
@@ -48,48 +49,30 @@ export function DeliveryFilterFields({
   readonly filters: DeliveryFilters;
   readonly onFilter: (changes: DeliveryFilters) => void;
 }) {
+  const { since, until } = filters;
+  const field = filterField(filters, onFilter);
   return (
     <Filters label="Deliveries to show">
-      <SelectField
-        label="State"
-        options={STATES}
-        value={filters.status ?? ''}
-        onChange={({ target }) => onFilter({ status: target.value })}
-      />
-      <SelectField
-        label="Event"
-        options={[['', 'any event'], ...KINDS]}
-        value={filters.event ?? ''}
-        onChange={({ target }) => onFilter({ event: target.value })}
-      />
+      <SelectField options={STATES} {...field('status', 'State')} />
+      <SelectField options={[['', 'any event'], ...KINDS]} {...field('event', 'Event')} />
       {webhooks && (
         <SelectField
-          label="Webhook"
           options={[['', 'any webhook'], ...webhooks.map(({ id, url }) => [id, url] as const)]}
-          value={filters.webhook ?? ''}
-          onChange={({ target }) => onFilter({ webhook: target.value })}
+          {...field('webhook', 'Webhook')}
         />
       )}
+      <TextField type="datetime-local" {...field('since', 'From (UTC)')} value={fieldTime(since)} />
       <TextField
-        label="From (UTC)"
         type="datetime-local"
-        value={fieldTime(filters.since)}
-        onChange={({ target }) => onFilter({ since: target.value })}
+        {...field('until', 'Before (UTC)')}
+        value={fieldTime(until)}
       />
       <TextField
-        label="Before (UTC)"
-        type="datetime-local"
-        value={fieldTime(filters.until)}
-        onChange={({ target }) => onFilter({ until: target.value })}
-      />
-      <TextField
-        label="Event or job id"
         isCode
         placeholder="evt_… or job_…"
         data-search
-        value={filters.id ?? ''}
         error={isIdWrong(filters) ? 'evt_ or job_, and 32 hexadecimal digits.' : undefined}
-        onChange={({ target }) => onFilter({ id: target.value.trim() })}
+        {...field('id', 'Event or job id')}
       />
     </Filters>
   );

@@ -68,6 +68,7 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
   );
   const remove = useChange(() => call('DELETE', '/webhooks/:webhook_id', { params }), paths);
   const isActive = webhook.status === 'active';
+  const until = webhook.previous_secret_until;
   return (
     <>
       <PageHeader title="Webhook" lead={<code>{webhook.url}</code>}>
@@ -117,10 +118,7 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
           ['Events', webhook.events.join(', ')],
           ['Id', <code key="id">{webhook.id}</code>],
           ['Created', <Time key="time" time={webhook.created_at} />],
-          webhook.previous_secret_until !== null && [
-            'Two secrets sign until',
-            <Time key="until" time={webhook.previous_secret_until} />,
-          ],
+          ['Two secrets sign until', until && <Time key="until" time={until} />],
         ]}
       />
       <DeliveriesSection webhookId={webhook.id} />

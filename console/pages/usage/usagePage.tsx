@@ -1,6 +1,6 @@
 import type { LatencyAnswer, UsageAnswer } from '../../../api/console/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
-import { useFilters } from '../../data/useFilters.ts';
+import { filterField, useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { countOf, formatCount, formatMs } from '../../design/formats.ts';
@@ -21,6 +21,7 @@ const MEASURES = [
 export default function UsagePage() {
   const [filters, setFilters] = useFilters(['span', 'model', 'measure']);
   const { span = '30d', model, measure = 'credits' } = filters;
+  const field = filterField({ ...filters, span, measure }, setFilters);
   const period = periodOf(span, useNow(STEPS_MS.hour));
   const usage = useRead('/usage', { query: { ...period, ...(model && { model }) } });
   const latencies = useRead('/usage/latency', {
@@ -32,24 +33,15 @@ export default function UsagePage() {
       <PageHeader {...APP_PAGES['/console/usage'].head} />
       <Filters label="Usage to show">
         <SelectField
-          label="Time"
           data-search
           options={SPANS.map(([value, words]) => [value, words] as const)}
-          value={span}
-          onChange={({ target }) => setFilters({ span: target.value })}
+          {...field('span', 'Time')}
         />
         <SelectField
-          label="Model"
           options={[['', 'every model'], ...models.map(({ id }) => [id, id] as const)]}
-          value={model ?? ''}
-          onChange={({ target }) => setFilters({ model: target.value })}
+          {...field('model', 'Model')}
         />
-        <SelectField
-          label="Measure"
-          options={MEASURES}
-          value={measure}
-          onChange={({ target }) => setFilters({ measure: target.value })}
-        />
+        <SelectField options={MEASURES} {...field('measure', 'Measure')} />
       </Filters>
       <Reading of={usage} what="the usage" />
       {usage.data && <UsageSections usage={usage.data} measure={measure} />}
