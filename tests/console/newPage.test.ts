@@ -32,7 +32,7 @@ const ENTRY = `'/console/sample': {
     reads: ['/sample'],
   },
   `;
-const ROUTE = `getSample: { method: 'GET', path: '/sample', access: 'public', summary: 'sample' },
+const ROUTE = `getSample: route('GET', '/sample', 'public', { summary: 'sample' }),
   `;
 
 let copy: string;
@@ -68,7 +68,7 @@ describe('a new page', () => {
     async () => {
       await writeFile(join(copy, 'console/pages/public/samplePage.tsx'), PAGE);
       await insertBefore('console/routes.ts', "'/console/models': {", ENTRY);
-      await insertBefore('api/console/contracts/network.ts', 'getNetwork: {', ROUTE);
+      await insertBefore('api/console/contracts/network.ts', 'getNetwork: route(', ROUTE);
 
       const dist = join(copy, 'console/dist');
       const vite = join(ROOT, 'node_modules/vite/bin/vite.js');
