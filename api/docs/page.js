@@ -27,7 +27,7 @@ addEventListener('DOMContentLoaded', () => {
   const show = async () => {
     const query = field.value;
     const sections = await read();
-    if (query !== field.value) return;
+    if (query !== field.value || !form.contains(document.activeElement)) return;
     const found = query.trim() === '' ? [] : find(sections, query).slice(0, 8);
     results.replaceChildren(...found.map(itemOf));
     results.hidden = found.length === 0;

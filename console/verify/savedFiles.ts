@@ -15,7 +15,8 @@ export interface Taken {
 }
 
 /** Reads what a file holds for the form: a saved answer, the request that was sent, or a card. */
-export function takeFile(file: string, bytes: Uint8Array): Taken {
+export function takeFile(file: string, bytes: Uint8Array | undefined): Taken {
+  if (!bytes) return { said: `${file} cannot be read.`, isUsed: false, change: (fields) => fields };
   const text = new TextDecoder().decode(bytes);
   if (isCard(text)) return takeCard(file, text);
   try {

@@ -1,9 +1,9 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 
-/** A file, or a pasted text, as bytes. */
+/** A file, or a pasted text, as bytes; undefined where it cannot be read, such as a folder. */
 export interface NamedBytes {
   readonly name: string;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array | undefined;
 }
 
 /** A little above what the reader takes: the rest of a larger file is not read. */
@@ -60,6 +60,7 @@ const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 
 async function read(file: File): Promise<NamedBytes> {
-  const bytes = await file.slice(0, BYTES_MAX).arrayBuffer();
-  return { name: file.name, bytes: new Uint8Array(bytes) };
+  const content = file.slice(0, BYTES_MAX).arrayBuffer();
+  const bytes = await content.then((read) => new Uint8Array(read)).catch(() => undefined);
+  return { name: file.name, bytes };
 }

@@ -1,5 +1,5 @@
 import type { Check } from '@svc-inference/client/verify';
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { explorerLink } from '../data/explorer.ts';
 import { Button } from '../design/button.tsx';
 import { Command, installCommand } from '../design/code.tsx';
@@ -24,6 +24,8 @@ export function VerifyPage() {
   const [fields, setFields] = useState(readAddress);
   const [isPending, setPending] = useState(false);
   const [attempts, setAttempts] = useState<readonly Attempt[]>([]);
+  /** Of the files that were taken last: what was asked before is not of them. */
+  const latest = useRef({});
   const request = requestOf(fields);
   const canRun = fields.named.trim() !== '' && request.rpcUrl !== '' && !isPending;
 
@@ -31,16 +33,16 @@ export function VerifyPage() {
     setPending(true);
     const second = fields.secondUrl.trim();
     const urls = second ? [request.rpcUrl, second] : [request.rpcUrl];
-    setAttempts(
-      await Promise.all(
-        urls.map((rpcUrl) =>
-          verify({ ...request, rpcUrl }).then(
-            (verification) => ({ verification }),
-            (error: unknown) => ({ error }),
-          ),
+    const files = latest.current;
+    const ended = await Promise.all(
+      urls.map((rpcUrl) =>
+        verify({ ...request, rpcUrl }).then(
+          (verification) => ({ verification }),
+          (error: unknown) => ({ error }),
         ),
       ),
     );
+    if (files === latest.current) setAttempts(ended);
     setPending(false);
   };
   return (
@@ -52,6 +54,7 @@ export function VerifyPage() {
       <FileTaker
         fields={fields}
         onChange={(change) => {
+          latest.current = {};
           setAttempts([]);
           setFields(change);
         }}

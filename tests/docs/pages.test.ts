@@ -86,6 +86,22 @@ describeInBrowser('the documentation', (openScene) => {
     expect(complaints).toEqual([]);
   });
 
+  it('shows no results that come after the keyboard has left the search', async () => {
+    const { page: slow } = await scene.open('/docs');
+    const answer = Promise.withResolvers<void>();
+    await slow.route('**/docs/search.json', async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await slow.keyboard.press('/');
+    await slow.keyboard.type('webhook');
+    await slow.keyboard.press('Tab');
+    answer.resolve();
+    await slow.evaluate("fetch('/docs/search.json').then((index) => index.json())");
+    expect(await slow.locator('.results').isVisible()).toBe(false);
+    await slow.context().close();
+  });
+
   it('is searched without a script, too', async () => {
     const context = await scene.browser.newContext({ javaScriptEnabled: false });
     const { page: still } = await scene.openIn(context, '/docs');

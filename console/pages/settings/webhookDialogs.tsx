@@ -59,12 +59,13 @@ export function EditWebhook({
 }) {
   const fresh = useFresh();
   const params = { webhook_id: webhook.id };
+  const [opened] = useState(webhook);
   const save = useChange(
-    // What stays is not sent: another tab may have changed it.
+    // What stays as it was opened is not sent: another tab may have changed it since.
     ({ url, events }: Target) => {
       const body = {
-        ...(url !== webhook.url && { url }),
-        ...(!isSame(events, webhook.events) && { events }),
+        ...(url !== opened.url && { url }),
+        ...(!isSame(events, opened.events) && { events }),
       };
       return fresh('A new endpoint', () =>
         call('PATCH', '/webhooks/:webhook_id', { params, body }),
@@ -77,7 +78,7 @@ export function EditWebhook({
       title="Edit the webhook"
       action={['Save', 'Saving…']}
       money="The webhook is as it was. Credits are not affected."
-      present={webhook}
+      present={opened}
       change={save}
       onDone={onClose}
       onClose={onClose}

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, type PageScene } from './pageScene.ts';
@@ -130,6 +131,38 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
       .getByText('error.json cannot be used. It is an error, not an answer. It says: <b>No')
       .waitFor();
     expect(await page.getByLabel('Job', { exact: true }).inputValue()).toBe(job);
+    expect(await verdictOf(page)).toBe('The job holds');
+  });
+
+  it('says which files cannot be read, such as a folder', async () => {
+    const { page, complaints } = await scene.open('/verify');
+    await page.getByRole('button', { name: 'Choose files' }).waitFor();
+    const browser = await page.context().newCDPSession(page);
+    const { root } = await browser.send('DOM.getDocument');
+    const selector = 'input[type=file]';
+    const { nodeId } = await browser.send('DOM.querySelector', { nodeId: root.nodeId, selector });
+    await browser.send('DOM.setFileInputFiles', { nodeId, files: [tmpdir()] });
+    await page.getByRole('alert').getByText(' cannot be read.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows no verdict of what was there before other files came', async () => {
+    const { page } = await scene.open('/verify');
+    await page.getByRole('button', { name: 'Choose files' }).waitFor();
+    await give(page, 'drop', { 'answer.json': plain });
+    await page.getByRole('button', { name: 'Remove answer.json' }).waitFor();
+    const node = Promise.withResolvers<void>();
+    await page.route(`${scene.stack.rpcUrl}/**`, async (route) => {
+      await node.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByRole('button', { name: 'Verifying…' }).waitFor();
+    await give(page, 'drop', { 'request.json': request });
+    await page.getByRole('button', { name: 'Remove request.json' }).waitFor();
+    node.resolve();
+    await page.getByRole('button', { name: 'Verify', exact: true, disabled: false }).waitFor();
+    expect(await page.getByRole('heading', { name: 'The job' }).count()).toBe(0);
     expect(await verdictOf(page)).toBe('The job holds');
   });
 
