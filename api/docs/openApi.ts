@@ -3,7 +3,6 @@
 export interface Schema {
   $ref?: string;
   type?: string | string[];
-  format?: string;
   description?: string;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -25,7 +24,7 @@ export interface Schema {
 export interface MediaType {
   schema: Schema;
   example?: unknown;
-  examples?: Record<string, { summary?: string; value: unknown }>;
+  examples?: Record<string, { value: unknown }>;
 }
 
 export interface Parameter {

@@ -9,7 +9,7 @@ import {
   usdc,
 } from '../../contracts/values.ts';
 import { route } from './route.ts';
-import { amountText, pageLimit, timeNullable } from './values.ts';
+import { amountText, pageLimit, pageOf, timeNullable } from './values.ts';
 
 const limit = amountText.nullable().describe('Credits; null where the wallet stated none.');
 
@@ -66,12 +66,7 @@ const accountChange = z.object({
   slot,
 });
 
-const accountHistory = z.object({
-  object: z.literal('list'),
-  data: z.array(accountChange).describe('Newest first.'),
-  has_more: z.boolean(),
-  next_cursor: amountText.nullable().describe('Where to go on, as `before`.'),
-});
+const accountHistory = pageOf(accountChange);
 
 export type AccountHistory = z.infer<typeof accountHistory>;
 

@@ -5,7 +5,7 @@ import {
 } from '../../../webhookOperations/deliveryStatuses.ts';
 import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { jobId, time, transactionSignature } from '../../contracts/values.ts';
-import { givenTime, pageLimit, rowId, timeNullable } from './values.ts';
+import { givenTime, pageLimit, pageOf, rowId, timeNullable } from './values.ts';
 
 const DELIVERED_KINDS = [...WEBHOOK_KINDS, TEST_KIND] as const;
 
@@ -40,12 +40,7 @@ const delivery = z.object({
 
 export type Delivery = z.infer<typeof delivery>;
 
-export const deliveryList = z.object({
-  object: z.literal('list'),
-  data: z.array(delivery).describe('Newest first.'),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable().describe('Where to go on, as `before`.'),
-});
+export const deliveryList = pageOf(delivery);
 
 export const deliveryDetail = delivery.extend({
   body: z.string().describe('The raw body, the same bytes at each attempt.'),
@@ -104,12 +99,9 @@ export const replayRequest = z
     },
     { error: 'must be a JSON object' },
   )
-  .refine(
-    ({ delivery_ids, matching }) => (delivery_ids === undefined) !== (matching === undefined),
-    {
-      error: 'must have either delivery_ids or matching',
-    },
-  )
+  .refine(({ delivery_ids: ids, matching }) => (ids === undefined) !== (matching === undefined), {
+    error: 'must have either delivery_ids or matching',
+  })
   .describe('Chosen deliveries, or all that match; those that arrived too.');
 
 export const replayed = z

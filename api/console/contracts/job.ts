@@ -5,7 +5,7 @@ import { chatCompletionRequest } from '../../contracts/chatCompletion.ts';
 import { disputeAnswer, disputeRequest, jobObject } from '../../contracts/job.ts';
 import { credits, jobId, ledgerAddress, tokens } from '../../contracts/values.ts';
 import { route } from './route.ts';
-import { givenTime, pageLimit, timeNullable } from './values.ts';
+import { givenTime, pageLimit, pageOf, timeNullable } from './values.ts';
 
 const milliseconds = z.int().min(0).nullable();
 
@@ -46,12 +46,7 @@ const consoleJob = jobObject.extend({
 
 export type ConsoleJob = z.infer<typeof consoleJob>;
 
-const consoleJobList = z.object({
-  object: z.literal('list'),
-  data: z.array(consoleJob).describe('Newest first.'),
-  has_more: z.boolean(),
-  next_cursor: jobId.nullable().describe('Where to go on, as `before`; with `after`, as `after`.'),
-});
+const consoleJobList = pageOf(consoleJob, 'as `before`; with `after`, as `after`');
 
 export type ConsoleJobList = z.infer<typeof consoleJobList>;
 

@@ -10,7 +10,7 @@ import {
   transactionSignature,
 } from '../../contracts/values.ts';
 import { route } from './route.ts';
-import { amountText, timeNullable } from './values.ts';
+import { amountText, listOf, timeNullable } from './values.ts';
 
 const networkNumbers = z.object({
   models: z.int().min(0).describe('That a worker hosts at present.'),
@@ -30,10 +30,10 @@ const consoleModel = modelObject.extend({
 
 export type ConsoleModel = z.infer<typeof consoleModel>;
 
-const consoleModelList = z.object({
-  object: z.literal('list'),
-  data: z.array(consoleModel).describe('Every model of the catalog, hosted at present or not.'),
-});
+const consoleModelList = listOf(
+  consoleModel,
+  'Every one of the catalog, hosted at present or not.',
+);
 
 export type ConsoleModelList = z.infer<typeof consoleModelList>;
 
@@ -56,28 +56,30 @@ const consoleWorker = z.object({
 
 export type ConsoleWorker = z.infer<typeof consoleWorker>;
 
-const consoleWorkerList = z.object({
-  object: z.literal('list'),
-  data: z.array(consoleWorker),
+const consoleWorkerList = listOf(consoleWorker, 'By settled jobs.').extend({
   stake_decimals: z.int().min(0),
   minimum_stake_tokens: amountText,
 });
 
-const workerHour = z.object({
-  hour: time,
+/** In an hour or a day. */
+const measured = z.object({
   probes: z.int().min(0),
   answered: z.int().min(0),
+  failures: z.int().min(0).describe("Attempts that failed by the worker's own fault."),
   first_token_p50_ms: milliseconds,
+});
+const period = measured.extend({
   first_token_p95_ms: milliseconds,
   jobs: z.int().min(0).describe('That brought a first token.'),
-  failures: z.int().min(0).describe('Attempts that failed by its own fault.'),
 });
 
 const workerDetail = consoleWorker.extend({
   payout: ledgerAddress,
   proof_key: ledgerAddress,
   stake_decimals: z.int().min(0),
-  hours: z.array(workerHour).describe('Those of the last 90 days in which it was probed.'),
+  hours: z
+    .array(period.extend({ hour: time }))
+    .describe('Those of the last 90 days in which it was probed.'),
   slashes: z.array(
     z.object({
       at: time,
@@ -90,17 +92,9 @@ const workerDetail = consoleWorker.extend({
 
 export type WorkerDetail = z.infer<typeof workerDetail>;
 
-const measuredDay = z.object({
-  day: z.iso.date(),
-  probes: z.int().min(0),
-  answered: z.int().min(0),
-  failures: z.int().min(0),
-  first_token_p50_ms: milliseconds,
-});
-
 const modelDetail = consoleModel.extend({
   days: z
-    .array(measuredDay.extend({ first_token_p95_ms: milliseconds, jobs: z.int().min(0) }))
+    .array(period.extend({ day: z.iso.date() }))
     .describe('The last 90 days, oldest first. Probes are of the workers that host it now.'),
   workers: z
     .array(consoleWorker)
@@ -163,7 +157,7 @@ const statusAnswer = z.object({
     .nullable()
     .describe('Null while the database is away, as `days` is.'),
   days: z
-    .array(measuredDay)
+    .array(measured.extend({ day: z.iso.date() }))
     .nullable()
     .describe('The last 90 days, oldest first; days without a probe are left out.'),
   history: statusHistory

@@ -11,7 +11,16 @@ import {
   transactionSignature,
 } from '../../contracts/values.ts';
 import { route } from './route.ts';
-import { amountText, done, pageLimit, rowId, timeNullable, walletAddress } from './values.ts';
+import {
+  amountText,
+  done,
+  listOf,
+  pageLimit,
+  pageOf,
+  rowId,
+  timeNullable,
+  walletAddress,
+} from './values.ts';
 
 const KEY_STATUSES = ['active', 'suspended', 'revoked'] as const;
 
@@ -24,12 +33,7 @@ const keyRecord = z.object({
   suspension_reason: z.string().nullable(),
 });
 
-const keyList = z.object({
-  object: z.literal('list'),
-  data: z.array(keyRecord).describe('Newest first.'),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable().describe('Where to go on, as `before`.'),
-});
+const keyList = pageOf(keyRecord);
 
 export type KeyList = z.infer<typeof keyList>;
 
@@ -104,9 +108,7 @@ const openDispute = z.object({
   dispute_tx: transactionSignature.nullable(),
 });
 
-const disputeList = z.object({
-  object: z.literal('list'),
-  data: z.array(openDispute).describe('Those that end first, first; at most 500.'),
+const disputeList = listOf(openDispute, 'Those that end first, first; at most 500.').extend({
   ledger_time: time,
 });
 

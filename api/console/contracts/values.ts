@@ -41,5 +41,16 @@ export const pageLimit = (fallback: number) =>
     .pipe(z.int().min(1).max(100))
     .default(fallback);
 
+/** @param order of the entries, in words */
+export const listOf = <Entry extends z.ZodType>(entry: Entry, order: string) =>
+  z.object({ object: z.literal('list'), data: z.array(entry).describe(order) });
+
+/** One page of a list, newest first. */
+export const pageOf = <Entry extends z.ZodType>(entry: Entry, use = 'as `before`') =>
+  listOf(entry, 'Newest first.').extend({
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable().describe(`Where to go on, ${use}.`),
+  });
+
 /** The answer of a request that returns no data. */
 export const done = z.object({ done: z.literal(true) });

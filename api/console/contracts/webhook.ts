@@ -15,7 +15,7 @@ import {
   replayRequest,
 } from './delivery.ts';
 import { route } from './route.ts';
-import { timeNullable } from './values.ts';
+import { listOf, timeNullable } from './values.ts';
 
 /** A webhook with the numbers of deliveries that have not arrived. */
 const consoleWebhook = webhookObject.extend({
@@ -27,10 +27,7 @@ const consoleWebhook = webhookObject.extend({
 
 export type ConsoleWebhook = z.infer<typeof consoleWebhook>;
 
-const consoleWebhookList = z.object({
-  object: z.literal('list'),
-  data: z.array(consoleWebhook).describe('Oldest first.'),
-});
+const consoleWebhookList = listOf(consoleWebhook, 'Oldest first.');
 
 /** Validated as at the creation. The secret stays, and is changed by a rotation. */
 const webhookChange = webhookRequest

@@ -14,6 +14,8 @@ import {
   selectAccountHistory,
   selectRules,
 } from '../sql/account.ts';
+import { timeOrNull } from '../views/jobView.ts';
+import { pageOf } from '../views/page.ts';
 
 interface AccountServices {
   database: Database;
@@ -42,14 +44,8 @@ export function accountHandlers(services: AccountServices): Handlers<typeof acco
         before,
         limit: limit + LOOK_BACK,
       });
-      const page = changesOf(rows).slice(0, limit);
-      const has_more = rows.length > page.length;
-      return {
-        object: 'list',
-        data: page,
-        has_more,
-        next_cursor: has_more ? (page.at(-1)?.sequence ?? null) : null,
-      };
+      const { page: data, ...more } = pageOf(changesOf(rows), limit, ({ sequence }) => sequence);
+      return { object: 'list', data, ...more };
     },
   };
 }
@@ -85,10 +81,7 @@ function accountView(of: {
     spender: account ? spenderView(account, gateway) : null,
     open_disputes: account?.open_disputes ?? 0,
     opened_at: account ? isoTime(account.opened_at) : null,
-    last_topup_at:
-      account?.last_topup_at === null || account === undefined
-        ? null
-        : isoTime(account.last_topup_at),
+    last_topup_at: timeOrNull(account?.last_topup_at ?? null),
     sequence: String(account?.sequence ?? 0n),
     rules: {
       deposits_paused: rules.deposits_paused,
@@ -129,7 +122,8 @@ function changesOf(newestFirst: readonly AccountEventRow[]): AccountHistory['dat
       at: isoTime(row.unix_time),
       available_change_credits: isFirst ? 0 : creditsNumber(nextAvailable - available),
       locked_change_credits: isFirst ? 0 : creditsNumber(nextLocked - locked),
-      ...stated(row),
+      available_credits: row.available_credits === null ? null : creditsNumber(nextAvailable),
+      locked_credits: row.locked_credits === null ? null : creditsNumber(nextLocked),
       job_id: row.job_id,
       tx: row.signature,
       slot: Number(row.slot),
@@ -139,16 +133,4 @@ function changesOf(newestFirst: readonly AccountEventRow[]): AccountHistory['dat
     return change;
   });
   return changes.toReversed();
-}
-
-/** The balances that an event states; 0 counts as stated. */
-function stated(row: AccountEventRow): {
-  available_credits: number | null;
-  locked_credits: number | null;
-} {
-  const number = (credits: bigint | null) => (credits === null ? null : creditsNumber(credits));
-  return {
-    available_credits: number(row.available_credits),
-    locked_credits: number(row.locked_credits),
-  };
 }

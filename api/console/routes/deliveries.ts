@@ -16,6 +16,7 @@ import { rowId } from '../contracts/values.ts';
 import type { webhookRoutes } from '../contracts/webhook.ts';
 import type { Handlers } from '../http/serveRoutes.ts';
 import type { Session } from '../sessions/sessions.ts';
+import { pageOf } from '../views/page.ts';
 
 type DeliveryRoute = 'getDeliveries' | 'getDelivery' | 'replayDeliveries';
 
@@ -30,16 +31,10 @@ export function deliveryHandlers({
 }): Pick<Handlers<typeof webhookRoutes>, DeliveryRoute> {
   return {
     async getDeliveries({ session, query: { limit, before, ...filter } }) {
-      const page = { limit: limit + 1, before };
-      const rows = await listDeliveries(pool, chosen(session, filter), page);
-      const shown = rows.slice(0, limit);
-      const has_more = rows.length > shown.length;
-      return {
-        object: 'list',
-        data: shown.map(deliveryView),
-        has_more,
-        next_cursor: has_more ? String(shown.at(-1)?.id) : null,
-      };
+      const range = { limit: limit + 1, before };
+      const rows = await listDeliveries(pool, chosen(session, filter), range);
+      const { page, ...more } = pageOf(rows, limit, ({ id }) => String(id));
+      return { object: 'list', data: page.map(deliveryView), ...more };
     },
     async getDelivery({ session: { wallet }, params }) {
       const deliveryId = parseRequest(rowId, params.delivery_id);
@@ -106,14 +101,7 @@ function deliveryView(row: DeliverySummary): Delivery {
 }
 
 function attemptView(row: AttemptRow): NonNullable<Delivery['last_attempt']> {
-  const { attempt, started_at, url, duration_ms, status_code, error, response } = row;
-  return {
-    attempt,
-    started_at: started_at.toISOString(),
-    url,
-    duration_ms,
-    status_code,
-    error,
-    response,
-  };
+  const { attempt, url, duration_ms, status_code, error, response } = row;
+  const started_at = row.started_at.toISOString();
+  return { attempt, started_at, url, duration_ms, status_code, error, response };
 }

@@ -16,6 +16,7 @@ import { selectLiveKey } from '../sql/settings.ts';
 import type { ChangeStreams } from '../stream/changes.ts';
 import { writeJobsCsv } from '../views/jobsCsv.ts';
 import { viewJobs } from '../views/jobView.ts';
+import { pageOf } from '../views/page.ts';
 import { asApiError } from './settings.ts';
 
 interface JobServices {
@@ -82,15 +83,9 @@ async function listJobs(
     rows: limit + 1,
   } as const;
   const rows = await selectJobRange(database, filterOf(wallet, query), range, SELECTED);
-  const page = rows.slice(0, limit);
-  const has_more = rows.length > page.length;
-  const last = page.at(-1);
-  return {
-    object: 'list',
-    data: await viewJobs(database, goesForward ? page.toReversed() : page),
-    has_more,
-    next_cursor: has_more && last ? last.job_id : null,
-  };
+  const { page, ...more } = pageOf(rows, limit, ({ job_id }) => job_id);
+  const data = await viewJobs(database, goesForward ? page.toReversed() : page);
+  return { object: 'list', data, ...more };
 }
 
 /** @throws ApiError `invalid_request` where the wallet has no such job */

@@ -113,11 +113,7 @@ function createModelReader(
       workers.workerViewer(selectClasses(database, 'worker', modelId)),
     ]);
     return {
-      days: days.map((row) => ({
-        ...dayView(row),
-        first_token_p95_ms: percentileOf(row.classes, 0.95),
-        jobs: Number(row.first_tokens),
-      })),
+      days: days.map((row) => ({ day: dayOf(row.start), ...periodView(row) })),
       workers: rows.filter(({ models }) => models.includes(modelId)).map(view),
     };
   });
@@ -225,7 +221,7 @@ async function readHistory(
     selectSlashes(database, worker),
   ]);
   return {
-    hours: hours.map(hourView),
+    hours: hours.map((row) => ({ hour: row.start.toISOString(), ...periodView(row) })),
     slashes: slashes.map((slash) => ({
       at: isoTime(slash.unix_time),
       stake_tokens: String(slash.stake_tokens),
@@ -257,7 +253,7 @@ function createStatus(services: NetworkServices): () => Promise<StatusAnswer> {
         webhook_deliveries_due: backlog.webhook_deliveries_due,
         open_disputes: backlog.open_disputes,
       },
-      days: measured?.map(dayView) ?? null,
+      days: measured?.map((row) => ({ day: dayOf(row.start), ...measuredView(row) })) ?? null,
       history: recorded,
       as_of: isoTime(nowSeconds()),
     };
@@ -285,24 +281,15 @@ async function readStatusHistory(
 
 const dayOf = (start: Date): string => start.toISOString().slice(0, 10);
 
-function dayView(row: PeriodRow): NonNullable<StatusAnswer['days']>[number] {
-  return {
-    day: dayOf(row.start),
-    probes: Number(row.probes),
-    answered: Number(row.answered),
-    failures: Number(row.failures),
-    first_token_p50_ms: percentileOf(row.classes, 0.5),
-  };
-}
+const measuredView = (row: PeriodRow) => ({
+  probes: Number(row.probes),
+  answered: Number(row.answered),
+  failures: Number(row.failures),
+  first_token_p50_ms: percentileOf(row.classes, 0.5),
+});
 
-function hourView(row: PeriodRow & Pick<ClassesRow, 'classes'>): WorkerDetail['hours'][number] {
-  return {
-    hour: row.start.toISOString(),
-    probes: Number(row.probes),
-    answered: Number(row.answered),
-    first_token_p50_ms: percentileOf(row.classes, 0.5),
-    first_token_p95_ms: percentileOf(row.classes, 0.95),
-    jobs: Number(row.first_tokens),
-    failures: Number(row.failures),
-  };
-}
+const periodView = (row: PeriodRow) => ({
+  ...measuredView(row),
+  first_token_p95_ms: percentileOf(row.classes, 0.95),
+  jobs: Number(row.first_tokens),
+});

@@ -14,6 +14,7 @@ import {
 import type { Call, Handlers } from '../http/serveRoutes.ts';
 import { type DisputeRow, selectGateway, selectOpenDisputes } from '../sql/operator.ts';
 import { timeOrNull } from '../views/jobView.ts';
+import { pageOf } from '../views/page.ts';
 import { requireRules } from './account.ts';
 import { asApiError } from './settings.ts';
 
@@ -61,8 +62,7 @@ async function listKeyPage(
     ...(before !== undefined && { before }),
     limit: limit + 1,
   });
-  const page = rows.slice(0, limit);
-  const has_more = rows.length > page.length;
+  const { page, ...more } = pageOf(rows, limit, (key) => String(key.place));
   return {
     object: 'list',
     data: page.map(({ place: _, created_at, suspended_at, ...key }) => ({
@@ -70,8 +70,7 @@ async function listKeyPage(
       created_at: created_at?.toISOString() ?? null,
       suspended_at: suspended_at?.toISOString() ?? null,
     })),
-    has_more,
-    next_cursor: has_more ? String(page.at(-1)?.place) : null,
+    ...more,
   };
 }
 
@@ -88,15 +87,7 @@ async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRu
     arbiter: rules.arbiter,
     deposits_paused: rules.deposits_paused,
     locks_paused: rules.locks_paused,
-    gateway: own
-      ? {
-          address: own.address,
-          operator: own.operator,
-          signers: own.signers,
-          is_stopped: own.stopped,
-          is_vouched: own.vouched,
-        }
-      : null,
+    gateway: own ?? null,
     models: models.map((model) => ({
       address: model.address,
       id: model.id,
@@ -114,26 +105,15 @@ async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRu
 }
 
 function disputeView(row: DisputeRow): DisputeList['data'][number] {
-  const { settled_at, dispute_window_seconds } = row;
+  const { charged_credits, output_hash, client_hash, judged_from, ...shown } = row;
   return {
-    job_id: row.job_id,
-    job_address: row.address,
-    wallet: row.wallet,
-    worker_address: row.worker,
-    controller: row.controller,
-    settled_by: row.settled_by,
-    is_vouched: row.vouched,
-    model: row.model_id,
-    credits_charged: creditsNumber(row.charged_credits),
+    ...shown,
+    credits_charged: creditsNumber(charged_credits),
     slash_tokens: String(row.slash_tokens),
-    attempt: row.attempt,
-    proof_hash: row.output_hash && sha256Text(row.output_hash),
-    your_hash: row.client_hash && sha256Text(row.client_hash),
-    disputed_by_wallet: row.disputed_by_wallet,
+    proof_hash: output_hash && sha256Text(output_hash),
+    your_hash: client_hash && sha256Text(client_hash),
     disputed_at: timeOrNull(row.disputed_at),
-    judged_from: settled_at === null ? null : isoTime(settled_at + BigInt(dispute_window_seconds)),
+    judged_from: timeOrNull(judged_from),
     arbitration_ends_at: timeOrNull(row.arbitration_ends_at),
-    settlement_tx: row.settlement_tx,
-    dispute_tx: row.dispute_tx,
   };
 }

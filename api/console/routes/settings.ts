@@ -79,24 +79,26 @@ export async function asApiError<Result>(work: Promise<Result>): Promise<Result>
   try {
     return await work;
   } catch (error) {
-    if (error instanceof KeyExistsError) {
-      const message = 'The wallet has a live key already: regenerate it, or revoke it first.';
-      throw new ApiError('key_exists', message, { cause: error });
-    }
-    if (error instanceof KeyReplacedError) {
-      const message = 'Another request has just replaced the key, and its key is live.';
-      throw new ApiError('key_replaced', message, { cause: error });
-    }
-    if (error instanceof KeyNotFoundError) {
-      const message = 'The wallet has no key that this could change.';
-      throw new ApiError('key_not_found', message, { cause: error });
-    }
-    if (error instanceof WalletSuspendedError) {
-      throw new ApiError('key_suspended', error.message, { cause: error });
-    }
-    if (error instanceof SuspensionStateError) {
-      throw new ApiError('key_not_found', error.message, { cause: error });
-    }
-    throw error;
+    const found = REFUSALS.find(([kind]) => error instanceof kind);
+    if (!found) throw error;
+    const [, code, message = (error as Error).message] = found;
+    throw new ApiError(code, message, { cause: error });
   }
 }
+
+/** The errors of keys and suspensions as the API names them; in their own words, where it has none. */
+const REFUSALS = [
+  [
+    KeyExistsError,
+    'key_exists',
+    'The wallet has a live key already: regenerate it, or revoke it first.',
+  ],
+  [
+    KeyReplacedError,
+    'key_replaced',
+    'Another request has just replaced the key, and its key is live.',
+  ],
+  [KeyNotFoundError, 'key_not_found', 'The wallet has no key that this could change.'],
+  [WalletSuspendedError, 'key_suspended'],
+  [SuspensionStateError, 'key_not_found'],
+] as const;
