@@ -35,7 +35,7 @@ function Field({ as: Control, label, hint, error, isCode, ...props }: FieldProps
         aria-invalid={error ? true : undefined}
       />
       {hint && (
-        <div className={styles.hint} id={`${id}-hint`}>
+        <div className="hint" id={`${id}-hint`}>
           {hint}
         </div>
       )}

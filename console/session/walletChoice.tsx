@@ -49,7 +49,7 @@ export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObj
           money="You are not signed in. Nothing was signed for any payment."
         />
       )}
-      <p className={styles.note}>
+      <p className="hint">
         You sign a text with your address, a nonce and a time. It moves no credits and grants
         nothing on the ledger.
       </p>
@@ -83,7 +83,7 @@ function WalletItem({
         </span>
       </button>
       {obstacle && (
-        <p className={styles.note}>
+        <p className="hint">
           {obstacle.what} {obstacle.remedy}
         </p>
       )}

@@ -50,7 +50,7 @@ export function Result({
           <State tone={TONES[result]} word={title} />
         </h2>
         <p>{sentence}</p>
-        <p className={styles.aside}>
+        <p className="soft">
           {job.id ?? 'The job'} is {job.status}, {formatCount(job.credits_charged)} of{' '}
           {formatCount(job.credits_locked)} locked credits charged, as of slot {formatCount(slot)}.{' '}
           {checks.length} checks, {reads} reads of the ledger, {(durationMs / 1_000).toFixed(1)} s.
@@ -68,7 +68,7 @@ export function Result({
           ),
       )}
       {others.length > 0 && (
-        <details className={styles.aside}>
+        <details className="soft">
           <summary>{others.length} checks do not apply to this job</summary>
           {others.map(({ name, detail }) => (
             <p key={name}>

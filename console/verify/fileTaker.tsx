@@ -44,7 +44,7 @@ export function FileTaker({
           target.value = '';
         }}
       />
-      <p className={styles.hint}>
+      <p className="hint">
         A saved answer fills in what it names: its JSON or its stream, as it came. The request that
         was sent shows whether the question is the proven one. So does a model's card for what its
         worker promised.

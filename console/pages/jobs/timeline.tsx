@@ -17,9 +17,11 @@ export function Timeline({ job }: { readonly job: ConsoleJob }) {
             <span className={styles.dot} aria-hidden="true" />
             <div>
               <span>{name}</span>
-              <p>{what}</p>
+              <p className="hint">{what}</p>
             </div>
-            <span className={styles.time}>{at ? <Time time={at} /> : missing}</span>
+            <span className={joinClasses('hint', styles.time)}>
+              {at ? <Time time={at} /> : missing}
+            </span>
           </li>
         ))}
       </ol>
