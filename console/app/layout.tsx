@@ -106,36 +106,43 @@ function Group({ group, path }: { readonly group: DestinationGroup; readonly pat
 }
 
 function Account() {
-  const { session, error, askSignIn, signOut, signOutError } = useSession();
-  const config = useConfig();
-  if (session === undefined && error) {
-    return (
-      <div className={styles.account}>
-        <p className="soft">Who is signed in is not known at present.</p>
-        <Ledger chain={config?.chain} />
-      </div>
-    );
-  }
-  if (!session) {
-    return (
-      <div className={styles.account}>
-        <Button
-          kind="primary"
-          onClick={() => {
-            askSignIn('Your wallet owns your credits and your API key.').catch(() => {});
-          }}
-        >
-          Sign in
-        </Button>
-        <Ledger chain={config?.chain} />
-      </div>
-    );
-  }
+  const { session, error } = useSession();
+  const chain = useConfig()?.chain;
   return (
     <div className={styles.account}>
+      {session ? (
+        <Wallet address={session.wallet} />
+      ) : session === undefined && error ? (
+        <p className="soft">Who is signed in is not known at present.</p>
+      ) : (
+        <SignIn />
+      )}
+      <p className={styles.ledger}>{chain ?? ' '}</p>
+    </div>
+  );
+}
+
+function SignIn() {
+  const { askSignIn } = useSession();
+  return (
+    <Button
+      kind="primary"
+      onClick={() => {
+        askSignIn('Your wallet owns your credits and your API key.').catch(() => {});
+      }}
+    >
+      Sign in
+    </Button>
+  );
+}
+
+function Wallet({ address }: { readonly address: string }) {
+  const { signOut, signOutError } = useSession();
+  return (
+    <>
       <Balance />
       <div className={styles.wallet}>
-        <Address address={session.wallet} what="your wallet's address" />
+        <Address address={address} what="your wallet's address" />
         <Button kind="quiet" size="small" onClick={() => void signOut().catch(() => undefined)}>
           Sign out
         </Button>
@@ -145,8 +152,7 @@ function Account() {
           You are still signed in. {signOutError.message}
         </p>
       )}
-      <Ledger chain={config?.chain} />
-    </div>
+    </>
   );
 }
 
@@ -162,10 +168,6 @@ function Balance() {
       )}
     </Link>
   );
-}
-
-function Ledger({ chain }: { readonly chain: string | undefined }) {
-  return <p className={styles.ledger}>{chain ?? ' '}</p>;
 }
 
 function Brand() {

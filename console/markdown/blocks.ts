@@ -45,14 +45,12 @@ export function parseMarkdown(text: string): Block[] {
   const rest = text.slice(cut);
   const blocks: Block[] = [];
   let elements = 0;
-  for (let at = nextBlock(lines, 0); at < lines.length; ) {
-    const { end, read } = findBlock(lines, at, 0);
+  for (const { at, end, read } of blocksIn(lines, 0)) {
     const size = lines.slice(at, end).reduce((sum, line) => sum + line.length + 1, 0);
     const block = size > BLOCK_CHARACTERS_MAX ? plain(lines.slice(at, end)) : read();
     elements += elementsOf(block);
     if (elements > ELEMENTS_MAX) return [...blocks, plain(lines.slice(at), rest)];
     blocks.push(block);
-    at = nextBlock(lines, end);
   }
   return isLong ? [...blocks, plain([], rest)] : blocks;
 }
@@ -87,22 +85,22 @@ function elementsOf(part: Block | Inline): number {
 }
 
 /** The blocks of a quote or an item. */
-function readBlocks(lines: readonly string[], depth: number): Block[] {
-  const blocks: Block[] = [];
-  for (let at = nextBlock(lines, 0); at < lines.length; ) {
-    const { end, read } = findBlock(lines, at, depth);
-    blocks.push(read());
-    at = nextBlock(lines, end);
-  }
-  return blocks;
-}
+const readBlocks = (lines: readonly string[], depth: number): Block[] =>
+  Array.from(blocksIn(lines, depth), ({ read }) => read());
 
 const isBlank = (line: string | undefined) => line === undefined || line.trim() === '';
 
-function nextBlock(lines: readonly string[], from: number): number {
-  let at = from;
-  while (at < lines.length && isBlank(lines[at])) at += 1;
-  return at;
+/** Each block with the line at which it begins. */
+function* blocksIn(lines: readonly string[], depth: number): Generator<Found & { at: number }> {
+  for (let at = 0; at < lines.length; ) {
+    if (isBlank(lines[at])) {
+      at += 1;
+      continue;
+    }
+    const found = findBlock(lines, at, depth);
+    yield { at, ...found };
+    at = found.end;
+  }
 }
 
 /** Where a block ends, and how to read it. */

@@ -47,15 +47,11 @@ function decode(text: string): string {
 
 export function requestOf({ hasText, text, ...fields }: Fields): Request {
   return {
+    ...fields,
     rpcUrl: fields.rpcUrl.trim(),
-    programId: fields.programId,
-    named: fields.named,
     wallet: fields.wallet.trim() || undefined,
     text: hasText ? text : undefined,
     receipt: fields.receipt.trim() || undefined,
     salt: fields.salt.trim() || undefined,
-    answer: fields.answer,
-    request: fields.request,
-    card: fields.card,
   };
 }

@@ -5,7 +5,7 @@ import {
 } from '../../../webhookOperations/deliveryStatuses.ts';
 import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { jobId, time, transactionSignature } from '../../contracts/values.ts';
-import { givenTime, pageLimit, pageOf, rowId, timeNullable } from './values.ts';
+import { bodyOf, givenTime, pageLimit, pageOf, rowId, timeNullable } from './values.ts';
 
 const DELIVERED_KINDS = [...WEBHOOK_KINDS, TEST_KIND] as const;
 
@@ -77,7 +77,7 @@ const filters = {
 };
 
 /** Some of the wallet's deliveries. What is absent does not matter. */
-const deliveryFilter = z.object(filters, { error: 'must be a JSON object' });
+const deliveryFilter = bodyOf(filters);
 
 export type DeliveryFilter = z.output<typeof deliveryFilter>;
 
@@ -87,18 +87,14 @@ export const deliveryQuery = z.object({
   ...filters,
 });
 
-export const replayRequest = z
-  .object(
-    {
-      delivery_ids: z
-        .array(rowId, { error: 'must be an array of delivery ids' })
-        .min(1, { error: 'must name at least one delivery' })
-        .max(100, { error: 'must name at most 100 deliveries' })
-        .optional(),
-      matching: deliveryFilter.optional(),
-    },
-    { error: 'must be a JSON object' },
-  )
+export const replayRequest = bodyOf({
+  delivery_ids: z
+    .array(rowId, { error: 'must be an array of delivery ids' })
+    .min(1, { error: 'must name at least one delivery' })
+    .max(100, { error: 'must name at most 100 deliveries' })
+    .optional(),
+  matching: deliveryFilter.optional(),
+})
   .refine(({ delivery_ids: ids, matching }) => (ids === undefined) !== (matching === undefined), {
     error: 'must have either delivery_ids or matching',
   })

@@ -13,6 +13,7 @@ import {
 import { route } from './route.ts';
 import {
   amountText,
+  bodyOf,
   done,
   listOf,
   pageLimit,
@@ -46,10 +47,9 @@ const keyQuery = z.object({
 
 export const suspendedWallet = z.object({ wallet: walletAddress });
 
-const suspension = z.object(
-  { reason: textOfLength(1, 500).describe('For the list of keys; its owner sees it.') },
-  { error: 'must be a JSON object' },
-);
+const suspension = bodyOf({
+  reason: textOfLength(1, 500).describe('For the list of keys; its owner sees it.'),
+});
 
 /** Settings on the ledger. Only signed transactions change them, which the pages build. */
 const ledgerRules = z.object({

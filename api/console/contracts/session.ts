@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ledgerAddress, time } from '../../contracts/values.ts';
 import { route } from './route.ts';
-import { walletAddress as address, done } from './values.ts';
+import { walletAddress as address, bodyOf, done } from './values.ts';
 
 const bytes = (length: number) =>
   z.base64({ error: 'must be base64' }).max(length, { error: 'is too long' });
 
-const signInRequest = z.object({ address }, { error: 'must be a JSON object' });
+const signInRequest = bodyOf({ address });
 
 /** The text to sign, also as the input of a wallet's `signIn`. */
 const signInMessage = z.object({
@@ -30,20 +30,17 @@ const signInMessage = z.object({
 
 export type SignInMessage = z.infer<typeof signInMessage>;
 
-const signIn = z.object(
-  {
-    address,
-    nonce: z
-      .string({ error: 'must be a string' })
-      .max(200)
-      .describe('`input.nonce` of the message that was signed.'),
-    signed_message: bytes(8_192).describe(
-      "The bytes that the wallet signed, base64: the text, or a hardware wallet's envelope around it.",
-    ),
-    signature: bytes(128).describe('Its ed25519 signature, base64.'),
-  },
-  { error: 'must be a JSON object' },
-);
+const signIn = bodyOf({
+  address,
+  nonce: z
+    .string({ error: 'must be a string' })
+    .max(200)
+    .describe('`input.nonce` of the message that was signed.'),
+  signed_message: bytes(8_192).describe(
+    "The bytes that the wallet signed, base64: the text, or a hardware wallet's envelope around it.",
+  ),
+  signature: bytes(128).describe('Its ed25519 signature, base64.'),
+});
 
 /** The roles of the signed-in wallet. Each opens a part of the pages. */
 const roles = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { credits, time } from '../../contracts/values.ts';
 import { route } from './route.ts';
-import { done } from './values.ts';
+import { bodyOf, done } from './values.ts';
 
 /** The wallet's API key, never the key itself. */
 const keyState = z.object({
@@ -34,15 +34,12 @@ export type CreatedKey = z.infer<typeof createdKey>;
 /** Above any balance an account can have. */
 const THRESHOLD_CREDITS_MAX = 1_000_000_000_000;
 
-const thresholdRequest = z.object(
-  {
-    threshold_credits: z
-      .int({ error: 'must be an integer' })
-      .min(0, { error: 'must be at least 0' })
-      .max(THRESHOLD_CREDITS_MAX, { error: `must be at most ${THRESHOLD_CREDITS_MAX}` }),
-  },
-  { error: 'must be a JSON object' },
-);
+const thresholdRequest = bodyOf({
+  threshold_credits: z
+    .int({ error: 'must be an integer' })
+    .min(0, { error: 'must be at least 0' })
+    .max(THRESHOLD_CREDITS_MAX, { error: `must be at most ${THRESHOLD_CREDITS_MAX}` }),
+});
 
 /** When `credit.low` fires. */
 export const threshold = z.object({

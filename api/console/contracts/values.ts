@@ -22,6 +22,10 @@ export const givenTime = z.iso
     error: 'must be between the years 1970 and 9999',
   });
 
+/** A JSON body with these fields. */
+export const bodyOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
+  z.object(fields, { error: 'must be a JSON object' });
+
 /** A wallet's address, as a person types it. */
 export const walletAddress = z
   .string({ error: 'must be a string' })

@@ -15,7 +15,7 @@ import {
   replayRequest,
 } from './delivery.ts';
 import { route } from './route.ts';
-import { listOf, timeNullable } from './values.ts';
+import { bodyOf, listOf, timeNullable } from './values.ts';
 
 /** A webhook with the numbers of deliveries that have not arrived. */
 const consoleWebhook = webhookObject.extend({
@@ -42,10 +42,9 @@ const rotatedSecret = z.object({ secret: z.string(), previous_secret_until: time
 
 const sentTest = z.object({ delivery_id: z.string() });
 
-const triggerRequest = z.object(
-  { event: z.enum(WEBHOOK_KINDS, { error: `must be one of ${WEBHOOK_KINDS.join(', ')}` }) },
-  { error: 'must be a JSON object' },
-);
+const triggerRequest = bodyOf({
+  event: z.enum(WEBHOOK_KINDS, { error: `must be one of ${WEBHOOK_KINDS.join(', ')}` }),
+});
 
 const triggered = z.object({
   event_id: z.string(),

@@ -67,17 +67,16 @@ export async function asApiError<Result>(work: Promise<Result>): Promise<Result>
   try {
     return await work;
   } catch (error) {
-    if (error instanceof WebhookNotFoundError) {
-      throw new ApiError('webhook_not_found', error.message, { cause: error });
-    }
-    if (error instanceof WebhookDisabledError) {
-      throw new ApiError('webhook_disabled', error.message, { cause: error });
-    }
+    const { message } = error as Error;
     if (error instanceof BudgetSpentError) {
-      const { message, limit, retryAfterSeconds } = error;
+      const { limit, retryAfterSeconds } = error;
       const options = { retryAfterSeconds, details: { limit }, cause: error };
       throw new ApiError('rate_limit_exceeded', message, options);
     }
+    if (error instanceof WebhookNotFoundError)
+      throw new ApiError('webhook_not_found', message, { cause: error });
+    if (error instanceof WebhookDisabledError)
+      throw new ApiError('webhook_disabled', message, { cause: error });
     throw error;
   }
 }

@@ -44,43 +44,27 @@ const DAY_SECONDS = 86_400n;
 
 /** The public pages' data. Each answer is cached for some seconds. */
 export function networkHandlers(services: NetworkServices): Handlers<typeof networkRoutes> {
-  const { database, directory } = services;
-  const byWorker = remember(5_000, () => selectClasses(database, 'worker'));
-  const probes = remember(5_000, () => selectProbes(database));
-  const registered = remember(5_000, () => selectRegistered(database));
+  const { database } = services;
   const rules = remember(5_000, () => requireRules(database));
-
-  async function workerViewer(
-    counted: Promise<ReadonlyMap<string, ClassesRow>> = byWorker(),
-  ): Promise<(row: RegisteredRow) => ConsoleWorker> {
-    const [classes, probed] = await Promise.all([counted, probes()]);
-    const answering = new Set(directory.answering().map(({ address }) => address));
-    return (row) => workerView(row, classes.get(row.address), probed.get(row.address), answering);
-  }
-
-  const models = createModelReader(services, { registered, workerViewer });
+  const workers = createWorkerReader(services);
+  const models = createModelReader(services, workers);
+  const status = remember(2_000, createStatus(services));
 
   return {
     getNetwork: async () => networkView(services, await models.day()),
     getModels: async () => ({ object: 'list', data: await models.list() }),
     getModel: ({ params }) => models.find(params.model),
     async getWorkers() {
-      const [rows, view, { stake_decimals, minimum_stake_tokens }] = await Promise.all([
-        registered(),
-        workerViewer(),
+      const [data, { stake_decimals, minimum_stake_tokens: minimum }] = await Promise.all([
+        workers.list(),
         rules(),
       ]);
-      return {
-        object: 'list',
-        data: rows.map(view),
-        stake_decimals,
-        minimum_stake_tokens: String(minimum_stake_tokens),
-      };
+      return { object: 'list', data, stake_decimals, minimum_stake_tokens: String(minimum) };
     },
     async getWorker({ params: { worker } }) {
       const [[row], view, history, { stake_decimals }] = await Promise.all([
         selectRegistered(database, worker),
-        workerViewer(),
+        workers.viewer(),
         readHistory(database, worker),
         rules(),
       ]);
@@ -88,33 +72,50 @@ export function networkHandlers(services: NetworkServices): Handlers<typeof netw
       const { payout, proof_key } = row;
       return { ...view(row), payout, proof_key, stake_decimals, ...history };
     },
-    getStatus: remember(2_000, createStatus(services)),
+    getStatus: () => status(),
+  };
+}
+
+/** The workers with what was measured of them. */
+function createWorkerReader({ database, directory }: NetworkServices) {
+  const byWorker = remember(5_000, () => selectClasses(database, 'worker'));
+  const probes = remember(5_000, () => selectProbes(database));
+  const registered = remember(5_000, () => selectRegistered(database));
+
+  /** @param counted the first tokens to show of each */
+  async function viewer(counted = byWorker()): Promise<(row: RegisteredRow) => ConsoleWorker> {
+    const [classes, probed] = await Promise.all([counted, probes()]);
+    const answering = new Set(directory.answering().map(({ address }) => address));
+    return (row) => workerView(row, classes.get(row.address), probed.get(row.address), answering);
+  }
+
+  return {
+    viewer,
+    /** @param modelId only those that host it, with the first tokens of this model alone */
+    async list(modelId?: string) {
+      const counted =
+        modelId === undefined ? byWorker() : selectClasses(database, 'worker', modelId);
+      const [rows, view] = await Promise.all([registered(), viewer(counted)]);
+      const isListed = ({ models }: RegisteredRow) =>
+        modelId === undefined || models.includes(modelId);
+      return rows.filter(isListed).map(view);
+    },
   };
 }
 
 /** The models with what was measured of them. */
 function createModelReader(
   services: NetworkServices,
-  workers: {
-    registered: () => Promise<RegisteredRow[]>;
-    /** @param counted the first tokens to show of each */
-    workerViewer: (
-      counted: Promise<ReadonlyMap<string, ClassesRow>>,
-    ) => Promise<(row: RegisteredRow) => ConsoleWorker>;
-  },
+  workers: ReturnType<typeof createWorkerReader>,
 ) {
   const { database, catalog, nowSeconds } = services;
   const day = remember(5_000, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
   const byModel = remember(5_000, () => selectClasses(database, 'model_id'));
-  const hosting = rememberEach(5_000, async (modelId) => {
-    const [days, rows, view] = await Promise.all([
-      selectDays(database, modelId),
-      workers.registered(),
-      workers.workerViewer(selectClasses(database, 'worker', modelId)),
-    ]);
+  const hosting = remember(5_000, async (modelId) => {
+    const [days, hosts] = await Promise.all([selectDays(database, modelId), workers.list(modelId)]);
     return {
       days: days.map((row) => ({ day: dayOf(row.start), ...periodView(row) })),
-      workers: rows.filter(({ models }) => models.includes(modelId)).map(view),
+      workers: hosts,
     };
   });
 
@@ -141,31 +142,25 @@ function createModelReader(
   };
 }
 
-/** Calls at most once in `ageMsMax`, and returns the same in between. A failure is not kept. */
-function remember<Result>(ageMsMax: number, read: () => Promise<Result>): () => Promise<Result> {
-  let latest: { readAtMs: number; result: Promise<Result> } | undefined;
-  return () => {
-    const nowMs = performance.now();
-    if (latest && nowMs - latest.readAtMs < ageMsMax) return latest.result;
-    const result = read();
-    latest = { readAtMs: nowMs, result };
-    result.catch(() => {
-      if (latest?.result === result) latest = undefined;
-    });
-    return result;
-  };
-}
-
-/** The same for each name; to be called with names of a short list alone, which are kept. */
-function rememberEach<Result>(
+/**
+ * Calls at most once in `ageMsMax` for each name, and returns the same in between. A failure is not
+ * kept. Names are kept, and so have to be those of a short list.
+ */
+function remember<Result>(
   ageMsMax: number,
   read: (name: string) => Promise<Result>,
-): (name: string) => Promise<Result> {
-  const byName = new Map<string, () => Promise<Result>>();
-  return (name) => {
-    const one = byName.get(name) ?? remember(ageMsMax, () => read(name));
-    byName.set(name, one);
-    return one();
+): (name?: string) => Promise<Result> {
+  const kept = new Map<string, { readAtMs: number; result: Promise<Result> }>();
+  return (name = '') => {
+    const nowMs = performance.now();
+    const latest = kept.get(name);
+    if (latest && nowMs - latest.readAtMs < ageMsMax) return latest.result;
+    const result = read(name);
+    kept.set(name, { readAtMs: nowMs, result });
+    result.catch(() => {
+      if (kept.get(name)?.result === result) kept.delete(name);
+    });
+    return result;
   };
 }
 
