@@ -87,14 +87,13 @@ export function serveConsole(
   shared: SharedServices,
 ): void {
   const { pool, deployment, operators, secrets, walletLimit, nowMs } = services;
-  const { publicUrl, largeBodies, nowSeconds } = shared;
+  const { publicUrl, largeBodies } = shared;
   const { gateway, program_id: programId } = deployment;
-  const database = pool;
   const addresses = createAddresses(publicKeyOf(programId));
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
   const texts = createSignInTexts({ secrets, publicUrl, chain, nowMs });
-  const sessions = createSessions({ database, texts, operators, nowMs, gateway });
+  const sessions = createSessions({ database: pool, texts, operators, nowMs, gateway });
   const describe = async (): Promise<ConsoleConfig> => ({
     ...deployment,
     public_url: publicUrl,
@@ -103,27 +102,19 @@ export function serveConsole(
   });
 
   const guards = { largeBodies, sessions, walletLimit, publicUrl };
-  const all = {
-    ...services,
-    ...shared,
-    database,
-    gateway,
-    programId,
-    addresses,
-    sessions,
-    describe,
-  };
+  const own = { database: pool, gateway, programId, addresses, sessions, describe };
+  const all = { ...services, ...shared, ...own };
   const serve = <Routes extends Record<string, ConsoleRoute>>(
     routes: Routes,
     handlers: Handlers<Routes>,
   ) => serveRoutes(app, routes, handlers, guards);
   if (services.pages) servePages(app, services.pages, deployment);
-  serve(settingsRoutes, settingsHandlers({ pool }));
+  serve(settingsRoutes, settingsHandlers(all));
   serve(webhookRoutes, webhookHandlers(all));
   serve(accountRoutes, accountHandlers(all));
   serve(networkRoutes, networkHandlers(all));
-  serve(usageRoutes, usageHandlers({ pool, nowSeconds }));
-  serve(operatorRoutes, operatorHandlers({ pool, gateway, nowSeconds }));
+  serve(usageRoutes, usageHandlers(all));
+  serve(operatorRoutes, operatorHandlers(all));
   serve(jobRoutes, jobHandlers(all));
   serve(sessionRoutes, sessionHandlers(all));
 }

@@ -39,29 +39,29 @@ function describeErrors(codes: readonly ErrorCode[], where: Where): Record<strin
 function answer(errors: readonly ApiError[], { publicUrl, locks }: Where): Response {
   const headers = new Set(errors.flatMap(({ code }) => headersOf(code, locks)));
   return {
-    description: errors.map(({ code }) => describe(code)).join('\n\n'),
-    headers: Object.fromEntries(
-      ['x-request-id', ...headers].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-    ),
+    description: errors.map(({ code }) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
+    headers: headerRefs(headers),
     content: {
       'application/json': {
         schema: refTo('Error'),
         examples: Object.fromEntries(
-          errors.map((error) => [error.code, { value: exampleOf(error, { publicUrl, locks }) }]),
+          errors.map((error) => {
+            const isOfJob = locks && afterLock.includes(error.code);
+            return [
+              error.code,
+              { value: errorBody(error, publicUrl, isOfJob ? jobOfError : undefined) },
+            ];
+          }),
         ),
       },
     },
   };
 }
 
-function exampleOf(error: ApiError, { publicUrl, locks }: Pick<Where, 'publicUrl' | 'locks'>) {
-  const isOfJob = locks && afterLock.includes(error.code);
-  return errorBody(error, publicUrl, isOfJob ? jobOfError : undefined);
-}
-
-function describe(code: ErrorCode): string {
-  return `\`${code}\`: ${errorTable[code].meaning}`;
-}
+const headerRefs = (names: Iterable<string>) =>
+  Object.fromEntries(
+    ['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
 
 function headersOf(code: ErrorCode, locks: boolean): ResponseHeader[] {
   const entry = errorTable[code];
@@ -124,12 +124,9 @@ function parameter(
 }
 
 function answerOf({ response, streams, headers = [] }: EndpointDescription): Response {
-  const names = ['x-request-id', ...headers];
   return {
     description: 'Success.',
-    headers: Object.fromEntries(
-      names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-    ),
+    headers: headerRefs(headers),
     content: {
       'application/json': mediaType(response),
       ...(streams && {

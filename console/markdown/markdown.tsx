@@ -33,8 +33,11 @@ function BlockView({ block }: { readonly block: Block }): ReactNode {
   switch (block.kind) {
     case 'paragraph':
       return <p>{inlines(block.text)}</p>;
-    case 'heading':
-      return <Heading level={block.level}>{inlines(block.text)}</Heading>;
+    case 'heading': {
+      // Below the headings of the page.
+      const Heading = block.level <= 2 ? 'h3' : 'h4';
+      return <Heading>{inlines(block.text)}</Heading>;
+    }
     case 'code':
       return <CodeBlock language={block.language} code={block.code} />;
     case 'quote':
@@ -50,14 +53,8 @@ function BlockView({ block }: { readonly block: Block }): ReactNode {
     case 'rule':
       return <hr />;
     case 'plain':
-      return <Plain text={block.text} />;
+      return piecesOf(block.text).map((piece, index) => <p key={index}>{piece}</p>);
   }
-}
-
-/** Below the headings of the page. */
-function Heading({ level, children }: { readonly level: number; readonly children: ReactNode }) {
-  const Element = level <= 2 ? 'h3' : 'h4';
-  return <Element>{children}</Element>;
 }
 
 function List({ start, items }: Extract<Block, { kind: 'list' }>) {
@@ -89,12 +86,7 @@ function Table({ head, rows }: Extract<Block, { kind: 'table' }>) {
   );
 }
 
-/** Text as it came, in pieces. */
-function Plain({ text }: { readonly text: string }) {
-  return piecesOf(text).map((piece, index) => <p key={index}>{piece}</p>);
-}
-
-/** Cut between lines or words where that is possible. */
+/** Text as it came, cut between lines or words where that is possible. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {

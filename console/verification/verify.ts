@@ -45,9 +45,6 @@ export interface Verification {
   readonly job: JobSummary;
   readonly checks: readonly Check[];
   readonly slot: bigint;
-  /** The ledger's time in Unix seconds. */
-  readonly now: bigint;
-  readonly rpcUrl: string;
   readonly reads: number;
   readonly durationMs: number;
 }
@@ -110,8 +107,6 @@ export async function verify(request: Request): Promise<Verification> {
       job: summary,
       checks,
       slot: evidence.slot,
-      now: evidence.now,
-      rpcUrl,
       reads,
       durationMs: Math.round(performance.now() - startedAtMs),
     };

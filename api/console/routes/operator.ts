@@ -81,12 +81,9 @@ async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRu
     selectGateway(pool, gateway),
     selectModels(pool),
   ]);
+  const { authority, pending_authority, arbiter, deposits_paused, locks_paused } = rules;
   return {
-    authority: rules.authority,
-    pending_authority: rules.pending_authority,
-    arbiter: rules.arbiter,
-    deposits_paused: rules.deposits_paused,
-    locks_paused: rules.locks_paused,
+    ...{ authority, pending_authority, arbiter, deposits_paused, locks_paused },
     gateway: own ?? null,
     models: models.map((model) => ({
       address: model.address,

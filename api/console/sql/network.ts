@@ -106,21 +106,20 @@ export interface PeriodRow extends Omit<ClassesRow, 'name'> {
 }
 
 const KEPT = `hour > now() - interval '90 days'`;
+const PERIOD = `coalesce(probes, 0)::bigint as probes, coalesce(answered, 0)::bigint as answered,
+  coalesce(first_tokens, 0) as first_tokens, coalesce(failures, 0) as failures,
+  coalesce(classes, '{}') as classes`;
 
-/** Oldest first. */
+/** Those in which it was probed, oldest first. */
 export async function selectWorkerHours(database: Database, worker: string): Promise<PeriodRow[]> {
   const { rows } = await database.query<PeriodRow>(
     `with measured as (
        select hour, ${SUMMED} from service.worker_hours
        where worker = $1 and ${KEPT} group by hour
      )
-     select hour as start, coalesce(probes, 0)::bigint as probes,
-       coalesce(answered, 0)::bigint as answered, coalesce(first_tokens, 0) as first_tokens,
-       coalesce(failures, 0) as failures, coalesce(classes, '{}') as classes
-     from measured full join (
-       select hour, probes, answered from service.worker_probes where worker = $1 and ${KEPT}
-     ) probed using (hour)
-     order by hour`,
+     select hour as start, ${PERIOD}
+     from service.worker_probes left join measured using (hour)
+     where worker = $1 and ${KEPT} order by hour`,
     [worker],
   );
   return rows;
@@ -146,9 +145,7 @@ export async function selectDays(database: Database, modelId?: string): Promise<
        ))
        group by day
      )
-     select day as start, coalesce(probes, 0)::bigint as probes,
-       coalesce(answered, 0)::bigint as answered, coalesce(first_tokens, 0) as first_tokens,
-       coalesce(failures, 0) as failures, coalesce(classes, '{}') as classes
+     select day as start, ${PERIOD}
      from probed full join measured using (day)
      where $1::text is not null or probes > 0 order by day`,
     [modelId ?? null],

@@ -168,6 +168,18 @@ describe('the mirror', () => {
 });
 
 describe('the hours of a worker', () => {
+  it('are those in which it was probed', async () => {
+    await service.pool.query(
+      `insert into service.worker_hours (worker, model_id, hour, first_tokens, first_token_classes)
+       select worker, model_id, hour - interval '50 hours', first_tokens, first_token_classes
+       from service.worker_hours where worker = $1`,
+      [address],
+    );
+    const { body } = await call(`GET /workers/${address}`);
+    expect(body.hours.length).toBeGreaterThan(0);
+    expect(body.hours.filter(({ probes }: { probes: number }) => probes === 0)).toEqual([]);
+  });
+
   const sightings = (milliseconds: readonly number[]) =>
     milliseconds.map((ms) => ({ worker: 'w', kind: 'first_token', modelId: 'm', ms }) as const);
 
