@@ -33,7 +33,7 @@ function describeError(code: ErrorCode): string {
   ].join('\n\n');
 }
 
-/** The documents of `docs/` that are for clients, and where they are served. */
+/** The documents of `docs/` that are for clients, and where they are served; as Markdown beside it. */
 const guides = [
   {
     document: 'getting-started.md',
@@ -45,35 +45,30 @@ const guides = [
   {
     document: 'api.md',
     path: '/docs/api',
-    source: '/docs/api.md',
     title: 'The API in short',
     summary: 'The endpoints in one table, what is charged, and what is never charged twice.',
   },
   {
     document: 'clients.md',
     path: '/docs/clients',
-    source: '/docs/clients.md',
     title: 'Clients',
     summary: 'Clients of the format that were tried, and what to set in each.',
   },
   {
     document: 'webhooks.md',
     path: '/docs/webhooks',
-    source: '/docs/webhooks.md',
     title: 'Receiving webhooks',
     summary: 'Events, signatures, retries, rotation of secrets.',
   },
   {
     document: 'verify-a-job.md',
     path: '/docs/verify',
-    source: '/docs/verify.md',
     title: 'Verify a job',
     summary: 'Checking a job and the whole program on the ledger; disputing a charge.',
   },
   {
     document: 'receipt.md',
     path: '/docs/receipt',
-    source: '/docs/receipt.md',
     title: 'The receipt, byte by byte',
     summary: 'What a verifier of your own computes: every byte, rule and table of it.',
   },
@@ -102,6 +97,7 @@ const EXAMPLE_NODE = '--rpc https://rpc.example.com';
 /** The guides as pages. @throws when a document is not there, so that no start hides it */
 export function guidePages(deployment: Deployment): Page[] {
   return guides.map(({ document, ...page }) => ({
+    source: `${page.path}.md`,
     ...page,
     text: mapLinks(readGuide(document, deployment), servedAt),
   }));

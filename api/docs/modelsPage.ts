@@ -24,13 +24,12 @@ As they are now: the same as \`GET /v1/models\`. A model is listed while at leas
 
 One credit is 0.01 of the stablecoin. An answer up to a model's long threshold costs the credits per request. A longer one costs the rate for all its tokens, rounded up, and never more than was locked. What a model thinks before its answer is free.
 `,
-    live: async () => `${describeMint(await creditMint())}${describeModels(await listed())}\n`,
+    live: async () => {
+      const mint = await creditMint();
+      const named = `The stablecoin is the token of the mint \`${mint}\` on the ledger.\n\n`;
+      return `${mint === null ? '' : named}${describeModels(await listed())}\n`;
+    },
   };
-}
-
-function describeMint(mint: string | null): string {
-  if (mint === null) return '';
-  return `The stablecoin is the token of the mint \`${mint}\` on the ledger.\n\n`;
 }
 
 function describeModels(models: readonly ModelObject[]): string {

@@ -32,7 +32,7 @@ export function Layout({
   useEffect(() => setOpen(false), [path]);
   return (
     <div className={styles.layout}>
-      <a href="#main" className={styles.skip}>
+      <a href="#main" className="skip">
         Skip to the page
       </a>
       <header className={styles.side}>

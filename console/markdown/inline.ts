@@ -188,9 +188,7 @@ function createFrames() {
       append({ kind: 'link', address, children: close(index).flatMap(withoutLinks) });
       return true;
     },
-    end(): Inline[] {
-      return close(0);
-    },
+    end: () => close(0),
   };
 }
 

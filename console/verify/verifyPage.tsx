@@ -99,13 +99,13 @@ function FormFields({
   readonly onChange: (fields: Fields) => void;
   readonly onEnter: () => void;
 }) {
-  const set = (name: TextName) => ({
-    value: fields[name],
+  const text = (name: TextName, label: string, hint?: string) => ({
+    ...{ label, hint, value: fields[name] },
     onChange: ({ target: { value } }: { target: { value: string } }) =>
       onChange(name === 'named' ? withNamed(fields, value) : { ...fields, [name]: value }),
   });
-  const line = (name: TextName) => ({
-    ...set(name),
+  const line = (...given: Parameters<typeof text>) => ({
+    ...text(...given),
     isCode: true,
     onKeyDown: ({ key }: KeyboardEvent) => {
       if (key === 'Enter') onEnter();
@@ -113,27 +113,19 @@ function FormFields({
   });
   const whole = (field: ReactNode) => <div className={styles.whole}>{field}</div>;
   const ofJob = "A job id, a job's address, or the signature of one of its transactions";
+  const ofWallet = 'Whose job it is: with a job id, or a batch’s signature';
+  const ofNode = 'Any RPC address that allows pages of other sites';
+  const ofSecond = 'Of another operator: one node alone can lie';
+  const ofText = 'Exactly as it came, without a newline at its end. It is hashed here.';
+  const ofReceipt = 'As it came in x-svc-delivery-receipt, or in the answer’s svc';
+  const ofSalt = 'The answer’s svc.request_salt: with it the question is checked';
   return (
     <>
-      {whole(<TextField label="Job" hint={ofJob} data-search {...line('named')} />)}
-      <TextField
-        label="Wallet"
-        hint="Whose job it is: with a job id, or a batch’s signature"
-        {...line('wallet')}
-      />
-      <TextField label="Program" {...line('programId')} />
-      <TextField
-        label="Ledger's node"
-        hint="Any RPC address that allows pages of other sites"
-        inputMode="url"
-        {...line('rpcUrl')}
-      />
-      <TextField
-        label="Second node (optional)"
-        hint="Of another operator: one node alone can lie"
-        inputMode="url"
-        {...line('secondUrl')}
-      />
+      {whole(<TextField data-search {...line('named', 'Job', ofJob)} />)}
+      <TextField {...line('wallet', 'Wallet', ofWallet)} />
+      <TextField {...line('programId', 'Program')} />
+      <TextField inputMode="url" {...line('rpcUrl', "Ledger's node", ofNode)} />
+      <TextField inputMode="url" {...line('secondUrl', 'Second node (optional)', ofSecond)} />
       {whole(
         <CheckField
           label="Compare the text that I received"
@@ -141,30 +133,9 @@ function FormFields({
           onChange={(event) => onChange({ ...fields, hasText: event.target.checked })}
         />,
       )}
-      {fields.hasText &&
-        whole(
-          <TextArea
-            label="Text"
-            hint="Exactly as it came, without a newline at its end. It is hashed here."
-            rows={6}
-            {...set('text')}
-          />,
-        )}
-      {whole(
-        <TextField
-          label="Delivery receipt (optional)"
-          hint="As it came in x-svc-delivery-receipt, or in the answer’s svc"
-          {...line('receipt')}
-        />,
-      )}
-      {fields.request &&
-        whole(
-          <TextField
-            label="Salt of the request"
-            hint="The answer’s svc.request_salt: with it the question is checked"
-            {...line('salt')}
-          />,
-        )}
+      {fields.hasText && whole(<TextArea rows={6} {...text('text', 'Text', ofText)} />)}
+      {whole(<TextField {...line('receipt', 'Delivery receipt (optional)', ofReceipt)} />)}
+      {fields.request && whole(<TextField {...line('salt', 'Salt of the request', ofSalt)} />)}
     </>
   );
 }

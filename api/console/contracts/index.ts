@@ -16,23 +16,16 @@ export type { CreatedWebhook, WebhookRequest } from '../../contracts/account.ts'
 export type { ChatCompletionChunk } from '../../contracts/completionAnswer.ts';
 export type { ErrorBody } from '../../contracts/errors.ts';
 export type { ErrorCode } from '../../contracts/errorTable.ts';
-export type { AccountHistory, ConsoleAccount } from './account.ts';
-export type { Delivery, DeliveryDetail, Replayed } from './delivery.ts';
-export type { ConsoleJob, ConsoleJobList, StreamChanges } from './job.ts';
-export type {
-  ConsoleModel,
-  ConsoleModelList,
-  ConsoleWorker,
-  ModelDetail,
-  StatusAnswer,
-  WorkerDetail,
-} from './network.ts';
-export type { DisputeList, KeyList, LedgerRules } from './operator.ts';
-export type { Access } from './route.ts';
-export type { ConsoleConfig, SessionList, SessionObject } from './session.ts';
-export type { CreatedKey, KeyState } from './settings.ts';
-export type { JobCountAnswer, LatencyAnswer, UsageAnswer } from './usage.ts';
-export type { ConsoleWebhook } from './webhook.ts';
+export type * from './account.ts';
+export type * from './delivery.ts';
+export type * from './job.ts';
+export type * from './network.ts';
+export type * from './operator.ts';
+export type * from './route.ts';
+export type * from './session.ts';
+export type * from './settings.ts';
+export type * from './usage.ts';
+export type * from './webhook.ts';
 
 /** Every route of /console/api, by its name. */
 export const consoleRoutes = {

@@ -73,7 +73,7 @@ async function countJobs(
 ): Promise<JobCountAnswer> {
   const since = query.since ? query.since.getTime() / 1_000 : 0;
   const until = query.until ? query.until.getTime() / 1_000 : Number.POSITIVE_INFINITY;
-  if (since >= until) throw untilNotAfterSince();
+  assertOrder({ since, until });
   const end = Number(nowSeconds()) + 1;
   const first = (await selectFirstHour(pool, wallet)) ?? end;
   // A day at least, so that a chart of the first jobs has room.
@@ -108,12 +108,9 @@ function startOf(time: Date, seconds: number): number {
 }
 
 /** @throws ApiError `invalid_request` */
-function assertOrder({ since, until }: { since: Date; until: Date }): void {
-  if (since >= until) throw untilNotAfterSince();
-}
-
-function untilNotAfterSince(): ApiError {
-  return new ApiError('invalid_request', "Invalid value for 'until': must be after since.", {
+function assertOrder({ since, until }: Record<'since' | 'until', Date | number>): void {
+  if (since < until) return;
+  throw new ApiError('invalid_request', "Invalid value for 'until': must be after since.", {
     param: 'until',
   });
 }

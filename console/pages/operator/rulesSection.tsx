@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { LedgerRules } from '../../../api/console/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
@@ -53,33 +53,25 @@ interface Asking {
   readonly onAsk: false | ((asked: Asked) => void);
 }
 
+const PAUSES = [
+  ['Purchases', 'deposits_paused'],
+  ['New jobs', 'locks_paused'],
+] as const;
+
 function Pauses({ rules, onAsk }: Asking & { readonly rules: LedgerRules }) {
-  const { authority, deposits_paused, locks_paused } = rules;
   return (
     <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
       <Facts
         entries={[
-          ['Authority', <Address key="authority" address={authority} />],
-          [
-            'Purchases',
+          ['Authority', <Address key="authority" address={rules.authority} />],
+          ...PAUSES.map(([term, pause]): [string, ReactNode] => [
+            term,
             <Switched
-              key="deposits"
-              isOff={deposits_paused}
-              onChange={
-                onAsk && ((isOff) => onAsk({ kind: 'pause', changes: { deposits_paused: isOff } }))
-              }
+              key={pause}
+              isOff={rules[pause]}
+              onChange={onAsk && ((isOff) => onAsk({ kind: 'pause', changes: { [pause]: isOff } }))}
             />,
-          ],
-          [
-            'New jobs',
-            <Switched
-              key="locks"
-              isOff={locks_paused}
-              onChange={
-                onAsk && ((isOff) => onAsk({ kind: 'pause', changes: { locks_paused: isOff } }))
-              }
-            />,
-          ],
+          ]),
         ]}
       />
     </Section>
