@@ -61,15 +61,18 @@ export function SelectField({
   ...props
 }: Described &
   Omit<ComponentProps<'select'>, 'children'> & {
-    readonly options: readonly (readonly [value: string, label: string])[];
+    /** A value that is not its own label stands before it. */
+    readonly options: readonly (string | readonly [value: string, label: string])[];
   }) {
   return (
     <Field {...props} as="select">
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
+      {options
+        .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
+        .map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
     </Field>
   );
 }

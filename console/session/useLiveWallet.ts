@@ -68,13 +68,8 @@ function apply(changes: StreamChanges, client: QueryClient): void {
   }
 }
 
-export interface JobFilters {
-  readonly id?: string;
-  readonly status?: string;
-  readonly model?: string;
-  readonly since?: string;
-  readonly until?: string;
-}
+type JobFilter = 'id' | 'status' | 'model' | 'since' | 'until';
+export type JobFilters = { readonly [Name in JobFilter]?: string | undefined };
 
 function fits(job: ConsoleJob, { id, status, model, since, until }: JobFilters): boolean {
   return (

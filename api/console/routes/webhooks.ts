@@ -36,6 +36,12 @@ interface WebhookServices {
 export function webhookHandlers(services: WebhookServices): Handlers<typeof webhookRoutes> {
   const { pool, webhooks, sealing, listeners, budget } = services;
   const show = (key: OwnedKey) => showWebhook(pool, key);
+  /** Changes a webhook, and shows it as it then is. */
+  const changing = (change: (key: OwnedKey) => Promise<unknown>) => async (call: OwnedCall) => {
+    const key = keyOf(call);
+    await asApiError(change(key));
+    return show(key);
+  };
   return {
     ...deliveryHandlers(services),
     async getWebhooks({ session }) {
@@ -71,16 +77,8 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
       await webhooks.remove(session.wallet, params.webhook_id);
       return { id: params.webhook_id, object: 'webhook', deleted: true };
     },
-    async enableWebhook(call) {
-      const key = keyOf(call);
-      await asApiError(enableWebhook(pool, key));
-      return show(key);
-    },
-    async disableWebhook(call) {
-      const key = keyOf(call);
-      await asApiError(disableWebhook(pool, key));
-      return show(key);
-    },
+    enableWebhook: changing((key) => enableWebhook(pool, key)),
+    disableWebhook: changing((key) => disableWebhook(pool, key)),
     async rotateSecret(call) {
       const key = keyOf(call);
       const secret = await asApiError(rotateSecret(pool, sealing, key));
@@ -95,9 +93,10 @@ export function webhookHandlers(services: WebhookServices): Handlers<typeof webh
 }
 
 type OwnedKey = WebhookKey & { wallet: string };
+type OwnedCall = { session: Session; params: { webhook_id: string } };
 
-function keyOf(call: { session: Session; params: { webhook_id: string } }): OwnedKey {
-  return { id: call.params.webhook_id, wallet: call.session.wallet };
+function keyOf({ session: { wallet }, params }: OwnedCall): OwnedKey {
+  return { id: params.webhook_id, wallet };
 }
 
 async function showWebhook(pool: pg.Pool, { id, wallet }: OwnedKey): Promise<ConsoleWebhook> {

@@ -10,6 +10,8 @@ import type { JobTimes } from './useJobs.ts';
 
 const EVERY_MS = 15_000;
 
+type Ends = Readonly<Record<keyof JobTimes, string>>;
+
 /** The jobs by time and state. A press on a bar, or a pull over several, narrows the list to them. */
 export function Histogram({
   times,
@@ -20,12 +22,12 @@ export function Histogram({
   /** Those of the list. */
   readonly times: JobTimes;
   readonly model: string | undefined;
-  readonly onNarrow: (times: Required<JobTimes>) => void;
+  readonly onNarrow: (times: Ends) => void;
   /** Undefined where the list has no times. */
   readonly onWiden: (() => void) | undefined;
 }) {
   const { data, error } = useRead('/job-counts', {
-    query: { ...times, ...(model && { model }) },
+    query: { ...times, model },
     everyMs: EVERY_MS,
   });
   const [isTable, setTable] = useState(false);
@@ -70,7 +72,7 @@ export function Histogram({
   );
 }
 
-function wordsOf(times: Required<JobTimes> | undefined): string {
+function wordsOf(times: Ends | undefined): string {
   return times ? `${formatMinute(times.since)} to ${formatMinute(times.until)} UTC` : ' ';
 }
 

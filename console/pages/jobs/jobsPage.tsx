@@ -50,7 +50,7 @@ export default function JobsPage() {
       <JobFilterFields filters={filters} isIdWrong={list.isIdWrong} onChange={setFilters} />
       {filters.id === undefined && (
         <Histogram
-          times={{ ...(since && { since }), ...(until && { until }) }}
+          times={{ since, until }}
           model={filters.model}
           onNarrow={(times) =>
             afterPaint(() =>
@@ -94,15 +94,11 @@ function JobFilterFields({
   const models = useRead('/models').data?.data ?? [];
   const { since, until } = filters;
   const field = filterField(filters, onChange);
-  const namesOf = (options: readonly string[]) => options.map((one) => [one, one] as const);
   return (
     <Filters label="Jobs to show">
+      <SelectField options={[['', 'any state'], ...JOB_STATES]} {...field('status', 'State')} />
       <SelectField
-        options={[['', 'any state'], ...namesOf(JOB_STATES)]}
-        {...field('status', 'State')}
-      />
-      <SelectField
-        options={[['', 'any model'], ...namesOf(models.map(({ id }) => id))]}
+        options={[['', 'any model'], ...models.map(({ id }) => id)]}
         {...field('model', 'Model')}
       />
       <TextField type="datetime-local" {...field('since', 'From (UTC)')} value={fieldTime(since)} />

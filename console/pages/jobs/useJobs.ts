@@ -11,13 +11,8 @@ export type JobTimes = Pick<JobFilters, 'since' | 'until'>;
 /** What stands in the page's address as the API takes it. */
 function queryOf(filters: JobFilters): JobFilters {
   const { id, status, model, since, until } = filters;
-  return {
-    ...(id && { id }),
-    ...(status && { status }),
-    ...(model && { model }),
-    ...(since && { since: isoTime(since) }),
-    ...(until && { until: isoTime(until) }),
-  };
+  const times = { since: since && isoTime(since), until: until && isoTime(until) };
+  return { id, status, model, ...times };
 }
 
 /** The wallet's jobs that fit, newest first; the stream keeps them new. */

@@ -22,12 +22,7 @@ const TONES: Readonly<Record<Key['status'], Tone>> = {
   suspended: 'bad',
   revoked: 'idle',
 };
-const STATES = [
-  ['', 'any state'],
-  ['active', 'active'],
-  ['suspended', 'suspended'],
-  ['revoked', 'revoked'],
-] as const;
+const STATES = [['', 'any state'], ...Object.keys(TONES)] as const;
 
 const COLUMNS: readonly Column<Key>[] = [
   { title: 'Wallet', cell: (key) => <Address address={key.wallet} what="wallet" /> },
@@ -53,11 +48,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const [suspended, setSuspended] = useState<string>();
   const { status, wallet } = filters;
   const field = filterField(filters, setFilters);
-  const query = {
-    ...(status && { status: status as Key['status'] }),
-    ...(wallet && { wallet }),
-  };
-  const list = usePages('/operator/keys', { query });
+  const list = usePages('/operator/keys', { query: { status, wallet } });
   const isRead = !list.isLoading;
   useEffect(() => {
     if (isRead) onRead();

@@ -147,12 +147,7 @@ function ModelDialog({
           onChange={set(name)}
         />
       ))}
-      <SelectField
-        label="Tier"
-        options={TIERS.map((tier) => [tier, tier] as const)}
-        value={fields.tier}
-        onChange={set('tier')}
-      />
+      <SelectField label="Tier" options={TIERS} value={fields.tier} onChange={set('tier')} />
       {NUMBERS.map(([name, label]) => (
         <TextField
           key={name}

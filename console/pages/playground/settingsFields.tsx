@@ -24,10 +24,7 @@ export function SettingsFields({
   });
   return (
     <section className={styles.settings} aria-label="Settings">
-      <SelectField
-        options={models.map(({ id }) => [id, id] as const)}
-        {...field('model', 'Model')}
-      />
+      <SelectField options={models.map(({ id }) => id)} {...field('model', 'Model')} />
       <TextField inputMode="numeric" {...field('tokens', 'At most so many tokens')} />
       <TextArea rows={3} {...field('system', 'Instructions (optional)')} />
       <div className={styles.pair}>

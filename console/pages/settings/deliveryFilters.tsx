@@ -22,22 +22,15 @@ export const isIdWrong = ({ id }: DeliveryFilters) => id !== undefined && !ID.te
 export function queryOf(filters: DeliveryFilters, webhookId?: string) {
   const { status, event, webhook = webhookId, since, until, id } = filters;
   return {
-    ...(webhook && { webhook }),
-    ...(status && { status }),
-    ...(event && { event: event as (typeof WEBHOOK_KINDS)[number] }),
+    ...{ webhook, status, event: event as (typeof WEBHOOK_KINDS)[number] | undefined },
     ...(id && (id.startsWith('job_') ? { job_id: id } : { event_id: id })),
-    ...(since && { since: isoTime(since) }),
-    ...(until && { until: isoTime(until) }),
+    since: since && isoTime(since),
+    until: until && isoTime(until),
   };
 }
 
-const STATES = [
-  ['', 'any state'],
-  [MISSING, 'not delivered'],
-  ...DELIVERY_STATUSES.map((status) => [status, status] as const),
-] as const;
-
-const KINDS = [...WEBHOOK_KINDS, TEST_KIND].map((kind) => [kind, kind] as const);
+const STATES = [['', 'any state'], [MISSING, 'not delivered'], ...DELIVERY_STATUSES] as const;
+const KINDS = [['', 'any event'], ...WEBHOOK_KINDS, TEST_KIND] as const;
 
 /** @param webhooks to choose from; absent on the page of one */
 export function DeliveryFilterFields({
@@ -54,7 +47,7 @@ export function DeliveryFilterFields({
   return (
     <Filters label="Deliveries to show">
       <SelectField options={STATES} {...field('status', 'State')} />
-      <SelectField options={[['', 'any event'], ...KINDS]} {...field('event', 'Event')} />
+      <SelectField options={KINDS} {...field('event', 'Event')} />
       {webhooks && (
         <SelectField
           options={[['', 'any webhook'], ...webhooks.map(({ id, url }) => [id, url] as const)]}

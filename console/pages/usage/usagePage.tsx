@@ -23,7 +23,7 @@ export default function UsagePage() {
   const { span = '30d', model, measure = 'credits' } = filters;
   const field = filterField({ ...filters, span, measure }, setFilters);
   const period = periodOf(span, useNow(STEPS_MS.hour));
-  const usage = useRead('/usage', { query: { ...period, ...(model && { model }) } });
+  const usage = useRead('/usage', { query: { ...period, model } });
   const latencies = useRead('/usage/latency', {
     query: { since: period.latencySince, until: period.until },
   });
@@ -38,7 +38,7 @@ export default function UsagePage() {
           {...field('span', 'Time')}
         />
         <SelectField
-          options={[['', 'every model'], ...models.map(({ id }) => [id, id] as const)]}
+          options={[['', 'every model'], ...models.map(({ id }) => id)]}
           {...field('model', 'Model')}
         />
         <SelectField options={MEASURES} {...field('measure', 'Measure')} />
