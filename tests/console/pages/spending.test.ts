@@ -375,7 +375,7 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     await page.keyboard.press('Escape');
   });
 
-  it('keeps the endpoint of one tab and the events of another when both edit it', async () => {
+  it('keeps the endpoint of one tab and the events of another', async () => {
     const moved = await startReceiver();
     await page.goto(`${scene.stack.baseUrl}/console/settings`);
     await page.getByRole('link', { name: receiver.url }).click();
