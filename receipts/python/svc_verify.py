@@ -5,7 +5,8 @@
     python3 svc_verify.py --rpc https://… job_… --wallet …
     python3 svc_verify.py --vectors vectors.json
 
-docs/receipt.md says what it computes, byte by byte. It needs Python 3.9 and the package `cryptography`.
+docs/receipt.md says what it computes, byte by byte.
+It needs Python 3.9 and the package `cryptography`.
 The exit code is 0 only if everything that applies holds.
 """
 
@@ -13,6 +14,7 @@ import argparse
 import base64
 import hashlib
 import http.client
+import itertools
 import json
 import re
 import struct
@@ -22,11 +24,13 @@ import unicodedata
 import urllib.error
 import urllib.parse
 import urllib.request
+from decimal import Decimal
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 PROGRAM = "8XLFurbAHp1Zg8Tyg23WoYhyy3XaYf6N17EAv4mKc2ok"
+HISTORY_MAX = 1000
 
 
 def main(arguments=None):
@@ -36,14 +40,15 @@ def main(arguments=None):
             return 0 if run_vectors(options.vectors) else 1
         report = verify_named(options)
     except (VerifyError, OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {one_line(str(error))}", file=sys.stderr)
         return 1
     print(render_json(report) if options.json else render(report, options.all))
     return 0 if report["result"] == "holds" else 1
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(description="Checks one job on the ledger, without the service.")
+    about = "Checks one job on the ledger, without the service."
+    parser = argparse.ArgumentParser(description=about)
     add = parser.add_argument
     add("job", nargs="?", help="a job id, a job's address, or the signature of a transaction of it")
     add("--rpc", help="the address of a ledger's node, whose answers are checked")
@@ -68,25 +73,17 @@ def parse_arguments(arguments):
 
 
 def verify_named(options):
-    def read(path):
-        if path is None:
-            return None
-        with (sys.stdin.buffer if path == "-" else open(path, "rb")) as file:
-            return file.read()
+    node, named = RpcNode(options.rpc), vars(options)
+    texts = ("job", "salt", "receipt", "wallet", "program", "history_max")
+    given = {name: named[name] for name in texts}
+    for name in ("response", "request", "output", "card"):
+        given[name] = None if named[name] is None else read_file(named[name])
+    return verify(node, **given)
 
-    return verify(
-        RpcNode(options.rpc),
-        job=options.job,
-        response=read(options.response),
-        request=read(options.request),
-        salt=options.salt,
-        output=read(options.output),
-        receipt=options.receipt,
-        card=read(options.card),
-        wallet=options.wallet,
-        program=options.program,
-        history_max=options.history_max,
-    )
+
+def read_file(path):
+    with sys.stdin.buffer if path == "-" else open(path, "rb") as file:
+        return file.read()
 
 
 class VerifyError(Exception):
@@ -97,18 +94,8 @@ class VerifyError(Exception):
 
 
 def verify(
-    node,
-    job=None,
-    address=None,
-    response=None,
-    request=None,
-    salt=None,
-    output=None,
-    receipt=None,
-    card=None,
-    wallet=None,
-    program=PROGRAM,
-    history_max=1000,
+    node, job=None, address=None, response=None, request=None, salt=None, output=None,
+    receipt=None, card=None, wallet=None, program=PROGRAM, history_max=HISTORY_MAX,
 ):
     """Judges a job by a node's answers, and what its client received by the job.
 
@@ -116,32 +103,28 @@ def verify(
     response, request, output and card are bytes; salt and receipt are texts as the answer has them.
     What is given beside a response takes the place of the response's own.
     """
-    client = {"output": output, "receipt": receipt and receipt.strip(), "salt": salt, "answer": None}
-    client["card"] = card
-    client["request"] = None if request is None else read_request(request)
-    client["limits"] = (None, None) if request is None else read_limits(request)
+    given = {"output": output, "receipt": receipt and receipt.strip(), "salt": salt}
+    asked = None if request is None else read_request(request)
+    client, answered = {"answer": None, "card": card, "request": asked}, None
     if response is not None:
         read = read_answer(response)
-        client["answer"] = read["answer"]
-        text = encode_text(read["text"])
-        for field, value in (("output", text), ("receipt", read["receipt"]), ("salt", read["salt"])):
-            if client[field] is None:
-                client[field] = value
-        if job and parse_job_id(job) and job != read["job_id"]:
-            raise VerifyError(f"The saved answer is of {read['job_id']}, and you named {job}.")
-        job, wallet = job or read["job_id"], wallet or read["wallet"]
-    if client["salt"] is not None:
-        client["salt"] = salt_bytes(client["salt"])
+        client["answer"], answered = read["answer"], read["job_id"]
+        said = {**read, "output": encode_text(read["output"])}
+        given = {name: said[name] if one is None else one for name, one in given.items()}
+        if job and parse_job_id(job) and job != answered:
+            raise VerifyError(f"The saved answer is of {answered}, and you named {job}.")
+        job, wallet = job or answered, wallet or read["wallet"]
+    if given["salt"] is not None:
+        given["salt"] = salt_bytes(given["salt"])
     addresses = Addresses(program)
-    address = address or locate(node, addresses, job, wallet)
-    evidence = gather(node, addresses, address, history_max)
+    record = gather(node, addresses, address or locate(node, addresses, job, wallet), history_max)
     if card is not None or request is not None:
         # A question is compared with the context window alone.
-        evidence["model"] = gather_model(node, evidence, 0 if card is None else history_max)
-    report = judge(evidence, client)
+        record.model = gather_model(node, record, 0 if card is None else history_max)
+    report = judge(record, {**client, **given})
     found = report["job"]["id"]
-    if response is not None and found not in (None, read["job_id"]):
-        raise VerifyError(f"The saved answer is of {read['job_id']}, and you named {found}.")
+    if answered and found not in (None, answered):
+        raise VerifyError(f"The saved answer is of {answered}, and you named {found}.")
     return report
 
 
@@ -156,10 +139,12 @@ def salt_bytes(salt):
     return bytes.fromhex(salt)
 
 
-def judge(evidence, client):
+def judge(record, client):
     """Judges without any read: the same evidence gives the same checks."""
-    record = Record(evidence, client)
-    if is_without_text(record):
+    record.client, answer = client, client["answer"]
+    is_without_text = client["output"] == b"" and answer and "output_hash" not in answer
+    if is_without_text and not record.named("JobSettled"):
+        # An answer without text is compared where the job was charged.
         record.client = {**client, "output": None}
     if not record.events and record.account[0] == "none":
         raise VerifyError(f"The ledger's node knows no job at {record.job}.")
@@ -169,17 +154,10 @@ def judge(evidence, client):
         "result": result,
         "conclusion": conclusion,
         "program": record.addresses.program,
-        "as_of": {"slot": evidence["slot"], "unix_time": evidence["now"]},
+        "as_of": {"slot": record.slot, "unix_time": record.now},
         "job": summarize(record),
         "checks": checks,
     }
-
-
-def is_without_text(record):
-    """An answer without text is compared where the job was charged."""
-    text, stated = record.client.get("output"), record.client.get("answer")
-    is_empty = text == b"" and stated is not None and "output_hash" not in stated
-    return is_empty and not record.named("JobSettled")
 
 
 def conclude(checks):
@@ -191,13 +169,8 @@ def conclude(checks):
 
 
 def summarize(record):
-    def last(name):
-        named = record.named(name)
-        return named[-1] if named else None
-
-    lock = record.named("JobLocked")[0] if record.named("JobLocked") else None
-    given = last("JobAcknowledged")
-    ended = last("DisputeResolved") or last("JobSettled")
+    lock, given = (record.named("JobLocked") or [None])[0], record.last("JobAcknowledged")
+    ended = record.last("DisputeResolved") or record.last("JobSettled")
     return {
         "address": record.job,
         "id": format_job_id(lock["job_id"]) if lock else None,
@@ -235,10 +208,12 @@ def conclusion_of(checks):
     if of_job == "fails" or not differing:
         result = conclude(checks)
         return result, *CONCLUSIONS[result]
-    title = " ".join([CONCLUSIONS[of_job][0], *(GIVEN[one["name"]] for one in differing)])
-    kept = "The node shows nothing that contradicts a rule." if of_job == "holds" else CONCLUSIONS[of_job][1]
+    title, kept = CONCLUSIONS[of_job]
+    if of_job == "holds":
+        kept = "The node shows nothing that contradicts a rule."
     reasons = (one["detail"][:1].upper() + one["detail"][1:] for one in differing)
-    return "differs", title, " ".join([kept, *reasons])
+    titles = [title, *(GIVEN[one["name"]] for one in differing)]
+    return "differs", " ".join(titles), " ".join([kept, *reasons])
 
 
 def render(report, show_all=False):
@@ -251,49 +226,39 @@ def render(report, show_all=False):
         if show_all or check["verdict"] != "not_applicable":
             lines.append(f"{check['verdict']:<14}  {check['name']:<27}  {check['detail']}")
     _, title, sentence = conclusion_of(checks)
-    return "\n".join([*lines, f"{title} {sentence}"])
+    return "\n".join(map(one_line, [*lines, f"{title} {sentence}"]))
+
+
+def one_line(shown):
+    """Without the characters that steer a terminal, which a node or an answer may say."""
+    return re.sub("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", " ", shown)
 
 
 def render_json(report):
     """64-bit numbers as texts, as `svc verify --json` writes them."""
 
-    def texts(part, *fields):
-        return {**part, **{field: str(part[field]) for field in fields}}
+    def texts(part, *names):
+        return {**part, **{name: str(part[name]) for name in names}}
 
     checks = [
         {**check, "evidence": [texts(place, "slot") for place in check["evidence"]]}
         for check in report["checks"]
     ]
-    shown = {
-        **report,
-        "as_of": texts(report["as_of"], "slot", "unix_time"),
-        "job": texts(report["job"], "credits_locked", "credits_charged"),
-        "checks": checks,
-    }
+    as_of = texts(report["as_of"], "slot", "unix_time")
+    job = texts(report["job"], "credits_locked", "credits_charged")
+    shown = {**report, "as_of": as_of, "job": job, "checks": checks}
     return json.dumps(shown, indent=2, ensure_ascii=False)
 
 
 # ---- What became of a check
 
 
-def holds(detail):
-    return ("holds", detail)
+def finding(verdict):
+    return lambda detail: (verdict, detail)
 
 
-def fails(detail):
-    return ("fails", detail)
-
-
-def not_checkable(detail):
-    return ("not_checkable", detail)
-
-
-def not_applicable(detail):
-    return ("not_applicable", detail)
-
-
-def show(value):
-    return value.hex() if isinstance(value, bytes) else str(value)
+VERDICTS = ("holds", "fails", "not_checkable", "not_applicable")
+holds, fails, not_checkable, not_applicable = map(finding, VERDICTS)
 
 
 def compare(agreement, **pairs):
@@ -306,60 +271,43 @@ def compare(agreement, **pairs):
     return fails("; ".join(differences) + ".") if differences else holds(agreement)
 
 
+def show(value):
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
 RULES = []
 ENDINGS = ("JobSettled", "JobFailed", "JobRefunded")
 
 
-def rule(name, *needs):
-    """A rule about events of a job: the last one of each kind that it needs."""
+def rule(name, *needs, given=None):
+    """A rule about the last event of each kind that it needs, or without any about all.
+
+    With `given` it is about something that the client may give, and applies only where it is there.
+    """
 
     def register(judge_events):
         def check(record):
-            found = [(record.named(need) or [None])[-1] for need in needs]
-            if None in found:
-                return checked(name, absence(needs[found.index(None)], record), [])
-            return checked(name, judge_events(record, *found), [event.transaction for event in found])
+            transactions = []
+            if given and record.client[given] is None:
+                verdict, detail = not_applicable(f"No {given} was given.")
+            elif missing := next((need for need in needs if not record.named(need)), None):
+                verdict, detail = absence(missing, record)
+                if verdict == "not_applicable" and name.startswith("delivery."):
+                    verdict = "not_checkable"
+            elif not record.events:
+                verdict, detail = not_checkable("The node shows nothing that happened to the job.")
+            else:
+                found = [record.last(need) for need in needs]
+                transactions = [event.transaction for event in found or record.events]
+                verdict, detail = judge_events(record, *found)
+            places = {one.signature: one.slot for one in transactions}
+            evidence = [{"signature": one, "slot": slot} for one, slot in places.items()]
+            return {"name": name, "verdict": verdict, "detail": detail, "evidence": evidence}
 
         RULES.append(check)
-        return check
+        return judge_events
 
     return register
-
-
-def history_rule(name):
-    """A rule about everything that happened to a job."""
-
-    def register(judge_record):
-        def check(record):
-            finding = (
-                judge_record(record)
-                if record.events
-                else not_checkable("The node shows nothing that happened to the job.")
-            )
-            return checked(name, finding, record.changing())
-
-        RULES.append(check)
-        return check
-
-    return register
-
-
-def unless_given(field, check):
-    """For a rule about what the client may give: not applicable without it, whatever happened."""
-
-    def check_given(record):
-        found = check(record)
-        if record.client.get(field) is not None:
-            return found
-        return checked(found["name"], not_applicable(f"No {field} was given."), [])
-
-    return check_given
-
-
-def checked(name, finding, transactions):
-    places = {one.signature: {"signature": one.signature, "slot": one.slot} for one in transactions}
-    verdict, detail = finding
-    return {"name": name, "verdict": verdict, "detail": detail, "evidence": list(places.values())}
 
 
 def absence(missing, record):
@@ -373,28 +321,25 @@ def absence(missing, record):
 
 NODE_SAYS_WHO_SIGNED = "In a version that is not known here, only the node says who signed."
 NOT_SHOWN = "In a version that is not known here, the node does not show the signed messages."
+WORKER_NOT_SHOWN = "The node does not show every change of the worker that may count."
 # Anybody can cause these, also a lying node with a key of its own: the sender proves nothing.
 OPEN_TO_ANYBODY = ("JobProven", "JobRefunded", "DisputeExpired", "JobClosed")
 
 
-@history_rule("history.signatures")
+@rule("history.signatures")
 def history_signatures(record):
-    transactions = record.changing()
-    unsigned = [one.signature for one in transactions if not one.is_signed()]
+    transactions = {event.transaction.signature: event.transaction for event in record.events}
+    unsigned = [signature for signature, one in transactions.items() if not one.is_signed()]
     if unsigned:
         return fails(f"Not what its signers signed: {', '.join(unsigned)}.")
-    unknown = [one for one in transactions if one.message is None]
-    by_role = {
-        event.transaction.signature
-        for event in record.events
-        if event.transaction in unknown and event.name not in OPEN_TO_ANYBODY
-    }
-    if by_role:
+    unknown = [event for event in record.events if event.transaction.message is None]
+    if any(event.name not in OPEN_TO_ANYBODY for event in unknown):
         return not_checkable(NODE_SAYS_WHO_SIGNED)
-    return holds(f"All signers signed what is shown. Transactions: {len(transactions) - len(unknown)}.")
+    known = [one for one in transactions.values() if one.message is not None]
+    return holds(f"All signers signed what is shown. Transactions: {len(known)}.")
 
 
-@history_rule("history.authenticity")
+@rule("history.authenticity")
 def history_authenticity(record):
     known = {event["job_sequence"] for event in record.events}
     imitations = [one for each in record.transactions for one in lookalikes(each, record.job)]
@@ -411,7 +356,7 @@ def history_authenticity(record):
     )
 
 
-@history_rule("history.sequence")
+@rule("history.sequence")
 def history_sequence(record):
     events = record.events
     misplaced = [
@@ -423,7 +368,8 @@ def history_sequence(record):
         return fails(f"Out of place on the ledger: {', '.join(misplaced)}.")
     if not record.is_complete:
         reasons = sorted({reason for _, reason in record.unread})
-        return not_checkable(" ".join(["The node does not show every change of the job.", *reasons]))
+        gap = "The node does not show every change of the job."
+        return not_checkable(" ".join([gap, *reasons]))
     return holds(f"{', '.join(event.name for event in events)}; none is missing.")
 
 
@@ -439,16 +385,17 @@ def follows(event, previous):
     return (previous.outer, previous.inner) < (event.outer, event.inner)
 
 
-@history_rule("history.states")
+@rule("history.states")
 def history_states(record):
-    path, disputed = [], False
+    path = []
     for event in record.events:
         status = path[-1] if path else None
-        if not is_possible(event.name, status) or (disputed and event.name == "JobDisputed"):
+        is_second = event.name == "JobDisputed" and "disputed" in path
+        if is_second or status not in STATES[event.name][0]:
             if not record.is_complete:
-                return not_checkable("What came between the events that the node shows is not known.")
+                gap = "What came between the events that the node shows is not known."
+                return not_checkable(gap)
             return fails(f"{event.name} is not possible after {' → '.join(path) or 'nothing'}.")
-        disputed = disputed or event.name == "JobDisputed"
         path.append(status_after(event, status))
     return holds(f"{' → '.join(path)}.")
 
@@ -466,11 +413,10 @@ def lock_address(record, lock):
 
 @rule("lock.price", "JobLocked")
 def lock_price(_record, lock):
-    due = max(lock["credits_per_request"], price_of(lock, lock["token_limit"]))
-    return compare(
-        f"{lock['model_id']} ({lock['tier']}), at most {lock['token_limit']} tokens: {due} credits.",
-        the_lock=(lock["locked_credits"], due),
-    )
+    limit = lock["token_limit"]
+    due = max(lock["credits_per_request"], price_of(lock, limit))
+    agreement = f"{lock['model_id']} ({lock['tier']}), at most {limit} tokens: {due} credits."
+    return compare(agreement, the_lock=(lock["locked_credits"], due))
 
 
 def price_of(terms, tokens):
@@ -485,17 +431,17 @@ def lock_balances(record, lock):
     return judge_balances(record, lock, -lock["locked_credits"], lock["locked_credits"], lock)
 
 
-@rule("model.card", "JobLocked")
+@rule("model.card", "JobLocked", given="card")
 def model_card(record, lock):
-    model = record.model
     try:
-        card = parse_json((record.client["card"] or b"").decode("utf-8-sig", "replace"))
+        card = parse_json(record.client["card"].decode("utf-8-sig", "replace"))
         given = sha256(canonical_json(card).encode())
     except (ValueError, RecursionError) as error:
         return fails(f"The card has no canonical form. {error}")
-    hashes = card_hashes_in_force(model, lock.transaction) if model else []
+    hashes = card_hashes_in_force(record.model, lock.transaction) if record.model else []
     if not hashes:
-        return not_checkable("The node does not show what the model pinned when the job was locked.")
+        gap = "The node does not show what the model pinned when the job was locked."
+        return not_checkable(gap)
     if not any(map(any, hashes)):
         return not_applicable("The model pinned no card when the job was locked.")
     if given in hashes:
@@ -504,15 +450,12 @@ def model_card(record, lock):
     return fails(f"The card's hash is sha256:{given.hex()}, and the pinned one sha256:{pinned}.")
 
 
-RULES[-1] = unless_given("card", RULES[-1])
-
-
 def card_hashes_in_force(model, at):
     """What the model may have pinned at a transaction; nothing where a change is missing."""
-    account, by_sequence = model["account"], {one["model_sequence"]: one for one in model["records"]}
+    account, changes = model["account"], {one["model_sequence"]: one for one in model["records"]}
     hashes = []
     for sequence in range(account["sequence"], 0, -1):
-        change = by_sequence.get(sequence)
+        change = changes.get(sequence)
         if change is None:
             # Never changed: the account itself says what it began with.
             return [account["card_hash"]] if account["sequence"] == 1 else []
@@ -527,23 +470,21 @@ def card_hashes_in_force(model, at):
 @rule("work.attempts", "JobAcknowledged")
 def work_attempts(record, _last):
     attempts = [event["attempt"] for event in record.named("JobAcknowledged")]
+    listed = ", ".join(map(str, attempts))
     if all(one > before for one, before in zip(attempts, [0, *attempts])):
-        return holds(f"Attempt {', '.join(map(str, attempts))}.")
-    return fails(f"The attempts do not grow: {', '.join(map(str, attempts))}.")
+        return holds(f"Attempt {listed}.")
+    return fails(f"The attempts do not grow: {listed}.")
 
 
 @rule("work.assignment", "JobAcknowledged", "JobProven")
 def work_assignment(record, _last, proven):
     # A later acknowledgement may have put the proof aside.
-    earlier = [
-        event
-        for event in record.named("JobAcknowledged")
-        if event["job_sequence"] <= proven["job_sequence"]
-    ]
-    given = earlier[-1] if earlier else None
+    at, given = proven["job_sequence"], None
+    for event in record.named("JobAcknowledged"):
+        given = event if event["job_sequence"] <= at else given
     # A JobCompleted may say both.
     distance = 0 if given and given.place() == proven.place() else 1
-    if given is None or given["job_sequence"] != proven["job_sequence"] - distance:
+    if given is None or given["job_sequence"] != at - distance:
         return not_checkable("The node does not show what came right before the proof.")
     return compare(
         f"Proven by the worker of the last attempt, {proven['worker']}.",
@@ -559,75 +500,53 @@ def proof_signature(record, proven):
         if proven.transaction.message is None:
             return not_checkable(NOT_SHOWN)
         return fails("No instruction of the transaction brings the signature of this proof.")
-    message = proof_message(record.addresses.program, proven)
-    if verify_hashed(proven["proof_key"], message, given["signature"]):
-        return holds(f"{proven['proof_key']} signed the sha256 of the proof's {len(message)} bytes.")
-    return fails(f"The signature is not {proven['proof_key']}'s of this proof.")
+    message, key = proof_message(record.addresses.program, proven), proven["proof_key"]
+    if verify_hashed(key, message, given["signature"]):
+        return holds(f"{key} signed the sha256 of the proof's {len(message)} bytes.")
+    return fails(f"The signature is not {key}'s of this proof.")
 
 
 @rule("proof.key", "JobProven")
 def proof_key(record, proven):
-    recorded = [
-        one["proof_key"] for one in workers_in_force(record, proven["worker"], proven.transaction)
-    ]
+    recorded = in_force(record, "proof_key", proven)
     key = proven["proof_key"]
     if not recorded:
         return not_checkable("The node does not show how the worker registered.")
     if key in recorded:
         return holds(f"{key} was the worker's proof key.")
-    account = record.worker["account"]
-    if record.worker["has_gaps"] or (account and account["proof_key"] == key):
+    if may_be_unshown(record, "proof_key", key):
         return not_checkable(WORKER_NOT_SHOWN)
     return fails(f"The worker's proof key was {' or '.join(recorded)}, not {key}.")
 
 
-WORKER_NOT_SHOWN = "The node does not show every change of the worker that may count."
+def may_be_unshown(record, field, value):
+    """Whether the node may leave out the change of the worker that set this value."""
+    account = record.worker["account"]
+    return record.worker["has_gaps"] or (account and account[field] == value)
 
 
 @rule("proof.hash", "JobProven", "JobSettled")
 def proof_hash(_record, proven, settled):
-    fields = ("output_hash", "worker", "prompt_tokens", "completion_tokens")
-    return compare(
-        f"sha256:{proven['output_hash'].hex()}",
-        **{field: (settled[field], proven[field]) for field in fields},
-    )
+    names = ("output_hash", "worker", "prompt_tokens", "completion_tokens")
+    pairs = {name: (settled[name], proven[name]) for name in names}
+    return compare(f"sha256:{proven['output_hash'].hex()}", **pairs)
 
 
-def when_given(field, name, *needs):
-    """A rule that compares what the client gave. Without a counterpart it cannot be checked."""
-
-    def register(judge_events):
-        of_events = rule(name, *needs)(judge_events)
-
-        def check(record):
-            found = of_events(record)
-            is_missing = found["verdict"] == "not_applicable"
-            return {**found, "verdict": "not_checkable"} if is_missing else found
-
-        RULES[-1] = unless_given(field, check)
-        return RULES[-1]
-
-    return register
-
-
-@when_given("output", "delivery.output", "JobProven")
+@rule("delivery.output", "JobProven", given="output")
 def delivery_output(record, proven):
-    text, due = record.client["output"] or b"", proven["output_hash"]
+    text, due = record.client["output"], proven["output_hash"]
     if sha256(text) == due:
         return holds(f"The {len(text)} bytes of text have the proven sha256.")
-
-    def is_proven(texts):
-        return sha256(encode_text(texts[0])) == due
-
-    difference = difference_of([text.decode("utf-8", "replace")], is_proven)
+    shown = text.decode("utf-8", "replace")
+    difference = difference_of([shown], lambda texts: sha256(encode_text(texts[0])) == due)
     if difference:
         return fails(f"The text differs from the proven one only in this: {difference}.")
     return fails(f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}.")
 
 
-@when_given("receipt", "delivery.receipt", "JobSettled")
+@rule("delivery.receipt", "JobSettled", given="receipt")
 def delivery_receipt(record, settled):
-    parts = parse_receipt(record.client["receipt"] or "")
+    parts, text = parse_receipt(record.client["receipt"]), record.client["output"]
     if parts is None:
         return fails("It is not spelled as a delivery receipt.")
     signer, signature = parts
@@ -641,17 +560,17 @@ def delivery_receipt(record, settled):
         return fails(f"It is signed by {signer}, who did not settle this job: it is no evidence.")
     if is_for(settled["output_hash"]):
         return holds(f"{signer}, who settled, signed that the proven text was delivered.")
-    text = record.client["output"]
     if text is not None and is_for(sha256(text)):
         return fails(f"{signer} signed that the given text was delivered, and not the proven one.")
     return fails(f"{signer} did not sign that the proven text was delivered for this job.")
 
 
-@when_given("request", "delivery.request", "JobLocked", "JobProven")
+@rule("delivery.request", "JobLocked", "JobProven", given="request")
 def delivery_request(record, lock, proven):
-    request, salt = record.client["request"], record.client["salt"]
-    if request is None or salt is None:
-        return not_checkable("Without the salt, the answer's svc.request_salt, nothing compares it.")
+    request, salt = record.client["request"]["chat"], record.client["salt"]
+    if salt is None:
+        gap = "Without the salt, the answer's svc.request_salt, nothing compares it."
+        return not_checkable(gap)
     limit, due = lock["token_limit"], proven["request_commitment"]
 
     def commitment_to(given):
@@ -665,8 +584,9 @@ def delivery_request(record, lock, proven):
             return False
 
     if commitment_to(request) == due:
-        wrong = judge_limit(*record.client["limits"], request, lock, record.model)
-        return wrong or holds(f"Salt and request, with at most {limit} tokens, give the proven commitment.")
+        return judge_limit(record, lock) or holds(
+            f"Salt and request, with at most {limit} tokens, give the proven commitment."
+        )
     if request["model"] != lock["model_id"]:
         return fails(f"The request names another model, and the job is for {lock['model_id']}.")
     difference = difference_of([one["content"] for one in request["messages"]], is_proven)
@@ -675,24 +595,26 @@ def delivery_request(record, lock, proven):
     return fails(f"the commitment is {commitment_to(request).hex()}, not {due.hex()}.")
 
 
-def judge_limit(tokens_max, credits_max, request, lock, model):
+def judge_limit(record, lock):
     """None where the lock is within the ceiling, and has the limit that was asked for.
 
     It has less only where the context window leaves no more.
     """
-    if credits_max is not None and lock["locked_credits"] > credits_max:
-        return fails(f"The request may lock {credits_max} credits, and the job locked {lock['locked_credits']}.")
-    limit, wanted = lock["token_limit"], free_token_limit(lock) if tokens_max is None else tokens_max
+    asked, limit, locked = record.client["request"], lock["token_limit"], lock["locked_credits"]
+    if asked["credits_max"] is not None and locked > asked["credits_max"]:
+        most = asked["credits_max"]
+        return fails(f"The request may lock {most} credits, and the job locked {locked}.")
+    wanted = free_token_limit(lock) if asked["tokens_max"] is None else asked["tokens_max"]
     if limit == wanted:
         return None
     differs = f"The request is for at most {wanted} tokens, and the job for {limit}"
     if limit > wanted:
         return fails(f"{differs}.")
-    if not model:
+    if not record.model:
         return not_checkable(f"{differs}. The node does not show the context window.")
     # No text has more tokens than bytes.
-    size = sum(len(one["content"].encode()) for one in request["messages"])
-    window = model["account"]["context_window_tokens"]
+    size = sum(len(one["content"].encode()) for one in asked["chat"]["messages"])
+    window = record.model["account"]["context_window_tokens"]
     if size + wanted > window and limit >= window - size:
         return None
     return fails(f"{differs}, though the context window leaves more.")
@@ -709,11 +631,10 @@ def free_token_limit(terms):
 CHARGED = ("worker", "attempt", "output_hash", "credits_charged")
 
 
-@when_given("answer", "delivery.answer", "JobLocked")
+@rule("delivery.answer", "JobLocked", given="answer")
 def delivery_answer(record, lock):
-    stated = record.client["answer"] or {}
-    proven = (record.named("JobProven") or [None])[-1]
-    settled = (record.named("JobSettled") or [None])[-1]
+    stated = record.client["answer"]
+    proven, settled = record.last("JobProven"), record.last("JobSettled")
     is_free = status_of(record.events) in ("failed", "refunded")
     if stated.get("credits_charged", 0) > 0 and not is_free and not (proven and settled):
         return not_checkable("The node does not show the settlement yet.")
@@ -733,47 +654,42 @@ def delivery_answer(record, lock):
     }
     if settled:
         recorded["usage.prompt_tokens"] = settled["prompt_tokens"]
-        # The charge is for the lower of both counts.
-        recorded["usage.completion_tokens"] = min(settled["completion_tokens"], settled["counted_tokens"])
+        recorded["usage.completion_tokens"] = charged_tokens(settled)
     due = [field for field in recorded if field in stated or (settled and field in CHARGED)]
     pairs = {field: (stated.get(field, "missing"), recorded[field]) for field in due}
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
 
 
+def charged_tokens(settled):
+    """The charge is for the lower of both counts."""
+    return min(settled["completion_tokens"], settled["counted_tokens"])
+
+
 COMBINED_LENGTH_MAX = 1024 * 1024
-
-
-def changes():
-    """Ways in which programs change a text that they keep: what differs, and the text before."""
-    yield "a byte order mark", lambda text: text[1:] if text[:1] == "\ufeff" else text
-    yield "line ends, CR LF for LF", lambda text: text.replace("\r\n", "\n")
-    yield "line ends, LF for CR LF", lambda text: re.sub("\r?\n", "\r\n", text)
-    for form in ("NFC", "NFD"):
-        yield f"the Unicode normal form, which was {form}", normalizer(form)
-    yield "a newline at the end", lambda text: re.sub("\r?\n\\Z", "", text)
-    yield "white space at the end", lambda text: text.rstrip(SPACES)
-    yield "white space at the start", lambda text: text.lstrip(SPACES)
-    for space in ("\n", " ", "\n\n", "\r\n"):
-        yield "white space that is missing at the end", appender(space)
-
-
-def normalizer(form):
-    return lambda text: unicodedata.normalize(form, text)
-
-
-def appender(space):
-    return lambda text: text + space
+# Ways in which programs change a text that they keep: what differs, and the text before.
+CHANGES = [
+    ("a byte order mark", lambda text: text[1:] if text[:1] == "\ufeff" else text),
+    ("line ends, CR LF for LF", lambda text: text.replace("\r\n", "\n")),
+    ("line ends, LF for CR LF", lambda text: re.sub("\r?\n", "\r\n", text)),
+    ("the Unicode normal form, which was NFC", lambda text: unicodedata.normalize("NFC", text)),
+    ("the Unicode normal form, which was NFD", lambda text: unicodedata.normalize("NFD", text)),
+    ("a newline at the end", lambda text: re.sub("\r?\n\\Z", "", text)),
+    ("white space at the end", lambda text: text.rstrip(SPACES)),
+    ("white space at the start", lambda text: text.lstrip(SPACES)),
+]
+for _space in ("\n", " ", "\n\n", "\r\n"):
+    _missing = "white space that is missing at the end"
+    CHANGES.append((_missing, lambda text, space=_space: text + space))
 
 
 def difference_of(texts, is_proven):
     """How texts differ from the proven ones, where one such change, or two, is all."""
-    known = list(changes())
     tried = [([], texts)]
     # Of a long text two would take too long.
     for _round in range(1 if sum(map(len, texts)) > COMBINED_LENGTH_MAX else 2):
         following = []
         for names, before in tried:
-            for name, undo in known:
+            for name, undo in CHANGES:
                 undone = [undo(text) for text in before]
                 if undone == before:
                     continue
@@ -798,21 +714,17 @@ def settlement_signer(record, settled):
     asked = arguments_of(settled, ("job_settle", "job_complete"), program)
     if asked is None:
         return fails("No instruction of the transaction settles the job.")
-    signed = {
-        "output_hash" if field == "delivered_hash" else field: value
-        for field, value in asked.items()
-        if field != "signature"
-    }
-    return compare(
-        f"Settled by {key}.",
-        **{field: (settled.data.get(field), value) for field, value in signed.items()},
-    )
+    pairs = {}
+    for argument, value in asked.items():
+        field = "output_hash" if argument == "delivered_hash" else argument
+        if field != "signature":
+            pairs[field] = (settled.data.get(field), value)
+    return compare(f"Settled by {key}.", **pairs)
 
 
 @rule("settlement.charge", "JobLocked", "JobSettled")
 def settlement_charge(_record, lock, settled):
-    locked = lock["locked_credits"]
-    tokens = min(settled["completion_tokens"], settled["counted_tokens"])
+    locked, tokens = lock["locked_credits"], charged_tokens(settled)
     due = min(price_of(lock, tokens), locked)
     return compare(
         f"{due} of {locked} locked credits for {tokens} tokens.",
@@ -822,18 +734,21 @@ def settlement_charge(_record, lock, settled):
 
 
 BASE_UNITS_PER_CREDIT = 10_000
-BASIS_POINTS = 10_000
 
 
 @rule("settlement.share", "JobLocked", "JobSettled")
 def settlement_share(_record, lock, settled):
     total = settled["charged_credits"] * BASE_UNITS_PER_CREDIT
-    due = total * lock["treasury_share_basis_points"] // BASIS_POINTS
+    due = treasurys_share(total, lock)
     return compare(
         f"Of {total} base units {due} to the treasury.",
         the_treasurys_share=(settled["treasury_base_units"], due),
         the_workers_share=(settled["worker_base_units"], total - due),
     )
+
+
+def treasurys_share(amount, lock):
+    return amount * lock["treasury_share_basis_points"] // 10_000
 
 
 @rule("settlement.balances", "JobLocked", "JobSettled")
@@ -844,36 +759,24 @@ def settlement_balances(record, lock, settled):
 
 @rule("settlement.worker_payment", "JobSettled")
 def settlement_worker_payment(record, settled):
-    in_force = workers_in_force(record, settled["worker"], settled.transaction)
-    payouts = [one["payout"] for one in in_force]
+    payouts = in_force(record, "payout", settled)
     if not payouts:
         return not_checkable("The node does not show the worker's payout account.")
     to_others, _ = paid_by_vault(settled, record)
-    stray = next((one for one in to_others if one[1] not in payouts), None)
-    if stray:
-        account = record.worker["account"]
-        if record.worker["has_gaps"] or (account and account["payout"] == stray[1]):
-            return not_checkable(WORKER_NOT_SHOWN)
-        return fails(f"{stray[2]} base units went to {stray[1]}, not to {', '.join(payouts)}.")
-    return judge_payment(
-        to_others,
-        settled["worker_base_units"],
-        settled["worker_paid"],
-        settled["worker_claimable_base_units"],
-        "claimable by the worker",
-    )
+    for _, account, base_units in to_others:
+        if account not in payouts:
+            if may_be_unshown(record, "payout", account):
+                return not_checkable(WORKER_NOT_SHOWN)
+            return fails(f"{base_units} base units went to {account}, not to {', '.join(payouts)}.")
+    owed = settled["worker_claimable_base_units"], "claimable by the worker"
+    return judge_payment(to_others, settled["worker_base_units"], settled["worker_paid"], *owed)
 
 
 @rule("settlement.treasury_payment", "JobSettled")
 def settlement_treasury_payment(record, settled):
-    _, to_treasury = paid_by_vault(settled, record)
-    return judge_payment(
-        to_treasury,
-        settled["treasury_base_units"],
-        settled["treasury_paid"],
-        settled["treasury_unpaid_base_units"],
-        "unpaid to the treasury",
-    )
+    _, paid = paid_by_vault(settled, record)
+    owed = settled["treasury_unpaid_base_units"], "unpaid to the treasury"
+    return judge_payment(paid, settled["treasury_base_units"], settled["treasury_paid"], *owed)
 
 
 def judge_payment(transfers, due, is_paid, owed, owed_as):
@@ -889,34 +792,37 @@ def judge_payment(transfers, due, is_paid, owed, owed_as):
 
 def paid_by_vault(settled, record):
     """What the settlement moved out of the vault: to others, and to the treasury."""
-    moved = [one for one in transfers_of(settled) if one[0] == record.addresses.vault]
-    treasury = record.addresses.treasury_vault
-    return [one for one in moved if one[1] != treasury], [one for one in moved if one[1] == treasury]
+    paid = {True: [], False: []}
+    for source, target, base_units in transfers_of(settled):
+        if source == record.addresses.vault:
+            paid[target == record.addresses.treasury_vault].append((source, target, base_units))
+    return paid[False], paid[True]
 
 
 @rule("settlement.tokens", "JobSettled")
 def settlement_tokens(record, settled):
-    transaction = settled.transaction
-    transfers = [one for call in transaction.instructions for one in read_transfers([call, *call.inner])]
+    calls = [one for call in settled.transaction.instructions for one in (call, *call.inner)]
+    changes = {}
+    for source, target, base_units in read_transfers(calls):
+        changes[target] = changes.get(target, 0) + base_units
+        changes[source] = changes.get(source, 0) - base_units
     to_others, to_treasury = paid_by_vault(settled, record)
-    touched = {account for one in to_others + to_treasury for account in one[:2]}
     pairs = {}
-    for account in sorted(touched):
-        before, after = transaction.tokens.get(account, (0, 0))
-        came = sum(base_units for _, to, base_units in transfers if to == account)
-        went = sum(base_units for source, _, base_units in transfers if source == account)
-        pairs[account] = (after - before, came - went)
+    for account in sorted({account for one in to_others + to_treasury for account in one[:2]}):
+        before, after = settled.transaction.tokens.get(account, (0, 0))
+        pairs[account] = (after - before, changes[account])
     return compare("The balances changed as the transfers say.", **pairs)
 
 
 def judge_return(record, lock, end):
     # The sender of a refund can move tokens of its own in the same transaction.
-    paid = [one for one in transfers_of(end) if one[0] == record.addresses.vault]
-    if paid:
-        return fails(f"{paid[0][2]} base units were paid to {paid[0][1]}.")
+    for source, target, base_units in transfers_of(end):
+        if source == record.addresses.vault:
+            return fails(f"{base_units} base units were paid to {target}.")
+    locked = lock["locked_credits"]
     return compare(
-        f"All {lock['locked_credits']} locked credits, and no payment was made.",
-        what_was_returned=(end["returned_credits"], lock["locked_credits"]),
+        f"All {locked} locked credits, and no payment was made.",
+        what_was_returned=(end["returned_credits"], locked),
     )
 
 
@@ -924,21 +830,20 @@ def judge_unlock(record, lock, end):
     return judge_balances(record, end, lock["locked_credits"], -lock["locked_credits"], lock)
 
 
-rule("failure.returned", "JobLocked", "JobFailed")(judge_return)
-rule("failure.balances", "JobLocked", "JobFailed")(judge_unlock)
-rule("refund.returned", "JobLocked", "JobRefunded")(judge_return)
-rule("refund.balances", "JobLocked", "JobRefunded")(judge_unlock)
+for _group, _end in (("failure", "JobFailed"), ("refund", "JobRefunded")):
+    rule(f"{_group}.returned", "JobLocked", _end)(judge_return)
+    rule(f"{_group}.balances", "JobLocked", _end)(judge_unlock)
 
 
 def judge_balances(record, event, available_change, locked_change, lock):
     """Compares a credit account after an event with what it held before."""
-    account, limit_day = event["credit_account"], lock["limit_day"]
-    before = balances_before(record.credit_events, account, event["credit_sequence"])
+    sequence = event["credit_sequence"]
+    before = balances_before(record.credit_events, event["credit_account"], sequence)
     if before is None:
         return not_checkable("The node does not show what the credit account held before.")
     available, locked, spent = before
     sums = [] if spent is None else [spent]
-    if sums and limit_day != 0:
+    if sums and lock["limit_day"] != 0:
         # The first lock of a day begins a sum of its own, and a later day gets nothing back.
         sums = [spent - available_change, -available_change if available_change < 0 else spent]
     pairs = {
@@ -957,77 +862,52 @@ def until(moment, deadline):
 
 
 def after(moment, deadline):
-    if moment > deadline:
-        return holds(f"{moment - deadline} s after the deadline.")
-    return fails(f"{deadline - moment} s before the deadline.")
+    verdict, detail = until(moment, deadline)
+    return holds(detail) if verdict == "fails" else fails(detail)
 
 
-def work_deadline(lock):
-    return lock["unix_time"] + lock["job_timeout_seconds"]
+WORK, DISPUTE = "job_timeout_seconds", "dispute_window_seconds"
+ARBITRATION = "arbitration_window_seconds"
 
 
-def dispute_deadline(lock, settled):
-    return settled["unix_time"] + lock["dispute_window_seconds"]
+def deadline_rule(name, is_met, window, *steps):
+    """The last step is in time, or too late, by a window of the lock from the step before it."""
 
-
-def arbitration_deadline(lock, disputed):
-    return disputed["unix_time"] + lock["arbitration_window_seconds"]
+    @rule(f"deadline.{name}", "JobLocked", *steps)
+    def judge_time(_record, lock, *found):
+        start, last = [lock, *found][-2:]
+        return is_met(last["unix_time"], start["unix_time"] + lock[window])
 
 
 @rule("deadline.acknowledged", "JobLocked", "JobAcknowledged")
 def deadline_acknowledged(record, lock, _last):
     times = [event["unix_time"] for event in record.named("JobAcknowledged")]
-    return until(max(times), work_deadline(lock))
+    return until(max(times), lock["unix_time"] + lock[WORK])
 
 
-@rule("deadline.proven", "JobLocked", "JobProven")
-def deadline_proven(_record, lock, proven):
-    return until(proven["unix_time"], work_deadline(lock))
-
-
-@rule("deadline.settled", "JobLocked", "JobSettled")
-def deadline_settled(_record, lock, settled):
-    return until(settled["unix_time"], work_deadline(lock))
-
-
-@rule("deadline.failed", "JobLocked", "JobFailed")
-def deadline_failed(_record, lock, failed):
-    return until(failed["unix_time"], work_deadline(lock))
-
-
-@rule("deadline.refunded", "JobLocked", "JobRefunded")
-def deadline_refunded(_record, lock, refunded):
-    return after(refunded["unix_time"], work_deadline(lock))
-
-
-@rule("deadline.disputed", "JobLocked", "JobSettled", "JobDisputed")
-def deadline_disputed(_record, lock, settled, disputed):
-    return until(disputed["unix_time"], dispute_deadline(lock, settled))
-
-
-@rule("deadline.amended", "JobLocked", "JobDisputed", "DisputeAmended")
-def deadline_amended(_record, lock, disputed, amended):
-    return until(amended["unix_time"], arbitration_deadline(lock, disputed))
+deadline_rule("proven", until, WORK, "JobProven")
+deadline_rule("settled", until, WORK, "JobSettled")
+deadline_rule("failed", until, WORK, "JobFailed")
+deadline_rule("refunded", after, WORK, "JobRefunded")
+deadline_rule("disputed", until, DISPUTE, "JobSettled", "JobDisputed")
+deadline_rule("amended", until, ARBITRATION, "JobDisputed", "DisputeAmended")
 
 
 @rule("deadline.resolved", "JobLocked", "JobSettled", "JobDisputed", "DisputeResolved")
 def deadline_resolved(_record, lock, settled, disputed, resolved):
-    open_until = dispute_deadline(lock, settled)
-    if resolved["unix_time"] <= open_until:
-        return fails(f"The job could still be disputed for {open_until - resolved['unix_time']} s.")
-    return until(resolved["unix_time"], arbitration_deadline(lock, disputed))
+    left = settled["unix_time"] + lock[DISPUTE] - resolved["unix_time"]
+    if left >= 0:
+        return fails(f"The job could still be disputed for {left} s.")
+    return until(resolved["unix_time"], disputed["unix_time"] + lock[ARBITRATION])
 
 
-@rule("deadline.expired", "JobLocked", "JobDisputed", "DisputeExpired")
-def deadline_expired(_record, lock, disputed, expired):
-    return after(expired["unix_time"], arbitration_deadline(lock, disputed))
-
+deadline_rule("expired", after, ARBITRATION, "JobDisputed", "DisputeExpired")
 
 # Anybody can send an overdue refund or expiry, but it has to be sent.
 GRACE_SECONDS = 60
 
 
-@history_rule("deadline.open")
+@rule("deadline.open")
 def deadline_open(record):
     status = status_of(record.events)
     if status in ("settled", "failed", "refunded"):
@@ -1036,10 +916,11 @@ def deadline_open(record):
     if not locks or not record.is_complete:
         return not_checkable("What the job waits for is not known.")
     is_disputed = status == "disputed" and disputes
-    deadline = arbitration_deadline(locks[0], disputes[0]) if is_disputed else work_deadline(locks[0])
-    if record.now <= deadline + GRACE_SECONDS:
-        return holds(f"The job is {status}; its deadline is at {deadline}, and now is {record.now}.")
-    return fails(f"The job is {status}, and {record.now - deadline} s overdue.")
+    start, window = (disputes[0], ARBITRATION) if is_disputed else (locks[0], WORK)
+    deadline, now = start["unix_time"] + locks[0][window], record.now
+    if now <= deadline + GRACE_SECONDS:
+        return holds(f"The job is {status}; its deadline is at {deadline}, and now is {now}.")
+    return fails(f"The job is {status}, and {now - deadline} s overdue.")
 
 
 @rule("dispute.opened", "JobLocked", "JobSettled", "JobDisputed")
@@ -1050,19 +931,16 @@ def dispute_opened(_record, lock, settled, disputed):
     exposed = repayable * BASE_UNITS_PER_CREDIT
     if disputed["disputed_exposure_base_units"] < exposed:
         return fails(f"The exposure does not cover {exposed} base units.")
-    due = charged if lock["vouched"] else treasury_credits(charged, lock)
+    due = charged if lock["vouched"] else treasurys_share(charged, lock)
+    ends_at = disputed["unix_time"] + lock[ARBITRATION]
     return compare(
         f"{repayable} of {charged} credits can be repaid.",
         the_disputed_charge=(charged, settled["charged_credits"]),
         what_can_be_repaid=(repayable, due),
         the_disputed_hash=(disputed["output_hash"], settled["output_hash"]),
         the_disputed_worker=(disputed["worker"], settled["worker"]),
-        the_end_of_arbitration=(disputed["arbitration_ends_at"], arbitration_deadline(lock, disputed)),
+        the_end_of_arbitration=(disputed["arbitration_ends_at"], ends_at),
     )
-
-
-def treasury_credits(charged, lock):
-    return charged * lock["treasury_share_basis_points"] // BASIS_POINTS
 
 
 @rule("dispute.amended", "JobLocked", "JobDisputed", "DisputeAmended")
@@ -1090,16 +968,14 @@ def dispute_evidence(record, proven, settled, resolved):
     if given["verdict"] != verdict:
         return fails(f"The verdict that was given is {given['verdict']}.")
     if verdict == "rejected":
-        return compare(
-            "A rejection needs no evidence.",
-            the_hash_of_no_evidence=(resolved["evidence_hash"], bytes(32)),
-        )
+        due = (resolved["evidence_hash"], NO_HASH)
+        return compare("A rejection needs no evidence.", the_hash_of_no_evidence=due)
     key = given["key"]
     if verdict == "upheld_worker":
         # Both proofs, as the program puts them together: the recorded one, then the other.
         recorded = {**proven.data, "request_commitment": given["recorded_request_commitment"]}
-        fields = ("output_hash", "prompt_tokens", "completion_tokens", "request_commitment")
-        other = {**recorded, **{field: given[field] for field in fields}}
+        names = ("output_hash", "prompt_tokens", "completion_tokens", "request_commitment")
+        other = {**recorded, **{name: given[name] for name in names}}
         messages = [proof_message(program, recorded), proof_message(program, other)]
         signatures = [given["recorded_signature"], given["signature"]]
     else:
@@ -1117,8 +993,7 @@ def dispute_evidence(record, proven, settled, resolved):
 def judge_proofs(record, key, messages, proven):
     if messages[0] == messages[1]:
         return fails("Both messages are the same proof.")
-    in_force = workers_in_force(record, proven["worker"], proven.transaction)
-    keys = [one["proof_key"] for one in in_force]
+    keys = in_force(record, "proof_key", proven)
     # proof.key judges whether the proof was by the worker's key.
     if key in (proven["proof_key"], *keys):
         return holds(f"{key} signed two different proofs of attempt {proven['attempt']}.")
@@ -1132,7 +1007,8 @@ def judge_wrong_receipt(key, output_hash, settled):
         return fails("The receipt names the proven text.")
     if key == settled["settled_by"]:
         return holds(f"{key}, who settled, signed that another text was delivered.")
-    return not_checkable(f"{key} did not settle the job: whether it signed for the controller is not kept.")
+    unknown = "whether it signed for the controller is not kept"
+    return not_checkable(f"{key} did not settle the job: {unknown}.")
 
 
 @rule("dispute.resolved", "JobLocked", "JobDisputed", "DisputeResolved")
@@ -1140,7 +1016,7 @@ def dispute_resolved(_record, lock, disputed, resolved):
     outcome, charged = resolved["verdict"], disputed["charged_credits"]
     repaid, slashed = resolved["repaid_credits"], resolved["slashed_tokens"]
     is_borne = outcome != "upheld_worker" or slashed == lock["slash_tokens"]
-    upheld = disputed["repayable_credits"] if is_borne else treasury_credits(charged, lock)
+    upheld = disputed["repayable_credits"] if is_borne else treasurys_share(charged, lock)
     slash_max = lock["slash_tokens"] if outcome == "upheld_worker" else 0
     if slashed > slash_max:
         return fails(f"{slashed} tokens were slashed, and {slash_max} may be.")
@@ -1171,7 +1047,7 @@ def exposure(disputed, end):
 OLDER_ACCOUNT = "The node shows the account as it was before the last change that it lists."
 
 
-@history_rule("account.state")
+@rule("account.state")
 def account_state(record):
     kind, found = record.account
     if kind == "foreign":
@@ -1195,69 +1071,55 @@ def account_state(record):
     )
 
 
-NO_KEY = "1" * 32
-NO_HASH = bytes(32)
+NO_KEY, NO_HASH = "1" * 32, bytes(32)
 # The program measures what the timeout bounds in 16 bits.
 SECONDS_MAX = 0xFFFF
+PROOF = ("output_hash", "prompt_tokens", "completion_tokens")
+# A new attempt: a proof of the one before counts no more.
+UNPROVEN = {**dict.fromkeys(PROOF, 0), "output_hash": NO_HASH, "proven_after_seconds": 0}
+# What a step leaves in the account: fields of its own, others, and when it came.
+LEFT_BY = {
+    "JobAcknowledged": (("worker", "attempt"), UNPROVEN, "acknowledged_after_seconds"),
+    "JobProven": (PROOF, {}, "proven_after_seconds"),
+    "JobSettled": (("charged_credits", "counted_tokens", "settled_by"), {}, "ended_after_seconds"),
+    "JobFailed": (("reason",), {}, "ended_after_seconds"),
+    "JobRefunded": ((), {}, "ended_after_seconds"),
+    "JobDisputed": (("client_hash", "disputed_by_wallet"), {}, "disputed_after_seconds"),
+    "DisputeAmended": (("client_hash",), {"disputed_by_wallet": True}, None),
+    "DisputeResolved": (("charged_credits", "verdict"), {}, "resolved_after_seconds"),
+    "DisputeExpired": ((), {"outcome": "expired"}, "resolved_after_seconds"),
+}
+RENAMED = {"reason": "failure_reason", "verdict": "outcome"}
 
 
 def expected_account(events):
     """The account that a job's events, in their order, leave behind."""
     lock, *later = events
     empty = {"bool": False, "pubkey": NO_KEY, "bytes32": NO_HASH}
-    account = {field: empty.get(kind, 0) for field, kind in layout_of("Job")}
+    account = {field: empty.get(kind, 0) for field, kind in LAYOUTS["Job"]}
     account.update({field: value for field, value in lock.data.items() if field in account})
     account.update(version=ACCOUNT_VERSION, bump=255, locked_at=lock["unix_time"])
     account.update(outcome="none", failure_reason="none")
     for event in later:
-        account.update(change_of(event, account))
+        steps = [event.name]
+        if event.name == "JobCompleted":
+            recorded = [account["attempt"], account["worker"]]
+            is_recorded = recorded == [event["attempt"], event["worker"]]
+            steps = ["JobAcknowledged", "JobProven", "JobSettled"][is_recorded:]
+        for step in steps:
+            account.update(change_of(step, event, account["locked_at"]))
     account.update(sequence=len(events), status=status_of(events))
     return account
 
 
-def change_of(event, account):
+def change_of(step, event, locked_at):
+    copied, others, time_field = LEFT_BY.get(step, ((), {}, None))
     # The ledger's clock may be set back a little: then no time has passed.
-    seconds = max(event["unix_time"] - account["locked_at"], 0)
-    in_time = min(seconds, SECONDS_MAX)
-
-    def copied(*fields):
-        return {field: event[field] for field in fields}
-
-    if event.name == "JobAcknowledged":
-        # A proof of the attempt before counts no more.
-        unproven = {"output_hash": NO_HASH, "prompt_tokens": 0, "completion_tokens": 0}
-        times = {"acknowledged_after_seconds": in_time, "proven_after_seconds": 0}
-        return {**copied("worker", "attempt"), **unproven, **times}
-    if event.name == "JobProven":
-        proof = copied("output_hash", "prompt_tokens", "completion_tokens")
-        return {**proof, "proven_after_seconds": in_time}
-    if event.name == "JobSettled":
-        charge = copied("charged_credits", "counted_tokens", "settled_by")
-        return {**charge, "ended_after_seconds": seconds}
-    if event.name == "JobCompleted":
-        is_recorded = (account["attempt"], account["worker"]) == (event["attempt"], event["worker"])
-        since = account["acknowledged_after_seconds"] if is_recorded else in_time
-        return {
-            **copied("worker", "attempt", "output_hash", "prompt_tokens", "completion_tokens"),
-            **copied("charged_credits", "counted_tokens", "settled_by"),
-            "acknowledged_after_seconds": since,
-            "proven_after_seconds": in_time,
-            "ended_after_seconds": seconds,
-        }
-    if event.name == "JobFailed":
-        return {"failure_reason": event["reason"], "ended_after_seconds": seconds}
-    if event.name == "JobRefunded":
-        return {"ended_after_seconds": seconds}
-    if event.name == "JobDisputed":
-        return {**copied("client_hash", "disputed_by_wallet"), "disputed_after_seconds": seconds}
-    if event.name == "DisputeAmended":
-        return {**copied("client_hash"), "disputed_by_wallet": True}
-    if event.name == "DisputeResolved":
-        verdict = {"outcome": event["verdict"], "resolved_after_seconds": seconds}
-        return {**copied("charged_credits"), **verdict}
-    if event.name == "DisputeExpired":
-        return {"outcome": "expired", "resolved_after_seconds": seconds}
-    return {}
+    seconds = max(event["unix_time"] - locked_at, 0)
+    if step in ("JobAcknowledged", "JobProven"):
+        seconds = min(seconds, SECONDS_MAX)
+    own = {RENAMED.get(field, field): event[field] for field in copied}
+    return {**own, **others, **({time_field: seconds} if time_field else {})}
 
 
 @rule("account.closed", "JobLocked", "JobClosed")
@@ -1268,22 +1130,19 @@ def account_closed(record, lock, closed):
     if kind != "none":
         return fails("There is an account at the address again.")
     payer, rent, transaction = closed["rent_payer"], closed["rent_lamports"], closed.transaction
-    returned = sum(
-        event["rent_lamports"]
-        for event in transaction.events
-        if event.name == "JobClosed" and event["rent_payer"] == payer
-    )
-    fee = transaction.fee if transaction.signers[:1] == [payer] else 0
+    ends = [event for event in transaction.events if event.name == "JobClosed"]
+    due = sum(event["rent_lamports"] for event in ends if event["rent_payer"] == payer)
+    if transaction.signers[:1] == [payer]:
+        due -= transaction.fee
     before, after_it = transaction.lamports.get(payer, (0, 0))
     left = transaction.lamports.get(record.job, (0, 0))[0]
     # The sender can add lamports to both accounts, but take them from neither.
     if left > rent:
         return fails(f"The account had {left} lamports, and {rent} came back.")
-    if after_it - before < returned - fee:
-        found = f"The payer's lamports changed by {after_it - before}, not by {returned - fee}"
+    if after_it - before < due:
+        found = f"The payer's lamports changed by {after_it - before}, not by {due}"
         # For a program's address its program signs, in a call that no list of signers shows.
-        may_spend = payer in transaction.signers or not is_on_curve(base58_decode(payer))
-        if may_spend:
+        if payer in transaction.signers or not is_on_curve(base58_decode(payer)):
             return not_checkable(f"{found}: it may have signed for some that it spent.")
         return fails(f"{found}.")
     return compare(
@@ -1295,43 +1154,28 @@ def account_closed(record, lock, closed):
 # ---- A job's record: its events, picked out of the evidence
 
 RUNNING = ("pending", "processing", "settling")
-POSSIBLE_IN = {
-    "JobLocked": (None,),
-    "JobAcknowledged": RUNNING,
-    "JobProven": ("processing",),
-    "JobSettled": ("settling",),
-    "JobCompleted": ("pending", "processing"),
-    "JobFailed": RUNNING,
-    "JobRefunded": RUNNING,
-    "JobDisputed": ("settled",),
-    "DisputeAmended": ("disputed",),
-    "DisputeResolved": ("disputed",),
-    "DisputeExpired": ("disputed",),
-    "JobClosed": ("settled", "failed", "refunded"),
+# The states in which an event is possible, and the one after it; None for the lock before all.
+STATES = {
+    "JobLocked": ((None,), "pending"),
+    "JobAcknowledged": (RUNNING, "processing"),
+    "JobProven": (("processing",), "settling"),
+    "JobSettled": (("settling",), "settled"),
+    "JobCompleted": (("pending", "processing"), "settled"),
+    "JobFailed": (RUNNING, "failed"),
+    "JobRefunded": (RUNNING, "refunded"),
+    "JobDisputed": (("settled",), "disputed"),
+    "DisputeAmended": (("disputed",), "disputed"),
+    "DisputeResolved": (("disputed",), "refunded"),
+    "DisputeExpired": (("disputed",), "settled"),
+    # A closed job keeps its last state.
+    "JobClosed": (("settled", "failed", "refunded"), None),
 }
-STATUS_AFTER = {
-    "JobLocked": "pending",
-    "JobAcknowledged": "processing",
-    "JobProven": "settling",
-    "JobSettled": "settled",
-    "JobCompleted": "settled",
-    "JobFailed": "failed",
-    "JobRefunded": "refunded",
-    "JobDisputed": "disputed",
-    "DisputeAmended": "disputed",
-    "DisputeExpired": "settled",
-}
-
-
-def is_possible(name, status):
-    return status in POSSIBLE_IN[name]
 
 
 def status_after(event, status):
-    if event.name == "DisputeResolved":
-        return "settled" if event["verdict"] == "rejected" else "refunded"
-    # A closed job keeps its last state.
-    return STATUS_AFTER.get(event.name, status or "pending")
+    if event.name == "DisputeResolved" and event["verdict"] == "rejected":
+        return "settled"
+    return STATES[event.name][1] or status or "pending"
 
 
 def status_of(events):
@@ -1356,31 +1200,27 @@ class Event:
 
     def outer_call(self):
         """The instruction of the transaction within which it was emitted."""
-        calls = self.transaction.instructions
-        return calls[self.outer] if self.outer < len(calls) else None
+        return self.transaction.instructions[self.outer]
 
-    def renamed(self, name, **more):
-        return Event(name, {**self.data, **more}, self.transaction, self.outer, self.inner)
+    def renamed(self, name):
+        return Event(name, self.data, self.transaction, self.outer, self.inner)
 
 
 class Record:
-    def __init__(self, evidence, client):
-        self.client = client
-        self.addresses, self.job = evidence["addresses"], evidence["job"]
-        self.account, self.now = evidence["account"], evidence["now"]
-        self.transactions, self.unread = evidence["transactions"], evidence["unread"]
-        self.credit_events, self.worker = evidence["credit_events"], evidence["worker"]
-        self.model = evidence.get("model")
-        self.events = job_events(self.transactions, self.job)
+    """What the rules judge: what the node shows of a job, and what the client gave."""
+
+    def __init__(self, addresses, job, account, transactions):
+        self.addresses, self.job, self.account = addresses, job, account
+        self.transactions, self.model = transactions, None
+        self.events = job_events(transactions, job)
         self.steps = steps_of(self.events)
-        self.is_complete = is_complete(self.events, self.account)
+        self.is_complete = is_complete(self.events, account)
 
     def named(self, name):
         return [step for step in self.steps if step.name == name]
 
-    def changing(self):
-        """The transactions that changed the job."""
-        return list({id(event.transaction): event.transaction for event in self.events}.values())
+    def last(self, name):
+        return (self.named(name) or [None])[-1]
 
 
 def job_events(transactions, job):
@@ -1410,30 +1250,24 @@ def is_contiguous(events):
 def is_complete(events, account):
     """Each change adds one to a sequence that the account, or its closing, ends."""
     kind, found = account
-    is_end_known = bool(events) and (
-        events[-1].name == "JobClosed" or (kind == "job" and found["sequence"] == len(events))
-    )
-    return is_end_known and is_contiguous(events)
+    is_closed = bool(events) and events[-1].name == "JobClosed"
+    is_end_known = is_closed or (kind == "job" and found["sequence"] == len(events))
+    return bool(events) and is_end_known and is_contiguous(events)
 
 
-def workers_in_force(record, worker, at):
-    """What recorded the worker's keys at a transaction: the last before it, and those of its slot."""
+def in_force(record, field, event):
+    """The worker's key or payout at a transaction: by the last record before it, and its slot's."""
+    worker, at = event["worker"], event.transaction
     own = [
         one
         for one in record.worker["records"]
         if one["worker"] == worker and record.addresses.worker(one["authority"]) == worker
     ]
-    before = [one for one in own if is_before(one.transaction, at)]
-    during = [
-        one
-        for one in own
-        if one.transaction.slot == at.slot
-        and not is_before(one.transaction, at)
-        and not is_before(at, one.transaction)
-    ]
-    if before:
-        return [before[-1], *during]
-    return during if any(one.name == "WorkerRegistered" for one in during) else []
+    found = [one for one in own if is_before(one.transaction, at)][-1:]
+    during = [one for one in own if is_beside(one.transaction, at)]
+    if found or any(one.name == "WorkerRegistered" for one in during):
+        found += during
+    return [one[field] for one in found]
 
 
 def is_before(one, other):
@@ -1441,6 +1275,10 @@ def is_before(one, other):
         return one.slot < other.slot
     # Not every node gives the order within a slot.
     return None not in (one.index, other.index) and one.index < other.index
+
+
+def is_beside(one, other):
+    return one.slot == other.slot and not is_before(one, other) and not is_before(other, one)
 
 
 def credit_sequence(event, account):
@@ -1451,34 +1289,27 @@ def credit_sequence(event, account):
 
 
 def balances_before(events, account, sequence):
-    """Walks back without a gap until both balances are known; None where the events do not reach."""
+    """Walks back without a gap until both balances are known; None where the events end."""
     by_sequence = {credit_sequence(event, account): event for event in events}
     known = {}
     for at in range(sequence - 1, 0, -1):
-        event = by_sequence.get(at)
-        if event is None:
+        if at not in by_sequence:
             return None
-        known = {**stated_balances(event), **known}
+        known = {**stated_balances(by_sequence[at]), **known}
         if "available" in known and "locked" in known:
             return known["available"], known["locked"], known.get("spent")
     return None
 
 
 def stated_balances(event):
-    data = event.data
     if event.name == "CreditOpened":
         return {"available": 0, "locked": 0, "spent": 0}
-    if event.name == "ClaimPaid":
-        return {"available": data["available_credits"]}
-    if "account_locked_credits" in data:
-        return {
-            "available": data["available_credits"],
-            "locked": data["account_locked_credits"],
-            "spent": data["spent_today_credits"],
-        }
-    if "available_credits" in data:
-        return {"available": data["available_credits"], "locked": data["locked_credits"]}
-    return {}
+    stated = {
+        "available": event.data.get("available_credits"),
+        "locked": event.data.get("account_locked_credits", event.data.get("locked_credits")),
+        "spent": event.data.get("spent_today_credits"),
+    }
+    return {part: amount for part, amount in stated.items() if amount is not None}
 
 
 CALL_JOB_AT = {"job_prove": 0, "job_settle": 3, "job_complete": 3, "dispute_resolve": 3}
@@ -1487,15 +1318,11 @@ CALL_JOB_AT = {"job_prove": 0, "job_settle": 3, "job_complete": 3, "dispute_reso
 def arguments_of(event, names, program):
     """The arguments of the call that emitted an event: the last one about its job before it."""
     outer = event.outer_call()
-    calls = [outer, *outer.inner[: event.inner]] if outer else []
-    for call in reversed(calls):
-        if call.program != program:
-            continue
+    for call in reversed([outer, *outer.inner[: event.inner]]):
         for name in names:
             at = CALL_JOB_AT[name]
-            if len(call.accounts) <= at or call.accounts[at] != event["job"]:
-                continue
-            if call.data[:8] != discriminator("global", name):
+            is_about = call.program == program and call.accounts[at : at + 1] == [event["job"]]
+            if not is_about or call.data[:8] != discriminator("global", name):
                 continue
             try:
                 return decode_struct(name, call.data[8:])
@@ -1505,32 +1332,29 @@ def arguments_of(event, names, program):
 
 
 TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
-TRANSFER, TRANSFER_CHECKED = 3, 12
+# Where the account stands that gets the tokens, by the first byte of the data.
+TARGET_AT = {3: 1, 12: 2}
 
 
 def transfers_of(event):
     """Transfers by the instruction that emitted an event, since the event before it."""
-    earlier = [
-        one.inner
-        for one in event.transaction.events
-        if one.outer == event.outer and one.inner < event.inner
-    ]
-    outer = event.outer_call()
-    return read_transfers(outer.inner[max(earlier, default=-1) + 1 : event.inner] if outer else [])
+    own = [one.inner for one in event.transaction.events if one.outer == event.outer]
+    start = max((inner + 1 for inner in own if inner < event.inner), default=0)
+    return read_transfers(event.outer_call().inner[start : event.inner])
 
 
 def read_transfers(calls):
     """From, to and base units of what the SPL Token program moved."""
     found = []
     for call in calls:
-        kind = call.data[0] if call.data else None
-        if call.program != TOKEN_PROGRAM or kind not in (TRANSFER, TRANSFER_CHECKED):
+        target_at = TARGET_AT.get(call.data[0]) if call.data else None
+        if call.program != TOKEN_PROGRAM or target_at is None:
             continue
-        source, *others = [*call.accounts, "", "", ""]
-        target = others[1] if kind == TRANSFER_CHECKED else others[0]
         if len(call.data) < 9:
             raise VerifyError("A token transfer has no amount.")
-        found.append((source, target, struct.unpack_from("<Q", call.data, 1)[0]))
+        accounts = [*call.accounts, "", "", ""]
+        amount = struct.unpack_from("<Q", call.data, 1)[0]
+        found.append((accounts[0], accounts[target_at], amount))
     return found
 
 
@@ -1553,7 +1377,6 @@ def lookalikes(transaction, job):
 
 # ---- Asking a node
 
-HISTORY_MAX = 1000
 PAGE = 1000
 ROUNDS_MAX, ROUND_SECONDS = 5, 0.4
 COMMITMENT = {"commitment": "confirmed"}
@@ -1564,39 +1387,43 @@ SYSTEM_PROGRAM = "1" * 32
 def locate(node, addresses, named, wallet=None):
     """The address of a job by its id, its address, or the signature of a transaction of it."""
     job_id = parse_job_id(named)
+    if job_id and wallet:
+        return addresses.job(addresses.credit_account(wallet), job_id)
     if job_id:
-        if wallet:
-            return addresses.job(addresses.credit_account(wallet), job_id)
         return locate_by_id(node, addresses, job_id)
     try:
-        size = len(base58_decode(named))
+        decoded = base58_decode(named)
     except VerifyError:
-        size = 0
-    if size == 32:
-        if is_on_curve(base58_decode(named)):
-            raise VerifyError(f"There is no job at {named}. It is the address of a key pair.")
-        (kind, found), _ = read_job_account(node, addresses, named)
-        if kind == "foreign":
-            raise VerifyError(f"There is no job at {named}. The account belongs to {found}.")
-        if kind == "unreadable":
-            raise VerifyError(f"There is no job at {named}. {found}")
-        return named
-    if size == 64:
+        decoded = b""
+    if len(decoded) == 64:
         return locate_by_signature(node, addresses, named, wallet)
-    raise VerifyError(f"{named} is neither a job id, nor an address, nor a transaction's signature.")
+    if len(decoded) != 32:
+        raise VerifyError(
+            f"{named} is neither a job id, nor an address, nor a transaction's signature."
+        )
+    if is_on_curve(decoded):
+        reason = "It is the address of a key pair."
+    else:
+        (kind, found), _ = read_job_account(node, addresses, named)
+        reason = {"foreign": f"The account belongs to {found}.", "unreadable": found}.get(kind)
+    if reason:
+        raise VerifyError(f"There is no job at {named}. {reason}")
+    return named
 
 
 def locate_by_id(node, addresses, job_id):
+    wanted = {0: discriminator("account", "Job"), offset_in("Job", "job_id"): job_id}
     filters = [
-        {"memcmp": {"offset": 0, "bytes": base58_encode(discriminator("account", "Job"))}},
-        {"memcmp": {"offset": offset_in("Job", "job_id"), "bytes": base58_encode(job_id)}},
+        {"memcmp": {"offset": offset, "bytes": base58_encode(value)}}
+        for offset, value in wanted.items()
     ]
-    options = {**COMMITMENT, "encoding": "base64", "filters": filters}
-    options["dataSlice"] = {"offset": 0, "length": 0}
+    options = {"filters": filters, "dataSlice": {"offset": 0, "length": 0}}
+    options.update(COMMITMENT, encoding="base64")
     found = node.ask("getProgramAccounts", [addresses.program, options])
     keys = [text(fields(one).get("pubkey")) for one in items(found)]
     if not keys:
-        raise VerifyError("No account has this job id. If the job is closed, name its wallet: --wallet.")
+        closed = "If the job is closed, name its wallet: --wallet."
+        raise VerifyError(f"No account has this job id. {closed}")
     if len(keys) > 1:
         raise VerifyError("Jobs of several wallets have this id: name one with --wallet.")
     return keys[0]
@@ -1616,25 +1443,17 @@ def locate_by_signature(node, addresses, signature, wallet):
     return jobs.pop()
 
 
-def gather(node, addresses, job, history_max=HISTORY_MAX):
+def gather(node, addresses, job, history_max):
     """Asks a node for everything about one job, and judges nothing of it."""
-    account, slot, transactions, unread = read_one_moment(node, addresses, job)
-    events = [event for one in transactions for event in one.events]
-    return {
-        "addresses": addresses,
-        "job": job,
-        "account": account,
-        "slot": slot,
-        "transactions": transactions,
-        "unread": unread,
-        "credit_events": gather_credit_events(node, addresses, job, events, history_max),
-        "worker": gather_worker_records(node, addresses, job, events, history_max),
-        "now": read_clock(node),
-    }
+    record = read_one_moment(node, addresses, job)
+    record.credit_events = gather_credit_events(node, record, history_max)
+    record.worker = gather_worker_records(node, record, history_max)
+    record.now = read_clock(node)
+    return record
 
 
 def read_one_moment(node, addresses, job):
-    """The account and the transactions that left it so: between two readings something may happen."""
+    """The account with what left it so: between two readings something may happen."""
     for round_ in range(ROUNDS_MAX):
         if round_ > 0:
             node.wait(ROUND_SECONDS)
@@ -1645,86 +1464,76 @@ def read_one_moment(node, addresses, job):
             elif job_events([transaction], job) or lookalikes(transaction, job):
                 transactions.insert(0, transaction)
         account, slot = read_job_account(node, addresses, job)
-        events = job_events(transactions, job)
-        if is_one_moment(account, events[-1] if events else None):
+        record = Record(addresses, job, account, transactions)
+        record.slot, record.unread = slot, unread
+        if is_one_moment(account, record.events[-1:]):
             break
-    return account, slot, transactions, unread
+    return record
 
 
 def is_one_moment(account, newest):
     kind, found = account
     if kind == "job":
-        return newest is not None and found["sequence"] == newest["job_sequence"]
-    return kind != "none" or newest is None or newest.name == "JobClosed"
+        return [event["job_sequence"] for event in newest] == [found["sequence"]]
+    return kind != "none" or not newest or newest[0].name == "JobClosed"
 
 
-def gather_credit_events(node, addresses, job, events, history_max):
+def gather_credit_events(node, record, history_max):
     """Events of the job's credit account, with those before that say what it held."""
-    account = next(
-        (event["credit_account"] for event in events if event.name == "JobLocked" and event["job"] == job),
-        None,
-    )
+    known = [event for one in record.transactions for event in one.events]
+    own = [event for event in known if event.data.get("job") == record.job]
+    account = next((event["credit_account"] for event in own if event.name == "JobLocked"), None)
     if account is None:
         return []
-    known = list(events)
-    for event in events:
-        if "account_locked_credits" not in event.data or event["job"] != job:
+    for event in own:
+        if "account_locked_credits" not in event.data:
             continue
-        changes = 0
-        if balances_before(known, account, event["credit_sequence"]) is not None:
+        sequence, changes = event["credit_sequence"], 0
+        if balances_before(known, account, sequence) is not None:
             continue
         before = event.transaction.signature
-        for earlier, _ in read_history(node, addresses, account, before=before):
-            if earlier is None or all(credit_sequence(one, account) is None for one in earlier.events):
+        for earlier, _ in read_history(node, record.addresses, account, before=before):
+            made = earlier.events if earlier else []
+            if all(credit_sequence(one, account) is None for one in made):
                 continue
-            known += earlier.events
+            known += made
             changes += 1
-            is_known = balances_before(known, account, event["credit_sequence"]) is not None
-            if is_known or changes == history_max:
+            if balances_before(known, account, sequence) is not None or changes == history_max:
                 break
     return known
 
 
-def gather_worker_records(node, addresses, job, events, history_max):
+def gather_worker_records(node, record, history_max):
     """How the ledger recorded the keys of the job's worker, from its authority's transactions."""
-    nothing = {"records": [], "has_gaps": False, "account": None}
-    steps = steps_of([event for event in events if event.data.get("job") == job])
-    proofs = [step for step in steps if step.name in ("JobProven", "JobSettled")]
-    if not proofs:
-        return nothing
-    worker, first = proofs[0]["worker"], proofs[0].transaction.slot
-    account = read_program_account(node, addresses, "Worker", worker)
-    if account is None:
-        return nothing
-    records, has_gaps, signed = [], False, 0
-    authority, last = account["authority"], proofs[-1].transaction.slot
-    for transaction, _ in read_history(node, addresses, authority, slot_max=last):
+    found, signed = {"records": [], "has_gaps": False, "account": None}, 0
+    proofs = [step for step in record.steps if step.name in ("JobProven", "JobSettled")]
+    worker = proofs[0]["worker"] if proofs else None
+    account = worker and read_program_account(node, record.addresses, "Worker", worker)
+    if not account:
+        return found
+    found["account"], authority = account, account["authority"]
+    first, last = proofs[0].transaction.slot, proofs[-1].transaction.slot
+    for transaction, _ in read_history(node, record.addresses, authority, slot_max=last):
         if transaction is None:
-            has_gaps = True
+            found["has_gaps"] = True
             continue
-        made = [
-            event
-            for event in transaction.events
-            if event.name in ("WorkerRegistered", "WorkerUpdated") and event["worker"] == worker
-        ]
+        made = transaction.named(("WorkerRegistered", "WorkerUpdated"), worker=worker)
         # Anybody can name the authority: what it did not sign does not count.
         if authority not in transaction.signers and not made:
             continue
         signed += 1
-        records = made + records
-        if any(one.transaction.slot < first for one in records) or signed == history_max:
+        found["records"] = made + found["records"]
+        if any(one.transaction.slot < first for one in made) or signed == history_max:
             break
-    return {"records": records, "has_gaps": has_gaps, "account": account}
+    return found
 
 
-def gather_model(node, evidence, history_max=HISTORY_MAX):
+def gather_model(node, record, history_max):
     """The account of the job's model, and its changes from now back to the last before the lock.
 
     They are read from the transactions of the program's authority, which alone can make them.
     """
-    addresses = evidence["addresses"]
-    events = job_events(evidence["transactions"], evidence["job"])
-    lock = next((event for event in events if event.name == "JobLocked"), None)
+    addresses, lock = record.addresses, (record.named("JobLocked") or [None])[0]
     account = lock and read_program_account(node, addresses, "Model", lock["model"])
     model, signed = account and {"account": account, "records": []}, 0
     if not model or history_max == 0:
@@ -1737,11 +1546,8 @@ def gather_model(node, evidence, history_max=HISTORY_MAX):
     for transaction, _ in read_history(node, addresses, config["authority"]):
         if transaction is None:
             continue
-        model["records"] += [
-            event
-            for event in transaction.events
-            if event.name in ("ModelUpserted", "ModelRetired") and event["model"] == lock["model"]
-        ]
+        names = ("ModelUpserted", "ModelRetired")
+        model["records"] += transaction.named(names, model=lock["model"])
         signed += config["authority"] in transaction.signers
         if card_hashes_in_force(model, lock.transaction) or signed == history_max:
             break
@@ -1753,9 +1559,8 @@ def read_history(node, addresses, address, before=None, slot_max=None):
     first_page = None
     while True:
         options = {**COMMITMENT, "limit": PAGE, **({"before": before} if before else {})}
-        page = [read_row(row) for row in items(node.ask("getSignaturesForAddress", [address, options]))]
-        # Nodes list those of one slot in the order of its block, or in any order and say it.
-        page = sorted_in_slots(page)
+        rows = items(node.ask("getSignaturesForAddress", [address, options]))
+        page = sorted_in_slots(map(fields, rows))
         for signature, slot, err, _ in page:
             # A node that does not know `before` begins at the newest again, without an end.
             if first_page is not None and signature in first_page:
@@ -1770,26 +1575,20 @@ def read_history(node, addresses, address, before=None, slot_max=None):
         before = page[-1][0]
 
 
-def read_row(row):
-    row = fields(row)
-    index = row.get("transactionIndex")
-    return (
-        text(row.get("signature")),
-        whole(row.get("slot")),
-        row.get("err"),
-        0 if index is None else whole(index),
-    )
+def index_in(found):
+    """The position in its slot's block; None where the node does not say it."""
+    index = found.get("transactionIndex")
+    return None if index is None else whole(index)
 
 
 def sorted_in_slots(rows):
     """Newest first within each slot; the order of the slots is the node's."""
-    runs = []
-    for row in rows:
-        if runs and runs[-1][0][1] == row[1]:
-            runs[-1].append(row)
-        else:
-            runs.append([row])
-    return [row for run in runs for row in sorted(run, key=lambda one: -one[3])]
+    read = [
+        (text(row.get("signature")), whole(row.get("slot")), row.get("err"), index_in(row) or 0)
+        for row in rows
+    ]
+    runs = itertools.groupby(read, key=lambda row: row[1])
+    return [row for _, run in runs for row in sorted(run, key=lambda one: -one[3])]
 
 
 def read_clock(node):
@@ -1810,20 +1609,17 @@ def read_account(node, address):
 
 
 def read_job_account(node, addresses, job):
+    """What lies at a job's address: its kind and more of it, and as of which slot."""
     account, slot = read_account(node, job)
-    return judge_job_account(account, addresses), slot
-
-
-def judge_job_account(account, addresses):
     # After the closing anybody can send lamports there.
     if account is None or (account["owner"] == SYSTEM_PROGRAM and not account["data"]):
-        return ("none", None)
+        return ("none", None), slot
     if account["owner"] != addresses.program:
-        return ("foreign", account["owner"])
+        return ("foreign", account["owner"]), slot
     try:
-        return ("job", decode_account("Job", account["data"]))
+        return ("job", decode_account("Job", account["data"])), slot
     except VerifyError as error:
-        return ("unreadable", str(error))
+        return ("unreadable", str(error)), slot
 
 
 def read_program_account(node, addresses, name, address):
@@ -1891,17 +1687,13 @@ class SnapshotNode:
             return {"context": {"slot": self.snapshot["slot"]}, "value": self.account(subject)}
         if method == "getTransaction":
             found = self.snapshot["transactions"].get(subject)
-            if isinstance(found, dict) and "error" in found:
-                return result_of(method, found)
-            return found
+            is_refused = isinstance(found, dict) and "error" in found
+            return result_of(method, found) if is_refused else found
         if method == "getSignaturesForAddress":
-            rows = self.snapshot["signatures"].get(subject, [])
-            before = params[1].get("before")
+            rows, before = self.snapshot["signatures"].get(subject, []), params[1].get("before")
             listed = [row["signature"] for row in rows]
             at = listed.index(before) + 1 if before in listed else 0
             return rows[at : at + params[1]["limit"]]
-        if method == "getProgramAccounts":
-            return [{"pubkey": one} for one in self.snapshot["accounts"] if self.passes(one, *params)]
         raise VerifyError(f"A snapshot does not answer {method}.")
 
     def account(self, address):
@@ -1910,44 +1702,23 @@ class SnapshotNode:
             return {"owner": SYSTEM_PROGRAM, "data": [base64.b64encode(data).decode(), "base64"]}
         return self.snapshot["accounts"].get(address)
 
-    def passes(self, address, program, options):
-        value = self.snapshot["accounts"][address]
-        if value is None or value["owner"] != program:
-            return False
-        data = decode_base64(value["data"][0])
-        for each in options["filters"]:
-            wanted = base58_decode(each["memcmp"]["bytes"])
-            at = each["memcmp"]["offset"]
-            if data[at : at + len(wanted)] != wanted:
-                return False
-        return True
-
     def wait(self, _seconds):
         """Nothing changes in it."""
 
 
-def fields(value):
-    if isinstance(value, dict):
-        return value
-    raise VerifyError("The ledger's node answered in another form: no object.")
+def form(kind, called):
+    """Reads a value of a node's answer, whose type is checked."""
+
+    def read(value):
+        if isinstance(value, kind) and not isinstance(value, bool):
+            return value
+        raise VerifyError(f"The ledger's node answered in another form: no {called}.")
+
+    return read
 
 
-def items(value):
-    if isinstance(value, list):
-        return value
-    raise VerifyError("The ledger's node answered in another form: no list.")
-
-
-def whole(value):
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise VerifyError("The ledger's node answered in another form: no number.")
-
-
-def text(value):
-    if isinstance(value, str):
-        return value
-    raise VerifyError("The ledger's node answered in another form: no text.")
+fields, items = form(dict, "object"), form(list, "list")
+whole, text = form(int, "number"), form(str, "text")
 
 
 def decode_base64(value):
@@ -1962,6 +1733,7 @@ def decode_base64(value):
 VERSION_MAX = 127
 KNOWN_VERSIONS = ("legacy", 0, 1)
 UNSUPPORTED_VERSION = -32015
+NOT_READ_HERE = "A transaction is of a version that is not read here."
 
 
 def read_transaction(node, addresses, signature):
@@ -1976,18 +1748,15 @@ def read_transaction(node, addresses, signature):
         if found is None or fields(found).get("meta") is None:
             return None, (signature, "The node lists a transaction and does not show it.")
         return Transaction(signature, found, addresses), None
-    except MALFORMED as error:
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         raise VerifyError("The ledger's node answered getTransaction in another form.") from error
     except UnknownForm:
-        return None, (signature, "A transaction is of a version that is not read here.")
+        return None, (signature, NOT_READ_HERE)
     except NodeRefusal as refusal:
         # Anybody can mention a job in a transaction of a newer version.
         if refusal.code != UNSUPPORTED_VERSION:
             raise
-        return None, (signature, "A transaction is of a version that is not read here.")
-
-
-MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError)
+        return None, (signature, NOT_READ_HERE)
 
 
 class UnknownForm(VerifyError):
@@ -2004,9 +1773,9 @@ class Transaction:
 
     def __init__(self, signature, found, addresses):
         meta = fields(found["meta"])
-        message = read_message(found)
+        signers, keys, instructions, self.signatures, self.message = read_message(found)
         loaded = meta.get("loadedAddresses") or {}
-        keys = [*message["keys"], *loaded.get("writable", []), *loaded.get("readonly", [])]
+        keys = [*keys, *map(text, loaded.get("writable", []) + loaded.get("readonly", []))]
 
         def key(at):
             return keys[at] if 0 <= at < len(keys) else ""
@@ -2015,11 +1784,8 @@ class Transaction:
             return Call(key(program), [key(at) for at in accounts], data)
 
         self.signature, self.slot = signature, whole(found.get("slot"))
-        # None in a version whose signed bytes are not known: then only the node says who signed.
-        self.message = message["bytes"]
-        self.signatures = message["signatures"]
-        self.signers = keys[: message["signers"]]
-        self.fee, self.index = whole(meta.get("fee")), found.get("transactionIndex")
+        self.signers = keys[:signers]
+        self.fee, self.index = whole(meta.get("fee")), index_in(found)
         inner = {
             whole(each["index"]): [
                 call(one["programIdIndex"], one["accounts"], base58_decode(one["data"]))
@@ -2027,38 +1793,46 @@ class Transaction:
             ]
             for each in meta.get("innerInstructions") or []
         }
+        if any(not 0 <= at < INSTRUCTIONS_MAX for at in inner):
+            raise VerifyError("The ledger's node shows calls of an instruction that cannot be.")
         # What a version that is not known says itself may be missing: what it called is there.
-        self.instructions = [call(*each) for each in message["instructions"]]
+        self.instructions = [call(*each) for each in instructions]
         while len(self.instructions) <= max(inner, default=-1):
             self.instructions.append(Call("", [], b""))
         for at, calls in inner.items():
             self.instructions[at].inner = calls
         self.lamports = {
-            one: (balances(meta, "preBalances", at), balances(meta, "postBalances", at))
+            one: (balance(meta, "preBalances", at), balance(meta, "postBalances", at))
             for at, one in enumerate(keys)
         }
         self.tokens = read_tokens(meta, key)
-        self.events = []
-        if meta.get("err") is None:
-            self.events = list(own_events(self, addresses))
+        self.events = list(own_events(self, addresses)) if meta.get("err") is None else []
 
     def is_signed(self):
-        """Whether all signers signed the bytes that are shown, and the first names the transaction."""
+        """Whether all signers signed what is shown, and the first names the transaction."""
         first = self.signatures[0] if self.signatures else None
         if first is None or base58_encode(first) != self.signature:
             return False
-        return self.message is None or (
-            len(self.signatures) == len(self.signers)
-            and all(
-                verify_signature(key, self.message, one)
-                for key, one in zip(self.signers, self.signatures)
-            )
+        if self.message is None:
+            return True
+        signed = zip(self.signers, self.signatures)
+        return len(self.signatures) == len(self.signers) and all(
+            verify_signature(key, self.message, signature) for key, signature in signed
         )
 
+    def named(self, names, **values):
+        """Its events of these names and with these values."""
+        named = [event for event in self.events if event.name in names]
+        return [event for event in named if values.items() <= event.data.items()]
 
-def balances(meta, side, at):
+
+# Every index is one byte.
+INSTRUCTIONS_MAX = 256
+
+
+def balance(meta, side, at):
     held = meta.get(side) or []
-    return held[at] if at < len(held) else 0
+    return whole(held[at]) if at < len(held) else 0
 
 
 def read_tokens(meta, key):
@@ -2076,41 +1850,44 @@ def own_events(transaction, addresses):
     """Only calls of the program to itself count, with the event authority as the only account."""
     for outer, instruction in enumerate(transaction.instructions):
         for inner, call in enumerate(instruction.inner):
-            is_own = call.program == addresses.program and call.accounts == [addresses.event_authority]
+            callee = [call.program, *call.accounts]
+            is_own = callee == [addresses.program, addresses.event_authority]
             if is_own and call.data[:8] == EVENT_TAG:
                 name, data = decode_event(call.data)
                 yield Event(name, data, transaction, outer, inner)
 
 
 def read_message(found):
-    """Keys, instructions, signatures and signed bytes of a transaction."""
+    """Number of signers, keys, instructions, signatures, and signed bytes.
+
+    The bytes are None in a version that is not known: then only the node says who signed.
+    """
     version, shown = found.get("version", "legacy"), found["transaction"]
     is_known = version in KNOWN_VERSIONS
-    if isinstance(shown, list):
-        try:
-            message = decode_wire(decode_base64(shown[0]))
-        except VerifyError as error:
-            if is_known:
-                raise
-            raise UnknownForm(str(error)) from error
-        return message if is_known else {**message, "bytes": None, "signers": len(message["signatures"])}
-    if is_known:
+    if is_known and not isinstance(shown, list):
         raise VerifyError("The ledger's node answered getTransaction in another encoding.")
-    return message_of_json(fields(shown))
+    if is_known:
+        return decode_wire(decode_base64(shown[0]))
+    if not isinstance(shown, list):
+        return message_of_json(fields(shown))
+    try:
+        _, keys, instructions, signatures, _ = decode_wire(decode_base64(shown[0]))
+    except VerifyError as error:
+        raise UnknownForm(str(error)) from error
+    return len(signatures), keys, instructions, signatures, None
 
 
 def message_of_json(shown):
     """What the JSON of a version without a known form shows: its accounts at least."""
     message = fields(shown.get("message"))
     signatures = [base58_decode(one) for one in shown["signatures"]]
-    instructions = []
     try:
-        keys = [text(one) for one in items(message.get("accountKeys"))]
-        for one in keys:
-            if len(base58_decode(one)) != 32:
-                raise VerifyError("An account's key has not 32 bytes.")
+        keys = list(map(text, items(message.get("accountKeys"))))
+        if any(len(base58_decode(one)) != 32 for one in keys):
+            raise VerifyError("An account's key has not 32 bytes.")
     except VerifyError as error:
         raise UnknownForm(str(error)) from error
+    instructions = []
     try:
         instructions = [
             (whole(one["programIdIndex"]), items(one["accounts"]), base58_decode(one["data"]))
@@ -2118,13 +1895,7 @@ def message_of_json(shown):
         ]
     except (VerifyError, KeyError, TypeError):
         pass  # They may have any form.
-    return {
-        "keys": keys,
-        "instructions": instructions,
-        "signatures": signatures,
-        "signers": len(signatures),
-        "bytes": None,
-    }
+    return len(signatures), keys, instructions, signatures, None
 
 
 class Reader:
@@ -2165,36 +1936,24 @@ class Reader:
             raise VerifyError(f"{len(self.data) - self.at} bytes are left over.")
 
 
-# The fields of a version 1 message's config, by the bits of its mask.
-CONFIG_FIELDS = ((0b11, 8), (0b100, 4), (0b1000, 4), (0b10000, 4))
-
-
 def decode_wire(wire):
     """A transaction as the ledger's network carries it: legacy, version 0 or version 1."""
     reader = Reader(wire)
     is_v1 = wire[:1] == b"\x81"
     signatures = [] if is_v1 else [reader.take(64) for _ in range(reader.count())]
-    start = reader.at
-    first = reader.number(1)
+    start, first = reader.at, reader.number(1)
     if first >= 0x80 and first not in (0x80, 0x81):
         raise VerifyError("The version of a message is not known.")
     if (first == 0x81) != is_v1:
         raise VerifyError("Signatures stand before a message of version 1.")
     signers = reader.number(1) if first >= 0x80 else first
     reader.take(2)
-    read = read_v1_body if is_v1 else read_counted_body
-    keys, instructions = read(reader, first)
+    keys, instructions = read_v1_body(reader) if is_v1 else read_counted_body(reader, first)
     message = wire[start : reader.at]
     if is_v1:
         signatures = [reader.take(64) for _ in range(signers)]
     reader.end()
-    return {
-        "keys": keys,
-        "instructions": instructions,
-        "signatures": signatures,
-        "signers": signers,
-        "bytes": message,
-    }
+    return signers, keys, instructions, signatures, message
 
 
 def read_counted_body(reader, first):
@@ -2211,7 +1970,11 @@ def read_counted_body(reader, first):
     return keys, instructions
 
 
-def read_v1_body(reader, _first):
+# The fields of a version 1 message's config, by the bits of its mask.
+CONFIG_FIELDS = ((0b11, 8), (0b100, 4), (0b1000, 4), (0b10000, 4))
+
+
+def read_v1_body(reader):
     mask = reader.number(4)
     reader.take(32)
     instruction_count, key_count = reader.number(1), reader.number(1)
@@ -2224,8 +1987,8 @@ def read_v1_body(reader, _first):
         mask &= ~bits
     if mask:
         raise VerifyError("A config has fields that are not known.")
-    heads = [(reader.number(1), reader.number(1), reader.number(2)) for _ in range(instruction_count)]
-    return keys, [(program, list(reader.take(count)), reader.take(size)) for program, count, size in heads]
+    heads = [[reader.number(size) for size in (1, 1, 2)] for _ in range(instruction_count)]
+    return keys, [(at, list(reader.take(count)), reader.take(size)) for at, count, size in heads]
 
 
 # ---- Layouts of events, accounts and arguments
@@ -2233,122 +1996,92 @@ def read_v1_body(reader, _first):
 EVENT_TAG = bytes.fromhex("e445a52e51cb9a1d")
 ACCOUNT_VERSION = 3
 
-# From programs/client/idl.json: first all events, then accounts, arguments, and the words of numbers.
+# From programs/client/idl.json: groups of fields, events, accounts, arguments, words of numbers.
+# A name with an @ in a row stands for the fields of its group.
 TABLE = """
-ConfigInitialized slot:u64 unix_time:i64 config_sequence:u64 authority:pubkey arbiter:pubkey
-  credit_mint:pubkey stake_mint:pubkey treasury_share_basis_points:u16 unstake_cooldown_seconds:u32
+@event slot:u64 unix_time:i64
+@job @event job:pubkey job_sequence:u32 job_id:bytes16
+@credit credit_account:pubkey credit_sequence:u64 wallet:pubkey
+@worker @event worker:pubkey worker_sequence:u64
+@stake @worker tokens:u64 stake_tokens:u64 unstaking_tokens:u64 unstake_ready_at:i64
+@gateway @event gateway:pubkey gateway_sequence:u64 operator:pubkey
+@model @event model:pubkey model_sequence:u64 id:string
+@settings @event config_sequence:u64 authority:pubkey arbiter:pubkey credit_mint:pubkey
+  stake_mint:pubkey treasury_share_basis_points:u16 unstake_cooldown_seconds:u32
   open_disputes_max:u8 minimum_stake_tokens:u64 slash_tokens:u32 job_credits_max:u64
-  credit_account_credits_max:u64 treasury_floor_credits:u64 vault:pubkey treasury_vault:pubkey
-  stake_vault:pubkey stake_decimals:u8 job_timeout_seconds:u32 dispute_window_seconds:u32
-  arbitration_window_seconds:u32
-ConfigUpdated slot:u64 unix_time:i64 config_sequence:u64 authority:pubkey arbiter:pubkey
-  credit_mint:pubkey stake_mint:pubkey treasury_share_basis_points:u16 unstake_cooldown_seconds:u32
-  open_disputes_max:u8 minimum_stake_tokens:u64 slash_tokens:u32 job_credits_max:u64
-  credit_account_credits_max:u64 treasury_floor_credits:u64 earlier_floor_credits:u64
-  earlier_floor_ends_at:i64
-AuthorityProposed slot:u64 unix_time:i64 config_sequence:u64 authority:pubkey
-  pending_authority:pubkey
-AuthorityAccepted slot:u64 unix_time:i64 config_sequence:u64 authority:pubkey
-PauseSet slot:u64 unix_time:i64 config_sequence:u64 deposits_paused:bool locks_paused:bool
-TreasuryWithdrawn slot:u64 unix_time:i64 authority:pubkey destination:pubkey base_units:u64
+  credit_account_credits_max:u64 treasury_floor_credits:u64
+@limits limit_per_job_credits:u64 limit_per_day_credits:u64
+@prices credits_per_request:u32 credits_per_1k_tokens:u32 long_completion_threshold_tokens:u32
+@windows job_timeout_seconds:u16 dispute_window_seconds:u16 arbitration_window_seconds:u32
+@proof output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32
+@balances available_credits:u64 account_locked_credits:u64 spent_today_credits:u64
+@charge charged_credits:u64 returned_credits:u64 worker_base_units:u64 worker_paid:bool
+  treasury_base_units:u64 treasury_paid:bool worker_claimable_base_units:u64 jobs_settled:u64
+  treasury_sequence:u64 treasury_unpaid_base_units:u64 @balances
+ConfigInitialized @settings vault:pubkey treasury_vault:pubkey stake_vault:pubkey stake_decimals:u8
+  job_timeout_seconds:u32 dispute_window_seconds:u32 arbitration_window_seconds:u32
+ConfigUpdated @settings earlier_floor_credits:u64 earlier_floor_ends_at:i64
+AuthorityProposed @event config_sequence:u64 authority:pubkey pending_authority:pubkey
+AuthorityAccepted @event config_sequence:u64 authority:pubkey
+PauseSet @event config_sequence:u64 deposits_paused:bool locks_paused:bool
+TreasuryWithdrawn @event authority:pubkey destination:pubkey base_units:u64
   treasury_vault_base_units:u64
-GatewayOpened slot:u64 unix_time:i64 gateway:pubkey gateway_sequence:u64 operator:pubkey
-  signers:keys stopped:bool
-GatewayUpdated slot:u64 unix_time:i64 gateway:pubkey gateway_sequence:u64 operator:pubkey
-  signers:keys stopped:bool
-GatewayVouched slot:u64 unix_time:i64 gateway:pubkey gateway_sequence:u64 operator:pubkey
-  vouched:bool
-ModelUpserted slot:u64 unix_time:i64 model:pubkey model_sequence:u64 id:string tier:Tier
-  label:string originator:string context_window_tokens:u32 credits_per_request:u32
-  credits_per_1k_tokens:u32 long_completion_threshold_tokens:u32 card_hash:bytes32 created_at:i64
-  retires_at:i64
-ModelRetired slot:u64 unix_time:i64 model:pubkey model_sequence:u64 id:string retires_at:i64
-CreditOpened slot:u64 unix_time:i64 credit_account:pubkey credit_sequence:u64 wallet:pubkey
-  spender:pubkey limit_per_job_credits:u64 limit_per_day_credits:u64
-CreditBought slot:u64 unix_time:i64 credit_account:pubkey credit_sequence:u64 wallet:pubkey
-  buyer:pubkey credits:u64 available_credits:u64 locked_credits:u64
-CreditWithdrawn slot:u64 unix_time:i64 credit_account:pubkey credit_sequence:u64 wallet:pubkey
-  destination:pubkey credits:u64 available_credits:u64 locked_credits:u64
-SpenderSet slot:u64 unix_time:i64 credit_account:pubkey credit_sequence:u64 wallet:pubkey
-  spender:pubkey limit_per_job_credits:u64 limit_per_day_credits:u64
-LimitSet slot:u64 unix_time:i64 credit_account:pubkey credit_sequence:u64 wallet:pubkey
-  limit_per_job_credits:u64 limit_per_day_credits:u64
-WorkerRegistered slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 authority:pubkey
-  proof_key:pubkey payout:pubkey endpoint:string
-WorkerUpdated slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 authority:pubkey
-  proof_key:pubkey previous_proof_key:pubkey proof_key_changed_at:i64 payout:pubkey endpoint:string
-WorkerHosted slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 model:pubkey
-WorkerUnhosted slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 model:pubkey
-WorkerSuspended slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 suspended:bool
-WorkerDeregistered slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64
-StakeDeposited slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 tokens:u64 stake_tokens:u64
-  unstaking_tokens:u64 unstake_ready_at:i64 unstake_cooldown_seconds:u32
-StakeUnlocked slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 tokens:u64 stake_tokens:u64
-  unstaking_tokens:u64 unstake_ready_at:i64
-StakeWithdrawn slot:u64 unix_time:i64 worker:pubkey worker_sequence:u64 tokens:u64 stake_tokens:u64
-  unstaking_tokens:u64 unstake_ready_at:i64 destination:pubkey
-SlashBurned slot:u64 unix_time:i64 treasury_sequence:u64 tokens:u64 slashed_stake_tokens:u64
-JobLocked slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 credit_account:pubkey
-  credit_sequence:u64 wallet:pubkey controller:pubkey model:pubkey model_id:string tier:Tier
-  token_limit:u32 credits_per_request:u32 credits_per_1k_tokens:u32
-  long_completion_threshold_tokens:u32 treasury_share_basis_points:u16 slash_tokens:u32
-  job_timeout_seconds:u16 dispute_window_seconds:u16 arbitration_window_seconds:u32 rent_payer:pubkey
-  vouched:bool locked_credits:u64 available_credits:u64 account_locked_credits:u64 limit_day:u32
-  spent_day:u32 spent_today_credits:u64
-JobAcknowledged slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 worker:pubkey
-  attempt:u8 voided_worker:pubkey voided_attempt:u8 voided_output_hash:bytes32
-JobProven slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 worker:pubkey attempt:u8
-  proof_key:pubkey output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32
-  request_commitment:bytes32
-JobSettled slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 credit_account:pubkey
-  credit_sequence:u64 wallet:pubkey worker:pubkey worker_sequence:u64 settled_by:pubkey
-  output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32 counted_tokens:u32 charged_credits:u64
-  returned_credits:u64 worker_base_units:u64 worker_paid:bool treasury_base_units:u64
-  treasury_paid:bool worker_claimable_base_units:u64 jobs_settled:u64 treasury_sequence:u64
-  treasury_unpaid_base_units:u64 available_credits:u64 account_locked_credits:u64
+GatewayOpened @gateway signers:keys stopped:bool
+GatewayUpdated @gateway signers:keys stopped:bool
+GatewayVouched @gateway vouched:bool
+ModelUpserted @model tier:Tier label:string originator:string context_window_tokens:u32 @prices
+  card_hash:bytes32 created_at:i64 retires_at:i64
+ModelRetired @model retires_at:i64
+CreditOpened @event @credit spender:pubkey @limits
+CreditBought @event @credit buyer:pubkey credits:u64 available_credits:u64 locked_credits:u64
+CreditWithdrawn @event @credit destination:pubkey credits:u64 available_credits:u64
+  locked_credits:u64
+SpenderSet @event @credit spender:pubkey @limits
+LimitSet @event @credit @limits
+WorkerRegistered @worker authority:pubkey proof_key:pubkey payout:pubkey endpoint:string
+WorkerUpdated @worker authority:pubkey proof_key:pubkey previous_proof_key:pubkey
+  proof_key_changed_at:i64 payout:pubkey endpoint:string
+WorkerHosted @worker model:pubkey
+WorkerUnhosted @worker model:pubkey
+WorkerSuspended @worker suspended:bool
+WorkerDeregistered @worker
+StakeDeposited @stake unstake_cooldown_seconds:u32
+StakeUnlocked @stake
+StakeWithdrawn @stake destination:pubkey
+SlashBurned @event treasury_sequence:u64 tokens:u64 slashed_stake_tokens:u64
+JobLocked @job @credit controller:pubkey model:pubkey model_id:string tier:Tier token_limit:u32
+  @prices treasury_share_basis_points:u16 slash_tokens:u32 @windows rent_payer:pubkey vouched:bool
+  locked_credits:u64 available_credits:u64 account_locked_credits:u64 limit_day:u32 spent_day:u32
   spent_today_credits:u64
-JobCompleted slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 credit_account:pubkey
-  credit_sequence:u64 wallet:pubkey worker:pubkey worker_sequence:u64 settled_by:pubkey attempt:u8
-  proof_key:pubkey output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32
-  request_commitment:bytes32 counted_tokens:u32 charged_credits:u64 returned_credits:u64
-  worker_base_units:u64 worker_paid:bool treasury_base_units:u64 treasury_paid:bool
-  worker_claimable_base_units:u64 jobs_settled:u64 treasury_sequence:u64
-  treasury_unpaid_base_units:u64 available_credits:u64 account_locked_credits:u64
-  spent_today_credits:u64
-JobFailed slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 credit_account:pubkey
-  credit_sequence:u64 wallet:pubkey reason:FailureReason returned_credits:u64 available_credits:u64
-  account_locked_credits:u64 spent_today_credits:u64
-JobRefunded slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 credit_account:pubkey
-  credit_sequence:u64 wallet:pubkey returned_credits:u64 available_credits:u64
-  account_locked_credits:u64 spent_today_credits:u64
-JobDisputed slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 credit_account:pubkey
-  credit_sequence:u64 wallet:pubkey treasury_sequence:u64 worker:pubkey client_hash:bytes32
-  output_hash:bytes32 charged_credits:u64 repayable_credits:u64 disputed_by_wallet:bool
-  open_disputes:u8 disputed_exposure_base_units:u64 arbitration_ends_at:i64
-DisputeAmended slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16
-  credit_account:pubkey wallet:pubkey worker:pubkey client_hash:bytes32 output_hash:bytes32
-DisputeResolved slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16
-  credit_account:pubkey credit_sequence:u64 wallet:pubkey worker:pubkey worker_sequence:u64
-  treasury_sequence:u64 verdict:DisputeOutcome evidence_hash:bytes32 repaid_credits:u64
-  charged_credits:u64 owed_credits:u64 open_disputes:u8 owed_base_units:u64
-  disputed_exposure_base_units:u64 slashed_tokens:u64 slashed_stake_tokens:u64 stake_tokens:u64
-  unstaking_tokens:u64
-DisputeExpired slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16
-  credit_account:pubkey credit_sequence:u64 wallet:pubkey treasury_sequence:u64 open_disputes:u8
-  disputed_exposure_base_units:u64
-JobClosed slot:u64 unix_time:i64 job:pubkey job_sequence:u32 job_id:bytes16 rent_payer:pubkey
-  rent_lamports:u64
-ClaimPaid slot:u64 unix_time:i64 claimant:pubkey claimant_kind:ClaimantKind claimant_sequence:u64
+JobAcknowledged @job worker:pubkey attempt:u8 voided_worker:pubkey voided_attempt:u8
+  voided_output_hash:bytes32
+JobProven @job worker:pubkey attempt:u8 proof_key:pubkey @proof request_commitment:bytes32
+JobSettled @job @credit worker:pubkey worker_sequence:u64 settled_by:pubkey @proof
+  counted_tokens:u32 @charge
+JobCompleted @job @credit worker:pubkey worker_sequence:u64 settled_by:pubkey attempt:u8
+  proof_key:pubkey @proof request_commitment:bytes32 counted_tokens:u32 @charge
+JobFailed @job @credit reason:FailureReason returned_credits:u64 @balances
+JobRefunded @job @credit returned_credits:u64 @balances
+JobDisputed @job @credit treasury_sequence:u64 worker:pubkey client_hash:bytes32 output_hash:bytes32
+  charged_credits:u64 repayable_credits:u64 disputed_by_wallet:bool open_disputes:u8
+  disputed_exposure_base_units:u64 arbitration_ends_at:i64
+DisputeAmended @job credit_account:pubkey wallet:pubkey worker:pubkey client_hash:bytes32
+  output_hash:bytes32
+DisputeResolved @job @credit worker:pubkey worker_sequence:u64 treasury_sequence:u64
+  verdict:DisputeOutcome evidence_hash:bytes32 repaid_credits:u64 charged_credits:u64
+  owed_credits:u64 open_disputes:u8 owed_base_units:u64 disputed_exposure_base_units:u64
+  slashed_tokens:u64 slashed_stake_tokens:u64 stake_tokens:u64 unstaking_tokens:u64
+DisputeExpired @job @credit treasury_sequence:u64 open_disputes:u8 disputed_exposure_base_units:u64
+JobClosed @job rent_payer:pubkey rent_lamports:u64
+ClaimPaid @event claimant:pubkey claimant_kind:ClaimantKind claimant_sequence:u64
   treasury_sequence:u64 base_units:u64 credits:u64 remaining_base_units:u64 owed_base_units:u64
   unpaid_base_units:u64 available_credits:u64
 Job version:u8 bump:u8 sequence:u32 status:JobStatus attempt:u8 tier:Tier outcome:DisputeOutcome
   failure_reason:FailureReason treasury_share_basis_points:u16 job_id:bytes16 credit_account:pubkey
   controller:pubkey model:pubkey worker:pubkey rent_payer:pubkey output_hash:bytes32
-  client_hash:bytes32 settled_by:pubkey locked_at:i64 locked_credits:u64 charged_credits:u64
-  credits_per_request:u32 credits_per_1k_tokens:u32 long_completion_threshold_tokens:u32
+  client_hash:bytes32 settled_by:pubkey locked_at:i64 locked_credits:u64 charged_credits:u64 @prices
   token_limit:u32 prompt_tokens:u32 completion_tokens:u32 counted_tokens:u32 slash_tokens:u32
-  job_timeout_seconds:u16 dispute_window_seconds:u16 arbitration_window_seconds:u32
-  acknowledged_after_seconds:u16 proven_after_seconds:u16 ended_after_seconds:u32
+  @windows acknowledged_after_seconds:u16 proven_after_seconds:u16 ended_after_seconds:u32
   disputed_after_seconds:u32 resolved_after_seconds:u32 vouched:bool disputed_by_wallet:bool
   limit_day:u32
 Worker version:u8 bump:u8 sequence:u64 authority:pubkey proof_key:pubkey payout:pubkey
@@ -2364,17 +2097,13 @@ Config version:u8 bump:u8 sequence:u64 authority:pubkey pending_authority:pubkey
   slash_tokens:u32 job_credits_max:u64 credit_account_credits_max:u64 treasury_floor_credits:u64
   earlier_floor_credits:u64 earlier_floor_ends_at:i64 reserved:bytes40
 Model version:u8 bump:u8 sequence:u64 id_len:u8 id:bytes64 tier:Tier label_len:u8 label:bytes16
-  originator_len:u8 originator:bytes32 context_window_tokens:u32 credits_per_request:u32
-  credits_per_1k_tokens:u32 long_completion_threshold_tokens:u32 created_at:i64 retires_at:i64
-  card_hash:bytes32 reserved:bytes32
-job_prove output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32 request_commitment:bytes32
-  signature:bytes64
+  originator_len:u8 originator:bytes32 context_window_tokens:u32 @prices created_at:i64
+  retires_at:i64 card_hash:bytes32 reserved:bytes32
+job_prove @proof request_commitment:bytes32 signature:bytes64
 job_settle delivered_hash:bytes32 counted_tokens:u32
-job_complete attempt:u8 output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32
-  counted_tokens:u32 request_commitment:bytes32 signature:bytes64
+job_complete attempt:u8 @proof counted_tokens:u32 request_commitment:bytes32 signature:bytes64
 dispute_resolve verdict:DisputeOutcome key:pubkey recorded_request_commitment:bytes32
-  recorded_signature:bytes64 output_hash:bytes32 prompt_tokens:u32 completion_tokens:u32
-  request_commitment:bytes32 signature:bytes64
+  recorded_signature:bytes64 @proof request_commitment:bytes32 signature:bytes64
 JobStatus pending processing settling settled failed refunded disputed
 FailureReason none worker_error proof_missing proof_invalid output_mismatch empty_output client_gone
   lock_late context_length_exceeded lease_lost orphaned
@@ -2383,22 +2112,30 @@ Tier lite standard pro max
 ClaimantKind credit_account worker treasury
 WorkerStatus active suspended deregistered
 """
-LAYOUTS = dict(row.split(None, 1) for row in re.split(r"\n(?! )", TABLE.strip()))
-WORDS = {name: row.split() for name, row in LAYOUTS.items() if ":" not in row}
-ACCOUNTS = ("Job", "Worker", "Config", "Model")
-NO_EVENTS = (*ACCOUNTS, *CALL_JOB_AT, *WORDS)
+ROWS = {name: row for name, *row in map(str.split, re.split(r"\n(?! )", TABLE.strip()))}
+WORDS = {name: row for name, row in ROWS.items() if not re.search("[@:]", row[0])}
 
 
-def layout_of(name):
+def fields_of(row):
     """The fields of an event, an account or an instruction's arguments, and their types."""
-    return [tuple(field.split(":")) for field in LAYOUTS[name].split()]
+    parts = [fields_of(ROWS[one]) if one[0] == "@" else [one.split(":")] for one in row]
+    return [field for part in parts for field in part]
+
+
+LAYOUTS = {name: fields_of(row) for name, row in ROWS.items() if name not in WORDS}
+NO_EVENTS = re.compile("@.*|[a-z_]+|Job|Worker|Config|Model")
 
 
 def discriminator(space, name):
-    return hashlib.sha256(f"{space}:{name}".encode()).digest()[:8]
+    return sha256(f"{space}:{name}".encode())[:8]
 
 
-EVENT_NAMES = {discriminator("event", name): name for name in LAYOUTS if name not in NO_EVENTS}
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+EVENTS = [name for name in LAYOUTS if not NO_EVENTS.fullmatch(name)]
+EVENT_NAMES = {discriminator("event", name): name for name in EVENTS}
 
 
 def decode_event(data):
@@ -2419,7 +2156,7 @@ def decode_account(name, data):
 
 def decode_struct(name, data):
     reader = Reader(data)
-    decoded = {field: read_value(reader, kind) for field, kind in layout_of(name)}
+    decoded = {field: read_value(reader, kind) for field, kind in LAYOUTS[name]}
     reader.end()
     return decoded
 
@@ -2435,18 +2172,18 @@ def read_value(reader, kind):
     if kind == "pubkey":
         return base58_encode(reader.take(32))
     if kind == "bool":
-        return ("false", "true").index(one_of(("false", "true"), reader.number(1))) == 1
+        return one_of(("false", "true"), reader.number(1)) == "true"
+    if kind in WORDS:
+        return one_of(WORDS[kind], reader.number(1))
+    if kind == "keys":
+        return reader.keys(reader.number(4))
     if kind == "string":
         try:
             return reader.take(reader.number(4)).decode("utf-8")
         except UnicodeDecodeError as error:
             raise VerifyError("A text is not UTF-8.") from error
-    if kind == "keys":
-        return reader.keys(reader.number(4))
-    if kind in WORDS:
-        return one_of(WORDS[kind], reader.number(1))
-    kind, size = re.fullmatch(r"(bytes|keys)(\d+)", kind).groups()
-    return reader.take(int(size)) if kind == "bytes" else reader.keys(int(size))
+    size = int(kind.strip("bytesk"))
+    return reader.take(size) if kind.startswith("bytes") else reader.keys(size)
 
 
 def one_of(words, at):
@@ -2457,13 +2194,12 @@ def one_of(words, at):
 
 def offset_in(name, wanted):
     """Where in an account's bytes a field begins, all fields before it being of fixed size."""
-    sizes = {**NUMBERS, "i64": 8, "pubkey": 32, "bool": 1}
-    at = 8
-    for field, kind in layout_of(name):
+    reader = Reader(bytes(1024))
+    for field, kind in LAYOUTS[name]:
         if field == wanted:
-            return at
-        at += sizes.get(kind) or (1 if kind in WORDS else int(kind[5:]))
-    raise KeyError(wanted)
+            break
+        read_value(reader, kind)
+    return 8 + reader.at
 
 
 # ---- Addresses
@@ -2473,11 +2209,9 @@ class Addresses:
     """Where the program keeps its accounts."""
 
     def __init__(self, program=PROGRAM):
-        self.program = program
-        self.id = base58_decode(program)
+        self.program, self.id, self.known = program, base58_decode(program), {}
         if len(self.id) != 32:
             raise VerifyError("--program is no ledger address.")
-        self.known = {}
         self.vault = self.find(b"vault")
         self.treasury_vault = self.find(b"treasury_vault")
         self.event_authority = self.find(b"__event_authority")
@@ -2495,43 +2229,52 @@ class Addresses:
         return self.find(b"job", base58_decode(credit_account), job_id)
 
     def find(self, *seeds):
-        if seeds not in self.known:
-            self.known[seeds] = self.search(seeds)
-        return self.known[seeds]
-
-    def search(self, seeds):
         """The address of the seeds with the highest possible bump, by the ledger's rule."""
-        for bump in range(255, -1, -1):
+        for bump in [] if seeds in self.known else range(255, -1, -1):
             address = sha256(b"".join([*seeds, bytes([bump]), self.id, b"ProgramDerivedAddress"]))
             if not is_on_curve(address):
-                return base58_encode(address)
-        raise VerifyError("No bump gives an address for these seeds.")
+                self.known[seeds] = base58_encode(address)
+                break
+        return self.known[seeds]
+
+
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def base58_encode(data):
+    value, encoded = int.from_bytes(data, "big"), ""
+    while value:
+        value, digit = divmod(value, 58)
+        encoded = BASE58[digit] + encoded
+    return "1" * (len(data) - len(data.lstrip(b"\0"))) + encoded
+
+
+def base58_decode(encoded):
+    value = 0
+    for letter in encoded:
+        digit = BASE58.find(letter)
+        if digit < 0:
+            raise VerifyError(f"{encoded} is not base58.")
+        value = value * 58 + digit
+    zeros = len(encoded) - len(encoded.lstrip("1"))
+    return bytes(zeros) + value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
 # ---- What keys sign
 
-PROOF_PREFIX = b"svc-proof-v1"
-RECEIPT_PREFIX = b"svc-delivery-v1"
-
 
 def proof_message(program, proof):
     """What a worker proves about one attempt at a job (181 bytes)."""
-    return b"".join(
-        [
-            PROOF_PREFIX,
-            *(key_bytes(key) for key in (program, proof["job"], proof["worker"])),
-            unsigned(proof["attempt"], 1),
-            hash_bytes(proof["output_hash"]),
-            unsigned(proof["prompt_tokens"], 4),
-            unsigned(proof["completion_tokens"], 4),
-            hash_bytes(proof["request_commitment"]),
-        ]
-    )
+    keys = [key_bytes(key) for key in (program, proof["job"], proof["worker"])]
+    attempt, output_hash = unsigned(proof["attempt"], 1), hash_bytes(proof["output_hash"])
+    counts = [unsigned(proof[name], 4) for name in ("prompt_tokens", "completion_tokens")]
+    commitment = hash_bytes(proof["request_commitment"])
+    return b"".join([b"svc-proof-v1", *keys, attempt, output_hash, *counts, commitment])
 
 
 def receipt_message(program, job, output_hash):
     """What the settling key signs for the client (111 bytes)."""
-    return RECEIPT_PREFIX + key_bytes(program) + key_bytes(job) + hash_bytes(output_hash)
+    return b"svc-delivery-v1" + key_bytes(program) + key_bytes(job) + hash_bytes(output_hash)
 
 
 def unsigned(value, size):
@@ -2562,7 +2305,8 @@ def parse_receipt(receipt):
         is_whole = len(base58_decode(signer)) == 32 and len(signature) == 64
     except (VerifyError, ValueError):
         return None
-    return (signer, signature) if is_whole and format_receipt(signer, signature) == receipt else None
+    is_exact = is_whole and format_receipt(signer, signature) == receipt
+    return (signer, signature) if is_exact else None
 
 
 def format_job_id(job_id):
@@ -2594,10 +2338,10 @@ SMALL_ORDER_YS = {
 def verify_signature(key, message, signature):
     """Whether the key signed the message, as the program judges it.
 
-    OpenSSL takes some signatures that the program refuses. They are by points of small order, negative
-    zero among them, or in an encoding that is not the one of its point.
+    OpenSSL takes some signatures that the program refuses. They are by points of small order,
+    negative zero among them, or in an encoding that is not the one of its point.
     """
-    public = base58_decode(key) if isinstance(key, str) else key
+    public = base58_decode(key)
     if len(public) != 32 or len(signature) != 64:
         return False
     for point in (public, signature[:32]):
@@ -2630,23 +2374,35 @@ def request_commitment(salt, request):
 
 def canonical_json(value):
     """JSON in the one form of RFC 8785. ValueError for what implementations read differently."""
+    written, left = [], [value]
+    # Without recursion, which ends before the depth that a request may have.
+    while left:
+        one = left.pop()
+        if isinstance(one, tuple):
+            written.append(one[0])  # It is written already.
+        elif isinstance(one, (list, dict)):
+            is_list = isinstance(one, list)
+            named = [("", held) for held in one] if is_list else fields_in_order(one)
+            left.append(("]" if is_list else "}",))
+            for at in range(len(named) - 1, -1, -1):
+                name, held = named[at]
+                left += [held, (f"{',' if at else ''}{name}",)]
+            left.append(("[" if is_list else "{",))
+        else:
+            written.append(canonical_leaf(one))
+    return "".join(written)
+
+
+def fields_in_order(value):
+    ordered = sorted(value.items(), key=lambda one: one[0].encode("utf-16-be", "surrogatepass"))
+    return [(f"{canonical_leaf(name)}:", held) for name, held in ordered]
+
+
+def canonical_leaf(value):
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, (int, float)):
         return canonical_number(value)
-    if isinstance(value, str):
-        return canonical_text(value)
-    if isinstance(value, list):
-        return f"[{','.join(map(canonical_json, value))}]"
-    ordered = sorted(value.items(), key=lambda field: utf16_units(field[0]))
-    return "{" + ",".join(f"{canonical_text(name)}:{canonical_json(held)}" for name, held in ordered) + "}"
-
-
-def utf16_units(value):
-    return value.encode("utf-16-be", "surrogatepass")
-
-
-def canonical_text(value):
     if re.search("[\ud800-\udfff]", value):
         raise ValueError("A text has half of a character.")
     return json.dumps(value, ensure_ascii=False)
@@ -2661,13 +2417,10 @@ def canonical_number(value):
         if abs(number) >= 2**53:
             raise ValueError("A whole number is beyond 2^53.")
         return str(int(number))
-    mantissa, _, exponent = repr(abs(number)).partition("e")
-    before, _, behind = mantissa.partition(".")
-    digits = (before + behind).lstrip("0")
+    is_negative, figures, exponent = Decimal(repr(number)).normalize().as_tuple()
     # The value is 0.digits times ten to the power of point.
-    point = len(before) + int(exponent or 0) - (len(before + behind) - len(digits))
-    digits = digits.rstrip("0")
-    sign = "-" if number < 0 else ""
+    digits, point = "".join(map(str, figures)), len(figures) + exponent
+    sign = "-" if is_negative else ""
     if 0 < point <= 21:
         return f"{sign}{digits[:point]}.{digits[point:]}"
     if -6 < point <= 0:
@@ -2682,52 +2435,49 @@ def parse_json(data):
     def refuse(name):
         raise ValueError(f"{name} is no JSON.")
 
-    source = data if isinstance(data, str) else data.decode("utf-8-sig")
-    return json.loads(source, parse_int=float, parse_constant=refuse)
+    return json.loads(data, parse_int=float, parse_constant=refuse)
 
 
 NULLABLE = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")
 EMPTYABLE = (
-    "top_k",
-    "min_p",
-    "repetition_penalty",
-    "reasoning_effort",
-    "logit_bias",
-    "chat_template_kwargs",
+    *("top_k", "min_p", "repetition_penalty", "reasoning_effort"),
+    *("logit_bias", "chat_template_kwargs"),
 )
 
 
 def read_request(saved):
-    """What a worker is given of a request's body as it was sent, but for the token limit."""
+    """What a body as it was sent asks for.
+
+    `chat` is what a worker is given of it, but for the token limit; `tokens_max` and `credits_max`
+    are None where it does not say them.
+    """
     body, _ = try_parse(body_of(decode_saved(saved)))
     messages, model = field_of(body, "messages"), field_of(body, "model")
     if not isinstance(messages, list) or not isinstance(model, str):
         raise VerifyError("It is no request: save the JSON body that was sent.")
-    given = {field: field_of(body, field) for field in NULLABLE}
-    given.update({field: unless_empty(without_prototype(field_of(body, field))) for field in EMPTYABLE})
-    given["stop"] = stop_of(field_of(body, "stop"))
-    given["response_format"] = format_of(field_of(body, "response_format"))
-    request = {"model": model, "messages": [message_of(one) for one in messages]}
-    request.update({field: value for field, value in given.items() if value is not None})
+    given = {name: body.get(name) for name in NULLABLE}
+    given.update({name: unless_empty(without_prototype(body.get(name))) for name in EMPTYABLE})
+    stop = body.get("stop")
+    stop = [stop] if isinstance(stop, str) else stop
+    given["stop"] = stop if isinstance(stop, list) and stop else None
+    given["response_format"] = format_of(body.get("response_format"))
+    chat = {"model": model, "messages": [message_of(one) for one in messages]}
+    chat.update({name: value for name, value in given.items() if value is not None})
     try:
-        canonical_json(request)
-    except (ValueError, RecursionError) as error:
+        canonical_json(chat)
+    except ValueError as error:
         raise VerifyError(f"The request has no canonical form. {error}") from error
-    return request
-
-
-def read_limits(saved):
-    """The most tokens that a request wants, and the most credits; None where it does not say that."""
-    body, _ = try_parse(body_of(decode_saved(saved)))
-    tokens = field_of(body, "max_tokens")
-    tokens = field_of(body, "max_completion_tokens") if tokens is None else tokens
-    limits = tokens, field_of(body, "max_credits")
-    return tuple(one if type(one) in (int, float) else None for one in limits)
+    tokens, credits_max = body.get("max_tokens"), body.get("max_credits")
+    tokens = body.get("max_completion_tokens") if tokens is None else tokens
+    return {
+        "chat": chat,
+        "tokens_max": tokens if isinstance(tokens, float) else None,
+        "credits_max": credits_max if isinstance(credits_max, float) else None,
+    }
 
 
 def message_of(message):
-    role = field_of(message, "role")
-    content = text_of(field_of(message, "content"))
+    role, content = field_of(message, "role"), text_of(field_of(message, "content"))
     if content is None:
         content = text_of(field_of(message, "refusal")) or ""
     return {"role": "system" if role == "developer" else str(role), "content": content}
@@ -2737,18 +2487,13 @@ def text_of(content):
     """A text, or the joined texts and refusals of its parts."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else None
-    kinds = [("refusal" if field_of(part, "type") == "refusal" else "text", part) for part in content]
-    return joined(str(field_of(part, kind) or "") for kind, part in kinds)
+    kinds = ["refusal" if field_of(part, "type") == "refusal" else "text" for part in content]
+    return joined(str(field_of(part, kind) or "") for part, kind in zip(content, kinds))
 
 
 def joined(texts):
     """Halves of a character in two texts become one, as in ECMAScript."""
     return "".join(texts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-
-
-def stop_of(stop):
-    texts = [stop] if isinstance(stop, str) else stop
-    return texts if isinstance(texts, list) and texts else None
 
 
 def format_of(value):
@@ -2770,30 +2515,34 @@ def without_prototype(value):
     """The service drops a field of this name where it knows the object."""
     if not isinstance(value, dict):
         return value
-    return {field: held for field, held in value.items() if field != "__proto__"}
+    return {name: held for name, held in value.items() if name != "__proto__"}
 
 
 def unless_empty(value):
     return None if isinstance(value, (list, dict)) and not value else value
 
 
-def field_of(value, field):
-    return value.get(field) if isinstance(value, dict) else None
+def field_of(value, name):
+    return value.get(name) if isinstance(value, dict) else None
 
 
 # ---- A saved answer
 
 SAVED_BYTES_MAX = 64 * 1024 * 1024
+PARTS_MAX = 1_000_000
 TRAILERS_MAX = 64 * 1024
 DEPTH_MAX = 512
 TOO_DEEP = f"It is nested deeper than {DEPTH_MAX} levels."
+SPACES = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
 # What ECMAScript takes for white space.
-SPACES = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+SPACES += "".join(map(chr, range(0x2000, 0x200B)))
 CUT = "It ends before the answer does, so the text is not whole."
+NO_ANSWER = "It holds no answer of a chat completion, as JSON or as the events of a stream."
+SEVERAL_CHOICES = "It holds several choices, and one alone is proven."
 
 
 def read_answer(saved):
-    """Reads an answer as it was saved: JSON, a stream's events, or the chunks that a client made of them.
+    """Reads an answer as it was saved: JSON, a stream's events, or the chunks that a client made.
 
     HTTP headers before it and trailers behind it are passed over.
     """
@@ -2801,6 +2550,7 @@ def read_answer(saved):
     is_stream = body[:1] not in ("{", "[")
     values, is_cut = events_in(body) if is_stream else values_in(body)
     flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    assert_few(flat)
     parts = [one for one in flat if isinstance(one, dict)]
     job_id = job_id_in(parts)
     if any(isinstance(part.get("error"), dict) for part in parts):
@@ -2808,20 +2558,20 @@ def read_answer(saved):
     if is_cut:
         raise VerifyError(CUT)
     answers = [part for part in parts if isinstance(part.get("choices"), list)]
-    if not answers or any(
-        isinstance(part.get("messages"), list) and "choices" not in part for part in parts
-    ):
-        raise VerifyError("It holds no answer of a chat completion, as JSON or as the events of a stream.")
+    asked = [part for part in parts if isinstance(part.get("messages"), list)]
+    if not answers or any("choices" not in part for part in asked):
+        raise VerifyError(NO_ANSWER)
     output = join_parts(answers, is_stream)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
-    svc, usage = statement_in(answers), usage_in(answers)
+    svc, usage = stated_in(answers, "svc", STATEMENT), stated_in(answers, "usage", USAGE) or {}
     models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
     stated = svc or {}
+    answer = {**stated, **{f"usage.{name}": value for name, value in usage.items()}}
     return {
         "job_id": job_id,
-        "text": output,
-        "answer": svc and {**svc, **usage, **({"model": models[0]} if models else {})},
+        "output": output,
+        "answer": None if svc is None else {**answer, **({"model": models[0]} if models else {})},
         "salt": stated.get("request_salt"),
         "receipt": stated.get("delivery_receipt"),
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
@@ -2841,13 +2591,19 @@ def decode_saved(saved):
         raise VerifyError("It is no text in UTF-8: save the answer as it came.") from error
 
 
+# There are several behind a proxy, or an early status.
+HEADERS = re.compile(
+    rf"[{SPACES}]*(?:HTTP/[\d.]+ \d{{3}}(?s:.*?)(?:\r?\n\r?\n[{SPACES}]*|\Z))*", re.ASCII
+)
+
+
 def body_of(saved):
-    """What follows the headers, of which there are several behind a proxy, or an early status."""
-    body = saved.lstrip(SPACES)
-    while re.match(r"HTTP/[\d.]+ \d{3}", body, re.ASCII):
-        end = re.search(r"\r?\n\r?\n", body)
-        body = body[end.end() :].lstrip(SPACES) if end else ""
-    return body
+    return saved[HEADERS.match(saved).end() :]
+
+
+def assert_few(values):
+    if len(values) > PARTS_MAX:
+        raise VerifyError("It has more than a million parts.")
 
 
 def try_parse(source):
@@ -2863,20 +2619,22 @@ def try_parse(source):
         depth += 1
         if depth > DEPTH_MAX:
             raise VerifyError(TOO_DEEP)
-        nested = [one for each in nested for one in (each.values() if isinstance(each, dict) else each)]
+        lists = [one.values() if isinstance(one, dict) else one for one in nested]
+        nested = itertools.chain.from_iterable(lists)
     return value, True
 
 
+WHITE = re.compile(r"[ \t\r\n]*")
+TRAILER = re.compile(r"([\w-]+:[^\r\n]*)?\r?", re.ASCII)
+
+
 def values_in(body):
-    """The JSON values of a body: one, or one behind the other, with trailers behind the last."""
+    """The JSON values of a body, and whether it ends within one; trailers may stand behind."""
     value, is_whole = try_parse(body)
     if is_whole:
         return [value], False
     values, at = [], 0
-    while True:
-        at += len(body[at:]) - len(body[at:].lstrip(" \t\r\n"))
-        if body[at : at + 1] not in ("{", "["):
-            break
+    while body[at : at + 1] in ("{", "["):
         end = end_of_value(body, at)
         if end is None:
             return values, True
@@ -2884,57 +2642,62 @@ def values_in(body):
         if not is_whole:
             raise VerifyError(f"It is not JSON at character {at}.")
         values.append(value)
-        at = end
+        assert_few(values)
+        at = WHITE.match(body, end).end()
     rest = body[at:]
-    if at > 0 and len(rest.encode("utf-16-le", "surrogatepass")) > 2 * TRAILERS_MAX:
+    if len(rest.encode("utf-16-le", "surrogatepass")) > 2 * TRAILERS_MAX:
         raise VerifyError("It has more than 64 KiB behind the answer.")
-    trailer = re.compile(r"([\w-]+:[^\r\n]*)?\r?", re.ASCII)
-    if at == 0 or not all(map(trailer.fullmatch, rest.split("\n"))):
+    if not all(map(TRAILER.fullmatch, rest.split("\n"))):
         raise VerifyError(f"It is not JSON at character {at}.")
     return values, False
 
 
+MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
+
+
 def end_of_value(source, start):
     """Where the value ends that begins at `start`; None where the text ends before."""
-    depth = 0
-    for mark in re.compile(r'"(?:[^"\\]|\\.)*("?)|[{}\[\]]', re.DOTALL).finditer(source, start):
-        if mark.group()[0] == '"':
-            if not mark.group(1):
-                return None
-            continue
-        depth += 1 if mark.group() in "{[" else -1
-        if depth == 0:
-            return mark.end()
+    depth, is_text = 0, False
+    for mark in MARKS.finditer(source, start):
+        if mark.group() == '"':
+            is_text = not is_text
+        elif not is_text and mark.group() in "{}[]":
+            depth += 1 if mark.group() in "{[" else -1
+            if depth == 0:
+                return mark.end()
     return None
 
 
+LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
+
+
 def events_in(body):
-    """The data of server-sent events. Comments, other fields and events of a name are passed over."""
+    """The data of server-sent events; comments, other fields and named events are passed over."""
     values, data, name, broken = [], [], "", None
-    for line in [*re.split(r"\r\n|\n|\r", body), ""]:
+    # The match at the end is an empty line, which ends the last event.
+    for line in (match.group(1) for match in LINE.finditer(body)):
         if line.startswith("data:"):
             data.append(line[6:] if line[5:6] == " " else line[5:])
+            assert_few(data)
         elif line == "event" or line.startswith("event:"):
             name = line[7:] if line[6:7] == " " else line[6:]
         elif line == "":
-            is_read, name = name in ("", "message"), ""
-            if not data or not is_read:
-                data = []
+            lines, data = data if name in ("", "message") else [], []
+            name = ""
+            if not lines:
                 continue
             if broken is not None:
                 raise VerifyError(f"Event {broken} is not JSON.")
-            parsed = parse_event([one for one in data if one.strip() != "[DONE]"])
-            data = []
-            if parsed is None:
-                broken = len(values) + 1
-            else:
-                values += parsed
+            parsed = parse_event([one for one in lines if one.strip(SPACES) != "[DONE]"])
+            broken = len(values) + 1 if parsed is None else None
+            values += parsed or []
+            assert_few(values)
     # Only the last one may be broken: the stream was cut within it.
     return values, broken is not None
 
 
 def parse_event(lines):
-    """The data of an event, in one line or several; of lines whose empty ones were lost, each is one."""
+    """The data of an event, in some lines; where empty ones were lost, each line is one."""
     if not lines:
         return []
     value, is_whole = try_parse("\n".join(lines))
@@ -2945,53 +2708,53 @@ def parse_event(lines):
 
 
 def job_id_in(parts):
-    found = []
+    found = None
     for part in parts:
         for named in (field_of(part.get("svc"), "job_id"), part.get("id")):
             job_id = re.sub("^chatcmpl-", "", named) if isinstance(named, str) else ""
-            if parse_job_id(job_id) and job_id not in found:
-                found.append(job_id)
-    if len(found) > 1:
-        raise VerifyError(f"It holds answers of several jobs, {found[0]} and {found[1]}: save one.")
-    return found[0] if found else None
+            if not parse_job_id(job_id):
+                continue
+            if found not in (None, job_id):
+                several = f"It holds answers of several jobs, {found} and {job_id}"
+                raise VerifyError(f"{several}: save one.")
+            found = job_id
+    return found
 
 
 def join_parts(answers, is_stream):
     """The text of a plain answer, or of a stream's chunks in their order."""
-    if any(len(answer["choices"]) > 1 for answer in answers):
-        raise VerifyError("It holds several choices, and one alone is proven.")
     choices = [choice for answer in answers for choice in answer["choices"]]
     # In a type of its own, since False equals 0.
     indexes = [field_of(choice, "index") for choice in choices]
-    if any(one is not None and (isinstance(one, bool) or one != 0) for one in indexes):
-        raise VerifyError("It holds several choices, and one alone is proven.")
+    is_first = all(one is None or (one == 0 and one is not False) for one in indexes)
+    if not is_first or any(len(answer["choices"]) > 1 for answer in answers):
+        raise VerifyError(SEVERAL_CHOICES)
     messages = [choice for choice in choices if field_of(choice, "message") is not None]
-    is_plain = bool(messages)
     if any(field_of(choice, "delta") is not None for choice in messages):
         raise VerifyError("It holds both a message and a delta.")
-    if is_plain and is_stream:
+    if messages and is_stream:
         raise VerifyError("Its events hold a message for a delta.")
-    if is_plain and len(answers) > 1:
+    if messages and len(answers) > 1:
         raise VerifyError("It holds several answers: save one.")
     if not any(isinstance(field_of(one, "finish_reason"), str) for one in choices):
         raise VerifyError(CUT)
-    parts = [field_of(choice, "message" if is_plain else "delta") for choice in choices]
+    parts = [field_of(choice, "message" if messages else "delta") for choice in choices]
     for name in ("content", "reasoning_content"):
         if not all(isinstance(field_of(part, name), (str, type(None))) for part in parts):
             raise VerifyError(f"Its {name} is no text.")
     return joined(field_of(part, "content") or "" for part in parts)
 
 
-def is_count(value):
-    return isinstance(value, float) and value.is_integer() and 0 <= value < 2**53
-
-
 def is_number(value):
     return isinstance(value, float)
 
 
-def is_like(form):
-    return lambda value: isinstance(value, str) and re.fullmatch(form, value, re.ASCII) is not None
+def is_count(value):
+    return is_number(value) and value.is_integer() and 0 <= value < 2**53
+
+
+def is_like(shape):
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(shape, value, re.ASCII))
 
 
 ADDRESS = "[1-9A-HJ-NP-Za-km-z]{32,44}"
@@ -3013,18 +2776,8 @@ STATEMENT = {
 USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_count}
 
 
-def statement_in(answers):
-    """What the last part with `svc` says: it comes with the finish reason."""
-    return stated_in(answers, "svc", STATEMENT)
-
-
-def usage_in(answers):
-    """What the last part with `usage` says."""
-    stated = stated_in(answers, "usage", USAGE) or {}
-    return {f"usage.{field}": value for field, value in stated.items()}
-
-
 def stated_in(answers, name, forms):
+    """What the last part with such an object says: it comes with the finish reason."""
     found = [answer[name] for answer in answers if isinstance(answer.get(name), dict)]
     if not found:
         return None
@@ -3041,9 +2794,8 @@ def wallet_in(verify_url, job_id):
     if not page.endswith(f"/{job_id}"):
         raise VerifyError(f"Its svc.verify_url is not of {job_id}.")
     query = re.sub(r"^\?", "", fragment.partition("#")[0])
-    wallets = urllib.parse.parse_qs(query, keep_blank_values=True).get("wallet", [""])
-    is_address = re.fullmatch(ADDRESS, wallets[0]) and len(base58_decode(wallets[0])) == 32
-    return wallets[0] if is_address else None
+    wallet = urllib.parse.parse_qs(query, keep_blank_values=True).get("wallet", [""])[0]
+    return wallet if re.fullmatch(ADDRESS, wallet) and len(base58_decode(wallet)) == 32 else None
 
 
 # ---- The vectors
@@ -3056,7 +2808,7 @@ def run_vectors(path):
     differing = 0
     for case in vectors["cases"]:
         try:
-            found = KINDS[case["kind"]](case, vectors)
+            found = run_case(case, vectors)
         except (ValueError, VerifyError):
             found = {"refused": True}
         if found != case["expected"]:
@@ -3067,160 +2819,79 @@ def run_vectors(path):
     return count > 0 and differing == 0
 
 
+def run_case(case, vectors):
+    if case["kind"] == "job":
+        return run_job(case, vectors)
+    return run_unit(case["kind"], case["input"], vectors.get("program_id"))
+
+
 def run_job(case, vectors):
+    """What a whole verification of a snapshot gives."""
     shared, changes = vectors["nodes"][case["node"]], case.get("changes", {})
     snapshot = {**shared, **changes}
     for part in ("transactions", "accounts", "signatures"):
         snapshot[part] = {**shared[part], **changes.get(part, {})}
-
-    def bytes_of(field):
-        return case[field].encode() if field in case else None
-
-    report = verify(
-        SnapshotNode(snapshot),
-        address=case.get("job"),
-        response=bytes_of("answer"),
-        request=bytes_of("request"),
-        output=bytes_of("output"),
-        card=bytes_of("card"),
-        salt=case.get("salt"),
-        receipt=case.get("receipt"),
-        program=vectors["program_id"],
-    )
+    files = {"answer": "response", "request": "request", "output": "output", "card": "card"}
+    given = {name: case[field].encode() for field, name in files.items() if field in case}
+    given.update({name: case[name] for name in ("salt", "receipt") if name in case})
+    address, program = case.get("job"), vectors["program_id"]
+    checks = verify(SnapshotNode(snapshot), address=address, program=program, **given)["checks"]
 
     def named(verdict):
-        return [check["name"] for check in report["checks"] if check["verdict"] == verdict]
+        return [check["name"] for check in checks if check["verdict"] == verdict]
 
-    return {
-        "result": conclude(report["checks"]),
-        "failing": named("fails"),
-        "not_checkable": named("not_checkable"),
-    }
+    failing, not_checkable = named("fails"), named("not_checkable")
+    return {"result": conclude(checks), "failing": failing, "not_checkable": not_checkable}
 
 
-def run_canonical_json(case, _vectors):
-    return {"canonical": canonical_json(parse_json(case["input"]["json"]))}
-
-
-def run_commitment(case, _vectors):
-    salt, request = bytes.fromhex(case["input"]["salt"]), parse_json(case["input"]["request"])
-    return {"commitment": request_commitment(salt, request).hex()}
-
-
-def run_request(case, _vectors):
-    given = case["input"]
-    request = {**read_request(given["request"]), "token_limit": given["token_limit"]}
-    return {"commitment": request_commitment(bytes.fromhex(given["salt"]), request).hex()}
-
-
-def run_answer(case, _vectors):
-    answer = read_answer(case["input"]["saved"])
-    return {
-        "job_id": answer["job_id"],
-        "wallet": answer["wallet"],
-        "text": answer["text"],
-        "request_salt": answer["salt"],
-        "delivery_receipt": answer["receipt"],
-    }
-
-
-def run_job_id(case, vectors):
-    job_id = parse_job_id(case["input"]["job_id"])
-    if job_id is None:
-        raise ValueError("It is no job id.")
-    addresses = Addresses(vectors["program_id"])
-    account = addresses.credit_account(case["input"]["wallet"])
-    address = addresses.job(account, job_id)
-    return {"bytes": job_id.hex(), "credit_account": account, "address": address}
-
-
-def from_hex(values, *names):
-    return {**values, **{name: bytes.fromhex(values[name]) for name in names}}
+def run_unit(kind, given, program):
+    """What one function makes of the case's input."""
+    if kind == "canonical_json":
+        return {"canonical": canonical_json(parse_json(given["json"]))}
+    if kind == "commitment":
+        salt, request = bytes.fromhex(given["salt"]), parse_json(given["request"])
+        return {"commitment": request_commitment(salt, request).hex()}
+    if kind == "request":
+        request = {**read_request(given["request"])["chat"], "token_limit": given["token_limit"]}
+        return {"commitment": request_commitment(bytes.fromhex(given["salt"]), request).hex()}
+    if kind == "answer":
+        read = read_answer(given["saved"])
+        renamed = {"output": "text", "salt": "request_salt", "receipt": "delivery_receipt"}
+        return {renamed.get(name, name): read[name] for name in read if name != "answer"}
+    if kind == "job_id":
+        job_id, addresses = parse_job_id(given["job_id"]), Addresses(program)
+        if job_id is None:
+            raise ValueError("It is no job id.")
+        account = addresses.credit_account(given["wallet"])
+        address = addresses.job(account, job_id)
+        return {"bytes": job_id.hex(), "credit_account": account, "address": address}
+    if kind == "proof_message":
+        names = ("output_hash", "request_commitment")
+        hashes = {name: bytes.fromhex(given[name]) for name in names}
+        return signed_form(proof_message(program, {**given, **hashes}))
+    if kind == "receipt_message":
+        output_hash = bytes.fromhex(given["output_hash"])
+        return signed_form(receipt_message(program, given["job"], output_hash))
+    if kind == "receipt":
+        parts = parse_receipt(given["receipt"])
+        if parts is None:
+            raise ValueError("It is no receipt.")
+        return {"signer": parts[0], "signature": parts[1].hex()}
+    if kind == "signature":
+        message, signature = bytes.fromhex(given["message"]), bytes.fromhex(given["signature"])
+        return {"holds": verify_hashed(given["public_key"], message, signature)}
+    name, event = decode_event(bytes.fromhex(given["data"]))
+    texts = {field: show(event[field]) for field, kind in LAYOUTS[name] if kind in ("u64", "i64")}
+    keys = {field: show(value) for field, value in event.items() if isinstance(value, bytes)}
+    return {"name": name, "fields": {**event, **texts, **keys}}
 
 
 def signed_form(message):
     return {"message": message.hex(), "sha256": sha256(message).hex()}
 
 
-def run_proof_message(case, vectors):
-    proof = from_hex(case["input"], "output_hash", "request_commitment")
-    return signed_form(proof_message(vectors["program_id"], proof))
-
-
-def run_receipt_message(case, vectors):
-    given = from_hex(case["input"], "output_hash")
-    return signed_form(receipt_message(vectors["program_id"], given["job"], given["output_hash"]))
-
-
-def run_receipt(case, _vectors):
-    parts = parse_receipt(case["input"]["receipt"])
-    if parts is None:
-        raise ValueError("It is no receipt.")
-    return {"signer": parts[0], "signature": parts[1].hex()}
-
-
-def run_signature(case, _vectors):
-    given = from_hex(case["input"], "message", "signature")
-    return {"holds": verify_hashed(given["public_key"], given["message"], given["signature"])}
-
-
-def run_event(case, _vectors):
-    name, decoded = decode_event(bytes.fromhex(case["input"]["data"]))
-    kinds = dict(layout_of(name))
-
-    def shown(field, value):
-        return str(value) if kinds[field] in ("u64", "i64") else shown_bytes(value)
-
-    return {"name": name, "fields": {field: shown(field, value) for field, value in decoded.items()}}
-
-
-def shown_bytes(value):
-    return value.hex() if isinstance(value, bytes) else value
-
-
-KINDS = {
-    "job": run_job,
-    "canonical_json": run_canonical_json,
-    "commitment": run_commitment,
-    "request": run_request,
-    "answer": run_answer,
-    "job_id": run_job_id,
-    "proof_message": run_proof_message,
-    "receipt_message": run_receipt_message,
-    "receipt": run_receipt,
-    "signature": run_signature,
-    "event": run_event,
-}
-
-
-# ---- Primitives
-
-
-def sha256(data):
-    return hashlib.sha256(data).digest()
-
-
-BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
-
-def base58_encode(data):
-    value, encoded = int.from_bytes(data, "big"), ""
-    while value:
-        value, digit = divmod(value, 58)
-        encoded = BASE58[digit] + encoded
-    return "1" * (len(data) - len(data.lstrip(b"\0"))) + encoded
-
-
-def base58_decode(encoded):
-    value = 0
-    for letter in encoded:
-        digit = BASE58.find(letter)
-        if digit < 0:
-            raise VerifyError(f"{encoded} is not base58.")
-        value = value * 58 + digit
-    zeros = len(encoded) - len(encoded.lstrip("1"))
-    return bytes(zeros) + value.to_bytes((value.bit_length() + 7) // 8, "big")
-
-
 if __name__ == "__main__":
+    for _stream in (sys.stdout, sys.stderr):
+        # Half of a character, or one that the terminal lacks, is shown by its number.
+        _stream.reconfigure(errors="backslashreplace")
     sys.exit(main())

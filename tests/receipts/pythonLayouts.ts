@@ -8,35 +8,36 @@ export const INSTRUCTIONS = ['job_prove', 'job_settle', 'job_complete', 'dispute
 /** The enumerations that these have. */
 const ENUMERATIONS = IDL.types.flatMap(({ name, type }) => (type.kind === 'enum' ? [name] : []));
 
-const COLUMNS = 100;
+/** Names of events, accounts, instructions and enumerations, with their fields or words. */
+type Layouts = Readonly<Record<string, readonly string[]>>;
 
-/** The table of `receipts/python/svc_verify.py`, from the published interface. */
-export function pythonLayouts(): string {
+/** What the table of `receipts/python/svc_verify.py` must say, from the published interface. */
+export function publishedLayouts(): Layouts {
   const structs = [...IDL.events.map(({ name }) => name), ...ACCOUNTS];
-  const rows = [
-    ...structs.map((name) => [name, ...words(structFields(name))]),
-    ...INSTRUCTIONS.map((name) => [name, ...words(argumentsOf(name))]),
-    ...ENUMERATIONS.map((name) => [name, ...wordsOf(name)]),
-  ];
-  return rows.map(wrapped).join('\n');
+  return Object.fromEntries([
+    ...structs.map((name) => [name, words(structFields(name))]),
+    ...INSTRUCTIONS.map((name) => [name, words(argumentsOf(name))]),
+    ...ENUMERATIONS.map((name) => [name, wordsOf(name)]),
+  ]);
 }
 
 const words = (fields: readonly Field[]): string[] =>
   fields.map(({ name, type }) => `${name}:${typeName(type)}`);
 
-/** On lines of bounded length, of which all but the first are indented. */
-function wrapped(row: readonly string[]): string {
-  let text = '';
-  let length = 0;
-  for (const word of row) {
-    if (length + word.length > COLUMNS) {
-      text += '\n ';
-      length = 1;
-    }
-    text += length > 0 ? ` ${word}` : word;
-    length += word.length + 1;
-  }
-  return text;
+/** What it says: a row goes on where lines are indented, and `@` names a row of fields in others. */
+export function pythonLayouts(source: string): Layouts {
+  const [, table = ''] = /^TABLE = """\n(.+?)^"""$/ms.exec(source) ?? [];
+  const rows = new Map(
+    table
+      .trim()
+      .split(/\n(?! )/)
+      .map((row) => row.split(/\s+/))
+      .map(([name = '', ...row]) => [name, row]),
+  );
+  const expanded = (row: readonly string[]): string[] =>
+    row.flatMap((word) => (word.startsWith('@') ? expanded(rows.get(word) ?? [word]) : [word]));
+  const named = [...rows].filter(([name]) => !name.startsWith('@'));
+  return Object.fromEntries(named.map(([name, row]) => [name, expanded(row)]));
 }
 
 export function structFields(name: string): readonly Field[] {
