@@ -12,6 +12,7 @@ The exit code is 0 only if everything that applies holds.
 
 import argparse
 import base64
+import functools
 import hashlib
 import http.client
 import itertools
@@ -32,7 +33,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 PROGRAM = "8XLFurbAHp1Zg8Tyg23WoYhyy3XaYf6N17EAv4mKc2ok"
 HISTORY_MAX = 1000
 
-
 def main(arguments=None):
     options = parse_arguments(arguments)
     try:
@@ -44,7 +44,6 @@ def main(arguments=None):
         return 1
     print(render_json(report) if options.json else render(report, options.all))
     return 0 if report["result"] == "holds" else 1
-
 
 def parse_arguments(arguments):
     about = "Checks one job on the ledger, without the service."
@@ -71,7 +70,6 @@ def parse_arguments(arguments):
         parser.error("name a job, or give a saved answer: --response")
     return options
 
-
 def verify_named(options):
     node, named = RpcNode(options.rpc), vars(options)
     texts = ("job", "salt", "receipt", "wallet", "program", "history_max")
@@ -80,18 +78,14 @@ def verify_named(options):
         given[name] = None if named[name] is None else read_file(named[name])
     return verify(node, **given)
 
-
 def read_file(path):
     with sys.stdin.buffer if path == "-" else open(path, "rb") as file:
         return file.read()
 
-
 class VerifyError(Exception):
     """A job could not be judged; the message says why."""
 
-
 # ---- A whole verification
-
 
 def verify(
     node, job=None, address=None, response=None, request=None, salt=None, output=None,
@@ -127,17 +121,14 @@ def verify(
         raise VerifyError(f"The saved answer is of {answered}, and you named {found}.")
     return report
 
-
 def encode_text(value):
     """UTF-8, in which half of a character is replaced."""
     return re.sub("[\ud800-\udfff]", "\ufffd", value).encode()
-
 
 def salt_bytes(salt):
     if not re.fullmatch("[0-9a-f]{64}", salt):
         raise VerifyError("A salt has 64 hex digits, in lower case.")
     return bytes.fromhex(salt)
-
 
 def judge(record, client):
     """Judges without any read: the same evidence gives the same checks."""
@@ -159,14 +150,12 @@ def judge(record, client):
         "checks": checks,
     }
 
-
 def conclude(checks):
     """Only `holds` if nothing failed, and nothing was left unchecked for want of evidence."""
     found = {check["verdict"] for check in checks}
     if "fails" in found:
         return "fails"
     return "not_checkable" if "not_checkable" in found or "holds" not in found else "holds"
-
 
 def summarize(record):
     lock, given = (record.named("JobLocked") or [None])[0], record.last("JobAcknowledged")
@@ -182,7 +171,6 @@ def summarize(record):
         "credits_locked": lock["locked_credits"] if lock else 0,
         "credits_charged": ended["charged_credits"] if ended else 0,
     }
-
 
 CONCLUSIONS = {
     "holds": ("The job holds.", "Everything that applies holds."),
@@ -200,7 +188,6 @@ GIVEN = {
     "model.card": "Your card is not the pinned one.",
 }
 
-
 def conclusion_of(checks):
     """The result for people, and it in words: a text that differs fails no job."""
     of_job = conclude([check for check in checks if check["name"] not in GIVEN])
@@ -215,7 +202,6 @@ def conclusion_of(checks):
     titles = [title, *(GIVEN[one["name"]] for one in differing)]
     return "differs", " ".join(titles), " ".join([kept, *reasons])
 
-
 def render(report, show_all=False):
     job, checks = report["job"], report["checks"]
     lines = [
@@ -228,11 +214,9 @@ def render(report, show_all=False):
     _, title, sentence = conclusion_of(checks)
     return "\n".join(map(one_line, [*lines, f"{title} {sentence}"]))
 
-
 def one_line(shown):
     """Without the characters that steer a terminal, which a node or an answer may say."""
     return re.sub("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", " ", shown)
-
 
 def render_json(report):
     """64-bit numbers as texts, as `svc verify --json` writes them."""
@@ -252,14 +236,11 @@ def render_json(report):
 
 # ---- What became of a check
 
-
 def finding(verdict):
     return lambda detail: (verdict, detail)
 
-
 VERDICTS = ("holds", "fails", "not_checkable", "not_applicable")
 holds, fails, not_checkable, not_applicable = map(finding, VERDICTS)
-
 
 def compare(agreement, **pairs):
     """Compares what was found with what it must be, pair by pair."""
@@ -270,14 +251,11 @@ def compare(agreement, **pairs):
     ]
     return fails("; ".join(differences) + ".") if differences else holds(agreement)
 
-
 def show(value):
     return value.hex() if isinstance(value, bytes) else str(value)
 
-
 RULES = []
 ENDINGS = ("JobSettled", "JobFailed", "JobRefunded")
-
 
 def rule(name, *needs, given=None):
     """A rule about the last event of each kind that it needs, or without any about all.
@@ -309,7 +287,6 @@ def rule(name, *needs, given=None):
 
     return register
 
-
 def absence(missing, record):
     ended = missing in ENDINGS and any(step.name in ENDINGS for step in record.steps)
     if record.is_complete or ended:
@@ -325,7 +302,6 @@ WORKER_NOT_SHOWN = "The node does not show every change of the worker that may c
 # Anybody can cause these, also a lying node with a key of its own: the sender proves nothing.
 OPEN_TO_ANYBODY = ("JobProven", "JobRefunded", "DisputeExpired", "JobClosed")
 
-
 @rule("history.signatures")
 def history_signatures(record):
     transactions = {event.transaction.signature: event.transaction for event in record.events}
@@ -338,40 +314,29 @@ def history_signatures(record):
     known = [one for one in transactions.values() if one.message is not None]
     return holds(f"All signers signed what is shown. Transactions: {len(known)}.")
 
-
 @rule("history.authenticity")
 def history_authenticity(record):
     known = {event["job_sequence"] for event in record.events}
     imitations = [one for each in record.transactions for one in lookalikes(each, record.job)]
-    substitutes = [
-        f"{name} was written by {writer}"
-        for name, sequence, writer in imitations
-        if not record.is_complete and sequence not in known
-    ]
+    substitutes = [one for one in imitations if not record.is_complete and one[1] not in known]
     if substitutes:
-        return fails(f"{'; '.join(substitutes)}, not by the program itself.")
-    return holds(
-        f"The program's event authority signed them. Events: {len(record.events)}. "
-        f"Ignored imitations: {len(imitations)}."
-    )
-
+        written = [f"{name} was written by {writer}" for name, _, writer in substitutes]
+        return fails(f"{'; '.join(written)}, not by the program itself.")
+    counts = f"Events: {len(record.events)}. Ignored imitations: {len(imitations)}."
+    return holds(f"The program's event authority signed them. {counts}")
 
 @rule("history.sequence")
 def history_sequence(record):
     events = record.events
-    misplaced = [
-        f"{event.name} ({event['job_sequence']})"
-        for event, previous in zip(events, [None, *events])
-        if not follows(event, previous)
-    ]
+    misplaced = [one for one, before in zip(events, [None, *events]) if not follows(one, before)]
     if misplaced:
-        return fails(f"Out of place on the ledger: {', '.join(misplaced)}.")
+        listed = ", ".join(f"{event.name} ({event['job_sequence']})" for event in misplaced)
+        return fails(f"Out of place on the ledger: {listed}.")
     if not record.is_complete:
         reasons = sorted({reason for _, reason in record.unread})
         gap = "The node does not show every change of the job."
         return not_checkable(" ".join([gap, *reasons]))
     return holds(f"{', '.join(event.name for event in events)}; none is missing.")
-
 
 def follows(event, previous):
     if event["slot"] != event.transaction.slot:
@@ -383,7 +348,6 @@ def follows(event, previous):
     if previous.transaction is not event.transaction:
         return previous.transaction.slot <= event.transaction.slot
     return (previous.outer, previous.inner) < (event.outer, event.inner)
-
 
 @rule("history.states")
 def history_states(record):
@@ -399,17 +363,15 @@ def history_states(record):
         path.append(status_after(event, status))
     return holds(f"{' → '.join(path)}.")
 
-
 @rule("lock.address", "JobLocked")
 def lock_address(record, lock):
-    addresses = record.addresses
+    addresses, account = record.addresses, lock["credit_account"]
     return compare(
         "Job, credit account and model are where id, wallet and model put them.",
-        the_job=(record.job, addresses.job(lock["credit_account"], lock["job_id"])),
-        the_credit_account=(lock["credit_account"], addresses.credit_account(lock["wallet"])),
+        the_job=(record.job, addresses.job(account, lock["job_id"])),
+        the_credit_account=(account, addresses.credit_account(lock["wallet"])),
         the_model=(lock["model"], addresses.model(lock["model_id"])),
     )
-
 
 @rule("lock.price", "JobLocked")
 def lock_price(_record, lock):
@@ -418,18 +380,15 @@ def lock_price(_record, lock):
     agreement = f"{lock['model_id']} ({lock['tier']}), at most {limit} tokens: {due} credits."
     return compare(agreement, the_lock=(lock["locked_credits"], due))
 
-
 def price_of(terms, tokens):
     """Credits for so many tokens, before the lock bounds them."""
     if tokens <= terms["long_completion_threshold_tokens"]:
         return terms["credits_per_request"]
     return -(-tokens * terms["credits_per_1k_tokens"] // 1000)
 
-
 @rule("lock.balances", "JobLocked")
 def lock_balances(record, lock):
     return judge_balances(record, lock, -lock["locked_credits"], lock["locked_credits"], lock)
-
 
 @rule("model.card", "JobLocked", given="card")
 def model_card(record, lock):
@@ -449,7 +408,6 @@ def model_card(record, lock):
     pinned = " or ".join(one.hex() for one in hashes)
     return fails(f"The card's hash is sha256:{given.hex()}, and the pinned one sha256:{pinned}.")
 
-
 def card_hashes_in_force(model, at):
     """What the model may have pinned at a transaction; nothing where a change is missing."""
     account, changes = model["account"], {one["model_sequence"]: one for one in model["records"]}
@@ -466,7 +424,6 @@ def card_hashes_in_force(model, at):
             break
     return hashes
 
-
 @rule("work.attempts", "JobAcknowledged")
 def work_attempts(record, _last):
     attempts = [event["attempt"] for event in record.named("JobAcknowledged")]
@@ -475,7 +432,6 @@ def work_attempts(record, _last):
         return holds(f"Attempt {listed}.")
     return fails(f"The attempts do not grow: {listed}.")
 
-
 @rule("work.assignment", "JobAcknowledged", "JobProven")
 def work_assignment(record, _last, proven):
     # A later acknowledgement may have put the proof aside.
@@ -483,7 +439,7 @@ def work_assignment(record, _last, proven):
     for event in record.named("JobAcknowledged"):
         given = event if event["job_sequence"] <= at else given
     # A JobCompleted may say both.
-    distance = 0 if given and given.place() == proven.place() else 1
+    distance = 0 if given and given.data is proven.data else 1
     if given is None or given["job_sequence"] != at - distance:
         return not_checkable("The node does not show what came right before the proof.")
     return compare(
@@ -491,7 +447,6 @@ def work_assignment(record, _last, proven):
         the_worker=(proven["worker"], given["worker"]),
         the_attempt=(proven["attempt"], given["attempt"]),
     )
-
 
 @rule("proof.signature", "JobProven")
 def proof_signature(record, proven):
@@ -505,11 +460,9 @@ def proof_signature(record, proven):
         return holds(f"{key} signed the sha256 of the proof's {len(message)} bytes.")
     return fails(f"The signature is not {key}'s of this proof.")
 
-
 @rule("proof.key", "JobProven")
 def proof_key(record, proven):
-    recorded = in_force(record, "proof_key", proven)
-    key = proven["proof_key"]
+    recorded, key = in_force(record, "proof_key", proven), proven["proof_key"]
     if not recorded:
         return not_checkable("The node does not show how the worker registered.")
     if key in recorded:
@@ -518,19 +471,16 @@ def proof_key(record, proven):
         return not_checkable(WORKER_NOT_SHOWN)
     return fails(f"The worker's proof key was {' or '.join(recorded)}, not {key}.")
 
-
 def may_be_unshown(record, field, value):
     """Whether the node may leave out the change of the worker that set this value."""
     account = record.worker["account"]
     return record.worker["has_gaps"] or (account and account[field] == value)
-
 
 @rule("proof.hash", "JobProven", "JobSettled")
 def proof_hash(_record, proven, settled):
     names = ("output_hash", "worker", "prompt_tokens", "completion_tokens")
     pairs = {name: (settled[name], proven[name]) for name in names}
     return compare(f"sha256:{proven['output_hash'].hex()}", **pairs)
-
 
 @rule("delivery.output", "JobProven", given="output")
 def delivery_output(record, proven):
@@ -542,7 +492,6 @@ def delivery_output(record, proven):
     if difference:
         return fails(f"The text differs from the proven one only in this: {difference}.")
     return fails(f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}.")
-
 
 @rule("delivery.receipt", "JobSettled", given="receipt")
 def delivery_receipt(record, settled):
@@ -563,7 +512,6 @@ def delivery_receipt(record, settled):
     if text is not None and is_for(sha256(text)):
         return fails(f"{signer} signed that the given text was delivered, and not the proven one.")
     return fails(f"{signer} did not sign that the proven text was delivered for this job.")
-
 
 @rule("delivery.request", "JobLocked", "JobProven", given="request")
 def delivery_request(record, lock, proven):
@@ -594,15 +542,11 @@ def delivery_request(record, lock, proven):
         return fails(f"The messages differ from the proven ones only in this: {difference}.")
     return fails(f"the commitment is {commitment_to(request).hex()}, not {due.hex()}.")
 
-
 def judge_limit(record, lock):
-    """None where the lock is within the ceiling, and has the limit that was asked for.
-
-    It has less only where the context window leaves no more.
-    """
+    """None where the lock is within the ceiling, and has the limit that was asked for."""
     asked, limit, locked = record.client["request"], lock["token_limit"], lock["locked_credits"]
-    if asked["credits_max"] is not None and locked > asked["credits_max"]:
-        most = asked["credits_max"]
+    most = asked["credits_max"]
+    if most is not None and locked > most:
         return fails(f"The request may lock {most} credits, and the job locked {locked}.")
     wanted = free_token_limit(lock) if asked["tokens_max"] is None else asked["tokens_max"]
     if limit == wanted:
@@ -612,13 +556,12 @@ def judge_limit(record, lock):
         return fails(f"{differs}.")
     if not record.model:
         return not_checkable(f"{differs}. The node does not show the context window.")
-    # No text has more tokens than bytes.
+    # It is less only where the context window leaves no more. No text has more tokens than bytes.
     size = sum(len(one["content"].encode()) for one in asked["chat"]["messages"])
     window = record.model["account"]["context_window_tokens"]
     if size + wanted > window and limit >= window - size:
         return None
     return fails(f"{differs}, though the context window leaves more.")
-
 
 def free_token_limit(terms):
     """The limit of a request that names none: the most tokens for the price of one request."""
@@ -626,10 +569,8 @@ def free_token_limit(terms):
     at_rate = min(terms["credits_per_request"] * 1000 // rate, most) if rate else most
     return max(at_rate, terms["long_completion_threshold_tokens"])
 
-
 # What no answer of a charged job leaves out.
 CHARGED = ("worker", "attempt", "output_hash", "credits_charged")
-
 
 @rule("delivery.answer", "JobLocked", given="answer")
 def delivery_answer(record, lock):
@@ -659,11 +600,9 @@ def delivery_answer(record, lock):
     pairs = {field: (stated.get(field, "missing"), recorded[field]) for field in due}
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
 
-
 def charged_tokens(settled):
     """The charge is for the lower of both counts."""
     return min(settled["completion_tokens"], settled["counted_tokens"])
-
 
 COMBINED_LENGTH_MAX = 1024 * 1024
 # Ways in which programs change a text that they keep: what differs, and the text before.
@@ -680,7 +619,6 @@ CHANGES = [
 for _space in ("\n", " ", "\n\n", "\r\n"):
     _missing = "white space that is missing at the end"
     CHANGES.append((_missing, lambda text, space=_space: text + space))
-
 
 def difference_of(texts, is_proven):
     """How texts differ from the proven ones, where one such change, or two, is all."""
@@ -699,7 +637,6 @@ def difference_of(texts, is_proven):
         tried = following
     return None
 
-
 @rule("settlement.signer", "JobSettled")
 def settlement_signer(record, settled):
     program, key = record.addresses.program, settled["settled_by"]
@@ -708,7 +645,7 @@ def settlement_signer(record, settled):
     if key not in settled.transaction.signers:
         # No key signs for a program's address: its program does, in a call of its own.
         outer = settled.outer_call()
-        through = outer and outer.program != program and key in outer.accounts
+        through = outer.program != program and key in outer.accounts
         if is_on_curve(base58_decode(key)) or not through:
             return fails(f"{key} did not sign the settlement.")
     asked = arguments_of(settled, ("job_settle", "job_complete"), program)
@@ -721,7 +658,6 @@ def settlement_signer(record, settled):
             pairs[field] = (settled.data.get(field), value)
     return compare(f"Settled by {key}.", **pairs)
 
-
 @rule("settlement.charge", "JobLocked", "JobSettled")
 def settlement_charge(_record, lock, settled):
     locked, tokens = lock["locked_credits"], charged_tokens(settled)
@@ -732,9 +668,7 @@ def settlement_charge(_record, lock, settled):
         what_was_returned=(settled["returned_credits"], locked - due),
     )
 
-
 BASE_UNITS_PER_CREDIT = 10_000
-
 
 @rule("settlement.share", "JobLocked", "JobSettled")
 def settlement_share(_record, lock, settled):
@@ -746,16 +680,13 @@ def settlement_share(_record, lock, settled):
         the_workers_share=(settled["worker_base_units"], total - due),
     )
 
-
 def treasurys_share(amount, lock):
     return amount * lock["treasury_share_basis_points"] // 10_000
-
 
 @rule("settlement.balances", "JobLocked", "JobSettled")
 def settlement_balances(record, lock, settled):
     locked = lock["locked_credits"]
     return judge_balances(record, settled, locked - settled["charged_credits"], -locked, lock)
-
 
 @rule("settlement.worker_payment", "JobSettled")
 def settlement_worker_payment(record, settled):
@@ -771,13 +702,11 @@ def settlement_worker_payment(record, settled):
     owed = settled["worker_claimable_base_units"], "claimable by the worker"
     return judge_payment(to_others, settled["worker_base_units"], settled["worker_paid"], *owed)
 
-
 @rule("settlement.treasury_payment", "JobSettled")
 def settlement_treasury_payment(record, settled):
     _, paid = paid_by_vault(settled, record)
     owed = settled["treasury_unpaid_base_units"], "unpaid to the treasury"
     return judge_payment(paid, settled["treasury_base_units"], settled["treasury_paid"], *owed)
-
 
 def judge_payment(transfers, due, is_paid, owed, owed_as):
     paid = sum(base_units for _, _, base_units in transfers)
@@ -789,7 +718,6 @@ def judge_payment(transfers, due, is_paid, owed, owed_as):
         return holds(f"Not payable then: {due} base units, of {owed} {owed_as}.")
     return fails(f"Neither paid nor {owed_as}: {due} base units.")
 
-
 def paid_by_vault(settled, record):
     """What the settlement moved out of the vault: to others, and to the treasury."""
     paid = {True: [], False: []}
@@ -797,7 +725,6 @@ def paid_by_vault(settled, record):
         if source == record.addresses.vault:
             paid[target == record.addresses.treasury_vault].append((source, target, base_units))
     return paid[False], paid[True]
-
 
 @rule("settlement.tokens", "JobSettled")
 def settlement_tokens(record, settled):
@@ -813,27 +740,21 @@ def settlement_tokens(record, settled):
         pairs[account] = (after - before, changes[account])
     return compare("The balances changed as the transfers say.", **pairs)
 
-
 def judge_return(record, lock, end):
     # The sender of a refund can move tokens of its own in the same transaction.
     for source, target, base_units in transfers_of(end):
         if source == record.addresses.vault:
             return fails(f"{base_units} base units were paid to {target}.")
     locked = lock["locked_credits"]
-    return compare(
-        f"All {locked} locked credits, and no payment was made.",
-        what_was_returned=(end["returned_credits"], locked),
-    )
-
+    due = (end["returned_credits"], locked)
+    return compare(f"All {locked} locked credits, and no payment was made.", what_was_returned=due)
 
 def judge_unlock(record, lock, end):
     return judge_balances(record, end, lock["locked_credits"], -lock["locked_credits"], lock)
 
-
 for _group, _end in (("failure", "JobFailed"), ("refund", "JobRefunded")):
     rule(f"{_group}.returned", "JobLocked", _end)(judge_return)
     rule(f"{_group}.balances", "JobLocked", _end)(judge_unlock)
-
 
 def judge_balances(record, event, available_change, locked_change, lock):
     """Compares a credit account after an event with what it held before."""
@@ -854,21 +775,17 @@ def judge_balances(record, event, available_change, locked_change, lock):
         pairs["the_days_sum"] = (event["spent_today_credits"], " or ".join(map(str, sums)))
     return compare(f"Available {available} → {event['available_credits']}.", **pairs)
 
-
 def until(moment, deadline):
     if moment <= deadline:
         return holds(f"{deadline - moment} s before the deadline.")
     return fails(f"{moment - deadline} s after the deadline.")
 
-
 def after(moment, deadline):
     verdict, detail = until(moment, deadline)
     return holds(detail) if verdict == "fails" else fails(detail)
 
-
 WORK, DISPUTE = "job_timeout_seconds", "dispute_window_seconds"
 ARBITRATION = "arbitration_window_seconds"
-
 
 def deadline_rule(name, is_met, window, *steps):
     """The last step is in time, or too late, by a window of the lock from the step before it."""
@@ -878,12 +795,10 @@ def deadline_rule(name, is_met, window, *steps):
         start, last = [lock, *found][-2:]
         return is_met(last["unix_time"], start["unix_time"] + lock[window])
 
-
 @rule("deadline.acknowledged", "JobLocked", "JobAcknowledged")
 def deadline_acknowledged(record, lock, _last):
     times = [event["unix_time"] for event in record.named("JobAcknowledged")]
     return until(max(times), lock["unix_time"] + lock[WORK])
-
 
 deadline_rule("proven", until, WORK, "JobProven")
 deadline_rule("settled", until, WORK, "JobSettled")
@@ -892,7 +807,6 @@ deadline_rule("refunded", after, WORK, "JobRefunded")
 deadline_rule("disputed", until, DISPUTE, "JobSettled", "JobDisputed")
 deadline_rule("amended", until, ARBITRATION, "JobDisputed", "DisputeAmended")
 
-
 @rule("deadline.resolved", "JobLocked", "JobSettled", "JobDisputed", "DisputeResolved")
 def deadline_resolved(_record, lock, settled, disputed, resolved):
     left = settled["unix_time"] + lock[DISPUTE] - resolved["unix_time"]
@@ -900,12 +814,10 @@ def deadline_resolved(_record, lock, settled, disputed, resolved):
         return fails(f"The job could still be disputed for {left} s.")
     return until(resolved["unix_time"], disputed["unix_time"] + lock[ARBITRATION])
 
-
 deadline_rule("expired", after, ARBITRATION, "JobDisputed", "DisputeExpired")
 
 # Anybody can send an overdue refund or expiry, but it has to be sent.
 GRACE_SECONDS = 60
-
 
 @rule("deadline.open")
 def deadline_open(record):
@@ -921,7 +833,6 @@ def deadline_open(record):
     if now <= deadline + GRACE_SECONDS:
         return holds(f"The job is {status}; its deadline is at {deadline}, and now is {now}.")
     return fails(f"The job is {status}, and {now - deadline} s overdue.")
-
 
 @rule("dispute.opened", "JobLocked", "JobSettled", "JobDisputed")
 def dispute_opened(_record, lock, settled, disputed):
@@ -942,7 +853,6 @@ def dispute_opened(_record, lock, settled, disputed):
         the_end_of_arbitration=(disputed["arbitration_ends_at"], ends_at),
     )
 
-
 @rule("dispute.amended", "JobLocked", "JobDisputed", "DisputeAmended")
 def dispute_amended(_record, lock, disputed, amended):
     if disputed["disputed_by_wallet"]:
@@ -951,11 +861,8 @@ def dispute_amended(_record, lock, disputed, amended):
         return not_checkable(NODE_SAYS_WHO_SIGNED)
     if lock["wallet"] not in amended.transaction.signers:
         return not_checkable("A program signed for the wallet, in a call that no list shows.")
-    return compare(
-        f"{lock['wallet']} put its own hash in place of its controller's.",
-        the_proven_hash=(amended["output_hash"], disputed["output_hash"]),
-    )
-
+    agreement = f"{lock['wallet']} put its own hash in place of its controller's."
+    return compare(agreement, the_proven_hash=(amended["output_hash"], disputed["output_hash"]))
 
 @rule("dispute.evidence", "JobProven", "JobSettled", "DisputeResolved")
 def dispute_evidence(record, proven, settled, resolved):
@@ -989,7 +896,6 @@ def dispute_evidence(record, proven, settled, resolved):
         return judge_proofs(record, key, messages, proven)
     return judge_wrong_receipt(key, given["output_hash"], settled)
 
-
 def judge_proofs(record, key, messages, proven):
     if messages[0] == messages[1]:
         return fails("Both messages are the same proof.")
@@ -1001,7 +907,6 @@ def judge_proofs(record, key, messages, proven):
         return not_checkable(WORKER_NOT_SHOWN)
     return fails(f"{key} was not the worker's proof key.")
 
-
 def judge_wrong_receipt(key, output_hash, settled):
     if output_hash == settled["output_hash"]:
         return fails("The receipt names the proven text.")
@@ -1009,7 +914,6 @@ def judge_wrong_receipt(key, output_hash, settled):
         return holds(f"{key}, who settled, signed that another text was delivered.")
     unknown = "whether it signed for the controller is not kept"
     return not_checkable(f"{key} did not settle the job: {unknown}.")
-
 
 @rule("dispute.resolved", "JobLocked", "JobDisputed", "DisputeResolved")
 def dispute_resolved(_record, lock, disputed, resolved):
@@ -1029,11 +933,9 @@ def dispute_resolved(_record, lock, disputed, resolved):
         **exposure(disputed, resolved),
     )
 
-
 @rule("dispute.expired", "JobDisputed", "DisputeExpired")
 def dispute_expired(_record, disputed, expired):
     return compare("Expired undecided: the charge stands.", **exposure(disputed, expired))
-
 
 def exposure(disputed, end):
     """Compared only where no other change of the treasury came in between."""
@@ -1043,22 +945,18 @@ def exposure(disputed, end):
     due = disputed["disputed_exposure_base_units"] - exposed
     return {"the_exposure_left": (end["disputed_exposure_base_units"], due)}
 
-
 OLDER_ACCOUNT = "The node shows the account as it was before the last change that it lists."
-
 
 @rule("account.state")
 def account_state(record):
     kind, found = record.account
-    if kind == "foreign":
-        return fails(f"The account belongs to {found}.")
-    if kind == "unreadable":
-        return fails(found)
-    if kind == "none":
-        if record.named("JobClosed"):
-            return not_applicable("The account is closed.")
-        return not_checkable("The node shows neither the account nor what closed it.")
     events = record.events
+    if kind in ("foreign", "unreadable"):
+        return fails(f"The account belongs to {found}." if kind == "foreign" else found)
+    if kind == "none" and record.named("JobClosed"):
+        return not_applicable("The account is closed.")
+    if kind == "none":
+        return not_checkable("The node shows neither the account nor what closed it.")
     if found["sequence"] < events[-1]["job_sequence"]:
         return not_checkable(OLDER_ACCOUNT)
     is_whole = found["sequence"] <= len(events) and is_contiguous(events)
@@ -1069,7 +967,6 @@ def account_state(record):
         f"All {len(expected)} fields of the account are as the events left them.",
         **{field: (found[field], value) for field, value in expected.items()},
     )
-
 
 NO_KEY, NO_HASH = "1" * 32, bytes(32)
 # The program measures what the timeout bounds in 16 bits.
@@ -1091,7 +988,6 @@ LEFT_BY = {
 }
 RENAMED = {"reason": "failure_reason", "verdict": "outcome"}
 
-
 def expected_account(events):
     """The account that a job's events, in their order, leave behind."""
     lock, *later = events
@@ -1103,14 +999,12 @@ def expected_account(events):
     for event in later:
         steps = [event.name]
         if event.name == "JobCompleted":
-            recorded = [account["attempt"], account["worker"]]
-            is_recorded = recorded == [event["attempt"], event["worker"]]
+            is_recorded = all(account[field] == event[field] for field in ("attempt", "worker"))
             steps = ["JobAcknowledged", "JobProven", "JobSettled"][is_recorded:]
         for step in steps:
             account.update(change_of(step, event, account["locked_at"]))
     account.update(sequence=len(events), status=status_of(events))
     return account
-
 
 def change_of(step, event, locked_at):
     copied, others, time_field = LEFT_BY.get(step, ((), {}, None))
@@ -1120,7 +1014,6 @@ def change_of(step, event, locked_at):
         seconds = min(seconds, SECONDS_MAX)
     own = {RENAMED.get(field, field): event[field] for field in copied}
     return {**own, **others, **({time_field: seconds} if time_field else {})}
-
 
 @rule("account.closed", "JobLocked", "JobClosed")
 def account_closed(record, lock, closed):
@@ -1145,10 +1038,8 @@ def account_closed(record, lock, closed):
         if payer in transaction.signers or not is_on_curve(base58_decode(payer)):
             return not_checkable(f"{found}: it may have signed for some that it spent.")
         return fails(f"{found}.")
-    return compare(
-        f"{rent} lamports of rent went back to {payer}.",
-        the_rent_payer=(payer, lock["rent_payer"]),
-    )
+    due = (payer, lock["rent_payer"])
+    return compare(f"{rent} lamports of rent went back to {payer}.", the_rent_payer=due)
 
 
 # ---- A job's record: its events, picked out of the evidence
@@ -1171,19 +1062,16 @@ STATES = {
     "JobClosed": (("settled", "failed", "refunded"), None),
 }
 
-
 def status_after(event, status):
     if event.name == "DisputeResolved" and event["verdict"] == "rejected":
         return "settled"
     return STATES[event.name][1] or status or "pending"
-
 
 def status_of(events):
     status = None
     for event in events:
         status = status_after(event, status)
     return status or "pending"
-
 
 class Event:
     """An event, and its place on the ledger."""
@@ -1195,16 +1083,12 @@ class Event:
     def __getitem__(self, field):
         return self.data[field]
 
-    def place(self):
-        return (self.transaction.signature, self.outer, self.inner)
-
     def outer_call(self):
-        """The instruction of the transaction within which it was emitted."""
+        """The instruction within which it was emitted."""
         return self.transaction.instructions[self.outer]
 
     def renamed(self, name):
         return Event(name, self.data, self.transaction, self.outer, self.inner)
-
 
 class Record:
     """What the rules judge: what the node shows of a job, and what the client gave."""
@@ -1222,11 +1106,9 @@ class Record:
     def last(self, name):
         return (self.named(name) or [None])[-1]
 
-
 def job_events(transactions, job):
     events = [event for one in transactions for event in one.events if event.data.get("job") == job]
     return sorted(events, key=lambda event: event["job_sequence"])
-
 
 def steps_of(events):
     """The events, with the acknowledgement, proof and settlement of a JobCompleted in its place."""
@@ -1242,10 +1124,8 @@ def steps_of(events):
         steps += [event.renamed("JobProven"), event.renamed("JobSettled")]
     return steps
 
-
 def is_contiguous(events):
     return [event["job_sequence"] for event in events] == list(range(1, len(events) + 1))
-
 
 def is_complete(events, account):
     """Each change adds one to a sequence that the account, or its closing, ends."""
@@ -1254,13 +1134,11 @@ def is_complete(events, account):
     is_end_known = is_closed or (kind == "job" and found["sequence"] == len(events))
     return bool(events) and is_end_known and is_contiguous(events)
 
-
 def in_force(record, field, event):
     """The worker's key or payout at a transaction: by the last record before it, and its slot's."""
     worker, at = event["worker"], event.transaction
     own = [
-        one
-        for one in record.worker["records"]
+        one for one in record.worker["records"]
         if one["worker"] == worker and record.addresses.worker(one["authority"]) == worker
     ]
     found = [one for one in own if is_before(one.transaction, at)][-1:]
@@ -1269,24 +1147,20 @@ def in_force(record, field, event):
         found += during
     return [one[field] for one in found]
 
-
 def is_before(one, other):
     if one.slot != other.slot:
         return one.slot < other.slot
     # Not every node gives the order within a slot.
     return None not in (one.index, other.index) and one.index < other.index
 
-
 def is_beside(one, other):
     return one.slot == other.slot and not is_before(one, other) and not is_before(other, one)
-
 
 def credit_sequence(event, account):
     data = event.data
     if "credit_sequence" in data and data["credit_account"] == account:
         return data["credit_sequence"]
     return data["claimant_sequence"] if data.get("claimant") == account else None
-
 
 def balances_before(events, account, sequence):
     """Walks back without a gap until both balances are known; None where the events end."""
@@ -1300,7 +1174,6 @@ def balances_before(events, account, sequence):
             return known["available"], known["locked"], known.get("spent")
     return None
 
-
 def stated_balances(event):
     if event.name == "CreditOpened":
         return {"available": 0, "locked": 0, "spent": 0}
@@ -1311,9 +1184,7 @@ def stated_balances(event):
     }
     return {part: amount for part, amount in stated.items() if amount is not None}
 
-
 CALL_JOB_AT = {"job_prove": 0, "job_settle": 3, "job_complete": 3, "dispute_resolve": 3}
-
 
 def arguments_of(event, names, program):
     """The arguments of the call that emitted an event: the last one about its job before it."""
@@ -1330,18 +1201,15 @@ def arguments_of(event, names, program):
                 continue
     return None
 
-
 TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
 # Where the account stands that gets the tokens, by the first byte of the data.
 TARGET_AT = {3: 1, 12: 2}
-
 
 def transfers_of(event):
     """Transfers by the instruction that emitted an event, since the event before it."""
     own = [one.inner for one in event.transaction.events if one.outer == event.outer]
     start = max((inner + 1 for inner in own if inner < event.inner), default=0)
     return read_transfers(event.outer_call().inner[start : event.inner])
-
 
 def read_transfers(calls):
     """From, to and base units of what the SPL Token program moved."""
@@ -1356,7 +1224,6 @@ def read_transfers(calls):
         amount = struct.unpack_from("<Q", call.data, 1)[0]
         found.append((accounts[0], accounts[target_at], amount))
     return found
-
 
 def lookalikes(transaction, job):
     """Bytes that look like an event of the job, written by another program than its own."""
@@ -1378,11 +1245,10 @@ def lookalikes(transaction, job):
 # ---- Asking a node
 
 PAGE = 1000
-ROUNDS_MAX, ROUND_SECONDS = 5, 0.4
+ROUNDS_MAX = 5
 COMMITMENT = {"commitment": "confirmed"}
 CLOCK = "SysvarC1ock11111111111111111111111111111111"
 SYSTEM_PROGRAM = "1" * 32
-
 
 def locate(node, addresses, named, wallet=None):
     """The address of a job by its id, its address, or the signature of a transaction of it."""
@@ -1398,9 +1264,8 @@ def locate(node, addresses, named, wallet=None):
     if len(decoded) == 64:
         return locate_by_signature(node, addresses, named, wallet)
     if len(decoded) != 32:
-        raise VerifyError(
-            f"{named} is neither a job id, nor an address, nor a transaction's signature."
-        )
+        kinds = "neither a job id, nor an address, nor a transaction's signature"
+        raise VerifyError(f"{named} is {kinds}.")
     if is_on_curve(decoded):
         reason = "It is the address of a key pair."
     else:
@@ -1410,13 +1275,9 @@ def locate(node, addresses, named, wallet=None):
         raise VerifyError(f"There is no job at {named}. {reason}")
     return named
 
-
 def locate_by_id(node, addresses, job_id):
-    wanted = {0: discriminator("account", "Job"), offset_in("Job", "job_id"): job_id}
-    filters = [
-        {"memcmp": {"offset": offset, "bytes": base58_encode(value)}}
-        for offset, value in wanted.items()
-    ]
+    wanted = ((0, discriminator("account", "Job")), (offset_in("Job", "job_id"), job_id))
+    filters = [{"memcmp": {"offset": at, "bytes": base58_encode(one)}} for at, one in wanted]
     options = {"filters": filters, "dataSlice": {"offset": 0, "length": 0}}
     options.update(COMMITMENT, encoding="base64")
     found = node.ask("getProgramAccounts", [addresses.program, options])
@@ -1427,7 +1288,6 @@ def locate_by_id(node, addresses, job_id):
     if len(keys) > 1:
         raise VerifyError("Jobs of several wallets have this id: name one with --wallet.")
     return keys[0]
-
 
 def locate_by_signature(node, addresses, signature, wallet):
     transaction, _ = read_transaction(node, addresses, signature)
@@ -1442,7 +1302,6 @@ def locate_by_signature(node, addresses, signature, wallet):
         raise VerifyError(f"This transaction changed several jobs: {', '.join(sorted(jobs))}.")
     return jobs.pop()
 
-
 def gather(node, addresses, job, history_max):
     """Asks a node for everything about one job, and judges nothing of it."""
     record = read_one_moment(node, addresses, job)
@@ -1451,12 +1310,11 @@ def gather(node, addresses, job, history_max):
     record.now = read_clock(node)
     return record
 
-
 def read_one_moment(node, addresses, job):
     """The account with what left it so: between two readings something may happen."""
     for round_ in range(ROUNDS_MAX):
         if round_ > 0:
-            node.wait(ROUND_SECONDS)
+            time.sleep(node.round_seconds)
         transactions, unread = [], []
         for transaction, failure in read_history(node, addresses, job):
             if transaction is None:
@@ -1470,13 +1328,11 @@ def read_one_moment(node, addresses, job):
             break
     return record
 
-
 def is_one_moment(account, newest):
     kind, found = account
     if kind == "job":
         return [event["job_sequence"] for event in newest] == [found["sequence"]]
     return kind != "none" or not newest or newest[0].name == "JobClosed"
-
 
 def gather_credit_events(node, record, history_max):
     """Events of the job's credit account, with those before that say what it held."""
@@ -1502,7 +1358,6 @@ def gather_credit_events(node, record, history_max):
                 break
     return known
 
-
 def gather_worker_records(node, record, history_max):
     """How the ledger recorded the keys of the job's worker, from its authority's transactions."""
     found, signed = {"records": [], "has_gaps": False, "account": None}, 0
@@ -1526,7 +1381,6 @@ def gather_worker_records(node, record, history_max):
         if any(one.transaction.slot < first for one in made) or signed == history_max:
             break
     return found
-
 
 def gather_model(node, record, history_max):
     """The account of the job's model, and its changes from now back to the last before the lock.
@@ -1553,7 +1407,6 @@ def gather_model(node, record, history_max):
             break
     return model
 
-
 def read_history(node, addresses, address, before=None, slot_max=None):
     """What mentioned an address, newest first; failed transactions changed nothing."""
     first_page = None
@@ -1574,12 +1427,10 @@ def read_history(node, addresses, address, before=None, slot_max=None):
             return
         before = page[-1][0]
 
-
 def index_in(found):
     """The position in its slot's block; None where the node does not say it."""
     index = found.get("transactionIndex")
     return None if index is None else whole(index)
-
 
 def sorted_in_slots(rows):
     """Newest first within each slot; the order of the slots is the node's."""
@@ -1590,13 +1441,11 @@ def sorted_in_slots(rows):
     runs = itertools.groupby(read, key=lambda row: row[1])
     return [row for _, run in runs for row in sorted(run, key=lambda one: -one[3])]
 
-
 def read_clock(node):
     account, _ = read_account(node, CLOCK)
     if account is None or len(account["data"]) < 40:
         raise VerifyError("The ledger's node shows no Clock.")
     return struct.unpack_from("<q", account["data"], 32)[0]
-
 
 def read_account(node, address):
     found = fields(node.ask("getAccountInfo", [address, {**COMMITMENT, "encoding": "base64"}]))
@@ -1606,7 +1455,6 @@ def read_account(node, address):
         return None, slot
     data = text([*items(fields(value).get("data")), None][0])
     return {"owner": text(value.get("owner")), "data": decode_base64(data)}, slot
-
 
 def read_job_account(node, addresses, job):
     """What lies at a job's address: its kind and more of it, and as of which slot."""
@@ -1621,22 +1469,20 @@ def read_job_account(node, addresses, job):
     except VerifyError as error:
         return ("unreadable", str(error)), slot
 
-
 def read_program_account(node, addresses, name, address):
     account, _ = read_account(node, address)
     if account is None or account["owner"] != addresses.program:
         return None
     return decode_account(name, account["data"])
 
-
-class NodeRefusal(VerifyError):
-    def __init__(self, message, code=None):
-        super().__init__(message)
-        self.code = code
-
+class UnknownForm(VerifyError):
+    """A transaction of a version whose form is not known, which shows not even its accounts."""
 
 class RpcNode:
     """A ledger's node, asked over JSON-RPC."""
+
+    # Two slots: by then a node that was a little behind has caught up.
+    round_seconds = 0.4
 
     def __init__(self, url, timeout_seconds=120):
         if not re.match(r"https?://", url):
@@ -1660,23 +1506,24 @@ class RpcNode:
             raise VerifyError(f"The ledger's node answered {method} in another form.") from error
         return result_of(method, answer)
 
-    def wait(self, seconds):
-        time.sleep(seconds)
-
+UNSUPPORTED_VERSION = -32015
 
 def result_of(method, answer):
     error = answer.get("error")
     if error:
         error = error if isinstance(error, dict) else {}
         reason = error.get("message", "no reason given")
-        raise NodeRefusal(f"The ledger's node refused {method}: {reason}", error.get("code"))
+        # Anybody can mention a job in a transaction of a newer version.
+        kind = UnknownForm if error.get("code") == UNSUPPORTED_VERSION else VerifyError
+        raise kind(f"The ledger's node refused {method}: {reason}")
     if "result" not in answer:
         raise VerifyError(f"The ledger's node answered {method} without a result.")
     return answer["result"]
 
-
 class SnapshotNode:
-    """What a node answered once: `node` of a case in vectors.json."""
+    """What a node answered once: `node` of a case in vectors.json. Nothing changes in it."""
+
+    round_seconds = 0
 
     def __init__(self, snapshot):
         self.snapshot = snapshot
@@ -1702,10 +1549,6 @@ class SnapshotNode:
             return {"owner": SYSTEM_PROGRAM, "data": [base64.b64encode(data).decode(), "base64"]}
         return self.snapshot["accounts"].get(address)
 
-    def wait(self, _seconds):
-        """Nothing changes in it."""
-
-
 def form(kind, called):
     """Reads a value of a node's answer, whose type is checked."""
 
@@ -1716,10 +1559,8 @@ def form(kind, called):
 
     return read
 
-
 fields, items = form(dict, "object"), form(list, "list")
 whole, text = form(int, "number"), form(str, "text")
-
 
 def decode_base64(value):
     try:
@@ -1732,9 +1573,6 @@ def decode_base64(value):
 
 VERSION_MAX = 127
 KNOWN_VERSIONS = ("legacy", 0, 1)
-UNSUPPORTED_VERSION = -32015
-NOT_READ_HERE = "A transaction is of a version that is not read here."
-
 
 def read_transaction(node, addresses, signature):
     """The transaction and None, or None and why it cannot be read."""
@@ -1751,22 +1589,11 @@ def read_transaction(node, addresses, signature):
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
         raise VerifyError("The ledger's node answered getTransaction in another form.") from error
     except UnknownForm:
-        return None, (signature, NOT_READ_HERE)
-    except NodeRefusal as refusal:
-        # Anybody can mention a job in a transaction of a newer version.
-        if refusal.code != UNSUPPORTED_VERSION:
-            raise
-        return None, (signature, NOT_READ_HERE)
-
-
-class UnknownForm(VerifyError):
-    """A message that shows not even its accounts, in a version whose form is not known."""
-
+        return None, (signature, "A transaction is of a version that is not read here.")
 
 class Call:
     def __init__(self, program, accounts, data):
         self.program, self.accounts, self.data, self.inner = program, accounts, data, []
-
 
 class Transaction:
     """A transaction with everything that the ledger keeps of it."""
@@ -1825,15 +1652,12 @@ class Transaction:
         named = [event for event in self.events if event.name in names]
         return [event for event in named if values.items() <= event.data.items()]
 
-
 # Every index is one byte.
 INSTRUCTIONS_MAX = 256
-
 
 def balance(meta, side, at):
     held = meta.get(side) or []
     return whole(held[at]) if at < len(held) else 0
-
 
 def read_tokens(meta, key):
     """A token account that a transaction opens or closes is listed on one side only."""
@@ -1845,7 +1669,6 @@ def read_tokens(meta, key):
     before, after_it = amounts("preTokenBalances"), amounts("postTokenBalances")
     return {one: (before.get(one, 0), after_it.get(one, 0)) for one in {**before, **after_it}}
 
-
 def own_events(transaction, addresses):
     """Only calls of the program to itself count, with the event authority as the only account."""
     for outer, instruction in enumerate(transaction.instructions):
@@ -1856,18 +1679,15 @@ def own_events(transaction, addresses):
                 name, data = decode_event(call.data)
                 yield Event(name, data, transaction, outer, inner)
 
-
 def read_message(found):
-    """Number of signers, keys, instructions, signatures, and signed bytes.
-
-    The bytes are None in a version that is not known: then only the node says who signed.
-    """
+    """Number of signers, keys, instructions, signatures, and signed bytes, if they are known."""
     version, shown = found.get("version", "legacy"), found["transaction"]
     is_known = version in KNOWN_VERSIONS
     if is_known and not isinstance(shown, list):
         raise VerifyError("The ledger's node answered getTransaction in another encoding.")
     if is_known:
         return decode_wire(decode_base64(shown[0]))
+    # Without these, only the node says who signed.
     if not isinstance(shown, list):
         return message_of_json(fields(shown))
     try:
@@ -1875,7 +1695,6 @@ def read_message(found):
     except VerifyError as error:
         raise UnknownForm(str(error)) from error
     return len(signatures), keys, instructions, signatures, None
-
 
 def message_of_json(shown):
     """What the JSON of a version without a known form shows: its accounts at least."""
@@ -1896,7 +1715,6 @@ def message_of_json(shown):
     except (VerifyError, KeyError, TypeError):
         pass  # They may have any form.
     return len(signatures), keys, instructions, signatures, None
-
 
 class Reader:
     """Reads bytes from front to back."""
@@ -1935,7 +1753,6 @@ class Reader:
         if self.at != len(self.data):
             raise VerifyError(f"{len(self.data) - self.at} bytes are left over.")
 
-
 def decode_wire(wire):
     """A transaction as the ledger's network carries it: legacy, version 0 or version 1."""
     reader = Reader(wire)
@@ -1955,7 +1772,6 @@ def decode_wire(wire):
     reader.end()
     return signers, keys, instructions, signatures, message
 
-
 def read_counted_body(reader, first):
     keys = reader.keys(reader.count())
     reader.take(32)
@@ -1969,10 +1785,8 @@ def read_counted_body(reader, first):
             reader.counted()
     return keys, instructions
 
-
 # The fields of a version 1 message's config, by the bits of its mask.
 CONFIG_FIELDS = ((0b11, 8), (0b100, 4), (0b1000, 4), (0b10000, 4))
-
 
 def read_v1_body(reader):
     mask = reader.number(4)
@@ -2115,28 +1929,22 @@ WorkerStatus active suspended deregistered
 ROWS = {name: row for name, *row in map(str.split, re.split(r"\n(?! )", TABLE.strip()))}
 WORDS = {name: row for name, row in ROWS.items() if not re.search("[@:]", row[0])}
 
-
 def fields_of(row):
     """The fields of an event, an account or an instruction's arguments, and their types."""
     parts = [fields_of(ROWS[one]) if one[0] == "@" else [one.split(":")] for one in row]
     return [field for part in parts for field in part]
 
-
 LAYOUTS = {name: fields_of(row) for name, row in ROWS.items() if name not in WORDS}
 NO_EVENTS = re.compile("@.*|[a-z_]+|Job|Worker|Config|Model")
-
 
 def discriminator(space, name):
     return sha256(f"{space}:{name}".encode())[:8]
 
-
 def sha256(data):
     return hashlib.sha256(data).digest()
 
-
 EVENTS = [name for name in LAYOUTS if not NO_EVENTS.fullmatch(name)]
 EVENT_NAMES = {discriminator("event", name): name for name in EVENTS}
-
 
 def decode_event(data):
     """Name and fields of the bytes of a call that carries an event, the tag included."""
@@ -2145,7 +1953,6 @@ def decode_event(data):
         raise VerifyError("The program emitted an event that is not known here.")
     return name, decode_struct(name, data[16:])
 
-
 def decode_account(name, data):
     if data[:8] != discriminator("account", name):
         raise VerifyError(f"The account is no {name} of the program.")
@@ -2153,16 +1960,13 @@ def decode_account(name, data):
         raise VerifyError(f"The account is a {name} of another version than {ACCOUNT_VERSION}.")
     return decode_struct(name, data[8:])
 
-
 def decode_struct(name, data):
     reader = Reader(data)
     decoded = {field: read_value(reader, kind) for field, kind in LAYOUTS[name]}
     reader.end()
     return decoded
 
-
 NUMBERS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
-
 
 def read_value(reader, kind):
     if kind in NUMBERS:
@@ -2185,12 +1989,10 @@ def read_value(reader, kind):
     size = int(kind.strip("bytesk"))
     return reader.take(size) if kind.startswith("bytes") else reader.keys(size)
 
-
 def one_of(words, at):
     if at < len(words):
         return words[at]
     raise VerifyError(f"{at} stands for none of {', '.join(words)}.")
-
 
 def offset_in(name, wanted):
     """Where in an account's bytes a field begins, all fields before it being of fixed size."""
@@ -2204,12 +2006,11 @@ def offset_in(name, wanted):
 
 # ---- Addresses
 
-
 class Addresses:
     """Where the program keeps its accounts."""
 
-    def __init__(self, program=PROGRAM):
-        self.program, self.id, self.known = program, base58_decode(program), {}
+    def __init__(self, program):
+        self.program, self.id = program, base58_decode(program)
         if len(self.id) != 32:
             raise VerifyError("--program is no ledger address.")
         self.vault = self.find(b"vault")
@@ -2228,18 +2029,15 @@ class Addresses:
     def job(self, credit_account, job_id):
         return self.find(b"job", base58_decode(credit_account), job_id)
 
+    @functools.lru_cache(maxsize=1000)
     def find(self, *seeds):
         """The address of the seeds with the highest possible bump, by the ledger's rule."""
-        for bump in [] if seeds in self.known else range(255, -1, -1):
-            address = sha256(b"".join([*seeds, bytes([bump]), self.id, b"ProgramDerivedAddress"]))
-            if not is_on_curve(address):
-                self.known[seeds] = base58_encode(address)
-                break
-        return self.known[seeds]
-
+        bumps = range(255, -1, -1)
+        ends = (bytes([bump]) + self.id + b"ProgramDerivedAddress" for bump in bumps)
+        addresses = (sha256(b"".join(seeds) + end) for end in ends)
+        return base58_encode(next(one for one in addresses if not is_on_curve(one)))
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
 
 def base58_encode(data):
     value, encoded = int.from_bytes(data, "big"), ""
@@ -2247,7 +2045,6 @@ def base58_encode(data):
         value, digit = divmod(value, 58)
         encoded = BASE58[digit] + encoded
     return "1" * (len(data) - len(data.lstrip(b"\0"))) + encoded
-
 
 def base58_decode(encoded):
     value = 0
@@ -2259,9 +2056,7 @@ def base58_decode(encoded):
     zeros = len(encoded) - len(encoded.lstrip("1"))
     return bytes(zeros) + value.to_bytes((value.bit_length() + 7) // 8, "big")
 
-
 # ---- What keys sign
-
 
 def proof_message(program, proof):
     """What a worker proves about one attempt at a job (181 bytes)."""
@@ -2271,31 +2066,25 @@ def proof_message(program, proof):
     commitment = hash_bytes(proof["request_commitment"])
     return b"".join([b"svc-proof-v1", *keys, attempt, output_hash, *counts, commitment])
 
-
 def receipt_message(program, job, output_hash):
     """What the settling key signs for the client (111 bytes)."""
     return b"svc-delivery-v1" + key_bytes(program) + key_bytes(job) + hash_bytes(output_hash)
-
 
 def unsigned(value, size):
     if not 0 <= value < 256**size:
         raise ValueError(f"{value} is out of range for {size} bytes.")
     return value.to_bytes(size, "little")
 
-
 def hash_bytes(value):
     if len(value) != 32:
         raise ValueError(f"A sha256 has 32 bytes, not {len(value)}.")
     return value
 
-
 def key_bytes(key):
     return hash_bytes(base58_decode(key))
 
-
 def format_receipt(signer, signature):
     return f"{signer}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
-
 
 def parse_receipt(receipt):
     """Key and signature of a delivery receipt, or None when it is not exactly of its form."""
@@ -2308,20 +2097,16 @@ def parse_receipt(receipt):
     is_exact = is_whole and format_receipt(signer, signature) == receipt
     return (signer, signature) if is_exact else None
 
-
 def format_job_id(job_id):
     return f"job_{job_id.hex()}"
-
 
 def parse_job_id(job_id):
     match = re.fullmatch(r"job_([0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15})", job_id)
     return bytes.fromhex(match.group(1)) if match else None
 
-
 def verify_hashed(key, message, signature):
     """Proofs and receipts are signed over the sha256 of their message."""
     return verify_signature(key, sha256(message), signature)
-
 
 P = 2**255 - 19
 D = 37095705934669439343138083508754565189542113879843219016388785533085940283555
@@ -2334,16 +2119,12 @@ SMALL_ORDER_YS = {
     55188659117513257062467267217118295137698188065244968500265048394206261417927,
 }
 
-
 def verify_signature(key, message, signature):
-    """Whether the key signed the message, as the program judges it.
-
-    OpenSSL takes some signatures that the program refuses. They are by points of small order,
-    negative zero among them, or in an encoding that is not the one of its point.
-    """
+    """Whether the key signed the message, as the program judges it."""
     public = base58_decode(key)
     if len(public) != 32 or len(signature) != 64:
         return False
+    # OpenSSL takes points of small order, negative zero among them, and encodings of other points.
     for point in (public, signature[:32]):
         y = int.from_bytes(point, "little") & (2**255 - 1)
         if y >= P or y in SMALL_ORDER_YS:
@@ -2354,7 +2135,6 @@ def verify_signature(key, message, signature):
     except (InvalidSignature, ValueError):
         return False
 
-
 def is_on_curve(point):
     """Whether the bytes are a point of ed25519, by the ledger's rule: x² = (y² - 1) / (dy² + 1)."""
     y = (int.from_bytes(point, "little") & (2**255 - 1)) % P
@@ -2364,13 +2144,11 @@ def is_on_curve(point):
 
 # ---- The question
 
-
 def request_commitment(salt, request):
     """What a worker signs about the request that it answered (32 bytes)."""
     if len(salt) != 32:
         raise ValueError("A salt has 32 bytes.")
     return sha256(salt + sha256(canonical_json(request).encode("utf-8")))
-
 
 def canonical_json(value):
     """JSON in the one form of RFC 8785. ValueError for what implementations read differently."""
@@ -2392,11 +2170,9 @@ def canonical_json(value):
             written.append(canonical_leaf(one))
     return "".join(written)
 
-
 def fields_in_order(value):
     ordered = sorted(value.items(), key=lambda one: one[0].encode("utf-16-be", "surrogatepass"))
     return [(f"{canonical_leaf(name)}:", held) for name, held in ordered]
-
 
 def canonical_leaf(value):
     if value is None or isinstance(value, bool):
@@ -2406,7 +2182,6 @@ def canonical_leaf(value):
     if re.search("[\ud800-\udfff]", value):
         raise ValueError("A text has half of a character.")
     return json.dumps(value, ensure_ascii=False)
-
 
 def canonical_number(value):
     """The shortest digits of a double, written as ECMAScript does."""
@@ -2428,7 +2203,6 @@ def canonical_number(value):
     tail = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{sign}{digits[0]}{tail}e{point - 1:+d}"
 
-
 def parse_json(data):
     """JSON as ECMAScript reads it: each number is a double."""
 
@@ -2437,20 +2211,12 @@ def parse_json(data):
 
     return json.loads(data, parse_int=float, parse_constant=refuse)
 
-
 NULLABLE = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")
-EMPTYABLE = (
-    *("top_k", "min_p", "repetition_penalty", "reasoning_effort"),
-    *("logit_bias", "chat_template_kwargs"),
-)
-
+SAMPLING = ("top_k", "min_p", "repetition_penalty", "reasoning_effort")
+EMPTYABLE = (*SAMPLING, "logit_bias", "chat_template_kwargs")
 
 def read_request(saved):
-    """What a body as it was sent asks for.
-
-    `chat` is what a worker is given of it, but for the token limit; `tokens_max` and `credits_max`
-    are None where it does not say them.
-    """
+    """What a body as it was sent asks for: `chat`, which a worker is given, and limits or None."""
     body, _ = try_parse(body_of(decode_saved(saved)))
     messages, model = field_of(body, "messages"), field_of(body, "model")
     if not isinstance(messages, list) or not isinstance(model, str):
@@ -2475,13 +2241,11 @@ def read_request(saved):
         "credits_max": credits_max if isinstance(credits_max, float) else None,
     }
 
-
 def message_of(message):
     role, content = field_of(message, "role"), text_of(field_of(message, "content"))
     if content is None:
         content = text_of(field_of(message, "refusal")) or ""
     return {"role": "system" if role == "developer" else str(role), "content": content}
-
 
 def text_of(content):
     """A text, or the joined texts and refusals of its parts."""
@@ -2490,11 +2254,9 @@ def text_of(content):
     kinds = ["refusal" if field_of(part, "type") == "refusal" else "text" for part in content]
     return joined(str(field_of(part, kind) or "") for part, kind in zip(content, kinds))
 
-
 def joined(texts):
     """Halves of a character in two texts become one, as in ECMAScript."""
     return "".join(texts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-
 
 def format_of(value):
     """Text is the form of every answer."""
@@ -2510,17 +2272,14 @@ def format_of(value):
         shape = {**shape, "json_schema": schema}
     return shape
 
-
 def without_prototype(value):
     """The service drops a field of this name where it knows the object."""
     if not isinstance(value, dict):
         return value
     return {name: held for name, held in value.items() if name != "__proto__"}
 
-
 def unless_empty(value):
     return None if isinstance(value, (list, dict)) and not value else value
-
 
 def field_of(value, name):
     return value.get(name) if isinstance(value, dict) else None
@@ -2540,12 +2299,8 @@ CUT = "It ends before the answer does, so the text is not whole."
 NO_ANSWER = "It holds no answer of a chat completion, as JSON or as the events of a stream."
 SEVERAL_CHOICES = "It holds several choices, and one alone is proven."
 
-
 def read_answer(saved):
-    """Reads an answer as it was saved: JSON, a stream's events, or the chunks that a client made.
-
-    HTTP headers before it and trailers behind it are passed over.
-    """
+    """Reads an answer as it was saved: JSON, a stream's events, or the chunks of a client."""
     body = body_of(decode_saved(saved))
     is_stream = body[:1] not in ("{", "[")
     values, is_cut = events_in(body) if is_stream else values_in(body)
@@ -2577,7 +2332,6 @@ def read_answer(saved):
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
     }
 
-
 def decode_saved(saved):
     if len(saved) > SAVED_BYTES_MAX:
         raise VerifyError("It has more than 64 MiB.")
@@ -2590,21 +2344,17 @@ def decode_saved(saved):
     except UnicodeDecodeError as error:
         raise VerifyError("It is no text in UTF-8: save the answer as it came.") from error
 
-
 # There are several behind a proxy, or an early status.
 HEADERS = re.compile(
     rf"[{SPACES}]*(?:HTTP/[\d.]+ \d{{3}}(?s:.*?)(?:\r?\n\r?\n[{SPACES}]*|\Z))*", re.ASCII
 )
 
-
 def body_of(saved):
     return saved[HEADERS.match(saved).end() :]
-
 
 def assert_few(values):
     if len(values) > PARTS_MAX:
         raise VerifyError("It has more than a million parts.")
-
 
 def try_parse(source):
     """The value and True, or None and False where it is not JSON."""
@@ -2623,10 +2373,8 @@ def try_parse(source):
         nested = itertools.chain.from_iterable(lists)
     return value, True
 
-
 WHITE = re.compile(r"[ \t\r\n]*")
 TRAILER = re.compile(r"([\w-]+:[^\r\n]*)?\r?", re.ASCII)
-
 
 def values_in(body):
     """The JSON values of a body, and whether it ends within one; trailers may stand behind."""
@@ -2651,9 +2399,7 @@ def values_in(body):
         raise VerifyError(f"It is not JSON at character {at}.")
     return values, False
 
-
 MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
-
 
 def end_of_value(source, start):
     """Where the value ends that begins at `start`; None where the text ends before."""
@@ -2667,9 +2413,7 @@ def end_of_value(source, start):
                 return mark.end()
     return None
 
-
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
-
 
 def events_in(body):
     """The data of server-sent events; comments, other fields and named events are passed over."""
@@ -2695,7 +2439,6 @@ def events_in(body):
     # Only the last one may be broken: the stream was cut within it.
     return values, broken is not None
 
-
 def parse_event(lines):
     """The data of an event, in some lines; where empty ones were lost, each line is one."""
     if not lines:
@@ -2705,7 +2448,6 @@ def parse_event(lines):
         return [value]
     parsed = [try_parse(line) for line in lines]
     return [one for one, _ in parsed] if all(is_json for _, is_json in parsed) else None
-
 
 def job_id_in(parts):
     found = None
@@ -2719,7 +2461,6 @@ def job_id_in(parts):
                 raise VerifyError(f"{several}: save one.")
             found = job_id
     return found
-
 
 def join_parts(answers, is_stream):
     """The text of a plain answer, or of a stream's chunks in their order."""
@@ -2744,18 +2485,14 @@ def join_parts(answers, is_stream):
             raise VerifyError(f"Its {name} is no text.")
     return joined(field_of(part, "content") or "" for part in parts)
 
-
 def is_number(value):
     return isinstance(value, float)
-
 
 def is_count(value):
     return is_number(value) and value.is_integer() and 0 <= value < 2**53
 
-
 def is_like(shape):
     return lambda value: isinstance(value, str) and bool(re.fullmatch(shape, value, re.ASCII))
-
 
 ADDRESS = "[1-9A-HJ-NP-Za-km-z]{32,44}"
 SIGNATURE = "[1-9A-HJ-NP-Za-km-z]{64,88}"
@@ -2775,7 +2512,6 @@ STATEMENT = {
 }
 USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_count}
 
-
 def stated_in(answers, name, forms):
     """What the last part with such an object says: it comes with the finish reason."""
     found = [answer[name] for answer in answers if isinstance(answer.get(name), dict)]
@@ -2786,7 +2522,6 @@ def stated_in(answers, name, forms):
         if not forms[field](value):
             raise VerifyError(f"Its {name}.{field} has another form.")
     return given
-
 
 def wallet_in(verify_url, job_id):
     """The wallet behind the `#` of a link to Verify; nothing is asked at the link's host."""
@@ -2799,7 +2534,6 @@ def wallet_in(verify_url, job_id):
 
 
 # ---- The vectors
-
 
 def run_vectors(path):
     """Runs all cases of a file as receipts/vectors.json. Prints what differs, and a count."""
@@ -2818,12 +2552,10 @@ def run_vectors(path):
     print(f"{count - differing} of {count} cases as expected.")
     return count > 0 and differing == 0
 
-
 def run_case(case, vectors):
     if case["kind"] == "job":
         return run_job(case, vectors)
     return run_unit(case["kind"], case["input"], vectors.get("program_id"))
-
 
 def run_job(case, vectors):
     """What a whole verification of a snapshot gives."""
@@ -2842,7 +2574,6 @@ def run_job(case, vectors):
 
     failing, not_checkable = named("fails"), named("not_checkable")
     return {"result": conclude(checks), "failing": failing, "not_checkable": not_checkable}
-
 
 def run_unit(kind, given, program):
     """What one function makes of the case's input."""
@@ -2885,10 +2616,8 @@ def run_unit(kind, given, program):
     keys = {field: show(value) for field, value in event.items() if isinstance(value, bytes)}
     return {"name": name, "fields": {**event, **texts, **keys}}
 
-
 def signed_form(message):
     return {"message": message.hex(), "sha256": sha256(message).hex()}
-
 
 if __name__ == "__main__":
     for _stream in (sys.stdout, sys.stderr):

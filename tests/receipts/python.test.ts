@@ -12,6 +12,7 @@ import {
   verifyHashed,
 } from '../../programs/client/proof.ts';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
+import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
@@ -109,27 +110,66 @@ if (!PYTHON.isReady) {
     expect(await run('request', cases)).toEqual(asExpected(COUNT));
   });
 
+  const job_id = 'job_01a1fd5d5d467000a1b2d1b31219e46b';
+  const choices = [{ message: { content: 'Yes.' }, finish_reason: 'stop' }];
+  const answer = JSON.stringify({ id: `chatcmpl-${job_id}`, choices });
+
+  /** Reads answers in Python as the client does, which must take so many of the first ones. */
+  async function readAlike(forms: readonly string[], taken: number): Promise<void> {
+    const cases = forms.map((saved, at) => {
+      const ours = resultOf(() => ({ job_id: readAnswer(saved).jobId }));
+      expect([at, ours]).toEqual([at, at < taken ? { job_id } : REFUSED]);
+      const nothing = { wallet: null, request_salt: null, delivery_receipt: null };
+      return {
+        input: { saved },
+        expected: at < taken ? { job_id, text: 'Yes.', ...nothing } : REFUSED,
+      };
+    });
+    expect(await run('answer', cases)).toEqual(asExpected(cases.length));
+  }
+
   it('takes as many trailers and levels as the client, and refuses one more', async () => {
-    const job_id = 'job_01a1fd5d5d467000a1b2d1b31219e46b';
-    const choices = [{ message: { content: 'Yes.' }, finish_reason: 'stop' }];
-    const answer = JSON.stringify({ id: `chatcmpl-${job_id}`, choices });
     const nested = (levels: number) =>
       answer.replace('{', `{"z":${'['.repeat(levels)}${']'.repeat(levels)},`);
     const trailers = (length: number) => `${answer}\nx:${'😀'.repeat(9)}${'y'.repeat(length - 20)}`;
-    const forms = [nested(511), trailers(65_536), nested(512), trailers(65_537)];
-    const cases = forms.map((saved, at) => {
-      const ours = resultOf(() => ({ job_id: readAnswer(saved).jobId }));
-      expect(ours).toEqual(at < 2 ? { job_id } : REFUSED);
-      const read = {
-        job_id,
-        text: 'Yes.',
-        wallet: null,
-        request_salt: null,
-        delivery_receipt: null,
-      };
-      return { input: { saved }, expected: at < 2 ? read : REFUSED };
+    await readAlike([nested(511), trailers(65_536), nested(512), trailers(65_537)], 2);
+  });
+
+  it('takes a million parts as the client does, and refuses one more', async () => {
+    const parts = (count: number) => `${'{}'.repeat(count - 1)}${answer}`;
+    const items = (count: number) => `[${'0,'.repeat(count - 1)}${answer}]`;
+    await readAlike([parts(200_000), items(1_000_000), items(1_000_001)], 2);
+  });
+
+  it('takes for the end of a stream what the client takes, and no more', async () => {
+    const chunk = answer.replace('message', 'delta');
+    const stream = (end: string) => `data: ${chunk}\n\ndata: ${end}\n\n`;
+    const spaces = ['', ' ', '\ufeff', '\u00a0', '\u001c', '\u0085'];
+    const ends = spaces.map((space) => stream(`[DONE]${space}`));
+    await readAlike(ends, 4);
+  });
+
+  it('reads a file of many headers, and one of long texts, as the client does', async () => {
+    const headers = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(200_000);
+    const long = JSON.stringify({ note: 'a\\"'.repeat(2_000_000) });
+    await readAlike([`${headers}${answer}`, `${long}\n${answer}`, `${long.slice(0, -1)}`], 2);
+  });
+
+  it('reads a body as deep as the client does, and none that is deeper', async () => {
+    const salt = random.bytes(32);
+    const cases = [511, 512].map((levels) => {
+      const inner = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+      const request = `{"model":"m","messages":[],"chat_template_kwargs":${inner}}`;
+      const compute = () => ({
+        commitment: bytesToHex(
+          requestCommitment(salt, { ...readRequest(request).chat, token_limit: 9 }),
+        ),
+      });
+      const expected = resultOf(compute);
+      expect(expected === REFUSED).toBe(levels > 511);
+      return { input: { request, salt: bytesToHex(salt), token_limit: 9 }, expected };
     });
-    expect(await run('answer', cases)).toEqual(asExpected(cases.length));
+    expect(await run('request', cases)).toEqual(asExpected(cases.length));
   });
 
   it('names each case that differs, and ends with another exit code', async () => {

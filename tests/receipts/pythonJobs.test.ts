@@ -175,6 +175,40 @@ if (!PYTHON.isReady) {
     },
   );
 
+  /** What a node may say that no ledger does, in the metadata of a transaction or beside it. */
+  const UNTRUE: Record<string, { meta?: object; transactionIndex?: string }> = {
+    'lamports in words': { meta: { preBalances: ['many'] } },
+    'calls of an instruction beyond a byte': {
+      meta: { innerInstructions: [{ index: 2 ** 52, instructions: [] }] },
+    },
+    'keys in numbers': { meta: { loadedAddresses: { writable: [7], readonly: [] } } },
+    'a position in words': { transactionIndex: 'first' },
+  };
+
+  it.each(Object.entries(UNTRUE))('are refused of a node that shows %s', async (_, untrue) => {
+    const node = await startChangingNode(service.ledger.rpcUrl, ({ method }, answer) => {
+      if (method !== 'getTransaction' || !answer.result) return answer;
+      const found = answer.result as { meta: object };
+      const meta = { ...found.meta, ...untrue.meta };
+      return { ...answer, result: { ...found, ...untrue, meta } };
+    });
+    const run = ['--response', pathOf('plain'), '--rpc', node.url];
+    const { code, output } = await verifyInPython(run).finally(node.close);
+    expect([code, output]).toEqual([1, expect.stringMatching(/^error: The ledger's node .+\n$/)]);
+  });
+
+  it('say what an answer says without the characters that steer a terminal', async () => {
+    const said = { ...JSON.parse(answers[0] ?? ''), model: '\u001b[2J\r\u009b\ud800' };
+    writeFileSync(pathOf('steering'), JSON.stringify(said));
+    const [found, ours] = await verify('--response', pathOf('steering'));
+    expect(found).toEqual(ours);
+    expect(found?.result).toBe('differs');
+    const run = ['--response', pathOf('steering'), '--rpc', service.ledger.rpcUrl];
+    const { output } = await verifyInPython(run);
+    expect(output).toContain('model is  [2J  \\ud800, not ');
+    expect(output.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+  });
+
   it('are refused in a sentence where node or file are not as they should be', async () => {
     writeFileSync(pathOf('page'), '<!doctype html>');
     const refused = async (...args: string[]) => {
