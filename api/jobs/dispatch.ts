@@ -87,7 +87,7 @@ export async function* dispatch(
         // Three workers without text, or all that there are, are not blamed; fewer are.
         const isAlone = hasFailed && !caused && tries.areOthersLeft();
         if (isAlone) for (const one of doubted) tries.blame(one, 'A worker gave no text');
-        const isOver = hasFailed || result.kind === 'refused';
+        const isOver = hasFailed ? !breaksOff(result) : result.kind === 'refused';
         return yield { type: 'ended', result: (isOver && caused) || capacity.judge(result) };
       }
       if (canBeCaused(result, dispatchable)) caused = result;
@@ -137,6 +137,10 @@ async function* attemptAt(
 
 const isEmpty = (result: AttemptResult): boolean =>
   result.kind === 'failed' && result.reason === 'empty_output';
+
+/** Whether there was text or reasoning without an end: what was read of it must not pass for an answer. */
+const breaksOff = (result: AttemptResult): boolean =>
+  result.kind === 'failed' && result.hasBegun && !isEmpty(result);
 
 /** Whether the request itself can be why it came to nothing: one more worker is asked at most. */
 function canBeCaused(result: AttemptResult, { chat, job }: Dispatchable): boolean {

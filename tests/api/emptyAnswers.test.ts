@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DispatchServices } from '../../api/jobs/dispatch.ts';
+import { WorkerFailedError } from '../../api/workers/events.ts';
 import { answer, say, type Turn } from './dispatchScene.ts';
 
 describe('an answer without text', () => {
@@ -81,4 +82,21 @@ describe('an answer without text', () => {
     expect(result).toMatchObject({ kind: 'failed', reason: 'proof_missing' });
     expect(noted).toEqual(['worker 0 failed']);
   });
+
+  it.each([true, false])(
+    'ends no other text, which breaks off (in a stream: %s)',
+    async (isStream) => {
+      const submit: DispatchServices['workers']['submit'] = async function* ({ attempt }) {
+        if (attempt === 1) throw new WorkerFailedError(empty);
+        yield [{ type: 'content', text: 'Half of' }];
+        throw new WorkerFailedError('engine_failed');
+      };
+      const workers = { submit, stop: async () => undefined };
+      const asked = answer([[], []], { workers, chat: { stop: ['a'] }, isStream });
+      const { end: result, delivered, noted } = await asked;
+      expect(delivered).toEqual(['Half of']);
+      expect(result).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
+      expect(noted).toEqual(['worker 1 failed']);
+    },
+  );
 });
