@@ -155,7 +155,7 @@ describeIn(`what a model writes, in a browser, seed ${seed}`, () => {
       await stage.draw(largeText(piece));
       const parts = await stage.parts();
       expect(faultsOf(parts)).toEqual([]);
-expect(parts.length).toBeLessThanOrEqual(ELEMENTS_MAX);
+      expect(parts.length).toBeLessThanOrEqual(ELEMENTS_MAX);
       expect(Math.max(...(await stage.texts()))).toBeLessThanOrEqual(TEXT_CHARACTERS_MAX);
     },
   );
