@@ -85,6 +85,7 @@ def read_file(path):
 class VerifyError(Exception):
     """A job could not be judged; the message says why."""
 
+
 # ---- A whole verification
 
 def verify(
@@ -258,14 +259,12 @@ RULES = []
 ENDINGS = ("JobSettled", "JobFailed", "JobRefunded")
 
 def rule(name, *needs, given=None):
-    """A rule about the last event of each kind that it needs, or without any about all.
-
-    With `given` it is about something that the client may give, and applies only where it is there.
-    """
+    """A rule about the last event of each kind that it needs; without needs, about all events."""
 
     def register(judge_events):
         def check(record):
             transactions = []
+            # `given` is what a client may give, and what the rule is about then.
             if given and record.client[given] is None:
                 verdict, detail = not_applicable(f"No {given} was given.")
             elif missing := next((need for need in needs if not record.named(need)), None):
@@ -1383,10 +1382,7 @@ def gather_worker_records(node, record, history_max):
     return found
 
 def gather_model(node, record, history_max):
-    """The account of the job's model, and its changes from now back to the last before the lock.
-
-    They are read from the transactions of the program's authority, which alone can make them.
-    """
+    """The account of the job's model, and its changes from now back to the last before the lock."""
     addresses, lock = record.addresses, (record.named("JobLocked") or [None])[0]
     account = lock and read_program_account(node, addresses, "Model", lock["model"])
     model, signed = account and {"account": account, "records": []}, 0
@@ -1397,6 +1393,7 @@ def gather_model(node, record, history_max):
         return None
     if card_hashes_in_force(model, lock.transaction):
         return model
+    # The program's authority alone can make them.
     for transaction, _ in read_history(node, addresses, config["authority"]):
         if transaction is None:
             continue
@@ -2061,19 +2058,14 @@ def base58_decode(encoded):
 def proof_message(program, proof):
     """What a worker proves about one attempt at a job (181 bytes)."""
     keys = [key_bytes(key) for key in (program, proof["job"], proof["worker"])]
-    attempt, output_hash = unsigned(proof["attempt"], 1), hash_bytes(proof["output_hash"])
-    counts = [unsigned(proof[name], 4) for name in ("prompt_tokens", "completion_tokens")]
+    attempt, output_hash = proof["attempt"].to_bytes(1, "little"), hash_bytes(proof["output_hash"])
+    counts = [proof[name].to_bytes(4, "little") for name in ("prompt_tokens", "completion_tokens")]
     commitment = hash_bytes(proof["request_commitment"])
     return b"".join([b"svc-proof-v1", *keys, attempt, output_hash, *counts, commitment])
 
 def receipt_message(program, job, output_hash):
     """What the settling key signs for the client (111 bytes)."""
     return b"svc-delivery-v1" + key_bytes(program) + key_bytes(job) + hash_bytes(output_hash)
-
-def unsigned(value, size):
-    if not 0 <= value < 256**size:
-        raise ValueError(f"{value} is out of range for {size} bytes.")
-    return value.to_bytes(size, "little")
 
 def hash_bytes(value):
     if len(value) != 32:
@@ -2543,7 +2535,7 @@ def run_vectors(path):
     for case in vectors["cases"]:
         try:
             found = run_case(case, vectors)
-        except (ValueError, VerifyError):
+        except (OverflowError, ValueError, VerifyError):
             found = {"refused": True}
         if found != case["expected"]:
             differing += 1
