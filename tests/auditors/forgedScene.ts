@@ -5,21 +5,9 @@ import { type Findings, findingsOf } from './findings.ts';
 import { createForgingNode, type Forgery, type ForgingNode } from './forgeries/node.ts';
 
 export const JOB_NAMES = [
-  'settled',
-  'reassigned',
-  'upheld',
-  'expired',
-  'failed',
-  'refunded',
-  'closed',
-  'claimable',
-  'completed',
-  'retried',
-  'acknowledged',
-  'alone',
-  'repaid',
-  'open',
-] as const;
+  ...(['settled', 'reassigned', 'upheld', 'expired', 'failed', 'refunded', 'closed'] as const),
+  ...(['claimable', 'completed', 'retried', 'acknowledged', 'alone', 'repaid', 'open'] as const),
+];
 export type JobName = (typeof JOB_NAMES)[number];
 export type ForgedJobs = Readonly<Record<JobName, PublicKey>>;
 

@@ -8,6 +8,7 @@ import {
   forgeAccount,
   forgeEvent,
   inTransactionOf,
+  lie,
   plus,
   plusOne,
   set,
@@ -18,84 +19,54 @@ const addresses = createAddresses();
 
 /** Lies about disputes, failures, refunds and closings, and about the account. */
 export const ENDING_FORGERIES: readonly ForgeryCase[] = [
-  {
-    what: 'the disputed charge',
-    job: 'upheld',
-    forgery: () => forgeEvent('JobDisputed', plusOne('charged_credits')),
-    fails: ['dispute.opened', 'dispute.resolved'],
-  },
+  lie('the disputed charge', 'upheld', ['dispute.opened', 'dispute.resolved'], () =>
+    forgeEvent('JobDisputed', plusOne('charged_credits')),
+  ),
   {
     what: "the client's hash, so that it is the proven one",
     job: 'upheld',
     forgery: () => forgeEvent('JobDisputed', (fields) => ({ client_hash: fields.output_hash })),
     fails: ['dispute.opened', 'account.state'],
   },
-  {
-    what: 'the exposure',
-    job: 'upheld',
-    forgery: () => forgeEvent('JobDisputed', set('disputed_exposure_base_units', new BN(1))),
-    fails: ['dispute.opened', 'dispute.resolved'],
-  },
-  {
-    what: 'the exposure that was left when the dispute ended',
-    job: 'expired',
-    forgery: () => forgeEvent('DisputeExpired', plusOne('disputed_exposure_base_units')),
-    fails: ['dispute.expired'],
-  },
+  lie('the exposure', 'upheld', ['dispute.opened', 'dispute.resolved'], () =>
+    forgeEvent('JobDisputed', set('disputed_exposure_base_units', new BN(1))),
+  ),
+  lie('the exposure that was left when the dispute ended', 'expired', ['dispute.expired'], () =>
+    forgeEvent('DisputeExpired', plusOne('disputed_exposure_base_units')),
+  ),
   {
     what: 'the exposure that was left when the dispute was decided',
     job: 'upheld',
     forgery: () => forgeEvent('DisputeResolved', plusOne('disputed_exposure_base_units')),
     fails: ['dispute.resolved'],
   },
-  {
-    what: 'the end of arbitration',
-    job: 'upheld',
-    forgery: () => forgeEvent('JobDisputed', plusOne('arbitration_ends_at')),
-    fails: ['dispute.opened'],
-  },
-  {
-    what: 'the repayment',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', set('repaid_credits', new BN(2))),
-    fails: ['dispute.resolved'],
-  },
-  {
-    what: 'what the treasury owes',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', set('owed_credits', new BN(2))),
-    fails: ['dispute.resolved'],
-  },
-  {
-    what: 'the whole charge, repaid for a part of the slash',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', set('slashed_tokens', new BN(499))),
-    fails: ['dispute.resolved'],
-  },
-  {
-    what: 'the slash',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', plusOne('slashed_tokens')),
-    fails: ['dispute.resolved'],
-  },
-  {
-    what: 'the verdict',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', set('verdict', { UpheldGateway: {} })),
-    fails: ['dispute.evidence', 'dispute.resolved', 'account.state'],
-  },
+  lie('the end of arbitration', 'upheld', ['dispute.opened'], () =>
+    forgeEvent('JobDisputed', plusOne('arbitration_ends_at')),
+  ),
+  lie('the repayment', 'upheld', ['dispute.resolved'], () =>
+    forgeEvent('DisputeResolved', set('repaid_credits', new BN(2))),
+  ),
+  lie('what the treasury owes', 'upheld', ['dispute.resolved'], () =>
+    forgeEvent('DisputeResolved', set('owed_credits', new BN(2))),
+  ),
+  lie('the whole charge, repaid for a part of the slash', 'upheld', ['dispute.resolved'], () =>
+    forgeEvent('DisputeResolved', set('slashed_tokens', new BN(499))),
+  ),
+  lie('the slash', 'upheld', ['dispute.resolved'], () =>
+    forgeEvent('DisputeResolved', plusOne('slashed_tokens')),
+  ),
+  lie('the verdict', 'upheld', ['dispute.evidence', 'dispute.resolved', 'account.state'], () =>
+    forgeEvent('DisputeResolved', set('verdict', { UpheldGateway: {} })),
+  ),
   {
     what: 'a verdict for the client that was a rejection',
     job: 'upheld',
     forgery: () => forgeEvent('DisputeResolved', set('verdict', { Rejected: {} })),
     fails: ['dispute.evidence', 'dispute.resolved', 'account.state'],
   },
-  {
-    what: 'the hash of the evidence',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', set('evidence_hash', Array(32).fill(7))),
-    fails: ['dispute.evidence'],
-  },
+  lie('the hash of the evidence', 'upheld', ['dispute.evidence'], () =>
+    forgeEvent('DisputeResolved', set('evidence_hash', Array(32).fill(7))),
+  ),
   {
     what: 'who opened a dispute, so that the wallet could not amend it',
     job: 'expired',
@@ -108,12 +79,9 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     forgery: () => forgeEvent('DisputeAmended', set('client_hash', Array(32).fill(9))),
     fails: ['account.state'],
   },
-  {
-    what: 'when the dispute was amended',
-    job: 'expired',
-    forgery: () => forgeEvent('DisputeAmended', plus(86_401, 'unix_time')),
-    fails: ['deadline.amended'],
-  },
+  lie('when the dispute was amended', 'expired', ['deadline.amended'], () =>
+    forgeEvent('DisputeAmended', plus(86_401, 'unix_time')),
+  ),
   {
     what: 'that a verdict was given while the job could still be disputed',
     job: 'upheld',
@@ -126,72 +94,42 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     forgery: () => forgeEvent('JobDisputed', plus(90, 'unix_time', 'arbitration_ends_at')),
     fails: ['deadline.disputed', 'deadline.expired', 'account.state'],
   },
-  {
-    what: 'when the dispute was decided',
-    job: 'upheld',
-    forgery: () => forgeEvent('DisputeResolved', plus(90_000, 'unix_time')),
-    fails: ['deadline.resolved', 'account.state'],
-  },
-  {
-    what: 'what came back after a failure',
-    job: 'failed',
-    forgery: () => forgeEvent('JobFailed', set('returned_credits', new BN(7))),
-    fails: ['failure.returned'],
-  },
-  {
-    what: 'the credits available after a failure',
-    job: 'failed',
-    forgery: () => forgeEvent('JobFailed', plusOne('available_credits')),
-    fails: ['failure.balances'],
-  },
-  {
-    what: "the day's sum after a failure",
-    job: 'failed',
-    forgery: () => forgeEvent('JobFailed', plusOne('spent_today_credits')),
-    fails: ['failure.balances'],
-  },
-  {
-    what: 'when the job failed',
-    job: 'failed',
-    forgery: () => forgeEvent('JobFailed', plus(200, 'unix_time')),
-    fails: ['deadline.failed', 'account.state'],
-  },
-  {
-    what: 'when the job was refunded',
-    job: 'refunded',
-    forgery: () => forgeEvent('JobRefunded', plus(-86_400, 'unix_time')),
-    fails: ['deadline.refunded', 'account.state'],
-  },
-  {
-    what: 'the credits locked after a refund',
-    job: 'refunded',
-    forgery: () => forgeEvent('JobRefunded', plusOne('account_locked_credits')),
-    fails: ['refund.balances'],
-  },
-  {
-    what: "the day's sum after a refund",
-    job: 'refunded',
-    forgery: () => forgeEvent('JobRefunded', plusOne('spent_today_credits')),
-    fails: ['refund.balances'],
-  },
-  {
-    what: 'that a refund paid somebody',
-    job: 'refunded',
-    forgery: () => movingTokensInRefund(addresses.vault),
-    fails: ['history.signatures', 'refund.returned'],
-  },
+  lie('when the dispute was decided', 'upheld', ['deadline.resolved', 'account.state'], () =>
+    forgeEvent('DisputeResolved', plus(90_000, 'unix_time')),
+  ),
+  lie('what came back after a failure', 'failed', ['failure.returned'], () =>
+    forgeEvent('JobFailed', set('returned_credits', new BN(7))),
+  ),
+  lie('the credits available after a failure', 'failed', ['failure.balances'], () =>
+    forgeEvent('JobFailed', plusOne('available_credits')),
+  ),
+  lie("the day's sum after a failure", 'failed', ['failure.balances'], () =>
+    forgeEvent('JobFailed', plusOne('spent_today_credits')),
+  ),
+  lie('when the job failed', 'failed', ['deadline.failed', 'account.state'], () =>
+    forgeEvent('JobFailed', plus(200, 'unix_time')),
+  ),
+  lie('when the job was refunded', 'refunded', ['deadline.refunded', 'account.state'], () =>
+    forgeEvent('JobRefunded', plus(-86_400, 'unix_time')),
+  ),
+  lie('the credits locked after a refund', 'refunded', ['refund.balances'], () =>
+    forgeEvent('JobRefunded', plusOne('account_locked_credits')),
+  ),
+  lie("the day's sum after a refund", 'refunded', ['refund.balances'], () =>
+    forgeEvent('JobRefunded', plusOne('spent_today_credits')),
+  ),
+  lie('that a refund paid somebody', 'refunded', ['history.signatures', 'refund.returned'], () =>
+    movingTokensInRefund(addresses.vault),
+  ),
   {
     what: 'that the sender of a refund moved tokens of his own',
     job: 'refunded',
     forgery: () => movingTokensInRefund(Keypair.generate().publicKey),
     fails: ['history.signatures'],
   },
-  {
-    what: 'who got the rent',
-    job: 'closed',
-    forgery: () => forgeEvent('JobClosed', set('rent_payer', Keypair.generate().publicKey)),
-    fails: ['account.closed'],
-  },
+  lie('who got the rent', 'closed', ['account.closed'], () =>
+    forgeEvent('JobClosed', set('rent_payer', Keypair.generate().publicKey)),
+  ),
   {
     what: 'the rent',
     job: 'closed',
@@ -203,15 +141,11 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
     // Who paid it signed the closing here, and could have spent it.
     unchecked: ['account.closed'],
   },
-  {
-    what: 'what the closed account had',
-    job: 'closed',
-    forgery: () =>
-      inTransactionOf('JobClosed', ({ meta }) => {
-        meta.preBalances = meta.preBalances.map((lamports) => lamports + 1);
-      }),
-    fails: ['account.closed'],
-  },
+  lie('what the closed account had', 'closed', ['account.closed'], () =>
+    inTransactionOf('JobClosed', ({ meta }) => {
+      meta.preBalances = meta.preBalances.map((lamports) => lamports + 1);
+    }),
+  ),
   {
     what: "the account's owner",
     job: 'settled',
@@ -228,26 +162,18 @@ export const ENDING_FORGERIES: readonly ForgeryCase[] = [
       ...['dispute.resolved', 'dispute.expired', 'account.closed'],
     ],
   },
-  {
-    what: 'a field of the account',
-    job: 'settled',
-    forgery: (jobs) => forgeAccount(jobs.settled, 'Job', plusOne('charged_credits')),
-    fails: ['account.state'],
-  },
-  {
-    what: 'the time, so that an open job is overdue',
-    job: 'open',
-    forgery: () => ({
-      account(account, address) {
-        if (address !== SYSVAR_CLOCK_PUBKEY.toBase58()) return undefined;
-        const [base64, encoding] = account.data;
-        const clock = Buffer.from(base64, 'base64');
-        clock.writeBigInt64LE(clock.readBigInt64LE(32) + 200n, 32);
-        return { ...account, data: [clock.toString('base64'), encoding] };
-      },
-    }),
-    fails: ['deadline.open'],
-  },
+  lie('a field of the account', 'settled', ['account.state'], (jobs) =>
+    forgeAccount(jobs.settled, 'Job', plusOne('charged_credits')),
+  ),
+  lie('the time, so that an open job is overdue', 'open', ['deadline.open'], () => ({
+    account(account, address) {
+      if (address !== SYSVAR_CLOCK_PUBKEY.toBase58()) return undefined;
+      const [base64, encoding] = account.data;
+      const clock = Buffer.from(base64, 'base64');
+      clock.writeBigInt64LE(clock.readBigInt64LE(32) + 200n, 32);
+      return { ...account, data: [clock.toString('base64'), encoding] };
+    },
+  })),
 ];
 
 /** A transfer of one base unit, made by what refunded the job. */

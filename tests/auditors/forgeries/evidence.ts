@@ -18,6 +18,7 @@ import {
   forgeArguments,
   forgeEvent,
   inTransactionOf,
+  lie,
   set,
 } from './forge.ts';
 import type { Forgery } from './node.ts';
@@ -60,12 +61,9 @@ export const EVIDENCE_FORGERIES: readonly ForgeryCase[] = [
   inArguments('the hash', 'repaid', flip('output_hash')),
   inArguments('the signature', 'repaid', flip('signature')),
   inArguments('the verdict', 'repaid', set('verdict', { Rejected: {} })),
-  {
-    what: 'the hash of a receipt',
-    job: 'repaid',
-    forgery: () => forgeEvent('DisputeResolved', flip('evidence_hash')),
-    fails: ['dispute.evidence'],
-  },
+  lie('the hash of a receipt', 'repaid', ['dispute.evidence'], () =>
+    forgeEvent('DisputeResolved', flip('evidence_hash')),
+  ),
   {
     what: 'the evidence, with the recorded proof twice, and its hash',
     job: 'upheld',

@@ -16,6 +16,10 @@ export interface ForgeryCase {
   readonly unchecked?: readonly string[];
 }
 
+export const lie = (
+  ...[what, job, fails, forgery]: [string, JobName, string[], ForgeryCase['forgery']]
+): ForgeryCase => ({ what, job, fails, forgery });
+
 /** Anchor's tag and the event's discriminator. */
 const EVENT_PREFIX_BYTES = 16;
 const TAG_BYTES = 8;

@@ -4,6 +4,7 @@ import {
   flipByte,
   forgeEvent,
   inTransactionOf,
+  lie,
   outer,
   plusOne,
   SETTLE,
@@ -24,49 +25,30 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
       'account.state',
     ],
   },
-  {
-    what: "the day's sum after the lock",
-    job: 'reassigned',
-    forgery: (jobs) => forgeEvent('JobLocked', plusOne('spent_today_credits'), jobs.reassigned),
-    fails: ['lock.balances'],
-  },
+  lie("the day's sum after the lock", 'reassigned', ['lock.balances'], (jobs) =>
+    forgeEvent('JobLocked', plusOne('spent_today_credits'), jobs.reassigned),
+  ),
   {
     what: 'the day whose limit counts the lock',
     job: 'reassigned',
     forgery: (jobs) => forgeEvent('JobLocked', set('limit_day', 0), jobs.reassigned),
     fails: ['lock.balances', 'settlement.balances', 'account.state'],
   },
-  {
-    what: 'the prices',
-    job: 'settled',
-    forgery: (jobs) => forgeEvent('JobLocked', set('credits_per_1k_tokens', 5), jobs.settled),
-    fails: ['lock.price', 'account.state'],
-  },
-  {
-    what: "the treasury's basis points",
-    job: 'settled',
-    forgery: (jobs) =>
-      forgeEvent('JobLocked', set('treasury_share_basis_points', 1_501), jobs.settled),
-    fails: ['settlement.share', 'account.state'],
-  },
-  {
-    what: 'whose wallet it was',
-    job: 'settled',
-    forgery: () => forgeEvent('JobLocked', set('wallet', Keypair.generate().publicKey)),
-    fails: ['lock.address'],
-  },
-  {
-    what: 'which model it was',
-    job: 'settled',
-    forgery: () => forgeEvent('JobLocked', set('model_id', 'another-model')),
-    fails: ['lock.address'],
-  },
-  {
-    what: 'the slot of an event',
-    job: 'settled',
-    forgery: () => forgeEvent('JobAcknowledged', plusOne('slot')),
-    fails: ['history.sequence'],
-  },
+  lie('the prices', 'settled', ['lock.price', 'account.state'], (jobs) =>
+    forgeEvent('JobLocked', set('credits_per_1k_tokens', 5), jobs.settled),
+  ),
+  lie("the treasury's basis points", 'settled', ['settlement.share', 'account.state'], (jobs) =>
+    forgeEvent('JobLocked', set('treasury_share_basis_points', 1_501), jobs.settled),
+  ),
+  lie('whose wallet it was', 'settled', ['lock.address'], () =>
+    forgeEvent('JobLocked', set('wallet', Keypair.generate().publicKey)),
+  ),
+  lie('which model it was', 'settled', ['lock.address'], () =>
+    forgeEvent('JobLocked', set('model_id', 'another-model')),
+  ),
+  lie('the slot of an event', 'settled', ['history.sequence'], () =>
+    forgeEvent('JobAcknowledged', plusOne('slot')),
+  ),
   {
     what: 'the order of two changes',
     job: 'settled',
@@ -100,22 +82,14 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
       ...['dispute.expired', 'account.closed'],
     ],
   },
-  {
-    what: 'what the controller signed',
-    job: 'settled',
-    forgery: () =>
-      inTransactionOf('JobSettled', (transaction) => {
-        outer(transaction, SETTLE).data = flipByte(outer(transaction, SETTLE).data, 10);
-      }),
-    fails: ['history.signatures', 'settlement.signer'],
-  },
-  {
-    what: 'the signature that names a transaction',
-    job: 'settled',
-    forgery: () =>
-      inTransactionOf('JobAcknowledged', ({ transaction }) => {
-        transaction.signatures.reverse();
-      }),
-    fails: ['history.signatures'],
-  },
+  lie('what the controller signed', 'settled', ['history.signatures', 'settlement.signer'], () =>
+    inTransactionOf('JobSettled', (transaction) => {
+      outer(transaction, SETTLE).data = flipByte(outer(transaction, SETTLE).data, 10);
+    }),
+  ),
+  lie('the signature that names a transaction', 'settled', ['history.signatures'], () =>
+    inTransactionOf('JobAcknowledged', ({ transaction }) => {
+      transaction.signatures.reverse();
+    }),
+  ),
 ];

@@ -6,6 +6,7 @@ import {
   forgeArguments,
   forgeEvent,
   inTransactionOf,
+  lie,
   outer,
   PROVE,
   plus,
@@ -23,12 +24,9 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
       ),
     fails: ['history.signatures', 'proof.signature'],
   },
-  {
-    what: 'the key of the proof',
-    job: 'settled',
-    forgery: () => forgeEvent('JobProven', set('proof_key', Keypair.generate().publicKey)),
-    fails: ['proof.signature', 'proof.key'],
-  },
+  lie('the key of the proof', 'settled', ['proof.signature', 'proof.key'], () =>
+    forgeEvent('JobProven', set('proof_key', Keypair.generate().publicKey)),
+  ),
   {
     what: 'the instruction that brought the proof',
     job: 'settled',
@@ -38,39 +36,23 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
       }),
     fails: ['history.signatures', 'proof.signature'],
   },
-  {
-    what: 'of which job the proof is',
-    job: 'settled',
-    forgery: () =>
-      inTransactionOf('JobProven', (transaction) => {
-        outer(transaction, PROVE).accounts.reverse();
-      }),
-    fails: ['history.signatures', 'proof.signature'],
-  },
-  {
-    what: 'the proven hash',
-    job: 'settled',
-    forgery: () => forgeEvent('JobProven', set('output_hash', Array(32).fill(7))),
-    fails: ['proof.signature', 'proof.hash', 'account.state'],
-  },
-  {
-    what: 'which request was answered',
-    job: 'settled',
-    forgery: () => forgeEvent('JobProven', flip('request_commitment')),
-    fails: ['proof.signature'],
-  },
-  {
-    what: 'the settled hash',
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', set('output_hash', Array(32).fill(7))),
-    fails: ['proof.hash', 'settlement.signer'],
-  },
-  {
-    what: 'which request was answered, of a proof that came alone',
-    job: 'alone',
-    forgery: () => forgeEvent('JobProven', flip('request_commitment')),
-    fails: ['proof.signature'],
-  },
+  lie('of which job the proof is', 'settled', ['history.signatures', 'proof.signature'], () =>
+    inTransactionOf('JobProven', (transaction) => {
+      outer(transaction, PROVE).accounts.reverse();
+    }),
+  ),
+  lie('the proven hash', 'settled', ['proof.signature', 'proof.hash', 'account.state'], () =>
+    forgeEvent('JobProven', set('output_hash', Array(32).fill(7))),
+  ),
+  lie('which request was answered', 'settled', ['proof.signature'], () =>
+    forgeEvent('JobProven', flip('request_commitment')),
+  ),
+  lie('the settled hash', 'settled', ['proof.hash', 'settlement.signer'], () =>
+    forgeEvent('JobSettled', set('output_hash', Array(32).fill(7))),
+  ),
+  lie('which request was answered, of a proof that came alone', 'alone', ['proof.signature'], () =>
+    forgeEvent('JobProven', flip('request_commitment')),
+  ),
   {
     what: "the worker's proof key on record",
     job: 'settled',
@@ -79,32 +61,18 @@ export const PROOF_FORGERIES: readonly ForgeryCase[] = [
     // The Worker account still has the key of the proof.
     unchecked: ['proof.key'],
   },
-  {
-    what: 'when the job was proven',
-    job: 'settled',
-    forgery: () => forgeEvent('JobProven', plus(121, 'unix_time')),
-    fails: ['deadline.proven', 'account.state'],
-  },
-  {
-    what: 'when the job was acknowledged first',
-    job: 'reassigned',
-    forgery: () =>
-      forgeEvent('JobAcknowledged', (fields) =>
-        fields.attempt === 1 ? plus(121, 'unix_time')(fields) : {},
-      ),
-    fails: ['deadline.acknowledged'],
-  },
-  {
-    what: 'the first attempt',
-    job: 'reassigned',
-    forgery: () =>
-      forgeEvent('JobAcknowledged', (fields) => (fields.attempt === 1 ? { attempt: 2 } : {})),
-    fails: ['work.attempts'],
-  },
-  {
-    what: 'the worker that was given the job',
-    job: 'settled',
-    forgery: () => forgeEvent('JobAcknowledged', set('worker', Keypair.generate().publicKey)),
-    fails: ['work.assignment', 'account.state'],
-  },
+  lie('when the job was proven', 'settled', ['deadline.proven', 'account.state'], () =>
+    forgeEvent('JobProven', plus(121, 'unix_time')),
+  ),
+  lie('when the job was acknowledged first', 'reassigned', ['deadline.acknowledged'], () =>
+    forgeEvent('JobAcknowledged', (fields) =>
+      fields.attempt === 1 ? plus(121, 'unix_time')(fields) : {},
+    ),
+  ),
+  lie('the first attempt', 'reassigned', ['work.attempts'], () =>
+    forgeEvent('JobAcknowledged', (fields) => (fields.attempt === 1 ? { attempt: 2 } : {})),
+  ),
+  lie('the worker that was given the job', 'settled', ['work.assignment', 'account.state'], () =>
+    forgeEvent('JobAcknowledged', set('worker', Keypair.generate().publicKey)),
+  ),
 ];

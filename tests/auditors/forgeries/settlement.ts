@@ -5,6 +5,7 @@ import {
   flipByte,
   forgeEvent,
   inTransactionOf,
+  lie,
   plus,
   plusOne,
   set,
@@ -21,42 +22,27 @@ export const SETTLEMENT_FORGERIES: readonly ForgeryCase[] = [
     forgery: () => forgeEvent('JobSettled', plusOne('charged_credits')),
     fails: ['settlement.charge', 'settlement.share', 'settlement.balances', 'account.state'],
   },
-  {
-    what: 'what came back',
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', plusOne('returned_credits')),
-    fails: ['settlement.charge'],
-  },
+  lie('what came back', 'settled', ['settlement.charge'], () =>
+    forgeEvent('JobSettled', plusOne('returned_credits')),
+  ),
   {
     what: 'the counted tokens',
     job: 'settled',
     forgery: () => forgeEvent('JobSettled', set('counted_tokens', 400)),
     fails: ['settlement.signer', 'settlement.charge', 'account.state'],
   },
-  {
-    what: "the worker's share",
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', plusOne('worker_base_units')),
-    fails: ['settlement.share', 'settlement.worker_payment'],
-  },
-  {
-    what: "the treasury's share",
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', plusOne('treasury_base_units')),
-    fails: ['settlement.share', 'settlement.treasury_payment'],
-  },
-  {
-    what: 'that the worker was paid',
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', set('worker_paid', false)),
-    fails: ['settlement.worker_payment'],
-  },
-  {
-    what: 'that the treasury was paid',
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', set('treasury_paid', false)),
-    fails: ['settlement.treasury_payment'],
-  },
+  lie("the worker's share", 'settled', ['settlement.share', 'settlement.worker_payment'], () =>
+    forgeEvent('JobSettled', plusOne('worker_base_units')),
+  ),
+  lie("the treasury's share", 'settled', ['settlement.share', 'settlement.treasury_payment'], () =>
+    forgeEvent('JobSettled', plusOne('treasury_base_units')),
+  ),
+  lie('that the worker was paid', 'settled', ['settlement.worker_payment'], () =>
+    forgeEvent('JobSettled', set('worker_paid', false)),
+  ),
+  lie('that the treasury was paid', 'settled', ['settlement.treasury_payment'], () =>
+    forgeEvent('JobSettled', set('treasury_paid', false)),
+  ),
   {
     what: 'what the worker can claim instead of being paid',
     job: 'claimable',
@@ -69,46 +55,27 @@ export const SETTLEMENT_FORGERIES: readonly ForgeryCase[] = [
     forgery: () => forgeEvent('JobSettled', set('worker_paid', true)),
     fails: ['settlement.worker_payment'],
   },
-  {
-    what: 'who settled',
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', set('settled_by', Keypair.generate().publicKey)),
-    fails: ['settlement.signer', 'account.state'],
-  },
-  {
-    what: 'the credits available after the settlement',
-    job: 'settled',
-    forgery: (jobs) => forgeEvent('JobSettled', plusOne('available_credits'), jobs.settled),
-    fails: ['settlement.balances'],
-  },
-  {
-    what: 'the credits available before the settlement',
-    job: 'settled',
-    forgery: (jobs) => forgeEvent('JobSettled', plusOne('available_credits'), jobs.reassigned),
-    fails: ['settlement.balances'],
-  },
-  {
-    what: "the day's sum after the settlement",
-    job: 'settled',
-    forgery: (jobs) => forgeEvent('JobSettled', plusOne('spent_today_credits'), jobs.settled),
-    fails: ['settlement.balances'],
-  },
-  {
-    what: "the day's sum before the settlement",
-    job: 'settled',
-    forgery: (jobs) => forgeEvent('JobSettled', plusOne('spent_today_credits'), jobs.reassigned),
-    fails: ['settlement.balances'],
-  },
-  {
-    what: 'a token balance',
-    job: 'settled',
-    forgery: () =>
-      inTransactionOf('JobSettled', ({ meta }) => {
-        const [held] = meta.postTokenBalances;
-        if (held) held.uiTokenAmount.amount += '0';
-      }),
-    fails: ['settlement.tokens'],
-  },
+  lie('who settled', 'settled', ['settlement.signer', 'account.state'], () =>
+    forgeEvent('JobSettled', set('settled_by', Keypair.generate().publicKey)),
+  ),
+  lie('the credits available after the settlement', 'settled', ['settlement.balances'], (jobs) =>
+    forgeEvent('JobSettled', plusOne('available_credits'), jobs.settled),
+  ),
+  lie('the credits available before the settlement', 'settled', ['settlement.balances'], (jobs) =>
+    forgeEvent('JobSettled', plusOne('available_credits'), jobs.reassigned),
+  ),
+  lie("the day's sum after the settlement", 'settled', ['settlement.balances'], (jobs) =>
+    forgeEvent('JobSettled', plusOne('spent_today_credits'), jobs.settled),
+  ),
+  lie("the day's sum before the settlement", 'settled', ['settlement.balances'], (jobs) =>
+    forgeEvent('JobSettled', plusOne('spent_today_credits'), jobs.reassigned),
+  ),
+  lie('a token balance', 'settled', ['settlement.tokens'], () =>
+    inTransactionOf('JobSettled', ({ meta }) => {
+      const [held] = meta.postTokenBalances;
+      if (held) held.uiTokenAmount.amount += '0';
+    }),
+  ),
   {
     what: 'the amount of a transfer',
     job: 'settled',
@@ -139,12 +106,9 @@ export const SETTLEMENT_FORGERIES: readonly ForgeryCase[] = [
       }),
     fails: ['settlement.worker_payment', 'settlement.tokens'],
   },
-  {
-    what: 'when the job was settled',
-    job: 'settled',
-    forgery: () => forgeEvent('JobSettled', plus(121, 'unix_time')),
-    fails: ['deadline.settled', 'account.state'],
-  },
+  lie('when the job was settled', 'settled', ['deadline.settled', 'account.state'], () =>
+    forgeEvent('JobSettled', plus(121, 'unix_time')),
+  ),
   {
     what: "the worker's payout account on record",
     job: 'settled',
