@@ -11,7 +11,7 @@ import {
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { eventsOf, expectEvent } from './support/emission.ts';
-import { expectRefusal, pass } from './support/expectations.ts';
+import { expectRefusal, expectUntil, pass } from './support/expectations.ts';
 import {
   acknowledge,
   composeLock,
@@ -105,13 +105,9 @@ describe('job_acknowledge', () => {
   });
 
   it('succeeds until its deadline and fails a second after', async () => {
-    const [early, job, other] = [await lockJob(world), await lockJob(world), await lockJob(world)];
-    await pass(world, 119n);
-    await world.chain.send([acknowledge(world, early)], [world.hotSigner]);
-    await pass(world, 1n);
-    await world.chain.send([acknowledge(world, job)], [world.hotSigner]);
-    await pass(world, 1n);
-    await expectRefusal(world, 'DeadlinePassed', acknowledge(world, other), [world.hotSigner]);
+    const jobs = [await lockJob(world), await lockJob(world), await lockJob(world)];
+    const sent = jobs.map((job) => acknowledge(world, job));
+    await expectUntil(world, 120n, 'DeadlinePassed', sent, [world.hotSigner]);
   });
 
   it('refuses every signer but the controller, also after the wallet’s change', async () => {

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { configUpdate, type Job } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
-import { expectRefusal, pass } from './support/expectations.ts';
+import { expectRefusal, expectUntil, pass } from './support/expectations.ts';
 import { ANSWER, dispute, jobIn, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { decide } from './support/verdicts.ts';
@@ -68,15 +68,13 @@ describe('job_dispute', () => {
   });
 
   it('succeeds up to 60 seconds after the settlement and fails a second after [disputes.window]', async () => {
-    const early = await jobIn(world, 'settled');
-    const job = await jobIn(world, 'settled');
-    const other = await jobIn(world, 'settled');
-    await pass(world, 59n);
-    await world.chain.send([dispute(world, early)], [world.wallet]);
-    await pass(world, 1n);
-    await world.chain.send([dispute(world, job)], [world.wallet]);
-    await pass(world, 1n);
-    await expectRefusal(world, 'DisputeWindowClosed', dispute(world, other), [world.wallet]);
+    const jobs = [
+      await jobIn(world, 'settled'),
+      await jobIn(world, 'settled'),
+      await jobIn(world, 'settled'),
+    ];
+    const sent = jobs.map((job) => dispute(world, job));
+    await expectUntil(world, 60n, 'DisputeWindowClosed', sent, [world.wallet]);
   });
 
   it('refuses any credit account but the job’s', async () => {

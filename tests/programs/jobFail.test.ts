@@ -5,7 +5,7 @@ import { spenderSet } from '../../programs/client/index.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
-import { expectRefusal, pass } from './support/expectations.ts';
+import { expectRefusal, expectUntil, pass } from './support/expectations.ts';
 import { ANSWER, fail, jobIn, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { CREDITS, createWorld, hashOf, type World } from './support/world.ts';
@@ -80,15 +80,13 @@ describe('job_fail', () => {
   });
 
   it('succeeds until its deadline and fails a second after', async () => {
-    const early = await jobIn(world, 'processing');
-    const job = await jobIn(world, 'processing');
-    const other = await jobIn(world, 'processing');
-    await pass(world, 119n);
-    await world.chain.send([fail(world, early)], [world.hotSigner]);
-    await pass(world, 1n);
-    await world.chain.send([fail(world, job)], [world.hotSigner]);
-    await pass(world, 1n);
-    await expectRefusal(world, 'DeadlinePassed', fail(world, other), [world.hotSigner]);
+    const jobs = [
+      await jobIn(world, 'processing'),
+      await jobIn(world, 'processing'),
+      await jobIn(world, 'processing'),
+    ];
+    const sent = jobs.map((job) => fail(world, job));
+    await expectUntil(world, 120n, 'DeadlinePassed', sent, [world.hotSigner]);
   });
 
   it('refuses every signer but the controller', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import { expectConserved } from './support/conservation.ts';
 import { eventsOf, expectEvent } from './support/emission.ts';
-import { expectRefusal, pass } from './support/expectations.ts';
+import { expectRefusal, expectUntil, pass } from './support/expectations.ts';
 import { ANSWER, acknowledge, jobIn, prove, REQUEST, readJob } from './support/jobs.ts';
 import { addWorker } from './support/newcomers.ts';
 import { createWorld, hashOf, type World } from './support/world.ts';
@@ -59,15 +59,13 @@ describe('job_prove', () => {
   });
 
   it('succeeds until its deadline and fails a second after', async () => {
-    const early = await jobIn(world, 'processing');
-    const job = await jobIn(world, 'processing');
-    const other = await jobIn(world, 'processing');
-    await pass(world, 119n);
-    await world.chain.send([prove(world, early)]);
-    await pass(world, 1n);
-    await world.chain.send([prove(world, job)]);
-    await pass(world, 1n);
-    await expectRefusal(world, 'DeadlinePassed', prove(world, other));
+    const jobs = [
+      await jobIn(world, 'processing'),
+      await jobIn(world, 'processing'),
+      await jobIn(world, 'processing'),
+    ];
+    const sent = jobs.map((job) => prove(world, job));
+    await expectUntil(world, 120n, 'DeadlinePassed', sent);
   });
 
   it.each(['pending', 'settled', 'failed', 'refunded', 'disputed'] as const)(

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { claimPay, workerDeregister, workerUpdate } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
-import { expectRefusal, pass } from './support/expectations.ts';
+import { expectRefusal, expectUntil, pass } from './support/expectations.ts';
 import {
   ANSWER,
   acknowledge,
@@ -119,15 +119,13 @@ describe('job_settle', () => {
   });
 
   it('succeeds until its deadline and fails a second after [failures.ledger-time]', async () => {
-    const early = await jobIn(world, 'settling');
-    const job = await jobIn(world, 'settling');
-    const other = await jobIn(world, 'settling');
-    await pass(world, 119n);
-    await world.chain.send([settle(world, early)], [world.hotSigner]);
-    await pass(world, 1n);
-    await world.chain.send([settle(world, job)], [world.hotSigner]);
-    await pass(world, 1n);
-    await expectRefusal(world, 'DeadlinePassed', settle(world, other), [world.hotSigner]);
+    const jobs = [
+      await jobIn(world, 'settling'),
+      await jobIn(world, 'settling'),
+      await jobIn(world, 'settling'),
+    ];
+    const sent = jobs.map((job) => settle(world, job));
+    await expectUntil(world, 120n, 'DeadlinePassed', sent, [world.hotSigner]);
   });
 
   it('refuses every signer but the controller', async () => {

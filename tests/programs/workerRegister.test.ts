@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
 import { ACCOUNT_VERSION, workerEndpoint, workerRegister } from '../../programs/client/index.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { withAccount } from './support/tampering.ts';
+import { expectPayeesRefused, expectTermsRefused } from './support/workerTerms.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -50,30 +51,11 @@ describe('worker_register', () => {
     await expectRefusal(world, 'AlreadyInitialized', register(), [stranger]);
   });
 
-  it("refuses payees that are no stablecoin token account, or the escrow's", async () => {
-    const { stakeMint, stranger, creditMint, chain } = world;
-    const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
-      expectRefusal(world, name, register({ payout }), [stranger]);
-    await refused('DuplicateAccount', addresses.vault);
-    await refused('DuplicateAccount', addresses.treasuryVault);
-    await refused('WrongMint', addresses.stakeVault);
-    await refused('WrongMint', world.token(stakeMint, stranger.publicKey));
-    await refused('WrongTokenAccount', creditMint);
-    await refused('WrongTokenAccount', stranger.publicKey);
-    const frozen = world.token(creditMint, stranger.publicKey);
-    const holding = { mint: creditMint, owner: stranger.publicKey, baseUnits: 0n };
-    chain.setToken(frozen, { ...holding, frozen: true });
-    await refused('WrongTokenAccount', frozen);
-  });
+  it("refuses payees that are no stablecoin token account, or the escrow's", () =>
+    expectPayeesRefused(world, register, world.stranger));
 
-  it('refuses endpoints that are empty, too long or unprintable, and key zero', async () => {
-    const { stranger } = world;
-    for (const endpoint of ['', 'x'.repeat(129), 'https://\u00e9.example', 'a\tb', 'a\0']) {
-      await expectRefusal(world, 'InvalidText', register({ endpoint }), [stranger]);
-    }
-    const zero = register({ proofKey: PublicKey.default });
-    await expectRefusal(world, 'ValueOutOfRange', zero, [stranger]);
-  });
+  it('refuses endpoints that are empty, too long or unprintable, and key zero', () =>
+    expectTermsRefused(world, register, world.stranger));
 
   it('refuses another authority’s address', async () => {
     const other = addresses.worker((await world.person()).publicKey);

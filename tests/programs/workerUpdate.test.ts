@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import {
   workerDeregister,
   workerEndpoint,
@@ -10,7 +10,8 @@ import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { acknowledge, jobIn, prove } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
-import { addresses, createWorld, type World } from './support/world.ts';
+import { expectPayeesRefused, expectTermsRefused } from './support/workerTerms.ts';
+import { createWorld, type World } from './support/world.ts';
 
 const SUSPENDED = 'suspended';
 const DEREGISTERED = 'deregistered';
@@ -100,30 +101,11 @@ describe('worker_update', () => {
     });
   });
 
-  it("refuses payees that are no stablecoin token account, or the escrow's", async () => {
-    const { stakeMint, stranger, creditMint, workerAuthority, chain } = world;
-    const refused = (name: Parameters<typeof expectRefusal>[1], payout: PublicKey) =>
-      expectRefusal(world, name, update({ payout }), [workerAuthority]);
-    await refused('DuplicateAccount', addresses.vault);
-    await refused('DuplicateAccount', addresses.treasuryVault);
-    await refused('WrongMint', addresses.stakeVault);
-    await refused('WrongMint', world.token(stakeMint, stranger.publicKey));
-    await refused('WrongTokenAccount', creditMint);
-    await refused('WrongTokenAccount', stranger.publicKey);
-    const frozen = world.token(creditMint, stranger.publicKey);
-    const holding = { mint: creditMint, owner: stranger.publicKey, baseUnits: 0n };
-    chain.setToken(frozen, { ...holding, frozen: true });
-    await refused('WrongTokenAccount', frozen);
-  });
+  it("refuses payees that are no stablecoin token account, or the escrow's", () =>
+    expectPayeesRefused(world, update, world.workerAuthority));
 
-  it('refuses endpoints that are empty, too long or unprintable, and key zero', async () => {
-    const { workerAuthority } = world;
-    for (const endpoint of ['', 'x'.repeat(129), 'https://\u00e9.example', 'a\tb', 'a\0']) {
-      await expectRefusal(world, 'InvalidText', update({ endpoint }), [workerAuthority]);
-    }
-    const zero = update({ proofKey: PublicKey.default });
-    await expectRefusal(world, 'ValueOutOfRange', zero, [workerAuthority]);
-  });
+  it('refuses endpoints that are empty, too long or unprintable, and key zero', () =>
+    expectTermsRefused(world, update, world.workerAuthority));
 
   it('requires the signature of the worker’s authority', async () => {
     for (const signer of [world.stranger, world.arbiter, world.authority, world.proofKey]) {

@@ -34,49 +34,31 @@ export const UNREACHABLE: Readonly<Record<string, Readonly<Record<string, string
  * The instructions that take no two accounts of one kind. An account's kind is checked before it is
  * lent, so that another account in a second role is of the wrong kind there.
  */
-const OF_DISTINCT_KINDS = new Set([
-  'config_update',
-  'authority_propose',
-  'authority_accept',
-  'pause_set',
-  'gateway_vouch',
-  'model_upsert',
-  'model_retire',
-  'credit_open',
-  'spender_set',
-  'limit_set',
-  'worker_host',
-  'worker_unhost',
-  'worker_suspend',
-  'worker_deregister',
-  'stake_unlock',
-  'slash_burn',
-  'job_lock',
-  'job_acknowledge',
-  'job_prove',
-  'job_settle',
-  'job_complete',
-  'job_fail',
-  'job_refund',
-  'job_dispute',
-  'dispute_resolve',
-  'dispute_expire',
-  'job_close',
-  'claim_pay',
-]);
+const OF_DISTINCT_KINDS = new Set(
+  (
+    'config_update authority_propose authority_accept pause_set gateway_vouch ' +
+    'model_upsert model_retire credit_open spender_set limit_set worker_host ' +
+    'worker_unhost worker_suspend worker_deregister stake_unlock slash_burn job_lock ' +
+    'job_acknowledge job_prove job_settle job_complete job_fail job_refund job_dispute ' +
+    'dispute_resolve dispute_expire job_close claim_pay'
+  ).split(' '),
+);
 
 export const isUnreachable = (instruction: string, error: string): boolean =>
   UNREACHABLE[instruction]?.[error] !== undefined ||
   (error === 'DuplicateAccount' && OF_DISTINCT_KINDS.has(instruction));
 
 /** Tests of an instruction beside those under its own name. */
-const FURTHER_TESTS: Readonly<Record<string, string>> = { dispute_resolve: 'disputeEvidence' };
+const FURTHER_TESTS: Readonly<Record<string, string>> = {
+  dispute_resolve: 'disputeEvidence.test.ts',
+  ...{ worker_register: 'support/workerTerms.ts', worker_update: 'support/workerTerms.ts' },
+};
 
 /** The quoted names in an instruction's own tests, its errors among them. */
 export function namesIn(instruction: string): Set<string> {
-  const files = [camelCase(instruction), FURTHER_TESTS[instruction] ?? []].flat();
+  const files = [`${camelCase(instruction)}.test.ts`, FURTHER_TESTS[instruction] ?? []].flat();
   const text = files
-    .map((name) => readFileSync(join(import.meta.dirname, '..', `${name}.test.ts`), 'utf8'))
+    .map((name) => readFileSync(join(import.meta.dirname, '..', name), 'utf8'))
     .join('\n');
   const quoted = text.matchAll(/'([A-Z][A-Za-z0-9]+)'/g);
   return new Set([...quoted].map(([, name = '']) => name));

@@ -1,128 +1,46 @@
-import type { JobStatus } from '../../../programs/client/index.ts';
+import { JOB_STATUSES, type JobStatus } from '../../../programs/client/generated/vocabulary.ts';
 
 /** The instructions on a job's path, by their verbs. */
 export type MatrixName = keyof typeof table;
 
+const inEach = (outcome: string) =>
+  Object.fromEntries(JOB_STATUSES.map((status) => [status, outcome])) as Record<JobStatus, string>;
+const WRONG = inEach('WrongJobStatus');
+/** Where no worker was ever acknowledged, its accounts are wrong before the status is. */
+const UNGIVEN = { pending: 'WrongAddress', failed: 'WrongAddress', refunded: 'WrongAddress' };
+
 /** What an instruction does in each status, for a signer with every right: a status or a refusal. */
 export const table = {
-  lock: {
-    pending: 'AlreadyInitialized',
-    processing: 'AlreadyInitialized',
-    settling: 'AlreadyInitialized',
-    settled: 'AlreadyInitialized',
-    failed: 'AlreadyInitialized',
-    // by now its id is two minutes old
-    refunded: 'JobIdTooOld',
-    disputed: 'AlreadyInitialized',
-  },
+  // by now the id of a refunded one is two minutes old
+  lock: { ...inEach('AlreadyInitialized'), refunded: 'JobIdTooOld' },
   acknowledge: {
+    ...WRONG,
     pending: 'processing',
     processing: 'processing',
     settling: 'processing',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
   },
-  prove: {
-    pending: 'WrongAddress',
-    processing: 'settling',
-    settling: 'settling',
-    settled: 'WrongJobStatus',
-    failed: 'WrongAddress',
-    refunded: 'WrongAddress',
-    disputed: 'WrongJobStatus',
-  },
-  settle: {
-    pending: 'WrongAddress',
-    processing: 'WrongJobStatus',
-    settling: 'settled',
-    settled: 'WrongJobStatus',
-    failed: 'WrongAddress',
-    refunded: 'WrongAddress',
-    disputed: 'WrongJobStatus',
-  },
-  complete: {
-    pending: 'settled',
-    processing: 'settled',
-    settling: 'ProofAlreadyGiven',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
-  },
-  fail: {
-    pending: 'failed',
-    processing: 'failed',
-    settling: 'failed',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
-  },
+  prove: { ...WRONG, ...UNGIVEN, processing: 'settling', settling: 'settling' },
+  settle: { ...WRONG, ...UNGIVEN, settling: 'settled' },
+  complete: { ...WRONG, pending: 'settled', processing: 'settled', settling: 'ProofAlreadyGiven' },
+  fail: { ...WRONG, pending: 'failed', processing: 'failed', settling: 'failed' },
   refund: {
-    pending: 'DeadlineNotReached',
-    processing: 'DeadlineNotReached',
+    ...WRONG,
+    ...{ pending: 'DeadlineNotReached', processing: 'DeadlineNotReached' },
     settling: 'DeadlineNotReached',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'WrongJobStatus',
   },
-  dispute: {
-    pending: 'WrongJobStatus',
-    processing: 'WrongJobStatus',
-    settling: 'WrongJobStatus',
-    settled: 'disputed',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'AlreadyDisputed',
-  },
-  resolve: {
-    pending: 'WrongAddress',
-    processing: 'WrongJobStatus',
-    settling: 'WrongJobStatus',
-    settled: 'WrongJobStatus',
-    failed: 'WrongAddress',
-    refunded: 'WrongAddress',
-    disputed: 'settled',
-  },
-  expire: {
-    pending: 'WrongJobStatus',
-    processing: 'WrongJobStatus',
-    settling: 'WrongJobStatus',
-    settled: 'WrongJobStatus',
-    failed: 'WrongJobStatus',
-    refunded: 'WrongJobStatus',
-    disputed: 'ArbitrationOpen',
-  },
-  close: {
-    pending: 'JobNotClosable',
-    processing: 'JobNotClosable',
-    settling: 'JobNotClosable',
-    settled: 'JobNotClosable',
-    failed: 'JobNotClosable',
-    refunded: 'closed',
-    disputed: 'JobNotClosable',
-  },
+  dispute: { ...WRONG, settled: 'disputed', disputed: 'AlreadyDisputed' },
+  resolve: { ...WRONG, ...UNGIVEN, disputed: 'settled' },
+  expire: { ...WRONG, disputed: 'ArbitrationOpen' },
+  close: { ...inEach('JobNotClosable'), refunded: 'closed' },
 } satisfies Record<string, Record<JobStatus, string>>;
 
 /** Everybody who might sign. */
 export type Person = (typeof everybody)[number];
 export const everybody = [
-  'wallet',
-  'otherWallet',
-  'spenderKey',
-  'gatewaySigner',
-  'revokedSigner',
-  'otherGatewaysSigner',
-  'operator',
-  'workerAuthority',
-  'proofKey',
-  'arbiter',
-  'authority',
-  'stranger',
-] as const;
+  ...(['wallet', 'otherWallet', 'spenderKey', 'gatewaySigner', 'revokedSigner'] as const),
+  ...(['otherGatewaysSigner', 'operator', 'workerAuthority', 'proofKey', 'arbiter'] as const),
+  ...(['authority', 'stranger'] as const),
+];
 
 /** Who controls the job, and who acts for that controller. */
 export const controllers = {
