@@ -87,40 +87,25 @@ export function listingsOf(count: number): JobListing[] {
   const early = idOf(40);
   const late = idOf(count - 40);
   const pair = { status: 'failed', model: 'model-odd' } as const;
-  return [
-    { name: 'the first page', query: {}, rows: 20 },
-    { name: 'before an early job', query: { before: early }, rows: 20 },
-    { name: 'before a late job', query: { before: late }, rows: 20 },
-    { name: 'after an early job', query: { after: early }, rows: 20 },
-    { name: 'after a late job', query: { after: late }, rows: 20 },
-    { name: 'between two jobs', query: { after: idOf(0), before: early }, rows: 20 },
-    { name: 'a common status', query: { status: 'settled' }, rows: 20 },
-    { name: 'a rare status', query: { status: 'disputed' }, rows: 5 },
-    {
-      name: 'a rare status before a late job',
-      query: { status: 'disputed', before: late },
-      rows: 5,
-    },
-    {
-      name: 'a rare status after an early job',
-      query: { status: 'disputed', after: early },
-      rows: 0,
-    },
-    { name: 'a status that no job has', query: { status: 'refunded' }, rows: 0 },
-    { name: 'a common model', query: { model: 'model-even' }, rows: 20 },
-    { name: 'a rare model', query: { model: 'model-rare' }, rows: 5 },
-    {
-      name: 'a rare model before a late job',
-      query: { model: 'model-rare', before: late },
-      rows: 5,
-    },
-    {
-      name: 'a rare model after the first job',
-      query: { model: 'model-rare', after: idOf(0) },
-      rows: 4,
-    },
-    { name: 'a rare pair of status and model', query: pair, rows: 1 },
-    { name: 'a rare pair before a late job', query: { ...pair, before: late }, rows: 1 },
-    { name: 'a rare pair after an early job', query: { ...pair, after: early }, rows: 0 },
+  const listings: [string, JobListing['query'], number][] = [
+    ['the first page', {}, 20],
+    ['before an early job', { before: early }, 20],
+    ['before a late job', { before: late }, 20],
+    ['after an early job', { after: early }, 20],
+    ['after a late job', { after: late }, 20],
+    ['between two jobs', { after: idOf(0), before: early }, 20],
+    ['a common status', { status: 'settled' }, 20],
+    ['a rare status', { status: 'disputed' }, 5],
+    ['a rare status before a late job', { status: 'disputed', before: late }, 5],
+    ['a rare status after an early job', { status: 'disputed', after: early }, 0],
+    ['a status that no job has', { status: 'refunded' }, 0],
+    ['a common model', { model: 'model-even' }, 20],
+    ['a rare model', { model: 'model-rare' }, 5],
+    ['a rare model before a late job', { model: 'model-rare', before: late }, 5],
+    ['a rare model after the first job', { model: 'model-rare', after: idOf(0) }, 4],
+    ['a rare pair of status and model', pair, 1],
+    ['a rare pair before a late job', { ...pair, before: late }, 1],
+    ['a rare pair after an early job', { ...pair, after: early }, 0],
   ];
+  return listings.map(([name, query, rows]) => ({ name, query, rows }));
 }

@@ -16,10 +16,10 @@ import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import type { LookedUpStatus } from '../../api/ledger/jobLookup.ts';
 import { createLogger } from '../../common/logger.ts';
-import { createPool, type Database, inTransaction } from '../../common/postgres.ts';
+import { type Database, inTransaction } from '../../common/postgres.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { until } from '../../testing/until.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 
@@ -28,7 +28,7 @@ const OTHER_WALLET = Keypair.generate().publicKey.toBase58();
 const NOW_MS = 1_800_000_000_000;
 
 const identify = createRequestIdentification(randomBytes(32));
-let database: TestDatabase;
+let database: PooledDatabase;
 let pool: pg.Pool;
 let idempotency: Idempotency;
 /** Where each job stands; what is not in it exists nowhere. */
@@ -38,8 +38,8 @@ let orphans: string[];
 let orphansEnd: LookedUpStatus;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  database = await openPooledDatabase();
+  pool = database.pool;
   await pool.query(
     `insert into service.api_keys (key_sha256, wallet, status)
      select 'key of ' || wallet, wallet, 'active' from unnest($1::text[]) wallet`,
@@ -47,10 +47,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.close();
-});
+afterAll(() => database?.close());
 
 afterEach(async () => {
   await idempotency.close();

@@ -2,10 +2,9 @@ import type pg from 'pg';
 import { type JobList, jobListQuery } from '../../api/contracts/job.ts';
 import { parseRequest } from '../../api/contracts/values.ts';
 import { listJobs } from '../../api/jobs/jobList.ts';
-import { createPool } from '../../common/postgres.ts';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
-import { createTestDatabase } from '../../testing/database/database.ts';
 import { insertMirroredJobs, type MirroredJob } from '../../testing/database/jobListings.ts';
+import { openPooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import type { Random } from '../../testing/random.ts';
 
 export interface Query {
@@ -37,8 +36,7 @@ const JOBS_PER_SECOND = 6;
 const ID_SKEW_MS = 20_000;
 
 export async function createJobListScene(random: Random, count: number): Promise<JobListScene> {
-  const database = await createTestDatabase();
-  const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  const { pool, close } = await openPooledDatabase();
   const jobs: MirroredJob[] = [];
   let nextSecond = 1_800_000_000;
 
@@ -57,15 +55,11 @@ export async function createJobListScene(random: Random, count: number): Promise
 
   await lockMore(count);
   return {
-    ...{ pool, jobs, lockMore },
+    ...{ pool, jobs, lockMore, close },
     list(query) {
       const entries = Object.entries(query).map(([name, value]) => [name, String(value)]);
       const services = { database: pool, unmirrored: { find: async () => undefined } };
       return listJobs(services, WALLET, parseRequest(jobListQuery, Object.fromEntries(entries)));
-    },
-    async close() {
-      await pool.end();
-      await database.close();
     },
   };
 }

@@ -1,28 +1,15 @@
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
-import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 
 /** A migrated database with one wallet's key in it, and nothing from a ledger. */
-export interface KeyedDatabase {
-  pool: pg.Pool;
-  databaseUrl: string;
+export interface KeyedDatabase extends PooledDatabase {
   apiKey: string;
-  close(): Promise<void>;
 }
 
 export async function openKeyedDatabase(): Promise<KeyedDatabase> {
-  const database = await createTestDatabase();
-  const pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
-  return {
-    pool,
-    databaseUrl: database.databaseUrl,
-    apiKey: await createKey(pool, 'a wallet'),
-    async close() {
-      await pool.end();
-      await database.close();
-    },
-  };
+  const database = await openPooledDatabase();
+  return { ...database, apiKey: await createKey(database.pool, 'a wallet') };
 }
 
 /**

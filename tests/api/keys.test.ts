@@ -16,27 +16,23 @@ import {
   WalletSuspendedError,
 } from '../../api/account/suspensions.ts';
 import { hashKey, selectKeysAndAccounts } from '../../api/sql/accounts.ts';
-import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { until } from '../../testing/until.ts';
 
 const wallet = 'a wallet';
-let database: TestDatabase;
+let database: PooledDatabase;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  database = await openPooledDatabase();
+  pool = database.pool;
 });
 
 beforeEach(async () => {
   await pool.query('truncate service.api_keys, service.key_suspensions');
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.close();
-});
+afterAll(() => database?.close());
 
 async function statusOf(key: string): Promise<string | undefined> {
   const [found] = await selectKeysAndAccounts(pool, [hashKey(key)]);

@@ -17,15 +17,15 @@ import type { NewClaim } from '../../api/jobs/claim.ts';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
-import { createPool, inTransaction } from '../../common/postgres.ts';
+import { inTransaction } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 
 const WALLET = Keypair.generate().publicKey.toBase58();
 const INTERVAL_MS = 5_000;
 
 const identify = createRequestIdentification(randomBytes(32));
-let database: TestDatabase;
+let database: PooledDatabase;
 let pool: pg.Pool;
 let idempotency: Idempotency;
 let isDatabaseAway: boolean;
@@ -34,14 +34,11 @@ let renewals: number;
 let renewal: Promise<unknown>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  database = await openPooledDatabase();
+  pool = database.pool;
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.close();
-});
+afterAll(() => database?.close());
 
 beforeEach(async () => {
   isDatabaseAway = false;

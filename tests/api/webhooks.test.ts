@@ -3,9 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { createWebhooks } from '../../api/account/webhooks.ts';
-import { createPool } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { API_VERSION, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { insertAccount } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
@@ -14,7 +13,7 @@ const sealing = createSealing(randomBytes(32));
 const events = ['job.completed', 'credit.low'];
 const url = 'https://hooks.example.com/svc';
 
-let database: TestDatabase;
+let database: PooledDatabase;
 let pool: pg.Pool;
 let strict: ServedApp;
 let development: ServedApp;
@@ -22,8 +21,8 @@ let key: string;
 let otherKey: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  database = await openPooledDatabase();
+  pool = database.pool;
   key = await createKey(pool, 'a wallet');
   otherKey = await createKey(pool, 'another wallet');
   await insertAccount(pool, { wallet: 'a wallet', address: 'one' });
@@ -40,8 +39,7 @@ afterAll(async () => {
   for (const server of [strict, development]) {
     await server.close();
   }
-  await pool.end();
-  await database.close();
+  await database?.close();
 });
 
 function serve({ allowLoopback }: { allowLoopback: boolean }): Promise<ServedApp> {

@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { listen } from '../../common/listen.ts';
-import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 
-let database: TestDatabase;
+let database: PooledDatabase;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase({ isEmpty: true });
-  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  database = await openPooledDatabase({ isEmpty: true });
+  pool = database.pool;
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.close();
-});
+afterAll(() => database?.close());
 
 describe('listening to notifications', () => {
   it('ends when it is aborted while its connection opens', async () => {

@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { listKeys } from '../../api/account/keys.ts';
 import { reinstateWallet } from '../../api/account/suspensions.ts';
-import { createPool } from '../../common/postgres.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { DatabaseTooNewError, migrate, readMigrationState } from '../../indexer/sql/migrate.ts';
 import { listMigrations, type Migration } from '../../indexer/sql/schema.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses, createScene } from '../../testing/indexer/scene.ts';
 import { until } from '../../testing/until.ts';
@@ -17,18 +16,15 @@ import { describeMirror } from './describeMirror.ts';
 import { liveThrough } from './life.ts';
 import { copyRows, listColumns, migrateUntil } from './olderSchema.ts';
 
-let database: TestDatabase;
+let database: PooledDatabase;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createTestDatabase({ isEmpty: true });
-  pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
+  database = await openPooledDatabase({ isEmpty: true });
+  pool = database.pool;
 });
 
-afterAll(async () => {
-  await pool?.end();
-  await database?.close();
-});
+afterAll(() => database?.close());
 
 /** A migration that changes the table of the jobs; the next one changes that of the deliveries. */
 const CHANGES_JOBS = 17;
