@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readModelCards } from '../../api/models/cards.ts';
 import { ConfigError } from '../../common/config.ts';
 import { createLogger } from '../../common/logger.ts';
 import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 const card = (revision: string) => ({
   ...{ source: 'https://models.example/8b', revision, weights_digest: null },
@@ -16,8 +16,7 @@ const card = (revision: string) => ({
 });
 const hashOf = (revision: string) => bytesToHex(modelCardHash(card(revision)));
 
-const root = mkdtempSync(join(tmpdir(), 'model-cards-'));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = ownFolder('model-cards');
 
 let folder: string;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
 const publicUrl = 'https://api.example.com';
@@ -11,7 +11,7 @@ const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}
 const file = 'cli-0.1.0-0123456789abcdef.tgz';
 const listed = { key: 'cli', name: '@scope/cli', version: '0.1.0', file, bytes: bytes.length };
 
-const packagesFolder = mkdtempSync(join(tmpdir(), 'svc-tarballs-'));
+const packagesFolder = ownFolder('svc-tarballs');
 let app: ServedApp;
 let unbuilt: ServedApp;
 
@@ -26,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.close();
   await unbuilt?.close();
-  rmSync(packagesFolder, { recursive: true });
 });
 
 const read = (path: string, { url } = app) => fetch(`${url}/packages/${path}`);

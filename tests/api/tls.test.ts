@@ -1,24 +1,23 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import express from 'express';
 import { loadConfig } from '../../api/config.ts';
 import { type Listening, listen, serve } from '../../api/http/server.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { createSelfSigned } from './selfSigned.ts';
 
 const { certificate, key } = createSelfSigned();
-let folder: string;
+const folder = ownFolder('tls');
 let listening: Listening | undefined;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tls-'));
   await writeFile(join(folder, 'cert.pem'), certificate);
   await writeFile(join(folder, 'key.pem'), key);
 });
@@ -27,8 +26,6 @@ afterEach(async () => {
   await listening?.close();
   listening = undefined;
 });
-
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Opens a port with these settings; what a test does not reach is set to something. */
 async function open(settings: NodeJS.ProcessEnv): Promise<Listening> {

@@ -14,6 +14,7 @@ import {
 } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { smallTokenizer } from './smallTokenizer.ts';
 
@@ -23,11 +24,10 @@ const model = 'small';
 const denseModel = 'dense';
 const denseWord = ' internationalization';
 const random = createRandom();
-let folder: string;
+const folder = ownFolder('tokenizers');
 let tokens: Awaited<ReturnType<typeof createTokenCounts>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenizers-'));
   await writeFile(join(folder, 'small.json'), JSON.stringify(smallTokenizer));
   await writeFile(join(folder, `${denseModel}.json`), JSON.stringify(denseTokenizer()));
   await symlink('small.json', join(folder, 'maker%2Fsmall.json'));
@@ -37,7 +37,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await tokens.close();
-  await rm(folder, { recursive: true });
 });
 
 function denseTokenizer() {

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { createTokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { smallTokenizer } from './smallTokenizer.ts';
 
-let folder: string;
+const folder = ownFolder('tokenizers');
 let service: RunningService;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenizers-'));
   await Promise.all(
     LAUNCH_CATALOG.map(({ id }) =>
       writeFile(join(folder, `${id}.json`), JSON.stringify(smallTokenizer)),
@@ -26,7 +25,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close();
-  await rm(folder, { recursive: true });
 });
 
 const ask = (content: string) =>

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -19,19 +18,19 @@ import {
   type LockedJob,
   OUTPUT,
 } from '../../testing/ledger/jobScene.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 
 let scene: JobScene;
-let folder: string;
+const folder = ownFolder('svc-audit');
 let settled: LockedJob;
 let closed: LockedJob;
 
 beforeAll(async () => {
   scene = await createJobScene();
-  folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
   [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
   await scene.complete(closed.address);
   await scene.acknowledge(settled.address);
@@ -42,7 +41,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await scene?.ledger.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Runs `svc` as a process of its own, which reads `input`. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
@@ -13,20 +12,20 @@ import {
   type LockedJob,
   OUTPUT,
 } from '../../testing/ledger/jobScene.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 const SALT = '07'.repeat(32);
 const TOKEN_LIMIT = 2_000;
 const REQUEST = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'What is a lock?' }] };
 
 let scene: JobScene;
-let folder: string;
+const folder = ownFolder('svc-saved');
 let job: LockedJob;
 let other: LockedJob;
 
 /** A job that is closed, so that its wallet is needed to find it, and another one. */
 beforeAll(async () => {
   scene = await createJobScene();
-  folder = await mkdtemp(join(tmpdir(), 'svc-saved-'));
   [job, other] = (await scene.lock({ count: 2, tokenLimit: TOKEN_LIMIT })) as [
     LockedJob,
     LockedJob,
@@ -44,7 +43,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await scene?.ledger.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const id = ({ idBytes }: LockedJob = job) => formatJobId(idBytes);

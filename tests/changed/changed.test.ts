@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { ROOT } from '../tidy/sourceTree.ts';
 import { selectTests } from './selectTests.ts';
 
@@ -41,7 +41,7 @@ const FILES = {
   'package.json': '{ "jest": {}, "type": "module" }',
 };
 
-let root: string;
+const root = ownFolder('svc-changed');
 
 const write = (path: string, text: string): void => {
   mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -50,23 +50,12 @@ const write = (path: string, text: string): void => {
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root });
 
 beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'svc-changed-'));
   for (const [path, text] of Object.entries(FILES)) write(path, text);
   git('init', '--quiet');
   git('add', '.');
-  git(
-    '-c',
-    'user.name=test',
-    '-c',
-    'user.email=test@example.com',
-    'commit',
-    '--quiet',
-    '-m',
-    'one',
-  );
+  const author = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
+  git(...author, 'commit', '--quiet', '-m', 'one');
 });
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const select = (path: string, isAll = false) => selectTests({ root, changed: [path], isAll });
 

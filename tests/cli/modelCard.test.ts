@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson, fetchModel } from '../../programs/client/index.ts';
@@ -13,6 +12,7 @@ import {
   startLedger,
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 const digest = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
@@ -27,12 +27,7 @@ const CARD = {
   licence: 'Apache-2.0',
 };
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'model-card-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
+const folder = ownFolder('model-card');
 /** Runs `svc model card` on a card, or on a text that is none. */
 function modelCard(card: object | string, ...more: string[]) {
   const file = join(folder, 'card.json');

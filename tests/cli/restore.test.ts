@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
@@ -9,15 +7,15 @@ import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
-let folder: string;
+const folder = ownFolder('restore');
 let empty: TestDatabase;
 let ledger: TestLedger;
 let other: TestLedger;
 const pathOf = (name: string) => join(folder, name);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'restore-'));
   [ledger, other] = await Promise.all([startLedger(), startLedger()]);
   const [{ databaseUrl, close }, target] = await Promise.all([
     createTestDatabase(),
@@ -38,7 +36,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([empty.close(), ledger.close(), other.close()]);
-  rmSync(folder, { recursive: true });
 });
 
 /** @returns its exit code, and what it says */

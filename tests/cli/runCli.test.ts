@@ -1,16 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { runCli } from '../../testing/cli.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
-let cwd: string;
+const cwd = ownFolder('run-cli');
 beforeAll(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'run-cli-'));
   process.env.DATABASE_URL = 'postgres://svc:opensesame@127.0.0.1:1/svc';
 });
-afterAll(() => rmSync(cwd, { recursive: true }));
 
 /** What a command may change of the process that it runs in. */
 const processNow = () => [

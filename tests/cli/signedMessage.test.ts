@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
@@ -10,15 +9,15 @@ import { runCli } from '../../testing/cli.ts';
 import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
-let folder: string;
+const folder = ownFolder('signed-message');
 let scene: Scene;
 let job: PublicKey;
 let proofs: [SignedMessage, SignedMessage];
 
 /** A disputed job that can be judged, and the proofs that convict its worker. */
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'signed-message-'));
   scene = await createScene();
   [job] = (await scene.lock()) as [PublicKey];
   await scene.acknowledge(job);
@@ -34,7 +33,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await scene?.ledger.close();
-  rmSync(folder, { recursive: true });
 });
 
 let count = 0;

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ConfigError, parseEnvironment } from '../../common/config.ts';
 import { SETTINGS } from '../../stack/parts.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 const schema = z.object({ SVC_GATEWAY: z.string() });
 
@@ -51,15 +51,12 @@ describe("a process's environment", () => {
 });
 
 describe('a setting from a file', () => {
-  let folder: string;
+  const folder = ownFolder('settings');
   const fileOf = (name: string) => join(folder, name);
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'settings-'));
     writeFileSync(fileOf('gateway'), 'from the file\n');
   });
-
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it("is read without its line end, also under another process's name", () => {
     const environment = { SVC_GATEWAY_FILE: fileOf('gateway'), SVC_CRANK_KEY_FILE: fileOf('none') };

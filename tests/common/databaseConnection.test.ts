@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,16 +9,16 @@ import { createPool } from '../../common/postgres.ts';
 import { refusalOf } from '../../common/transientErrors.ts';
 import { MACHINE_ENVIRONMENT, PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { createSelfSigned } from '../api/selfSigned.ts';
 import { startTlsDatabase } from './tlsDatabase.ts';
 
 let database: TestDatabase;
 let tls: Awaited<ReturnType<typeof startTlsDatabase>>;
-let folder: string;
+const folder = ownFolder('database-tls');
 const file = (name: string) => join(folder, name);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'database-tls-'));
   const own = createSelfSigned();
   // Its authority is itself.
   writeFileSync(file('own.pem'), own.certificate);
@@ -32,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tls.close();
   await database.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** The address of the database with this query; `file:<name>` is a file of this test. */

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -14,14 +13,14 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
-let folder: string;
+const folder = ownFolder('backup');
 const pathOf = (name: string) => join(folder, name);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'backup-'));
   database = await createTestDatabase();
   pool = createPool({ databaseUrl: database.databaseUrl, applicationName: 'test' });
   for (let wallets = 0; wallets < 3; wallets += 1) {
@@ -39,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await pool.end();
   await database.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** Every row of every table, in one text a table. */

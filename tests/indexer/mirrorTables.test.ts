@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
@@ -9,6 +8,7 @@ import { readDocumentation } from '../../programs/tools/referenceInterface.ts';
 import { PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 let mirror: MirrorDatabase;
 let client: pg.PoolClient;
@@ -103,11 +103,10 @@ describe('the row of a new account', () => {
 });
 
 describe('a new column of the mirror', () => {
-  let copy: string;
+  const copy = ownFolder('svc-column');
   const touched = new Set<string>();
 
   beforeAll(async () => {
-    copy = await mkdtemp(join(tmpdir(), 'svc-column-'));
     for (const path of ['package.json', 'common', 'indexer', 'programs/client']) {
       await cp(join(PROJECT_FOLDER, path), join(copy, path), { recursive: true });
     }
@@ -125,8 +124,6 @@ describe('a new column of the mirror', () => {
       ),
     );
   });
-
-  afterAll(() => rm(copy, { recursive: true, force: true }));
 
   /** What the build of a program writes that has another field in its job, and in the event of a lock. */
   async function addFields(): Promise<void> {
