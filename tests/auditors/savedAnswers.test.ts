@@ -88,7 +88,7 @@ describe('a saved answer', () => {
       CHUNKS.map((one) => `${JSON.stringify(one, null, 1).replace(/^/gm, 'data: ')}\n\n`).join(''),
     ],
     ['a stream without its empty lines', streamOf(LINES).replaceAll('\n\n', '\n')],
-    ['a stream with an event of a name', `event: ping\ndata: ${LINES[0]}\n\n${streamOf(LINES)}`],
+    ['a stream with an event of a name', `event: ping\ndata: {}\n\n${streamOf(LINES)}`],
     ['a stream with a name that is taken back', `event: ping\nevent\n${streamOf(LINES)}`],
     ['an array of chunks', JSON.stringify(CHUNKS)],
     ['an array of chunks in lines', JSON.stringify(CHUNKS, null, 2)],
@@ -132,7 +132,7 @@ describe('a saved answer', () => {
     const [first, second, finish] = CHUNKS as [object, object, { svc: object }];
     const early = { ...first, svc: { ...SAID, credits_charged: 40, attempt: 9 } };
     expect(readAnswer(JSON.stringify([early, second, finish])).svc).toEqual(SVC);
-    const late = { ...second, svc: { ...SAID, credits_charged: 40 } };
+    const late = { ...chunk({}), svc: { ...SAID, credits_charged: 40 } };
     const { svc } = readAnswer(JSON.stringify([first, finish, late]));
     expect(svc).toEqual({ ...SVC, credits_charged: 40 });
   });
@@ -216,6 +216,48 @@ describe('a saved answer', () => {
       /^It ends before the answer does/,
     ],
     ['one answer twice', JSON.stringify([plain, plain]), /^It holds several answers: save one\.$/],
+    [
+      'an event of a name with a part of the answer',
+      `event: ping\ndata: ${LINES[0]}\n\n${streamOf(LINES)}`,
+      /^Not all clients read each of its events\.$/,
+    ],
+    [
+      'an event that is a list',
+      `data: [${LINES[0]}]\n\n${streamOf(LINES)}`,
+      /^Not all clients read each of its events\.$/,
+    ],
+    [
+      'data behind white space',
+      ` ${streamOf(LINES)}`,
+      /^Not all clients read each of its events\.$/,
+    ],
+    [
+      'data behind a byte order mark',
+      streamOf(LINES).replace('\n\n', '\n\n\ufeff'),
+      /^Not all clients read each of its events\.$/,
+    ],
+    [
+      'a text behind [DONE]',
+      `data: [DONE]\n\n${streamOf(LINES)}`,
+      /^It goes on behind its \[DONE\]\.$/,
+    ],
+    [
+      'a text behind the finish reason',
+      JSON.stringify([...CHUNKS, CHUNKS[0]]),
+      /^Its text goes on behind its finish reason\.$/,
+    ],
+    [
+      'choices that are no list',
+      streamOf([JSON.stringify({ ...CHUNKS[0], choices: { 0: CHUNKS[0] } }), ...LINES]),
+      /^Its choices are no list\.$/,
+    ],
+    ...['refusal', 'tool_calls', 'function_call', 'audio'].map(
+      (field): [string, string, RegExp] => [
+        `a text beside a ${field}`,
+        streamOf([JSON.stringify(chunk({ [field]: [{}] })), ...LINES]),
+        new RegExp(`^Its ${field} is not proven\\.$`),
+      ],
+    ),
     [
       'a link of another job',
       JSON.stringify(plain).replace(`verify/${JOB}`, `verify/${OTHER}`),

@@ -22,8 +22,12 @@ export function joinParts(answers: readonly object[], isStream: boolean): Joined
   if (isPlain && answers.length > 1) {
     throw new SavedFileError('It holds several answers: save one.');
   }
-  const isWhole = choices.some((choice) => typeof fieldOf(choice, 'finish_reason') === 'string');
-  return { ...texts(choices, isPlain ? 'message' : 'delta'), isWhole };
+  const at = isPlain ? 'message' : 'delta';
+  const end = choices.findIndex((choice) => typeof fieldOf(choice, 'finish_reason') === 'string');
+  if (end !== -1 && texts(choices.slice(end + 1), at).text !== '') {
+    throw new SavedFileError('Its text goes on behind its finish reason.');
+  }
+  return { ...texts(choices, at), isWhole: end !== -1 };
 }
 
 /** Readers take the first one, the one of index 0, or join them: so there may be no other. */
@@ -38,6 +42,12 @@ function choiceOf(choices: readonly unknown[]): readonly unknown[] {
   return choices;
 }
 
+/** What clients act on or show in place of the content. */
+const UNPROVEN = ['refusal', 'tool_calls', 'function_call', 'audio'] as const;
+
+const isNothing = (value: unknown): boolean =>
+  value == null || value === '' || (Array.isArray(value) && value.length === 0);
+
 function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joined, 'isWhole'> {
   const all = (field: string) =>
     choices.flatMap((choice) => {
@@ -47,6 +57,10 @@ function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joine
       return [text];
     });
   const reasoning = all('reasoning_content');
+  for (const field of UNPROVEN) {
+    const held = choices.map((choice) => fieldOf(fieldOf(choice, at), field));
+    if (!held.every(isNothing)) throw new SavedFileError(`Its ${field} is not proven.`);
+  }
   return {
     text: all('content').join(''),
     reasoning: reasoning.length > 0 ? reasoning.join('') : undefined,

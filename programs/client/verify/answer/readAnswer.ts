@@ -42,7 +42,10 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
   if (items.some((item) => Array.isArray(fieldOf(item, 'messages')) && !('choices' in item))) {
     throw new SavedFileError('It is a request, not an answer.');
   }
-  const answers = items.filter((item) => Array.isArray(fieldOf(item, 'choices')));
+  const answers = items.filter((item) => fieldOf(item, 'choices') != null);
+  if (!answers.every((answer) => Array.isArray(fieldOf(answer, 'choices')))) {
+    throw new SavedFileError('Its choices are no list.');
+  }
   if (answers.length === 0) {
     throw new SavedFileError(
       'It holds no answer of a chat completion, as JSON or as the events of a stream. Of an object in ' +

@@ -41,12 +41,13 @@ const END_OF_HEADERS = /\r?\n\r?\n/;
 
 /** What follows the headers, of which there are several behind a proxy, or an early status. */
 export function bodyOf(text: string): string {
-  let body = text.trimStart();
-  while (STATUS_LINE.test(body)) {
-    const end = END_OF_HEADERS.exec(body);
-    body = end ? body.slice(end.index + end[0].length).trimStart() : '';
+  let body = text;
+  for (let head = body.trimStart(); STATUS_LINE.test(head); head = body.trimStart()) {
+    const end = END_OF_HEADERS.exec(head);
+    body = end ? head.slice(end.index + end[0].length) : '';
   }
-  return body;
+  const json = body.trimStart();
+  return /^[{[]/.test(json) ? json : body;
 }
 
 /** A line of a trailer, or nothing. */
