@@ -1537,7 +1537,7 @@ class SnapshotNode:
             rows, before = self.snapshot["signatures"].get(subject, []), params[1].get("before")
             listed = [row["signature"] for row in rows]
             at = listed.index(before) + 1 if before in listed else 0
-            return rows[at : at + params[1]["limit"]]
+            return rows[at : at + min(params[1]["limit"], self.snapshot.get("page", PAGE))]
         raise VerifyError(f"A snapshot does not answer {method}.")
 
     def account(self, address):
@@ -2578,7 +2578,7 @@ def run_unit(kind, given, program):
         request = {**read_request(given["request"])["chat"], "token_limit": given["token_limit"]}
         return {"commitment": request_commitment(bytes.fromhex(given["salt"]), request).hex()}
     if kind == "answer":
-        read = read_answer(given["saved"])
+        read = read_answer(given["saved"] if "saved" in given else bytes.fromhex(given["bytes"]))
         renamed = {"output": "text", "salt": "request_salt", "receipt": "delivery_receipt"}
         return {renamed.get(name, name): read[name] for name in read if name != "answer"}
     if kind == "job_id":

@@ -6,7 +6,10 @@ import { createForgingNode } from '../../auditors/forgeries/node.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';
 import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
+import { answerConditions } from './conditions/answers.ts';
+import { conditionCases } from './conditions/condition.ts';
 import { drawKeypair } from './drawKeypair.ts';
+import { readingCases } from './readingCases.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
 import {
   BROKEN_FORMS,
@@ -28,7 +31,7 @@ export async function answerCases(
 ): Promise<NodeCases & { units: readonly AnyUnitCase[] }> {
   const scene = await createJobScene();
   try {
-    const { answered, others, cards } = await runJobs(random, scene);
+    const { answered, others, cards, failed } = await runJobs(random, scene);
     const [first, second] = answered as [AnsweredJob, AnsweredJob];
     const jobs = [...answered, ...Object.values(others)].map(({ address }) => address);
     // With a card, the model is read too.
@@ -44,8 +47,21 @@ export async function answerCases(
     ];
     return {
       ...{ name: NODE, node },
-      units: [...readingCases(answered, scene), ...requestCases(first)],
-      cases: cases.map(caseOf),
+      units: [
+        ...formCases(answered, scene),
+        ...readingCases(first, second),
+        ...requestCases(first),
+      ],
+      cases: [
+        ...cases.map(caseOf),
+        ...(await conditionCases(
+          NODE,
+          node,
+          answerConditions({
+            ...{ answer: first, carded: answered[2] as AnsweredJob, failed, cards, node },
+          }),
+        )),
+      ],
     };
   } finally {
     await scene.ledger.close();
@@ -214,7 +230,7 @@ function questionCases(random: Random, answer: AnsweredJob): Stated[] {
 }
 
 /** What each form says of itself: its text, and what the API sent with it. */
-function readingCases(answered: readonly AnsweredJob[], { service }: JobScene): AnyUnitCase[] {
+function formCases(answered: readonly AnsweredJob[], { service }: JobScene): AnyUnitCase[] {
   const [first, other] = answered as [AnsweredJob, AnsweredJob];
   const { job_id, request_salt, delivery_receipt } = first.svc;
   const wallet = service.wallet.publicKey.toBase58();

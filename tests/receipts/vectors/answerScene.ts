@@ -59,7 +59,7 @@ export async function runJobs(random: Random, scene: JobScene) {
     'an answer that failed': failed,
     'an answer that never came': refunded,
   };
-  return { answered, others, cards };
+  return { answered, others, cards, failed: await withStatement(scene, failed) };
 }
 
 const drawCard = (random: Random): Card => ({

@@ -10,7 +10,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   'white space': ' [ 1 ,\t{ "a" :\n null } ] ',
   'words alone': '[true,false,null]',
   'fields in the order of their UTF-16 units':
-    '{"€":1,"\\r":2,"דּ":3,"1":4,"😀":5,"\\u0080":6,"ö":7}',
+    '{"€":1,"\\r":2,"\\ufb33":3,"1":4,"😀":5,"\\u0080":6,"ö":7}',
   'fields that look like numbers': '{"10":1,"9":2,"-1":3,"a":4}',
   'a field of a name that languages use': '{"constructor":1,"__proto__":2}',
   'the escapes that strings have': '"\\u0000\\b\\t\\n\\f\\r\\u001f\\"\\\\\\/\\u007f"',
@@ -30,6 +30,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   'a negative one beyond 2^53': '[-9007199254740992]',
   'a whole number as a power of ten': '1e30',
   'a number without an end': '1e400',
+  'a number that JSON does not have': '[NaN]',
+  'an end that JSON does not have': '-Infinity',
   'the first half of a character': '"\\ud83d"',
   'the second half of a character': '{"a":["x\\ude00y"]}',
   'the halves of a character in the wrong order': '"\\ude00\\ud83d"',

@@ -32,10 +32,10 @@ export interface JobCase extends ClientParts {
   readonly job?: string;
   /** A saved answer, as it is. */
   readonly answer?: string;
-  readonly expected: ExpectedVerdict;
+  readonly expected: ExpectedVerdict | Refused;
 }
 
-const REFUSED = { refused: true } as const;
+export const REFUSED = { refused: true } as const;
 export type Refused = typeof REFUSED;
 
 /** One function of the format: its inputs, and its result or that it refuses them. */
@@ -75,7 +75,7 @@ export type AnyUnitCase =
       { readonly public_key: string; readonly message: string; readonly signature: string },
       { readonly holds: boolean }
     >
-  | UnitCase<'answer', { readonly saved: string }, AnswerResult>
+  | UnitCase<'answer', { readonly saved: string } | { readonly bytes: string }, AnswerResult>
   | UnitCase<'request', RequestInput, { readonly commitment: string }>
   | UnitCase<
       'event',

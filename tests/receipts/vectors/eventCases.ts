@@ -14,8 +14,7 @@ const TAG = hexToBytes('e445a52e51cb9a1d');
 /** Each event with drawn fields, encoded by Anchor's coder, and bytes that are none. */
 export function eventCases(random: Random): AnyUnitCase[] {
   const drawn = PROGRAM_EVENTS.map((kind) => drawEvent(random, kind));
-  const locked = drawn.find(({ name }) => name === 'JobLocked') as DrawnEvent;
-  return [...drawn.map(readable), ...brokenCases(locked)];
+  return [...drawn.map(readable), ...brokenCases(drawn)];
 }
 
 interface DrawnEvent {
@@ -88,7 +87,10 @@ const readable = ({ name, bytes, fields }: DrawnEvent): AnyUnitCase => ({
   expected: { name, fields },
 });
 
-function brokenCases({ bytes }: DrawnEvent): AnyUnitCase[] {
+function brokenCases(drawn: readonly DrawnEvent[]): AnyUnitCase[] {
+  const bytesOf = (name: string) =>
+    drawn.find((event) => event.name === name)?.bytes ?? new Uint8Array();
+  const bytes = bytesOf('JobLocked');
   const changed = (at: number) => bytes.with(at, (bytes[at] ?? 0) ^ 0xff);
   const broken = {
     'a byte short': bytes.subarray(0, -1),
@@ -97,6 +99,9 @@ function brokenCases({ bytes }: DrawnEvent): AnyUnitCase[] {
     'of a kind that is not known': changed(TAG.length),
     'without anything behind its kind': bytes.subarray(0, 16),
     nothing: new Uint8Array(),
+    'with a bool of 2': bytesOf('PauseSet').with(-1, 2),
+    'with a number of no word': bytesOf('JobFailed').with(REASON_AT, 11),
+    'with a text that is no UTF-8': bytesOf('WorkerRegistered').with(-1, 0xff),
   };
   return Object.entries(broken).map(([name, data]) => ({
     kind: 'event',
@@ -105,3 +110,6 @@ function brokenCases({ bytes }: DrawnEvent): AnyUnitCase[] {
     expected: { refused: true },
   }));
 }
+
+/** Behind tag and kind: slot, time, job, sequence, job id, credit account, its sequence, wallet. */
+const REASON_AT = 16 + 8 + 8 + 32 + 4 + 16 + 32 + 8 + 32;

@@ -1,6 +1,8 @@
 import { createForgedScene, JOB_NAMES } from '../../auditors/forgedScene.ts';
 import { FORGERIES } from '../../auditors/forgeries/all.ts';
 import { boundaries } from './boundaryCases.ts';
+import { allConditions } from './conditions/all.ts';
+import { conditionCases } from './conditions/condition.ts';
 import { omissions, unknownVersions } from './omissionCases.ts';
 import { casesOf, type NodeCases } from './sight.ts';
 
@@ -26,7 +28,13 @@ export async function forgedCases(version: 0 | 1): Promise<NodeCases> {
         ? [...omissions(scene), ...unknownVersions(scene), ...(await boundaries(scene))]
         : [];
     const name = version === 0 ? 'legacy' : 'version 1';
-    return await casesOf(scene.node, name, [...honest, ...lies, ...others]);
+    const seen = await casesOf(scene.node, name, [...honest, ...lies, ...others]);
+    if (version === 1) return seen;
+    const { jobs } = scene;
+    const conditions = await conditionCases(
+      ...([name, seen.node, allConditions({ jobs, node: seen.node })] as const),
+    );
+    return { ...seen, cases: [...seen.cases, ...conditions] };
   } finally {
     await scene.ledger.close();
   }

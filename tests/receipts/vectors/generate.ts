@@ -1,6 +1,7 @@
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
 import { createRandom, type Random } from '../../../testing/random.ts';
 import { answerCases } from './answerCases.ts';
+import { bodyCases } from './bodyCases.ts';
 import { canonicalCases } from './canonicalCases.ts';
 import type { AnyUnitCase, Vectors } from './cases.ts';
 import { eventCases } from './eventCases.ts';
@@ -17,6 +18,7 @@ export function unitCases(random: Random): AnyUnitCase[] {
     ...messageCases(random),
     ...signatureCases(random),
     ...eventCases(random),
+    ...bodyCases(random),
   ];
 }
 

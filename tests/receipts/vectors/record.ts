@@ -95,7 +95,7 @@ export function changesFrom(base: LedgerSnapshot, other: LedgerSnapshot): Snapsh
         ([name, value]) => !isSame(value, (one as Record<string, unknown>)[name]),
       ),
     ) as Part;
-  const { unix_time, transactions, accounts, signatures } = other;
+  const { unix_time, page, transactions, accounts, signatures } = other;
   const changes = {
     transactions: differing(base.transactions, transactions),
     accounts: differing(base.accounts, accounts),
@@ -104,6 +104,7 @@ export function changesFrom(base: LedgerSnapshot, other: LedgerSnapshot): Snapsh
   const parts = Object.entries(changes).filter(([, part]) => Object.keys(part).length > 0);
   return {
     ...(unix_time !== base.unix_time && { unix_time }),
+    ...(page !== base.page && { page }),
     ...Object.fromEntries(parts),
   };
 }

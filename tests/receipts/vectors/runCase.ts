@@ -19,28 +19,33 @@ import {
 } from '../../../programs/client/proof.ts';
 import { readAnswer, type SavedAnswer } from '../../../programs/client/verify/answer/readAnswer.ts';
 import { readRequest } from '../../../programs/client/verify/answer/sentRequest.ts';
+import type { Check } from '../../../programs/client/verify/check.ts';
 import {
   type ClientEvidence,
   evidenceIn,
 } from '../../../programs/client/verify/job/clientEvidence.ts';
-import type {
-  AnyUnitCase,
-  ExpectedVerdict,
-  JobCase,
-  Refused,
-  RequestInput,
-  VectorCase,
-  Vectors,
+import {
+  type AnyUnitCase,
+  type JobCase,
+  REFUSED,
+  type RequestInput,
+  type VectorCase,
+  type Vectors,
 } from './cases.ts';
 import { messageOfProof } from './messageCases.ts';
 import { connectSnapshot, withChanges } from './snapshot.ts';
-import { verdictOf } from './verdict.ts';
+import { asExpected, checksOf } from './verdict.ts';
 
 const addresses = createAddresses();
 
 /** What our code says of a case, to be compared with what it expects. */
 export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
-  return one.kind === 'job' ? judgeJob(one, nodes) : unitResultOf(one);
+  if (one.kind !== 'job') return unitResultOf(one);
+  try {
+    return asExpected(await judgeJob(one, nodes));
+  } catch {
+    return REFUSED;
+  }
 }
 
 /** The same for a function of the format. */
@@ -48,7 +53,7 @@ export function unitResultOf(one: AnyUnitCase): unknown {
   try {
     return compute(one);
   } catch {
-    return { refused: true } satisfies Refused;
+    return REFUSED;
   }
 }
 
@@ -56,7 +61,7 @@ export function unitResultOf(one: AnyUnitCase): unknown {
 export async function judgeJob(
   one: Omit<JobCase, 'expected'>,
   nodes: Vectors['nodes'],
-): Promise<ExpectedVerdict> {
+): Promise<readonly Check[]> {
   const shared = nodes[one.node];
   if (!shared) throw new Error(`There is no node ${one.node}`);
   const answer = one.answer === undefined ? undefined : readAnswer(one.answer);
@@ -69,7 +74,7 @@ export async function judgeJob(
     card: one.card,
   };
   const job = one.job ?? addressIn(answer);
-  return verdictOf(connectSnapshot(withChanges(shared, one.changes)), job, client);
+  return checksOf(connectSnapshot(withChanges(shared, one.changes)), job, client);
 }
 
 function addressIn(answer: SavedAnswer | undefined): string {
@@ -105,7 +110,7 @@ function compute(one: AnyUnitCase) {
       return { holds: verifyHashed({ publicKey, ...bytes }) };
     }
     case 'answer':
-      return answerResult(one.input.saved);
+      return answerResult('saved' in one.input ? one.input.saved : hexToBytes(one.input.bytes));
     case 'request':
       return requestResult(one.input);
     case 'event':
@@ -114,7 +119,7 @@ function compute(one: AnyUnitCase) {
 }
 
 /** What a saved answer says of itself. */
-function answerResult(saved: string) {
+function answerResult(saved: string | Uint8Array) {
   const { jobId, wallet = null, text, svc } = readAnswer(saved);
   const { request_salt = null, delivery_receipt = null } = svc ?? {};
   return { job_id: jobId, wallet, text, request_salt, delivery_receipt };

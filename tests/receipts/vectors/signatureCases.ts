@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js';
 import { toBase58 } from '../../../programs/client/keys.ts';
-import { bytesToHex } from '../../../programs/client/platform/bytes.ts';
+import { bytesToHex, concatBytes } from '../../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import type { Random } from '../../../testing/random.ts';
 import { createKinds } from '../../programs/support/signatures/kinds.ts';
@@ -16,16 +16,31 @@ const ACCEPTED: readonly string[] = [
   'with a mixed R that a mixed key cancels',
 ];
 /** Of the kinds with many, such as one for each byte. */
-const VARIANTS_MAX = 6;
+const VARIANTS_MAX = 3;
+/** With each encoding of a point of small order, of which some have a y of p or more. */
+const OF_EACH_ENCODING: readonly string[] = [
+  'by a key of small order',
+  'with an R of small order',
+  'with a key and an R of small order',
+];
 
 /** Signatures of proofs, a few of each kind, and whether the program takes them. */
 export function signatureCases(random: Random): AnyUnitCase[] {
   const proof = drawProof(random);
   const messageOf = (commitment: Uint8Array) =>
     messageOfProof({ ...proof, request_commitment: bytesToHex(commitment) });
-  const kinds = createKinds(createSigners(random, (commitment) => sha256(messageOf(commitment))));
+  const signers = createSigners(random, (commitment) => sha256(messageOf(commitment)));
+  const { signature, ...honest } = signers.honest();
+  const kinds = {
+    ...createKinds(signers),
+    'a byte short': { variants: 1, make: () => ({ ...honest, signature: signature.slice(0, -1) }) },
+    'a byte long': {
+      variants: 1,
+      make: () => ({ ...honest, signature: concatBytes(signature, Uint8Array.of(0)) }),
+    },
+  };
   return Object.entries(kinds).flatMap(([name, { variants, make }]) => {
-    const count = Math.min(variants, VARIANTS_MAX);
+    const count = OF_EACH_ENCODING.includes(name) ? variants : Math.min(variants, VARIANTS_MAX);
     const first = random.below(variants);
     return Array.from({ length: count }, (_, at): AnyUnitCase => {
       const { key, commitment, signature } = make((first + at) % variants);

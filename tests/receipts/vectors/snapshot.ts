@@ -8,7 +8,11 @@ import {
   signedBytes,
 } from '../../../programs/client/verify/connection/message.ts';
 import { CLOCK } from '../../../programs/client/verify/ledgerState.ts';
-import { decodeTransaction, VERSION_FLAG } from '../../../programs/client/wire/index.ts';
+import {
+  decodeMessage,
+  decodeTransaction,
+  VERSION_FLAG,
+} from '../../../programs/client/wire/index.ts';
 
 /** `getTransaction` in base64, with as much of its meta as a verification reads. */
 export interface SnapshotTransaction {
@@ -17,7 +21,7 @@ export interface SnapshotTransaction {
   readonly transaction: readonly [base64: string, encoding: 'base64'];
   readonly meta: object | null;
   /** Its position in the block. */
-  readonly transactionIndex?: number;
+  readonly transactionIndex?: number | undefined;
 }
 
 export interface SnapshotAccount {
@@ -42,6 +46,8 @@ export interface LedgerSnapshot {
   readonly transactions: Readonly<Record<string, SnapshotTransaction | null>>;
   readonly accounts: Readonly<Record<string, SnapshotAccount | null>>;
   readonly signatures: Readonly<Record<string, readonly SnapshotListed[]>>;
+  /** The most entries of a list in one answer, where that is less than was asked for. */
+  readonly page?: number;
 }
 
 /** A shared snapshot's entries that a node has otherwise. */
@@ -73,7 +79,7 @@ function answer(node: LedgerSnapshot, method: string, parameters: readonly unkno
     case 'getAccountInfo':
       return { context, value: accountOf(node, subject) };
     case 'getSignaturesForAddress':
-      return listed(node.signatures[subject] ?? [], options);
+      return listed(node.signatures[subject] ?? [], { page: node.page, ...options });
     default:
       throw new Error(`A snapshot does not answer ${method}`);
   }
@@ -87,12 +93,18 @@ function accountOf(node: LedgerSnapshot, address: string): SnapshotAccount | nul
   return { data: [data.toString('base64'), 'base64'], executable: false, lamports: 1, owner };
 }
 
+interface ListOptions {
+  readonly before?: string;
+  readonly limit?: number;
+  readonly page: number | undefined;
+}
+
 function listed(
   all: readonly SnapshotListed[],
-  { before, limit = 1_000 }: { before?: string; limit?: number },
+  { before, limit = 1_000, page = limit }: ListOptions,
 ): readonly SnapshotListed[] {
   const start = before ? all.findIndex(({ signature }) => signature === before) + 1 : 0;
-  return all.slice(start, start + limit);
+  return all.slice(start, start + Math.min(limit, page));
 }
 
 /** The words of a node to a reader of older versions. */
@@ -111,10 +123,21 @@ function shownTransaction(
   return { ...rest, version, transaction: jsonOf(Buffer.from(transaction[0], 'base64')) };
 }
 
+/** Signatures and message; a node may show more or fewer signatures than the message wants. */
+function partsOf(wire: Uint8Array) {
+  const [count = 0] = wire;
+  if (count >= VERSION_FLAG) return decodeTransaction(wire);
+  const end = 1 + 64 * count;
+  const signatures = Array.from({ length: count }, (_, at) =>
+    wire.subarray(1 + 64 * at, 65 + 64 * at),
+  );
+  return { signatures, ...decodeMessage(wire.subarray(end)) };
+}
+
 /** The transaction as a node's JSON has it. */
 function jsonOf(wire: Uint8Array) {
   const { signatures, header, keys, recentBlockhash, instructions, lookups, config } =
-    decodeTransaction(wire);
+    partsOf(wire);
   const { priorityFeeLamports, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config;
   return {
     signatures: signatures.map((bytes) => base58.encode(bytes)),

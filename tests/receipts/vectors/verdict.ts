@@ -28,8 +28,10 @@ export async function checksOf(
 }
 
 /** The same as a file has it. */
-export async function verdictOf(...asked: Parameters<typeof checksOf>): Promise<ExpectedVerdict> {
-  const checks = await checksOf(...asked);
+export const verdictOf = async (...asked: Parameters<typeof checksOf>): Promise<ExpectedVerdict> =>
+  asExpected(await checksOf(...asked));
+
+export function asExpected(checks: readonly Check[]): ExpectedVerdict {
   const named = (verdict: string) =>
     checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
   return {
