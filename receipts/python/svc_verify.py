@@ -74,6 +74,7 @@ def verify_named(options):
     node, named = RpcNode(options.rpc), vars(options)
     texts = ("job", "salt", "receipt", "wallet", "program", "history_max")
     given = {name: named[name] for name in texts}
+    given["receipt"] = given["receipt"] and given["receipt"].strip()
     for name in ("response", "request", "output", "card"):
         given[name] = None if named[name] is None else read_file(named[name])
     return verify(node, **given)
@@ -98,7 +99,7 @@ def verify(
     response, request, output and card are bytes; salt and receipt are texts as the answer has them.
     What is given beside a response takes the place of the response's own.
     """
-    given = {"output": output, "receipt": receipt and receipt.strip(), "salt": salt}
+    given = {"output": output, "receipt": receipt, "salt": salt}
     asked = None if request is None else read_request(request)
     client, answered = {"answer": None, "card": card, "request": asked}, None
     if response is not None:

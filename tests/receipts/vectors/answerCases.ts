@@ -59,6 +59,7 @@ export async function answerCases(
           node,
           answerConditions({
             ...{ answer: first, carded: answered[2] as AnsweredJob, failed, cards, node },
+            rejected: others['a dispute that was rejected'].address,
           }),
         )),
       ],
@@ -119,6 +120,8 @@ function textCases(
     'a receipt for another text': receiptFor(service.hotSigner, address, changedHash),
     'a receipt of a stranger': receiptFor(drawKeypair(random), address, sha256(utf8(text))),
     'a receipt of no form': 'a.b',
+    'a receipt whose key is no base58': '0.b',
+    'a receipt with a line end behind it': `${answer.svc.delivery_receipt}\n`,
   };
   const convicting = receiptFor(service.hotSigner, address, changedHash);
   const [failing, byReceipt] = [['delivery.output'], ['delivery.receipt']];

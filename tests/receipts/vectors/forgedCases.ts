@@ -3,7 +3,7 @@ import { FORGERIES } from '../../auditors/forgeries/all.ts';
 import { boundaries } from './boundaryCases.ts';
 import { allConditions } from './conditions/all.ts';
 import { conditionCases } from './conditions/condition.ts';
-import { omissions, unknownVersions } from './omissionCases.ts';
+import { omissions, unknownVersions, verdicts } from './omissionCases.ts';
 import { casesOf, type NodeCases } from './sight.ts';
 
 /**
@@ -25,7 +25,12 @@ export async function forgedCases(version: 0 | 1): Promise<NodeCases> {
     }));
     const others =
       version === 0
-        ? [...omissions(scene), ...unknownVersions(scene), ...(await boundaries(scene))]
+        ? [
+            ...omissions(scene),
+            ...verdicts(scene),
+            ...unknownVersions(scene),
+            ...(await boundaries(scene)),
+          ]
         : [];
     const name = version === 0 ? 'legacy' : 'version 1';
     const seen = await casesOf(scene.node, name, [...honest, ...lies, ...others]);

@@ -1,11 +1,9 @@
 import {
   AddressLookupTableProgram,
   type PublicKey,
-  type TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { jobAcknowledge } from '../../../programs/client/index.ts';
 import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
 import { complete } from '../../../testing/kit/jobInstructions.ts';
 import { makeHistory } from '../../../testing/ledger/history.ts';
@@ -27,8 +25,7 @@ export async function historyCases(): Promise<NodeCases> {
     const [loaded, one, other] = locked.map(({ address }) => address) as [
       ...[PublicKey, PublicKey, PublicKey],
     ];
-    await acknowledgeByTable(scene, loaded);
-    await scene.settle(loaded);
+    await completeByTable(scene, loaded);
     await completeThroughProgram(scene, [one, other]);
     const { settled, refunded, expired } = await makeHistory(scene);
     return await casesOf(createForgingNode(scene.ledger.rpcUrl), 'strangers', [
@@ -52,17 +49,18 @@ async function completeThroughProgram(scene: JobScene, jobs: readonly PublicKey[
   await scene.send([callThrough(...calls)]);
 }
 
-/** By a transaction of version 0, which loads job and worker from a table. */
-async function acknowledgeByTable(scene: JobScene, job: PublicKey): Promise<void> {
-  const { ledger, service, send } = scene;
+/** By a transaction of version 0, which loads all accounts but the signer from a table. */
+async function completeByTable(scene: JobScene, job: PublicKey): Promise<void> {
+  const { ledger, service } = scene;
   const { connection, payer } = ledger;
-  const { hotSigner, gateway, worker } = service;
   const authority = payer.publicKey;
   const by = { authority, payer: authority };
+  const payout = associatedTokenAddress(service.mints.credit, service.workerAuthority.publicKey);
+  const instruction = complete({ ...service, payout }, job);
   const recentSlot = await connection.getSlot('finalized');
   const [create, lookupTable] = AddressLookupTableProgram.createLookupTable({ ...by, recentSlot });
-  const addresses = [job, worker];
-  await send(
+  const addresses = instruction.keys.flatMap(({ pubkey, isSigner }) => (isSigner ? [] : [pubkey]));
+  await scene.send(
     [create, AddressLookupTableProgram.extendLookupTable({ ...by, lookupTable, addresses })],
     [],
   );
@@ -71,13 +69,10 @@ async function acknowledgeByTable(scene: JobScene, job: PublicKey): Promise<void
   const { value: table } = await connection.getAddressLookupTable(lookupTable);
   if (!table) throw new Error('there is no table');
   const { blockhash } = await connection.getLatestBlockhash();
-  const instructions: TransactionInstruction[] = [
-    jobAcknowledge({ signer: hotSigner.publicKey, gateway, job, worker, attempt: 1 }),
-  ];
   const message = new TransactionMessage({
-    ...{ payerKey: authority, recentBlockhash: blockhash, instructions },
+    ...{ payerKey: authority, recentBlockhash: blockhash, instructions: [instruction] },
   }).compileToV0Message([table]);
   const transaction = new VersionedTransaction(message);
-  transaction.sign([payer, hotSigner]);
+  transaction.sign([payer, service.hotSigner]);
   await connection.sendTransaction(transaction);
 }

@@ -62,6 +62,8 @@ function jobIdCases(random: Random): AnyUnitCase[] {
     'with a line end behind it': `${right}\n`,
   };
   return [
+    idCase('with every digit', 'job_0123456789ab7cde8f0123456789abcd'),
+    idCase('with every digit, in another order', 'job_fedcba9876547012bfedcba987654321'),
     ...Array.from({ length: 4 }, (_, at) =>
       idCase(`drawn ${at + 1}`, drawJobId(random, creditAccount)),
     ),

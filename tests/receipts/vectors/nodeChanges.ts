@@ -104,6 +104,11 @@ export const inAccount =
     return withChanges(node, { accounts: { [key]: changed } });
   };
 
+export function fieldsOfAccount(node: LedgerSnapshot, address: PublicKey, name: string): Fields {
+  const [base64 = ''] = node.accounts[address.toBase58()]?.data ?? [];
+  return coder.accounts.decode(name, Buffer.from(base64, 'base64')) as Fields;
+}
+
 /** An account in another form, or none. */
 export const withAccount =
   (

@@ -1,10 +1,19 @@
 import { base58 } from '@scure/base';
-import type { PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID, receiptMessage, signHashed } from '../../../programs/client/index.ts';
+import { utf8 } from '../../../programs/client/platform/bytes.ts';
+import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { OUTPUT } from '../../../testing/ledger/jobScene.ts';
 import type { ForgedScene } from '../../auditors/forgedScene.ts';
+import { FORGERIES } from '../../auditors/forgeries/all.ts';
 import {
+  decodeEvent,
   eventInstructions,
+  forgeArguments,
+  forgeEvent,
   inTransactionOf,
   ofUnknownVersion,
+  set,
 } from '../../auditors/forgeries/forge.ts';
 import type { Forgery, ListedJson } from '../../auditors/forgeries/node.ts';
 import type { Sight } from './sight.ts';
@@ -60,6 +69,43 @@ export function omissions(scene: ForgedScene): Sight[] {
     { name: 'an event that another program sent', job: jobs.settled, forgery: anotherProgram },
   ];
 }
+
+/** Evidence whose key the node does not show to be the worker's, and a receipt that proves nothing. */
+export function verdicts({ jobs, service }: ForgedScene): Sight[] {
+  const authority = service.workerAuthority.publicKey.toBase58();
+  const byStranger = FORGERIES.find(({ what }) => what === 'the evidence, which a stranger signed');
+  const listed = (change: (rows: ListedJson[]) => ListedJson[]): Forgery => ({
+    ...byStranger?.forgery(jobs),
+    listing: (rows, address) => (address === authority ? change(rows) : rows),
+  });
+  const gap = { signature: base58.encode(Buffer.alloc(64, 9)), slot: 0, err: null };
+  const name = 'the evidence, which a stranger signed';
+  return [
+    { name: `${name}, and no record of the worker`, job: jobs.upheld, forgery: listed(() => []) },
+    {
+      ...{ name: `${name}, and a gap in the worker’s records`, job: jobs.upheld },
+      forgery: listed((rows) => [gap, ...rows]),
+    },
+    {
+      ...{ name: 'a receipt for the settled text as evidence', job: jobs.repaid },
+      forgery: rightReceipt(jobs.repaid, service.hotSigner),
+    },
+  ];
+}
+
+/** The key that settled signed what it delivered. */
+const rightReceipt = (job: PublicKey, signer: Keypair): Forgery =>
+  inTransactionOf('DisputeResolved', (transaction) => {
+    const [event] = eventInstructions(transaction, 'DisputeResolved');
+    const fields = event && (decodeEvent(event)?.data as Record<string, unknown>);
+    if (!fields || !job.equals(fields.job as PublicKey)) return;
+    const outputHash = sha256(utf8(OUTPUT));
+    const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+    const signature = [...signHashed(message, signer)];
+    forgeArguments(transaction, 0, () => ({ output_hash: [...outputHash], signature }));
+    const hash = set('evidence_hash', [...sha256(message)]);
+    forgeEvent('DisputeResolved', hash, job).transaction?.(transaction);
+  });
 
 /** Transactions of a version that no reader knows. */
 export function unknownVersions({ jobs }: ForgedScene): Sight[] {

@@ -31,11 +31,20 @@ interface Scene {
   /** Locked under the first card. */
   readonly carded: AnsweredJob;
   readonly failed: AnsweredJob;
+  /** Whose dispute was rejected. */
+  readonly rejected: PublicKey;
   readonly cards: ModelCards;
   readonly node: LedgerSnapshot;
 }
 
 export const answerConditions = (scene: Scene): Condition[] => [
+  {
+    ...{ name: 'a rejection with a hash of evidence', job: scene.rejected },
+    change: inEvent(scene.rejected, 'DisputeResolved', () => ({
+      evidence_hash: Array(32).fill(7),
+    })),
+    is: { 'dispute.evidence': 'fails' },
+  },
   ...limits(scene),
   ...unpaid(scene),
   ...statements(scene),

@@ -1,9 +1,11 @@
 import anchor from '@coral-xyz/anchor';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { decodeTransaction } from '../../../../programs/client/wire/index.ts';
 import {
   all,
   anyEvent,
   type Change,
+  fieldsOfAccount,
   inAccount,
   inEvent,
   inPlaceOf,
@@ -21,6 +23,8 @@ export const endingConditions = (subjects: Subjects): Condition[] => [
   ...resolved(subjects),
   ...waiting(subjects),
   ...closed(subjects),
+  ...accounts(subjects),
+  ...keys(subjects),
 ];
 
 const number = (value: unknown) => value as anchor.BN;
@@ -259,4 +263,83 @@ function closed({ jobs: { closed: job, settled, expired } }: Subjects): Conditio
       change: inAccount(expired, 'Job', () => ({ disputed_by_wallet: false })),
     },
   ] as Condition[];
+}
+
+/** What events leave behind that set fields back, or leave them as they were. */
+function accounts({ jobs: { alone, acknowledged, repaid } }: Subjects): Condition[] {
+  const proofAside = all(
+    inPlaceOf(alone, 'JobSettled', 'JobAcknowledged', () => ({ attempt: 2 })),
+    (node) => {
+      const { unix_time } = anyEvent(node, 'JobAcknowledged', alone);
+      const { locked_at } = fieldsOfAccount(node, alone, 'Job');
+      const since = Number(unix_time) - Number(locked_at);
+      const none = { output_hash: Array(32).fill(0), settled_by: PublicKey.default };
+      const zero = { prompt_tokens: 0, completion_tokens: 0, proven_after_seconds: 0 };
+      const charge = { charged_credits: new BN(0), counted_tokens: 0, ended_after_seconds: 0 };
+      return inAccount(alone, 'Job', () => ({
+        ...{ ...none, ...zero, ...charge, status: { Processing: {} }, attempt: 2 },
+        ...{ worker: anyEvent(node, 'JobAcknowledged').worker, acknowledged_after_seconds: since },
+      }))(node);
+    },
+  );
+  const later = (job: typeof alone, event: string, change: Events): Change =>
+    all(
+      inEvent(job, event, (fields) => ({ unix_time: number(fields.unix_time).addn(5) })),
+      inAccount(job, 'Job', change),
+    );
+  const plus = (fields: Record<string, never>, ...names: string[]) =>
+    Object.fromEntries(names.map((name) => [name, Number(fields[name]) + 5]));
+  const ended = ['proven_after_seconds', 'ended_after_seconds'];
+  const is = { 'account.state': 'holds' } as const;
+  return [
+    { name: 'an acknowledgement that puts a proof aside', job: alone, change: proofAside, is },
+    {
+      ...{ name: 'an acknowledgement 5 s later than its completion', job: acknowledged, is },
+      change: later(acknowledged, 'JobAcknowledged', (fields) =>
+        plus(fields, 'acknowledged_after_seconds'),
+      ),
+    },
+    {
+      ...{ name: 'a completion 5 s later, without an acknowledgement', job: repaid, is },
+      change: later(repaid, 'JobCompleted', (fields) =>
+        plus(fields, 'acknowledged_after_seconds', ...ended),
+      ),
+    },
+  ];
+}
+
+/** By which keys a verdict's evidence may be. */
+function keys({ jobs: { upheld, closed } }: Subjects): Condition[] {
+  const rule = 'dispute.evidence';
+  const key = () => ({ proof_key: STRANGER });
+  const rent = (lamports: number): Change =>
+    all(
+      inEvent(closed, 'JobClosed', () => ({ rent_payer: closed })),
+      inTransaction(closed, 'JobClosed', (shown) => {
+        const meta = shown.meta as unknown as { preBalances: number[]; postBalances: number[] };
+        const { keys } = decodeTransaction(Buffer.from(shown.transaction[0], 'base64'));
+        const at = keys.findIndex((one) => closed.equals(new PublicKey(one)));
+        const before = meta.preBalances[at] ?? 0;
+        meta.postBalances[at] = 2 * before + lamports;
+        return shown;
+      }),
+    );
+  return [
+    {
+      ...{ name: 'evidence by the key on record, and a proof by another', job: upheld },
+      ...{ change: inEvent(upheld, 'JobCompleted', key), is: { [rule]: 'holds' } },
+    },
+    {
+      ...{ name: 'evidence by the key of the proof, and another on record', job: upheld },
+      ...{ change: inEvent(undefined, 'WorkerRegistered', key), is: { [rule]: 'holds' } },
+    },
+    {
+      ...{ name: 'a rent that came back whole, to a program’s address', job: closed },
+      ...{ change: rent(0), is: { 'account.closed': 'fails' } },
+    },
+    {
+      ...{ name: 'a rent that came back but for a lamport, to a program’s address', job: closed },
+      ...{ change: rent(-1), is: { 'account.closed': 'not_checkable' } },
+    },
+  ];
 }

@@ -1,21 +1,27 @@
 import type anchor from '@coral-xyz/anchor';
+import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import {
   all,
   anyEvent,
   type Change,
+  encodeEvent,
+  eventsOf,
+  fieldsOf,
   inAccount,
   inEvent,
   inMeta,
   inPlaceOf,
   inTransaction,
 } from '../nodeChanges.ts';
+import { withChanges } from '../snapshot.ts';
 import type { Condition, Subjects } from './condition.ts';
 
 /** Places on the ledger, and states. */
 export const historyConditions = (subjects: Subjects): Condition[] => [
   ...places(subjects),
   ...states(subjects),
+  ...imitations(subjects),
 ];
 
 function places({ jobs: { settled, failed } }: Subjects): Condition[] {
@@ -132,4 +138,49 @@ function states({ jobs: { alone, expired } }: Subjects): Condition[] {
       is: { [rule]: 'not_checkable' },
     },
   ] as Condition[];
+}
+
+const OTHER_NAME = base58.encode(Buffer.alloc(64, 7));
+
+/** A failure under another name, and bytes that look like changes. */
+function imitations({ jobs: { failed } }: Subjects): Condition[] {
+  const renamed: Change = (node) => {
+    const key = failed.toBase58();
+    const [newest, ...rows] = node.signatures[key] ?? [];
+    if (!newest) throw new Error('no failure is listed');
+    return withChanges(node, {
+      transactions: { [OTHER_NAME]: node.transactions[newest.signature] ?? null },
+      signatures: { [key]: [{ ...newest, signature: OTHER_NAME }, ...rows] },
+    });
+  };
+  /** The failure once more, which another program says. */
+  const imitated = (job_sequence: number) =>
+    inMeta(failed, 'JobFailed', ({ innerInstructions }) => {
+      for (const { instructions } of innerInstructions) {
+        const [call] = eventsOf({ meta: { innerInstructions } }, 'JobFailed', failed);
+        if (!call || !instructions.includes(call)) continue;
+        const data = encodeEvent('JobFailed', { ...fieldsOf(call), job_sequence });
+        instructions.push({ ...call, programIdIndex: 0, data });
+      }
+    });
+  const notWhole = inAccount(failed, 'Job', () => ({ sequence: 9 }));
+  const rule = 'history.authenticity';
+  return [
+    {
+      ...{ name: 'a transaction under another name', job: failed, change: renamed },
+      is: { 'history.signatures': 'fails' },
+    },
+    {
+      ...{ name: 'an imitation beside a whole record', job: failed, change: imitated(3) },
+      is: { [rule]: 'holds' },
+    },
+    {
+      ...{ name: 'an imitation of a change that is there', job: failed },
+      ...{ change: all(imitated(2), notWhole), is: { [rule]: 'holds' } },
+    },
+    {
+      ...{ name: 'an imitation of a change that is not there', job: failed },
+      ...{ change: all(imitated(3), notWhole), is: { [rule]: 'fails' } },
+    },
+  ];
 }

@@ -173,6 +173,18 @@ function transactions({ jobs: { failed } }: Subjects): Condition[] {
       ),
       { 'history.signatures': 'fails' },
     ],
+    ['a message of version 2', wire(inFront(0x82)), 'refused'],
+    ['a message of version 1 behind its signatures', wire(inFront(0x81)), 'refused'],
+    [
+      'a message of version 0 with a table',
+      all(
+        wire((bytes) =>
+          Buffer.concat([inFront(0x80)(bytes), Buffer.from([1]), bytes.subarray(1, 33), TABLE]),
+        ),
+        inTransaction(failed, 'JobFailed', (shown) => ({ ...shown, version: 0 })),
+      ),
+      { 'history.signatures': 'fails', 'failure.returned': 'holds' },
+    ],
     [
       'a count in more bytes than it needs',
       wire((bytes) => Buffer.concat([Buffer.from([(bytes[0] ?? 0) | 0x80, 0]), bytes.subarray(1)])),
@@ -293,3 +305,12 @@ function accounts({ jobs: { failed, closed, open, refunded } }: Subjects): Condi
     },
   ] as Condition[];
 }
+
+/** One index that is written, and none that is only read. */
+const TABLE = Buffer.from([1, 5, 0]);
+
+/** A byte before the message, which says its version. */
+const inFront = (byte: number) => (bytes: Buffer) => {
+  const at = 1 + 64 * (bytes[0] ?? 0);
+  return Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
+};

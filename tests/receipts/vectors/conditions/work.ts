@@ -1,6 +1,14 @@
 import anchor from '@coral-xyz/anchor';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { type Change, inAccount, inEvent } from '../nodeChanges.ts';
+import {
+  type Change,
+  encodeEvent,
+  eventsOf,
+  fieldsOf,
+  inAccount,
+  inEvent,
+  inTransaction,
+} from '../nodeChanges.ts';
 import type { Condition, Subjects } from './condition.ts';
 
 const { BN } = anchor;
@@ -11,6 +19,7 @@ export const workConditions = (subjects: Subjects): Condition[] => [
   ...locks(subjects),
   ...balances(subjects),
   ...work(subjects),
+  ...purchases(subjects),
 ];
 
 const row = (name: string, job: PublicKey, change: Change, is: Condition['is']): Condition => ({
@@ -106,7 +115,6 @@ const DAY = 'lock.balances';
 function balances({ jobs: { open, failed } }: Subjects): Condition[] {
   const lock = (change: (fields: Record<string, never>) => Record<string, unknown>) =>
     inEvent(open, 'JobLocked', change);
-  const number = (value: unknown) => value as anchor.BN;
   return [
     row(
       'a lock that begins a new day',
@@ -176,3 +184,47 @@ function work({ jobs: { alone, retried } }: Subjects): Condition[] {
     ),
   ];
 }
+
+/** What came right before the first lock: the purchase, as another change of the credit account. */
+function purchases({ jobs: { settled } }: Subjects): Condition[] {
+  const recast = (name: string, change: (fields: Record<string, never>) => object): Change =>
+    inTransaction(undefined, 'CreditBought', (shown) => {
+      for (const call of eventsOf(shown, 'CreditBought')) {
+        const fields = fieldsOf(call);
+        call.data = encodeEvent(name, { ...fields, ...change(fields) });
+      }
+      return shown;
+    });
+  const claim = (by: number) =>
+    recast('ClaimPaid', (fields) => ({
+      ...{ claimant: fields.credit_account, claimant_sequence: fields.credit_sequence },
+      ...{ claimant_kind: { CreditAccount: {} }, available_credits: plus(fields, by) },
+      ...Object.fromEntries(CLAIMED.map((field) => [field, new BN(0)])),
+    }));
+  const withdrawn = (locked: number) =>
+    recast('CreditWithdrawn', () => ({ destination: STRANGER, locked_credits: new BN(locked) }));
+  const limit = recast('LimitSet', () => ({
+    ...{ limit_per_job_credits: new BN(0), limit_per_day_credits: new BN(0) },
+  }));
+  const plus = (fields: Record<string, never>, by: number) =>
+    number(fields.available_credits).addn(by);
+  const list: [string, Change, 'holds' | 'fails' | 'not_checkable'][] = [
+    ['a payment before the first lock', claim(0), 'holds'],
+    ['a payment of another amount before the first lock', claim(1), 'fails'],
+    ['a withdrawal before the first lock', withdrawn(0), 'holds'],
+    ['a withdrawal that leaves locked credits, before the first lock', withdrawn(1), 'fails'],
+    ['a limit before the first lock, and no purchase', limit, 'fails'],
+    [
+      'a purchase of another credit account before the first lock',
+      recast('CreditBought', () => ({ credit_account: STRANGER })),
+      'not_checkable',
+    ],
+  ];
+  return list.map(([name, change, verdict]) => row(name, settled, change, { [DAY]: verdict }));
+}
+
+const CLAIMED = [
+  ...['treasury_sequence', 'base_units', 'credits', 'remaining_base_units'],
+  ...['owed_base_units', 'unpaid_base_units'],
+];
+const number = (value: unknown) => value as anchor.BN;

@@ -34,6 +34,7 @@ export function workerConditions({ jobs: { alone }, node }: Subjects): Condition
       const row = { signature: ABSENT, slot: at, err };
       return isLast ? [...rows, row] : [row, ...rows];
     });
+  const missing = inList(authority, (rows) => [{ signature: OTHER, slot, err: null }, ...rows]);
   const update = (fields: object, place: Place, name = ABSENT) =>
     recorded({ ...UPDATE, ...registered, ...fields }, place, name);
   const index = (transactionIndex: number) =>
@@ -104,10 +105,20 @@ export function workerConditions({ jobs: { alone }, node }: Subjects): Condition
       'not_checkable',
     ],
   ];
-  return list.map(([name, change, verdict]) => ({
-    ...{ name, job: alone, change },
-    is: { 'proof.key': verdict },
-  }));
+  const elsewhere = all(
+    update({ payout: STRANGER }, { slot: before }),
+    inAccount(worker, 'Worker', () => ({ payout: STRANGER })),
+  );
+  const payouts: [string, Change, 'fails' | 'not_checkable'][] = [
+    ['another payout on record', elsewhere, 'fails'],
+    ['another payout on record, and a gap', all(elsewhere, missing), 'not_checkable'],
+  ];
+  const rows = (rule: string, conditions: typeof list) =>
+    conditions.map(([name, change, verdict]) => ({
+      ...{ name, job: alone, change },
+      is: { [rule]: verdict },
+    }));
+  return [...rows('proof.key', list), ...rows('settlement.worker_payment', payouts)];
 }
 
 interface Place {
