@@ -120,7 +120,12 @@ function states({ jobs: { alone, expired } }: Subjects): Condition[] {
     [
       'settled, JobDisputed a second time',
       expired,
-      recast(expired, ['DisputeAmended', 'DisputeExpired'], ['DisputeExpired', 'JobDisputed']),
+      all(
+        inPlaceOf(expired, 'DisputeExpired', 'JobDisputed'),
+        inPlaceOf(expired, 'DisputeAmended', 'DisputeResolved', () => ({
+          verdict: { Rejected: {} },
+        })),
+      ),
     ],
   ];
   const rule = 'history.states';

@@ -173,6 +173,11 @@ function transactions({ jobs: { failed } }: Subjects): Condition[] {
       ),
       { 'history.signatures': 'fails' },
     ],
+    [
+      'a byte of its second signature',
+      wire((bytes) => Buffer.from(bytes.with(70, (bytes[70] ?? 0) ^ 1))),
+      { 'history.signatures': 'fails' },
+    ],
     ['a message of version 2', wire(inFront(0x82)), 'refused'],
     ['a message of version 1 behind its signatures', wire(inFront(0x81)), 'refused'],
     [

@@ -1,8 +1,9 @@
+import anchor from '@coral-xyz/anchor';
 import { base58 } from '@scure/base';
 import { decodeTransaction } from '../../../../programs/client/wire/index.ts';
 import { transfers } from '../../../auditors/forgeries/forge.ts';
 import type { InstructionJson, TransactionJson } from '../../../auditors/forgeries/node.ts';
-import { type Change, inEvent, inMeta, inTransaction } from '../nodeChanges.ts';
+import { all, type Change, inEvent, inMeta, inTransaction } from '../nodeChanges.ts';
 import type { Condition, Subjects } from './condition.ts';
 
 /** Calls, payments and what is recorded of them. */
@@ -118,5 +119,23 @@ function payments({ jobs: { repaid } }: Subjects): Condition[] {
       { [worker]: 'holds', 'settlement.tokens': 'holds' },
     ],
   ];
-  return list.map(([name, change, is]) => ({ name, job: repaid, change, is }));
+  const covered = all(
+    inEvent(repaid, 'JobLocked', () => ({
+      ...{ credits_per_request: 3, credits_per_1k_tokens: 10 },
+      long_completion_threshold_tokens: 599,
+    })),
+    completed((fields) => ({
+      charged_credits: new anchor.BN(3),
+      returned_credits: new anchor.BN(
+        Number(fields.returned_credits) + Number(fields.charged_credits) - 3,
+      ),
+    })),
+  );
+  return [
+    ...list.map(([name, change, is]) => ({ name, job: repaid, change, is })),
+    {
+      ...{ name: 'a charge for as many tokens as one request covers', job: repaid },
+      ...{ change: covered, is: { 'settlement.charge': 'holds' } },
+    },
+  ];
 }
