@@ -2,61 +2,32 @@ import { randomUUID } from 'node:crypto';
 import type { LedgerEvent } from '../../indexer/fold/event.ts';
 import { WALLET } from './webhookScene.ts';
 
-const place = (slot: bigint) => ({
-  slot,
-  signature: randomUUID(),
-  instructionIndex: 0,
-  innerIndex: 1,
-});
+interface Move {
+  credits: number;
+  available: number;
+  locked?: number;
+  wallet?: string;
+  slot?: bigint;
+}
 
-const account = (slot: bigint, wallet: string) => ({
-  slot: slot.toString(),
-  unixTime: '1790000000',
-  creditAccount: `account of ${wallet}`,
-  creditSequence: '2',
-  wallet,
+/** What both moves of credits say: where, when, of which account, and what it has afterwards. */
+const moved = ({ credits, available, locked = 0, wallet = WALLET, slot = 10n }: Move) => ({
+  ...{ slot, signature: randomUUID(), instructionIndex: 0, innerIndex: 1 },
+  data: {
+    ...{ slot: slot.toString(), unixTime: '1790000000', wallet },
+    ...{ creditAccount: `account of ${wallet}`, creditSequence: '2', credits: `${credits}` },
+    ...{ availableCredits: `${available}`, lockedCredits: `${locked}` },
+  },
 });
 
 /** The event of a purchase, after which the wallet has this many credits. */
-export function bought(options: {
-  credits: number;
-  available: number;
-  locked?: number;
-  wallet?: string;
-  slot?: bigint;
-}): LedgerEvent {
-  const { credits, available, locked = 0, wallet = WALLET, slot = 10n } = options;
-  return {
-    ...place(slot),
-    name: 'CreditBought',
-    data: {
-      ...account(slot, wallet),
-      buyer: wallet,
-      credits: `${credits}`,
-      availableCredits: `${available}`,
-      lockedCredits: `${locked}`,
-    },
-  };
+export function bought(move: Move): LedgerEvent {
+  const { data, ...place } = moved(move);
+  return { ...place, name: 'CreditBought', data: { ...data, buyer: data.wallet } };
 }
 
 /** The event of a withdrawal, after which the wallet has this many credits. */
-export function withdrawn(options: {
-  credits: number;
-  available: number;
-  locked?: number;
-  wallet?: string;
-  slot?: bigint;
-}): LedgerEvent {
-  const { credits, available, locked = 0, wallet = WALLET, slot = 10n } = options;
-  return {
-    ...place(slot),
-    name: 'CreditWithdrawn',
-    data: {
-      ...account(slot, wallet),
-      destination: wallet,
-      credits: `${credits}`,
-      availableCredits: `${available}`,
-      lockedCredits: `${locked}`,
-    },
-  };
+export function withdrawn(move: Move): LedgerEvent {
+  const { data, ...place } = moved(move);
+  return { ...place, name: 'CreditWithdrawn', data: { ...data, destination: data.wallet } };
 }

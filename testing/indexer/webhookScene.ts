@@ -155,11 +155,7 @@ export async function createWebhookScene(): Promise<WebhookScene> {
     },
     async start({ registry = new Registry(), ...times } = {}) {
       const webhooks = await startWebhooks({
-        pool,
-        databaseUrl,
-        sealing,
-        logger,
-        registry,
+        ...{ pool, databaseUrl, sealing, logger, registry },
         allowLoopback: true,
         ...times,
         onFatal(error) {

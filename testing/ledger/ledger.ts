@@ -207,17 +207,7 @@ export async function openService(
     mints,
   });
   return {
-    operator,
-    mints,
-    arbiter,
-    gateway,
-    gatewayOperator,
-    hotSigner,
-    model,
-    wallet,
-    creditAccount,
-    worker,
-    workerAuthority,
-    proofKey,
+    ...{ operator, mints, arbiter, gateway, gatewayOperator, hotSigner, model, wallet },
+    ...{ creditAccount, worker, workerAuthority, proofKey },
   };
 }

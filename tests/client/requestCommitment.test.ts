@@ -181,34 +181,8 @@ describe('a request’s commitment', () => {
 
 /** Texts with all that JSON escapes, and characters whose order differs by UTF-8 and by UTF-16. */
 function randomText(): string {
-  const letters = [
-    'a',
-    'Z',
-    '0',
-    '10',
-    '"',
-    '\\',
-    '/',
-    '\n',
-    '\t',
-    '\b',
-    '\f',
-    '\r',
-    '\u0000',
-    '\u001f',
-  ];
-  const others = [
-    '\u007f',
-    '\u0080',
-    'ö',
-    '\u2028',
-    '€',
-    '\ufb33',
-    '\uffff',
-    '\ud83d\ude00',
-    '__proto__',
-  ];
-  const pool = [...letters, ...others];
+  const letters = 'aZ0"\\/\n\t\b\f\r\u0000\u001f\u007f\u0080ö\u2028€\ufb33\uffff\ud83d\ude00';
+  const pool = [...letters, '10', '__proto__'];
   return Array.from({ length: random.below(5) }, () => pool[random.below(pool.length)]).join('');
 }
 

@@ -24,6 +24,12 @@ import {
 
 const addresses = createAddresses();
 const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+/** Completions of both forms, and whether they stream. */
+const FORMS: [string, boolean][] = [
+  ['plain', false],
+  ['stream', true],
+];
+
 let service: RunningService;
 const workers: RoutedWorker[] = [];
 
@@ -211,21 +217,21 @@ describe('a worker that left within the last second', () => {
     await submit(service.operator, [leave], [authority]);
   };
 
-  it.each([
-    ['plain', false],
-    ['stream', true],
-  ])('has not failed: a %s request is refused for want of workers', async (_kind, stream) => {
-    const [worker] = (await openPool('honest')) as [RoutedWorker];
-    const before = await service.account();
-    service.time.hold();
-    await unhost(worker);
-    const response = await ask({ stream });
-    expect(response.status).toBe(503);
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await response.json()).toMatchObject({ error: { code: 'no_workers_available' } });
-    expect(await failuresOf(worker)).toBe(0);
-    await expectUncharged(before);
-  });
+  it.each(FORMS)(
+    'has not failed: a %s request is refused for want of workers',
+    async (_kind, stream) => {
+      const [worker] = (await openPool('honest')) as [RoutedWorker];
+      const before = await service.account();
+      service.time.hold();
+      await unhost(worker);
+      const response = await ask({ stream });
+      expect(response.status).toBe(503);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await response.json()).toMatchObject({ error: { code: 'no_workers_available' } });
+      expect(await failuresOf(worker)).toBe(0);
+      await expectUncharged(before);
+    },
+  );
 
   it('hands its requests to the next one', async () => {
     const [first] = (await openPool('honest', 'honest')) as [RoutedWorker];
@@ -239,10 +245,7 @@ describe('a worker that left within the last second', () => {
 });
 
 describe('a pool in which every worker fails', () => {
-  it.each([
-    ['plain', false],
-    ['stream', true],
-  ])(
+  it.each(FORMS)(
     'costs a %s completion nothing, after three of four are tried [failures.three-workers] [errors.job-headers]',
     async (_kind, stream) => {
       await openPool('fails', 'fails', 'fails', 'fails');
@@ -302,10 +305,7 @@ describe('a failing worker among healthy ones', () => {
 });
 
 describe('a full worker', () => {
-  it.each([
-    ['plain', false],
-    ['stream', true],
-  ])(
+  it.each(FORMS)(
     'makes the next %s completion a 503 with Retry-After, without a lock',
     async (_kind, stream) => {
       const [full] = await openPool('is_full');
@@ -372,10 +372,7 @@ describe('a worker with its only capacity in use', () => {
 });
 
 describe('a silent worker', () => {
-  it.each([
-    ['plain', false],
-    ['stream', true],
-  ])(
+  it.each(FORMS)(
     'is replaced after 20 s by one that answers a %s completion [failures.silent-worker-dropped]',
     async (_kind, stream) => {
       // given a job at a silent worker, when another one comes
@@ -445,10 +442,7 @@ describe('a silent worker', () => {
 });
 
 describe('a worker that counts more tokens than the service', () => {
-  it.each([
-    ['plain', false],
-    ['stream', true],
-  ])(
+  it.each(FORMS)(
     'makes a %s completion a 400 that costs nothing [models.context-counted-by-worker]',
     async (_kind, stream) => {
       await openPool('counts_more', 'counts_more');

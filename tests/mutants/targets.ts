@@ -5,6 +5,8 @@ export interface Target {
   tests: readonly string[];
 }
 
+const words = (...lines: string[]): string[] => lines.join(' ').split(' ');
+
 export const TARGETS: readonly Target[] = [
   {
     area: 'pricing',
@@ -14,15 +16,10 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'admission',
     files: ['api/jobs/admission.ts'],
-    tests: [
-      'api/quote',
-      'api/admission',
-      'api/ceiling',
-      'api/errorOrder',
-      'api/lock',
-      'api/walletErrors',
+    tests: words(
+      'api/quote api/admission api/ceiling api/errorOrder api/lock api/walletErrors',
       'journeys/lockFailures',
-    ],
+    ),
   },
   {
     area: 'lock',
@@ -32,20 +29,11 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'settlement',
     files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/proof.ts'],
-    tests: [
-      'api/settlement',
-      'api/settlementCounts',
-      'api/settlementWait',
-      'api/acknowledgements',
-      'api/lock',
-      'api/tokensCharged',
-      'api/attempt',
-      'api/failover',
-      'journeys/answerFailures',
-      'journeys/lockFailures',
-      'journeys/payoutChange',
-      'journeys/outages',
-    ],
+    tests: words(
+      'api/settlement api/settlementCounts api/settlementWait api/acknowledgements',
+      'api/lock api/tokensCharged api/attempt api/failover journeys/answerFailures',
+      'journeys/lockFailures journeys/payoutChange journeys/outages',
+    ),
   },
   {
     area: 'refund',
@@ -55,102 +43,67 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'idempotency',
     files: ['api/jobs/idempotency.ts', 'api/jobs/requestIdentity.ts', 'api/sql/requests.ts'],
-    tests: [
-      'api/requestIdentity',
-      'api/leases',
-      'api/idempotency',
-      'api/idempotencyBatches',
-      'api/idempotencyKeyChange',
-      'api/statusLookup',
-    ],
+    tests: words(
+      'api/requestIdentity api/leases api/idempotency api/idempotencyBatches',
+      'api/idempotencyKeyChange api/statusLookup',
+    ),
   },
   {
     area: 'request path',
     files: ['api/jobs/completion.ts', 'api/jobs/dispatch.ts', 'api/jobs/attempt.ts'],
-    tests: [
-      'api/attempt',
-      'api/failover',
-      'api/answerDelivery',
-      'api/streamDelivery',
-      'api/lockFailures',
-      'journeys/answerFailures',
-      'journeys/routing',
-    ],
+    tests: words(
+      'api/attempt api/failover api/answerDelivery api/streamDelivery api/lockFailures',
+      'journeys/answerFailures journeys/routing',
+    ),
   },
   {
     area: 'folds',
     files: ['common/database/mirrorTables.ts', 'indexer/fold/change.ts', 'indexer/fold/folds.ts'],
-    tests: [
-      'indexer/folds',
-      'indexer/mirrorTables',
-      'indexer/simulator/simulator',
-      'indexer/reconcile',
+    tests: words(
+      'indexer/folds indexer/mirrorTables indexer/simulator/simulator indexer/reconcile',
       'indexer/revert',
-    ],
+    ),
   },
   {
     area: 'verdicts',
-    files: [
-      'api/jobs/dispute.ts',
-      'api/ledger/disputeOnLedger.ts',
+    files: words(
+      'api/jobs/dispute.ts api/ledger/disputeOnLedger.ts',
       'programs/client/verify/job/evidenceRules.ts',
       'programs/client/verify/job/endingRules.ts',
-    ],
-    tests: [
-      'auditors/deadlines',
-      'api/disputeTries',
-      'auditors/verifyJob',
-      'auditors/forgedJob',
-      'auditors/missingEvidence',
-      'journeys/disputes',
-      'journeys/nodeBehind',
+    ),
+    tests: words(
+      'auditors/deadlines api/disputeTries auditors/verifyJob auditors/forgedJob',
+      'auditors/missingEvidence journeys/disputes journeys/nodeBehind',
       'journeys/unmirroredDispute',
-    ],
+    ),
   },
   {
     area: 'worker',
     files: ['admission', 'answer', 'attempts', 'proofSigner'].map(
       (name) => `worker/jobs/${name}.ts`,
     ),
-    tests: [
-      'worker/admission',
-      'worker/attempts',
-      'worker/jobChecks',
-      'worker/jobs',
-      'worker/stopping',
+    tests: words(
+      'worker/admission worker/attempts worker/jobChecks worker/jobs worker/stopping',
       'worker/upstreamAnswer',
-    ],
+    ),
   },
   {
     area: 'proofs',
     files: ['instructions', 'jobId', 'proof'].map((name) => `programs/client/${name}.ts`),
-    tests: [
-      'auditors/verifyJob',
-      'client/idl',
-      'client/instructions',
-      'client/jobId',
-      'client/proof',
+    tests: words(
+      'auditors/verifyJob client/idl client/instructions client/jobId client/proof',
       'client/requestCommitment',
-    ],
+    ),
   },
   {
     area: 'verification',
-    files: [
-      'accountRules',
-      'deliveryRules',
-      'evidence',
-      'historyRules',
-      'record',
-      'settlementRules',
-      'workRules',
-    ].map((name) => `programs/client/verify/job/${name}.ts`),
-    tests: [
-      'auditors/balancesBefore',
-      'auditors/delivery',
-      'auditors/verifyJob',
-      'auditors/forgedJob',
+    files: words(
+      'accountRules deliveryRules evidence historyRules record settlementRules workRules',
+    ).map((name) => `programs/client/verify/job/${name}.ts`),
+    tests: words(
+      'auditors/balancesBefore auditors/delivery auditors/verifyJob auditors/forgedJob',
       'auditors/missingEvidence',
-    ],
+    ),
   },
   {
     area: 'audit',

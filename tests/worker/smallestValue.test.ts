@@ -66,22 +66,12 @@ describe('the smallest value of a schema', () => {
     expect(validValue(schema)).toEqual(value);
   });
 
-  it.each([
-    ...[
-      'date-time',
-      'date',
-      'time',
-      'duration',
-      'email',
-      'hostname',
-      'ipv4',
-      'ipv6',
-      'uuid',
-      'uri',
-    ],
-  ])('has the format %s', (format) => {
-    validValue(record({ a: { ...text, format } }));
-  });
+  it.each('date-time date time duration email hostname ipv4 ipv6 uuid uri'.split(' '))(
+    'has the format %s',
+    (format) => {
+      validValue(record({ a: { ...text, format } }));
+    },
+  );
 
   const answer = z.object({
     ...{ city: z.string().min(2), people: z.int().positive(), isCapital: z.boolean() },

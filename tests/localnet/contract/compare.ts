@@ -3,16 +3,8 @@ import { zstdDecompressSync } from 'node:zlib';
 /** Fields that say when and where something happened: of them only the kind is compared. */
 const VOLATILE = new Set([
   ...['slot', 'blockTime', 'blockHeight', 'parentSlot', 'lastValidBlockHeight', 'absoluteSlot'],
-  ...[
-    'transactionIndex',
-    'slotIndex',
-    'contextSlot',
-    'parent',
-    'root',
-    'epoch',
-    'transactionCount',
-    'subscription',
-  ],
+  ...['transactionIndex', 'slotIndex', 'contextSlot', 'parent', 'root', 'epoch'],
+  ...['transactionCount', 'subscription'],
   ...['blockhash', 'previousBlockhash', 'recentBlockhash', 'signature', 'signatures', 'identity'],
   ...['confirmations', 'confirmationStatus', 'circulating', 'total', 'rentEpoch'],
   ...['apiVersion', 'feature-set', 'solana-core'],
