@@ -135,10 +135,7 @@ describe('claim_pay for a worker', () => {
       treasurySequence: 1n,
       baseUnits: 136_000n,
       credits: 0n,
-      remainingBaseUnits: 0n,
-      owedBaseUnits: 0n,
-      unpaidBaseUnits: 0n,
-      availableCredits: 0n,
+      ...{ remainingBaseUnits: 0n, owedBaseUnits: 0n, unpaidBaseUnits: 0n, availableCredits: 0n },
     });
     const sequence = before.sequence + 1n;
     expect(await worker()).toEqual({ ...before, sequence, claimableBaseUnits: 0n });
@@ -201,10 +198,7 @@ describe('claim_pay for the treasury', () => {
       treasurySequence: 3n,
       baseUnits: 12_000n,
       credits: 0n,
-      remainingBaseUnits: 0n,
-      owedBaseUnits: 0n,
-      unpaidBaseUnits: 0n,
-      availableCredits: 0n,
+      ...{ remainingBaseUnits: 0n, owedBaseUnits: 0n, unpaidBaseUnits: 0n, availableCredits: 0n },
     });
     expect(await treasury()).toEqual({ ...before, sequence: 3n, unpaidBaseUnits: 0n });
     expect(await chain.tokens(addresses.treasuryVault)).toBe(12_000n);

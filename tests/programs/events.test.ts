@@ -87,16 +87,10 @@ describe('every instruction', () => {
     });
     const all = (IDL.events ?? []).map(({ name }) => name);
     expect([...seen].sort()).toEqual(all.sort());
-    expect([...compared]).toEqual(
-      expect.arrayContaining([
-        'CreditAccount.lockedCredits',
-        'CreditAccount.owedCredits',
-        'Treasury.unpaidBaseUnits',
-        'Worker.claimableBaseUnits',
-        'Job.chargedCredits',
-        'Job.outputHash',
-        'Job.outcome',
-      ]),
-    );
+    const due = [
+      ...['CreditAccount.lockedCredits', 'CreditAccount.owedCredits', 'Treasury.unpaidBaseUnits'],
+      ...['Worker.claimableBaseUnits', 'Job.chargedCredits', 'Job.outputHash', 'Job.outcome'],
+    ];
+    expect([...compared]).toEqual(expect.arrayContaining(due));
   });
 });

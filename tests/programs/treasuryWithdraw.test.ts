@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PublicKey } from '@solana/web3.js';
 import { configUpdate, treasuryWithdraw } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { jobIn } from './support/jobs.ts';
+import { expectPayeesRefused } from './support/payees.ts';
 import { withAccount } from './support/tampering.ts';
 import { decide } from './support/verdicts.ts';
 import { addresses, createWorld, SETTINGS, type World } from './support/world.ts';
@@ -124,19 +124,8 @@ describe('treasury_withdraw', () => {
     }
   });
 
-  it('refuses unusable destinations', async () => {
-    const { authority, stranger, stakeMint, creditMint, chain } = world;
-    const refused = (name: Parameters<typeof expectRefusal>[1], to: PublicKey) =>
-      expectRefusal(world, name, withdraw(1n, to), [authority]);
-    await refused('DuplicateAccount', addresses.vault);
-    await refused('DuplicateAccount', addresses.treasuryVault);
-    await refused('WrongMint', world.token(stakeMint, stranger.publicKey));
-    await refused('WrongTokenAccount', creditMint);
-    const frozen = world.token(creditMint, stranger.publicKey);
-    const holding = { mint: creditMint, owner: stranger.publicKey, baseUnits: 0n };
-    chain.setToken(frozen, { ...holding, frozen: true });
-    await refused('WrongTokenAccount', frozen);
-  });
+  it('refuses unusable destinations', () =>
+    expectPayeesRefused(world, ({ payout }) => withdraw(1n, payout), world.authority));
 
   it('pays only from the treasury’s vault', async () => {
     const theft = withAccount(withdraw(1n), 'treasury_vault', addresses.vault);

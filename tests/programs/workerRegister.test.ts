@@ -3,8 +3,8 @@ import { SystemProgram } from '@solana/web3.js';
 import { ACCOUNT_VERSION, workerEndpoint, workerRegister } from '../../programs/client/index.ts';
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
+import { expectPayeesRefused, expectTermsRefused } from './support/payees.ts';
 import { withAccount } from './support/tampering.ts';
-import { expectPayeesRefused, expectTermsRefused } from './support/workerTerms.ts';
 import { addresses, createWorld, type World } from './support/world.ts';
 
 let world: World;

@@ -9,8 +9,8 @@ import {
 import { expectEvent } from './support/emission.ts';
 import { expectRefusal } from './support/expectations.ts';
 import { acknowledge, jobIn, prove } from './support/jobs.ts';
+import { expectPayeesRefused, expectTermsRefused } from './support/payees.ts';
 import { withAccount } from './support/tampering.ts';
-import { expectPayeesRefused, expectTermsRefused } from './support/workerTerms.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const SUSPENDED = 'suspended';

@@ -51,7 +51,8 @@ export const isUnreachable = (instruction: string, error: string): boolean =>
 /** Tests of an instruction beside those under its own name. */
 const FURTHER_TESTS: Readonly<Record<string, string>> = {
   dispute_resolve: 'disputeEvidence.test.ts',
-  ...{ worker_register: 'support/workerTerms.ts', worker_update: 'support/workerTerms.ts' },
+  ...{ worker_register: 'support/payees.ts', worker_update: 'support/payees.ts' },
+  ...{ credit_withdraw: 'support/payees.ts', treasury_withdraw: 'support/payees.ts' },
 };
 
 /** The quoted names in an instruction's own tests, its errors among them. */

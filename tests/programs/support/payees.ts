@@ -3,7 +3,7 @@ import type { EscrowErrorName } from '../../../programs/client/index.ts';
 import { expectRefusal } from './expectations.ts';
 import { addresses, type World } from './world.ts';
 
-/** Registers or updates a worker with these terms in place of good ones. */
+/** An instruction with these terms in place of good ones. */
 type Make = (terms: {
   payout?: PublicKey;
   proofKey?: PublicKey;
