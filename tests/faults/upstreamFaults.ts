@@ -33,10 +33,7 @@ const BROKEN_ANSWERS = {
     reply.break();
   },
   'answers nothing': (reply) => {
-    reply.finish('stop');
-    reply.usage(3, 0);
-    reply.done();
-    reply.end();
+    reply.complete('stop', 3, 0);
   },
   'sends an error in its stream': (reply) => {
     reply.text('Hello');
@@ -47,10 +44,7 @@ const BROKEN_ANSWERS = {
   'answers 422': (reply) => reply.refuse(422, { error: { message: 'unsupported' } }),
   'ends with a broken reason': (reply, random) => {
     reply.text('Hello');
-    reply.finish(BROKEN_REASONS[random.below(BROKEN_REASONS.length)] as string);
-    reply.usage(3, 1);
-    reply.done();
-    reply.end();
+    reply.complete(BROKEN_REASONS[random.below(BROKEN_REASONS.length)] as string, 3, 1);
   },
   'gives no reason': (reply) => {
     reply.text('Hello');
@@ -93,10 +87,7 @@ const WHOLE_ANSWERS = {
   },
   'counts five times': (reply) => {
     for (let word = 0; word < 1_000; word += 1) reply.text(' hello');
-    reply.finish('stop');
-    reply.usage(3, 5_000);
-    reply.done();
-    reply.end();
+    reply.complete('stop', 3, 5_000);
   },
 } as const satisfies Record<string, UpstreamScript>;
 

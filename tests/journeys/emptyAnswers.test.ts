@@ -38,17 +38,13 @@ afterAll(async () => {
 });
 
 function sayNothing(reply: Reply): void {
-  reply.finish('stop');
-  reply.done();
-  reply.end();
+  reply.complete('stop');
 }
 
 function think(reply: Reply): void {
   const delta = { reasoning_content: 'I wonder what to say, and what not. '.repeat(30) };
   reply.raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] }));
-  reply.finish('length');
-  reply.done();
-  reply.end();
+  reply.complete('length');
 }
 
 /** What the API has counted against each worker. */

@@ -256,10 +256,7 @@ describe('a client that leaves while its model still thinks', () => {
 function say(text: string, reason = 'stop'): void {
   upstream.answerWith((reply) => {
     if (text !== '') reply.text(text);
-    reply.finish(reason);
-    reply.usage(5, 1);
-    reply.done();
-    reply.end();
+    reply.complete(reason, 5, 1);
   });
 }
 

@@ -48,10 +48,7 @@ afterAll(async () => {
 
 function answer(reply: Reply): void {
   reply.text('Good morning.');
-  reply.finish('stop');
-  reply.usage(5, 3);
-  reply.done();
-  reply.end();
+  reply.complete('stop', 5, 3);
 }
 
 function answerTrial(reply: Reply, model: string | undefined): void {

@@ -42,10 +42,7 @@ describe('a stack whose upstream is away', () => {
     const upstream = await startUpstream({ port });
     upstream.answerWith((reply) => {
       reply.text('Good morning.');
-      reply.finish('stop');
-      reply.usage(5, 3);
-      reply.done();
-      reply.end();
+      reply.complete('stop', 5, 3);
     });
     upstream.answerTrialsWith((reply, model) => {
       if (model === undefined) return reply.refuse(200, { data: [{ id: MODEL }] });

@@ -175,9 +175,7 @@ async function openHeldJob() {
   upstream.answerWith(async (reply) => {
     reply.text('Hello');
     await finished.promise;
-    reply.finish('stop');
-    reply.done();
-    reply.end();
+    reply.complete('stop');
   });
   const { connection } = scene.ledger;
   return {

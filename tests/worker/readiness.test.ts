@@ -181,9 +181,7 @@ describe('a worker with an upstream', () => {
     expect(await health(ready)).toMatchObject(READY);
     upstream.answerWith((reply) => {
       reply.text('Hello');
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     ready.now.offsetMs += CACHED_MS;
     await readAnswer(await ready.ask(await ready.lock()));

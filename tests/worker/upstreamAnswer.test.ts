@@ -48,9 +48,7 @@ describe('a job with an upstream engine', () => {
   it('requests the limit, streaming and usage, and forwards known fields only', async () => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     await readAnswer(await ask({ seed: 7, stop: ['END'], temperature: 0.5, max_tokens: 9, n: 3 }));
     const { path, headers, body } = upstream.requests.at(-1) ?? {};
@@ -96,10 +94,7 @@ describe('a job with an upstream engine', () => {
       reply.text('Good ');
       await read;
       reply.text('morning');
-      reply.finish('length');
-      reply.usage(31, 4);
-      reply.done();
-      reply.end();
+      reply.complete('length', 31, 4);
     });
     const response = await ask();
     expect(response.headers.get('x-svc-engine')).toBeNull();
@@ -127,9 +122,7 @@ describe('a job with an upstream engine', () => {
       think(reply);
       await read;
       reply.text('Good morning');
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const events = readEvents(await ask());
     expect((await events.next()).value).toMatchObject({ event: 'alive', data: '{}' });
@@ -146,9 +139,7 @@ describe('a job with an upstream engine', () => {
   it('gives its text as the first choice of its chunks', async () => {
     upstream.answerWith((reply) => {
       reply.text('Hello');
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const chunks: string[] = [];
     for await (const { event, data } of readEvents(await ask())) {
@@ -220,9 +211,7 @@ describe('a job with an upstream engine', () => {
         reply.raw(JSON.stringify({ choices: [{ index, delta, finish_reason: null }] }));
       }
       reply.raw(JSON.stringify({ choices: [{ index: 1, delta: {}, finish_reason: 'length' }] }));
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const { text, finishReason } = await readAnswer(await ask());
     expect([text, finishReason]).toEqual(['Answer 0.', 'stop']);
@@ -231,10 +220,7 @@ describe('a job with an upstream engine', () => {
   it('never proves more tokens than the text has bytes', async () => {
     upstream.answerWith((reply) => {
       reply.text('four');
-      reply.finish('stop');
-      reply.usage(10, 150);
-      reply.done();
-      reply.end();
+      reply.complete('stop', 10, 150);
     });
     const { proof } = await readAnswer(await ask());
     expect(proof).toMatchObject({ completion_tokens: 4 });
@@ -262,10 +248,7 @@ describe('a job with an upstream engine', () => {
       for (let sent = 0; sent < deltas; sent += 1) reply.text('x'.repeat(charactersMax / 10 + 1));
       if (deltas > 1) return;
       reply.text('x'.repeat(charactersMax));
-      reply.finish('stop');
-      reply.usage(9, 3);
-      reply.done();
-      reply.end();
+      reply.complete('stop', 9, 3);
     });
     const { text, finishReason, proof } = await readAnswer(await ask());
     expect([text.length, finishReason]).toEqual([charactersMax, 'length']);
@@ -276,9 +259,7 @@ describe('a job with an upstream engine', () => {
     const long = `x${'👋'.repeat(40_000)}`;
     upstream.answerWith((reply) => {
       reply.text(long);
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const { text, deltas, proof } = await readAnswer(
       await scene.ask(await scene.lock({ token_limit: 1_000 }), { body: { token_limit: 1_000 } }),
@@ -311,10 +292,7 @@ describe('a job with an upstream engine', () => {
     async (_how, deltas) => {
       upstream.answerWith((reply) => {
         for (const text of deltas) reply.text(text);
-        reply.finish('stop');
-        reply.usage(10, 900);
-        reply.done();
-        reply.end();
+        reply.complete('stop', 10, 900);
       });
       const { text, proof } = await readAnswer(await ask({ stop: 'END' }));
       expect([text, proof?.completion_tokens]).toEqual(['one ', estimateTokens('one ')]);
@@ -324,10 +302,7 @@ describe('a job with an upstream engine', () => {
   it('takes the usage of an upstream that ends with its stop sequence', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['one E', 'ND']) reply.text(text);
-      reply.finish('stop');
-      reply.usage(10, 3);
-      reply.done();
-      reply.end();
+      reply.complete('stop', 10, 3);
     });
     const { text, finishReason, proof } = await readAnswer(await ask({ stop: ['END'] }));
     expect([text, finishReason, proof?.completion_tokens]).toEqual(['one ', 'stop', 3]);
@@ -336,10 +311,7 @@ describe('a job with an upstream engine', () => {
   it('holds back no text that only began like a stop sequence', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['on E', 'Nd, th', 'en EN']) reply.text(text);
-      reply.finish('length');
-      reply.usage(9, 5);
-      reply.done();
-      reply.end();
+      reply.complete('length', 9, 5);
     });
     const { text, finishReason, proof } = await readAnswer(await ask({ stop: 'END' }));
     expect([text, finishReason]).toEqual(['on ENd, then EN', 'length']);
@@ -349,9 +321,7 @@ describe('a job with an upstream engine', () => {
   it('joins a surrogate pair that was split over two deltas', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['wave \ud83d', '\udc4b', ' bye']) reply.text(text);
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const { text, deltas, proof } = await readAnswer(await ask());
     expect(text).toBe('wave 👋 bye');
@@ -362,9 +332,7 @@ describe('a job with an upstream engine', () => {
   it('replaces a lone surrogate before it is sent and hashed', async () => {
     upstream.answerWith((reply) => {
       for (const text of ['\udc4b low', ' high \ud83d', ' end \ud83d']) reply.text(text);
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const { text, proof } = await readAnswer(await ask());
     expect(text).toBe('\ufffd low high \ufffd end \ufffd');
@@ -442,9 +410,7 @@ describe('an upstream that fails', () => {
 
   it('becomes 502 empty_output when it gives no text', async () => {
     upstream.answerWith((reply) => {
-      reply.finish('stop');
-      reply.done();
-      reply.end();
+      reply.complete('stop');
     });
     const response = await ask();
     expect(response.status).toBe(502);

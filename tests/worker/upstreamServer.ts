@@ -9,6 +9,8 @@ export interface Reply {
   finish(reason: string): void;
   usage(promptTokens: number, completionTokens: number): void;
   done(): void;
+  /** All that ends an answer: the reason, its tokens where they are given, and the stream's end. */
+  complete(reason: string, promptTokens?: number, completionTokens?: number): void;
   /** Any event data at all. */
   raw(data: string): void;
   /** Status and headers other than those of a stream. */
@@ -46,9 +48,7 @@ export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> 
   let script: AnswerScript = (reply) => reply.refuse(500, {});
   let trialScript: Parameters<UpstreamServer['answerTrialsWith']>[0] = (reply) => {
     reply.text('Hi');
-    reply.finish('length');
-    reply.done();
-    reply.end();
+    reply.complete('length');
   };
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -88,16 +88,21 @@ function createReply(response: ServerResponse): Reply {
   const raw = (data: string): void => lines(`data: ${data}\n\n`);
   const choice = (delta: object, finish_reason: string | null = null) =>
     raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }));
+  const finish = (reason: string) => choice({}, reason);
+  const usage = (prompt_tokens: number, completion_tokens: number) =>
+    raw(JSON.stringify({ choices: [], usage: { prompt_tokens, completion_tokens } }));
+  const done = () => raw('[DONE]');
+  const end = () => void response.end();
   return {
+    ...{ lines, raw, finish, usage, done, end },
     head: (status, headers) => void response.writeHead(status, headers),
-    lines,
-    raw,
     text: (content) => choice({ content }),
-    finish: (reason) => choice({}, reason),
-    usage: (prompt_tokens, completion_tokens) =>
-      raw(JSON.stringify({ choices: [], usage: { prompt_tokens, completion_tokens } })),
-    done: () => raw('[DONE]'),
-    end: () => void response.end(),
+    complete(reason, promptTokens, completionTokens = 0) {
+      finish(reason);
+      if (promptTokens !== undefined) usage(promptTokens, completionTokens);
+      done();
+      end();
+    },
     break: () => void response.socket?.end(),
     refuse(status, body) {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
