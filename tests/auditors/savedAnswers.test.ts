@@ -38,11 +38,7 @@ const CHUNKS = [
   chunk({ role: 'assistant', content: TEXT.slice(0, 7) }),
   chunk({ content: TEXT.slice(7) }),
   chunk({}, 'stop', { svc: SAID }),
-  {
-    ...chunk({}),
-    choices: [],
-    usage: plain.usage,
-  },
+  { ...chunk({}), choices: [], usage: plain.usage },
 ];
 const LINES = CHUNKS.map((one) => JSON.stringify(one));
 const streamOf = (lines: readonly string[], end = '\n') =>

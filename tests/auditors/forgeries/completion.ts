@@ -88,7 +88,7 @@ export const COMPLETION_FORGERIES: readonly ForgeryCase[] = [
   inEvent('the credits locked', plusOne('account_locked_credits'), 'settlement.balances'),
   inEvent("the day's sum", plusOne('spent_today_credits'), 'settlement.balances'),
   inEvent("a day's sum of nothing", set('spent_today_credits', new BN(0)), 'settlement.balances'),
-  lie('an attempt that was not greater than the one before', 'retried', ['work.attempts'], (jobs) =>
+  lie('an attempt that was not greater than the one before', 'retried', 'work.attempts', (jobs) =>
     forgeEvent('JobAcknowledged', set('attempt', 3), jobs.retried),
   ),
   {

@@ -61,7 +61,7 @@ export const EVIDENCE_FORGERIES: readonly ForgeryCase[] = [
   inArguments('the hash', 'repaid', flip('output_hash')),
   inArguments('the signature', 'repaid', flip('signature')),
   inArguments('the verdict', 'repaid', set('verdict', { Rejected: {} })),
-  lie('the hash of a receipt', 'repaid', ['dispute.evidence'], () =>
+  lie('the hash of a receipt', 'repaid', 'dispute.evidence', () =>
     forgeEvent('DisputeResolved', flip('evidence_hash')),
   ),
   {

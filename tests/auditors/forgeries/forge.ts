@@ -16,9 +16,10 @@ export interface ForgeryCase {
   readonly unchecked?: readonly string[];
 }
 
+/** @param fails the checks, with spaces between them */
 export const lie = (
-  ...[what, job, fails, forgery]: [string, JobName, string[], ForgeryCase['forgery']]
-): ForgeryCase => ({ what, job, fails, forgery });
+  ...[what, job, fails, forgery]: [string, JobName, string, ForgeryCase['forgery']]
+): ForgeryCase => ({ what, job, fails: fails.split(' '), forgery });
 
 /** Anchor's tag and the event's discriminator. */
 const EVENT_PREFIX_BYTES = 16;

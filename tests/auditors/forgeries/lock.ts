@@ -25,7 +25,7 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
       'account.state',
     ],
   },
-  lie("the day's sum after the lock", 'reassigned', ['lock.balances'], (jobs) =>
+  lie("the day's sum after the lock", 'reassigned', 'lock.balances', (jobs) =>
     forgeEvent('JobLocked', plusOne('spent_today_credits'), jobs.reassigned),
   ),
   {
@@ -34,19 +34,19 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
     forgery: (jobs) => forgeEvent('JobLocked', set('limit_day', 0), jobs.reassigned),
     fails: ['lock.balances', 'settlement.balances', 'account.state'],
   },
-  lie('the prices', 'settled', ['lock.price', 'account.state'], (jobs) =>
+  lie('the prices', 'settled', 'lock.price account.state', (jobs) =>
     forgeEvent('JobLocked', set('credits_per_1k_tokens', 5), jobs.settled),
   ),
-  lie("the treasury's basis points", 'settled', ['settlement.share', 'account.state'], (jobs) =>
+  lie("the treasury's basis points", 'settled', 'settlement.share account.state', (jobs) =>
     forgeEvent('JobLocked', set('treasury_share_basis_points', 1_501), jobs.settled),
   ),
-  lie('whose wallet it was', 'settled', ['lock.address'], () =>
+  lie('whose wallet it was', 'settled', 'lock.address', () =>
     forgeEvent('JobLocked', set('wallet', Keypair.generate().publicKey)),
   ),
-  lie('which model it was', 'settled', ['lock.address'], () =>
+  lie('which model it was', 'settled', 'lock.address', () =>
     forgeEvent('JobLocked', set('model_id', 'another-model')),
   ),
-  lie('the slot of an event', 'settled', ['history.sequence'], () =>
+  lie('the slot of an event', 'settled', 'history.sequence', () =>
     forgeEvent('JobAcknowledged', plusOne('slot')),
   ),
   {
@@ -70,24 +70,17 @@ export const LOCK_FORGERIES: readonly ForgeryCase[] = [
     forgery: (jobs) => forgeEvent('JobProven', set('job_sequence', 2), jobs.settled),
     fails: ['history.sequence'],
     unchecked: [
-      ...[
-        'work.assignment',
-        'account.state',
-        'deadline.disputed',
-        'deadline.amended',
-        'deadline.resolved',
-        'deadline.expired',
-      ],
-      ...['dispute.opened', 'dispute.amended', 'dispute.evidence', 'dispute.resolved'],
-      ...['dispute.expired', 'account.closed'],
+      ...['work.assignment', 'account.state', 'deadline.disputed', 'deadline.amended'],
+      ...['deadline.resolved', 'deadline.expired', 'dispute.opened', 'dispute.amended'],
+      ...['dispute.evidence', 'dispute.resolved', 'dispute.expired', 'account.closed'],
     ],
   },
-  lie('what the controller signed', 'settled', ['history.signatures', 'settlement.signer'], () =>
+  lie('what the controller signed', 'settled', 'history.signatures settlement.signer', () =>
     inTransactionOf('JobSettled', (transaction) => {
       outer(transaction, SETTLE).data = flipByte(outer(transaction, SETTLE).data, 10);
     }),
   ),
-  lie('the signature that names a transaction', 'settled', ['history.signatures'], () =>
+  lie('the signature that names a transaction', 'settled', 'history.signatures', () =>
     inTransactionOf('JobAcknowledged', ({ transaction }) => {
       transaction.signatures.reverse();
     }),
