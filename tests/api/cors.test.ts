@@ -61,18 +61,10 @@ describe('a page of a configured origin', () => {
     expect(answer.status).toBe(401);
     expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
     const exposed = answer.headers.get('access-control-expose-headers')?.split(', ');
-    expect(exposed).toEqual(
-      expect.arrayContaining([
-        'x-request-id',
-        'x-svc-job-id',
-        'x-svc-tx-signature',
-        'x-svc-settlement-tx',
-        'x-svc-worker',
-        'x-svc-credits-remaining',
-        'retry-after',
-        'x-should-retry',
-      ]),
-    );
+    const due =
+      'x-request-id x-svc-job-id x-svc-tx-signature x-svc-settlement-tx x-svc-worker ' +
+      'x-svc-credits-remaining retry-after x-should-retry';
+    expect(exposed).toEqual(expect.arrayContaining(due.split(' ')));
   });
 });
 

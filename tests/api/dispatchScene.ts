@@ -112,12 +112,7 @@ export async function answer(
   // However it ends, no place is kept.
   expect(released).toEqual(other.released ?? taken);
   return {
-    end,
-    taken,
-    delivered,
-    discarded,
-    started,
-    noted,
+    ...{ end, taken, delivered, discarded, started, noted },
     attempts: asked.map(({ attempt }) => attempt),
     salts: asked.map(({ requestSalt }) => requestSalt),
   };

@@ -62,6 +62,16 @@ async function ended(jobId: string | null) {
   return job.data;
 }
 
+/** What an answer of either form says that it cost, and what the ledger charged. */
+async function expectCharged(isStream: boolean, credits: number): Promise<void> {
+  const { jobId, numbers } = await ask(isStream);
+  const charged = { status: 'settled', chargedCredits: BigInt(credits) };
+  expect(await ended(jobId)).toMatchObject(charged);
+  expect(numbers('credits_charged')).toEqual([credits]);
+  expect(numbers('usdc_value')).toEqual([credits / 100]);
+  expect(numbers('cost')).toEqual([credits / 100]);
+}
+
 const FORMS = [
   ['a plain answer', false],
   ['a stream', true],
@@ -73,11 +83,7 @@ describe('a price that changed unseen, and raises no lock', () => {
       for (let words = 0; words < LONG_ANSWER_WORDS; words += 1) yield 'word ';
     });
     await setPrice({ longCompletionThresholdTokens: 2_000 });
-    const { jobId, numbers } = await ask(isStream);
-    expect(await ended(jobId)).toMatchObject({ status: 'settled', chargedCredits: 8n });
-    expect(numbers('credits_charged')).toEqual([8]);
-    expect(numbers('usdc_value')).toEqual([0.08]);
-    expect(numbers('cost')).toEqual([0.08]);
+    await expectCharged(isStream, 8);
   });
 
   it.each(FORMS)('is the one in %s: a lower price of a request', async (_form, isStream) => {
@@ -85,11 +91,7 @@ describe('a price that changed unseen, and raises no lock', () => {
       yield 'One.';
     });
     await setPrice({ creditsPerRequest: 1 });
-    const { jobId, numbers } = await ask(isStream);
-    expect(await ended(jobId)).toMatchObject({ status: 'settled', chargedCredits: 1n });
-    expect(numbers('credits_charged')).toEqual([1]);
-    expect(numbers('usdc_value')).toEqual([0.01]);
-    expect(numbers('cost')).toEqual([0.01]);
+    await expectCharged(isStream, 1);
   });
 
   it.each(FORMS)('is what %s that failed returns', async (_form, isStream) => {

@@ -18,31 +18,10 @@ const provenWith = (completionTokens: number) =>
 
 describe('the tokens of a settlement', () => {
   it.each([
-    {
-      what: 'the worker’s, where ours are more',
-      ours: 50,
-      proven: 40,
-      counted: 50,
-      usage: 40,
-      credits: 8,
-    },
-    {
-      what: 'ours, where the worker’s are more',
-      ours: 50,
-      proven: 60,
-      counted: 50,
-      usage: 50,
-      credits: 1,
-    },
-    {
-      what: 'the limit, where both are more',
-      ours: 300,
-      proven: 400,
-      counted: 100,
-      usage: 100,
-      credits: 1,
-    },
-  ])('are $what', async ({ ours, proven, counted, usage, credits }) => {
+    ['the worker’s, where ours are more', 50, 40, 50, 40, 8],
+    ['ours, where the worker’s are more', 50, 60, 50, 50, 1],
+    ['the limit, where both are more', 300, 400, 100, 100, 1],
+  ])('are %s: of our %i and its %i', async (_what, ours, proven, counted, usage, credits) => {
     const tokens = { output: async () => ours };
     expect(await countTokens(tokens, job, provenWith(proven))).toEqual({
       countedTokens: counted,

@@ -98,24 +98,12 @@ describe('an instruction of the token program', () => {
 });
 
 const PLAIN: TokenAccount = {
-  mint: MINT,
-  owner: OWNER,
-  amount: 1n,
-  state: INITIALIZED,
-  delegate: null,
-  delegatedAmount: 0n,
-  nativeReserve: null,
-  closeAuthority: null,
+  ...{ mint: MINT, owner: OWNER, amount: 1n, state: INITIALIZED },
+  ...{ delegate: null, delegatedAmount: 0n, nativeReserve: null, closeAuthority: null },
 };
 const FULL: TokenAccount = {
-  mint: MINT,
-  owner: OWNER,
-  amount: 2n ** 63n + 5n,
-  state: FROZEN,
-  delegate: PAYER,
-  delegatedAmount: 9n,
-  nativeReserve: 2_039_280n,
-  closeAuthority: AUTHORITY,
+  ...{ mint: MINT, owner: OWNER, amount: 2n ** 63n + 5n, state: FROZEN, delegate: PAYER },
+  ...{ delegatedAmount: 9n, nativeReserve: 2_039_280n, closeAuthority: AUTHORITY },
 };
 
 describe('a token account', () => {

@@ -130,13 +130,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
   const indexers = [service.indexer as StartedProcess];
   const upstreamWorkers = service.workers.slice(HONEST_WORKERS + FAULTY_WORKERS);
   const scene: Scene = {
-    thief,
-    workerProcess,
-    service,
-    ledgerGate,
-    databaseGate,
-    wallets,
-    indexers,
+    ...{ thief, workerProcess, service, ledgerGate, databaseGate, wallets, indexers },
     honest: [
       ...service.workers.slice(0, HONEST_WORKERS),
       ...upstreams.honest.map((index) => upstreamWorkers[index] as TestWorker),

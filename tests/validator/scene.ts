@@ -29,11 +29,7 @@ export function openValidatorScene(version: 0 | 1): JobScene {
   const rpc = connectPooledRpc({ url: rpcUrl });
   const operator = { rpc, authority: payer };
   const ledger: TestLedger = {
-    rpcUrl,
-    wsUrl,
-    connection,
-    payer,
-    rpc,
+    ...{ rpcUrl, wsUrl, connection, payer, rpc },
     fundLamports: (toPubkey, lamports) =>
       submit(operator, [
         SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports }),

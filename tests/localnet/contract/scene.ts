@@ -151,14 +151,7 @@ export async function openScene(
   const made = await send(make);
   const failed = await send(await sign([pay(1e15)]), true);
   return {
-    payer,
-    to,
-    absent,
-    mint,
-    tokens,
-    delegate,
-    call,
-    sign,
+    ...{ payer, to, absent, mint, tokens, delegate, call, sign },
     transfer: transfer.signature,
     made: made.signature,
     failed: failed.signature,
