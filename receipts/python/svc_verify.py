@@ -2305,7 +2305,9 @@ def read_answer(saved):
         raise VerifyError("It is an error, not an answer.")
     if is_cut:
         raise VerifyError(CUT)
-    answers = [part for part in parts if isinstance(part.get("choices"), list)]
+    answers = [part for part in parts if part.get("choices") is not None]
+    if not all(isinstance(part["choices"], list) for part in answers):
+        raise VerifyError("Its choices are no list.")
     asked = [part for part in parts if isinstance(part.get("messages"), list)]
     if not answers or any("choices" not in part for part in asked):
         raise VerifyError(NO_ANSWER)
@@ -2339,7 +2341,8 @@ def decode_saved(saved):
 
 # There are several behind a proxy, or an early status.
 HEADERS = re.compile(
-    rf"[{SPACES}]*(?:HTTP/[\d.]+ \d{{3}}(?s:.*?)(?:\r?\n\r?\n[{SPACES}]*|\Z))*", re.ASCII
+    rf"(?:[{SPACES}]*HTTP/[\d.]+ \d{{3}}(?s:.*?)(?:\r?\n\r?\n|\Z))*(?:[{SPACES}]*(?=[{{\[]))?",
+    re.ASCII,
 )
 
 def body_of(saved):
@@ -2407,25 +2410,40 @@ def end_of_value(source, start):
     return None
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
+# Some clients take it for data, and others do not.
+NEARLY_DATA = re.compile(r"[^\w:]*data[^\w:]*:", re.ASCII | re.IGNORECASE)
+DIFFERING = "Not all clients read each of its events."
 
 def events_in(body):
     """The data of server-sent events; comments, other fields and named events are passed over."""
-    values, data, name, broken = [], [], "", None
+    values, data, name, broken, is_done = [], [], "", None, False
     # The match at the end is an empty line, which ends the last event.
     for line in (match.group(1) for match in LINE.finditer(body)):
         if line.startswith("data:"):
             data.append(line[6:] if line[5:6] == " " else line[5:])
             assert_few(data)
+            is_end = data[-1].strip(SPACES) == "[DONE]"
+            if is_done and not is_end:
+                raise VerifyError("It goes on behind its [DONE].")
+            is_done = is_done or is_end
+        elif NEARLY_DATA.match(line):
+            raise VerifyError(DIFFERING)
         elif line == "event" or line.startswith("event:"):
             name = line[7:] if line[6:7] == " " else line[6:]
         elif line == "":
-            lines, data = data if name in ("", "message") else [], []
-            name = ""
+            lines, data = data, []
+            is_named, name = name not in ("", "message"), ""
             if not lines:
+                continue
+            parsed = parse_event([one for one in lines if one.strip(SPACES) != "[DONE]"])
+            if any(isinstance(one, list) for one in parsed or []):
+                raise VerifyError(DIFFERING)
+            if is_named:
+                if any(isinstance(one, dict) and "choices" in one for one in parsed or []):
+                    raise VerifyError(DIFFERING)
                 continue
             if broken is not None:
                 raise VerifyError(f"Event {broken} is not JSON.")
-            parsed = parse_event([one for one in lines if one.strip(SPACES) != "[DONE]"])
             broken = len(values) + 1 if parsed is None else None
             values += parsed or []
             assert_few(values)
@@ -2470,12 +2488,18 @@ def join_parts(answers, is_stream):
         raise VerifyError("Its events hold a message for a delta.")
     if messages and len(answers) > 1:
         raise VerifyError("It holds several answers: save one.")
-    if not any(isinstance(field_of(one, "finish_reason"), str) for one in choices):
+    ends = [isinstance(field_of(one, "finish_reason"), str) for one in choices]
+    if not any(ends):
         raise VerifyError(CUT)
     parts = [field_of(choice, "message" if messages else "delta") for choice in choices]
     for name in ("content", "reasoning_content"):
         if not all(isinstance(field_of(part, name), (str, type(None))) for part in parts):
             raise VerifyError(f"Its {name} is no text.")
+    for name in ("refusal", "tool_calls", "function_call", "audio"):
+        if not all(field_of(part, name) in (None, "", []) for part in parts):
+            raise VerifyError(f"Its {name} is not proven.")
+    if any(field_of(part, "content") for part in parts[ends.index(True) + 1 :]):
+        raise VerifyError("Its text goes on behind its finish reason.")
     return joined(field_of(part, "content") or "" for part in parts)
 
 def is_number(value):

@@ -15,7 +15,6 @@ import {
   BROKEN_FORMS,
   SAVED_FORMS,
   withLateSvc,
-  withNamedText,
   withSvc,
   withText,
   withUsage,
@@ -168,10 +167,6 @@ function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob)
     {
       ...{ name: 'it states another charge in its last svc', failing },
       answer: withLateSvc(answer, { credits_charged: 1_000_000 }),
-    },
-    {
-      ...{ name: 'its text is in an event of a name', failing: ['delivery.output'] },
-      answer: withNamedText(answer),
     },
     ...unprovenCases(answer),
   ];

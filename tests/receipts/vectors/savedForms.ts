@@ -26,10 +26,8 @@ export const SAVED_FORMS: Readonly<Record<string, (answer: AnsweredJob) => strin
     const [first, ...rest] = chunks(answer);
     return events([{ ...first, svc: { ...answer.svc, credits_charged: 1_000_000 } }, ...rest]);
   },
-  'a stream with another text in an event of a name': (answer) => {
-    const [, second] = chunks(answer);
-    return `event: ping\ndata: ${JSON.stringify(second)}\n\n${events(chunks(answer))}`;
-  },
+  'a stream with an event of a name': (answer) =>
+    `event: ping\ndata: {}\n\n${events(chunks(answer))}`,
   'chunks as a list': (answer) => JSON.stringify(chunks(answer)),
   'chunks as lines of JSON': (answer) =>
     `${chunks(answer)
@@ -86,6 +84,18 @@ export const BROKEN_FORMS: Readonly<
   'a plain answer without a finish reason': (answer) =>
     withChoices(answer, ([choice]) => [{ ...choice, finish_reason: null }]),
   'a plain answer as an event': (answer) => events([plain(answer)]),
+  'a text in an event of a name': (answer) =>
+    events(chunks(answer)).replaceAll('data:', 'event: ping\ndata:'),
+  'an event that is a list': (answer) => events([chunks(answer), ...chunks(answer).slice(-1)]),
+  'data behind white space': (answer) => ` ${events(chunks(answer))}`,
+  'data behind another byte order mark': (answer) =>
+    events(chunks(answer)).replace('\n\n', '\n\n\ufeff'),
+  'a text behind [DONE]': (answer) => `data: [DONE]\n\n${events(chunks(answer))}`,
+  'a text behind its finish reason': (answer) => events([...chunks(answer), ...chunks(answer)]),
+  'choices that are no list': (answer) =>
+    events([...chunks(answer).map((one) => ({ ...one, choices: { 0: one } })), ...chunks(answer)]),
+  'a tool call': (answer) => withDelta(answer, { tool_calls: [{ index: 0 }] }),
+  'a refusal': (answer) => withDelta(answer, { refusal: 'No.' }),
   'lists in too many lists': (answer) =>
     withSvc(answer, { z: 0 }).replace('"z":0', `"z":${'['.repeat(511)}${']'.repeat(511)}`),
 };
@@ -104,12 +114,6 @@ export const withUsage = (answer: AnsweredJob, changed: object): string =>
 /** A stream that states something else in a chunk behind the last one. */
 export const withLateSvc = (answer: AnsweredJob, changed: object): string =>
   events([...chunks(answer), { ...usageChunk(answer), svc: { ...answer.svc, ...changed } }]);
-
-/** A stream whose text a reader of messages does not get. */
-export const withNamedText = (answer: AnsweredJob): string => {
-  const all = chunks(answer);
-  return `${events(all.slice(0, -1)).replaceAll('data:', 'event: ping\ndata:')}${events(all.slice(-1))}`;
-};
 
 const withChoices = (
   answer: AnsweredJob,
