@@ -146,6 +146,13 @@ describe('the text that a client has', () => {
     expect(tried.length).toBeLessThan(TRIES_MAX);
   });
 
+  it('is compared at once where it has many marks in a row', () => {
+    const marks = `a${'\u0301'.repeat(200_000)}${'\u0323'.repeat(200_000)}`;
+    expect(judgeText(TEXT, marks)?.verdict).toBe('fails');
+    const few = `a${'\u0301\u0323'.repeat(15)}`;
+    expect(judgeText(few.normalize('NFC'), few)?.detail).toContain('which was NFC');
+  });
+
   it('is the proven one as it came', () => {
     expect(judgeText(TEXT, TEXT)?.verdict).toBe('holds');
     expect(judgeText('\ufeffa', '\ufeffa')?.verdict).toBe('holds');
@@ -318,6 +325,14 @@ describe('what an answer says of its job', () => {
       detail: expect.stringMatching(new RegExp(`^its ${field} is \\S+, not \\S+\\.$`)),
     });
     expect(title).toBe('The job holds. Your answer says something else of it.');
+  });
+
+  it('is shown without what steers a terminal', () => {
+    const { of } = judge(asked, { answer: { ...stated(), model: `${MODEL}\u001b[2J\u202e` } });
+    expect(of('answer')).toMatchObject({
+      verdict: 'fails',
+      detail: `its model is ${MODEL} [2J, not ${MODEL}.`,
+    });
   });
 
   it('has counts of tokens where nothing was charged, which are not compared', () => {

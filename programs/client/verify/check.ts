@@ -1,5 +1,6 @@
 import type { Value } from '../codec.ts';
 import { bytesToHex } from '../platform/bytes.ts';
+import { shown } from './answer/answerParts.ts';
 
 /**
  * What became of one check. `fails` means that the evidence contradicts the rule; `not_checkable`
@@ -54,7 +55,7 @@ export function compare(
 ): Finding {
   const differences = Object.entries(pairs)
     .filter(([, [found, expected]]) => show(found) !== show(expected))
-    .map(([name, [found, expected]]) => `${name} is ${show(found)}, not ${show(expected)}`);
+    .map(([name, [found, expected]]) => `${name} is ${shown(show(found))}, not ${show(expected)}`);
   return differences.length === 0 ? holds(agreement) : fails(`${differences.join('; ')}.`);
 }
 

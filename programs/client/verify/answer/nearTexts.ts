@@ -22,8 +22,8 @@ const CHANGES: readonly (readonly Change[])[] = [
     added('line ends, CR for LF', (text) => text.replace(/\r\n?/g, '\n')),
   ],
   [
-    added('the Unicode normal form, which was NFC', (text) => text.normalize('NFC')),
-    added('the Unicode normal form, which was NFD', (text) => text.normalize('NFD')),
+    added('the Unicode normal form, which was NFC', (text) => normalized(text, 'NFC')),
+    added('the Unicode normal form, which was NFD', (text) => normalized(text, 'NFD')),
   ],
   [
     added('a newline at the end', (text) => text.replace(/\r?\n$/, '')),
@@ -70,6 +70,12 @@ export function differenceOf(
   }
   return undefined;
 }
+
+/** Marks in a row are sorted in quadratic time: a small file would take minutes. No language has so many. */
+const MANY_MARKS = /\p{M}{31}/u;
+
+const normalized = (text: string, form: 'NFC' | 'NFD'): string =>
+  MANY_MARKS.test(text) ? text : text.normalize(form);
 
 /** In this mode whole pairs are other characters. */
 const HALF = /\p{Surrogate}/u;
