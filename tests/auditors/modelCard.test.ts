@@ -87,14 +87,16 @@ describe("the card of a job's model", () => {
       verdict: 'fails',
       detail: expect.stringContaining('has no canonical form'),
     });
+    const { detail } = (await check(jobs.first, '\u001b[2J\u202e')) ?? {};
+    expect(detail).toMatch(/^The card has no canonical form: [ -~]+$/);
   });
 
-  it('is compared only where one is given and one was pinned', async () => {
+  it('is compared where one is given, and with no promise cannot be checked', async () => {
     expect(await check(jobs.first, undefined)).toMatchObject({
       verdict: 'not_applicable',
       evidence: [],
     });
-    expect(await verdictOf(jobs.unpinned, JSON.stringify(CARD))).toBe('not_applicable');
+    expect(await verdictOf(jobs.unpinned, JSON.stringify(CARD))).toBe('not_checkable');
   });
 
   it('cannot be checked where a change of the model is not shown', async () => {

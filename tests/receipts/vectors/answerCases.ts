@@ -201,7 +201,7 @@ function cardCases(answered: readonly AnsweredJob[], cards: ModelCards): Stated[
   });
   const [one, next] = [JSON.stringify(cards.first), JSON.stringify(cards.later)];
   return [
-    card('where none was pinned', before, one, []),
+    { ...card('where none was pinned', before, one, []), not_checkable: ['model.card'] },
     card('the first', first, one, []),
     card('the first, in another spelling', first, JSON.stringify(cards.first, null, 1), []),
     card('the first, behind a byte order mark', first, `\ufeff${one}`, []),

@@ -3,6 +3,7 @@ import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { modelCardHash } from '../../modelCard.ts';
 import { bytesToHex } from '../../platform/bytes.ts';
 import { type Json, parseJson } from '../../proof.ts';
+import { shown } from '../answer/answerParts.ts';
 import { type Finding, fails, holds, notApplicable, notCheckable, type Place } from '../check.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import {
@@ -34,7 +35,7 @@ const pinned = rule(NAME, ['JobLocked'], ({ JobLocked }, { card: text = '', mode
     return notCheckable('The node does not show what the model pinned when the job was locked.');
   }
   if (hashes.every((hash) => hash === NO_CARD)) {
-    return notApplicable('The model pinned no card when the job was locked.');
+    return notCheckable('The model pinned no card when the job was locked: nothing was promised.');
   }
   return hashes.includes(given)
     ? holds(`${JobLocked.data.modelId} promised sha256:${given}; what ran is not shown.`)
@@ -47,7 +48,8 @@ function readHash(text: string): string | Finding {
   try {
     return bytesToHex(modelCardHash(parseJson(text.replace(/^\ufeff/, '')) as Json));
   } catch (error) {
-    return fails(`The card has no canonical form: ${(error as Error).message}.`);
+    // An error of JSON quotes the file.
+    return fails(`The card has no canonical form: ${shown((error as Error).message)}.`);
   }
 }
 
