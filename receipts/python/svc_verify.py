@@ -2253,8 +2253,15 @@ def text_of(content):
     """A text, or the joined texts and refusals of its parts."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else None
-    kinds = ["refusal" if field_of(part, "type") == "refusal" else "text" for part in content]
-    return joined(str(field_of(part, kind) or "") for part, kind in zip(content, kinds))
+    return joined(map(part_of, content))
+
+def part_of(part):
+    """The service refuses any other: a picture that is left out would seem to be proven."""
+    kind = field_of(part, "type")
+    text = field_of(part, kind) if kind in ("text", "refusal") else None
+    if not isinstance(text, str):
+        raise VerifyError("It has a part that is no text.")
+    return text
 
 def joined(texts):
     """Halves of a character in two texts become one, as in ECMAScript."""

@@ -120,6 +120,13 @@ describe(`a saved request (seed ${random.seed})`, () => {
       '{"model":"a","messages":[],"chat_template_kwargs":{"a":9007199254740993}}',
       /^The request has no canonical form: A whole number is beyond 2\^53\.$/,
     ],
+    ...['{"type":"image_url","image_url":{"url":"x"}}', '{"text":"a"}', '"a"'].map(
+      (one): [string, string, RegExp] => [
+        `a part that is no text, ${one}`,
+        `{"model":"a","messages":[{"role":"user","content":[{"type":"text","text":"b"},${one}]}]}`,
+        /^It has a part that is no text\.$/,
+      ],
+    ),
     [
       'what is nested deeply',
       `{"model":"a","messages":[],"chat_template_kwargs":{"a":${'['.repeat(99_999)}${']'.repeat(99_999)}}}`,

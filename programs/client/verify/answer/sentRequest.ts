@@ -79,9 +79,15 @@ function messageOf(message: unknown): SentChat['messages'][number] {
 function textOf(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return undefined;
-  return content
-    .map((part) => fieldOf(part, fieldOf(part, 'type') === 'refusal' ? 'refusal' : 'text'))
-    .join('');
+  return content.map(partOf).join('');
+}
+
+/** The service refuses any other: a picture that is left out would seem to be proven. */
+function partOf(part: unknown): string {
+  const type = fieldOf(part, 'type');
+  const text = type === 'text' || type === 'refusal' ? fieldOf(part, type) : undefined;
+  if (typeof text !== 'string') throw new SavedFileError('It has a part that is no text.');
+  return text;
 }
 
 function stopOf(stop: unknown): unknown {
