@@ -239,17 +239,24 @@ export function requestCommitment(salt: Uint8Array, request: Json): Uint8Array {
  * units, and numbers and strings as ECMAScript writes them.
  *
  * @throws RangeError for what implementations read differently: whole numbers beyond 2^53, numbers
- *   without an end, and halves of a character
+ *   without an end, halves of a character, and more than `LEVELS_MAX` levels
  */
-export function canonicalJson(value: Json): string {
+export const canonicalJson = (value: Json): string => canonicalValue(value, LEVELS_MAX);
+
+/** The most levels of lists and objects that every reader takes. */
+export const LEVELS_MAX = 512;
+
+function canonicalValue(value: Json, levels: number): string {
   if (typeof value === 'number') return canonicalNumber(value);
   if (typeof value === 'string') return canonicalString(value);
   if (value === null || typeof value !== 'object') return String(value);
-  if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (levels === 0) throw new RangeError(`It is nested deeper than ${LEVELS_MAX} levels`);
+  const write = (held: Json) => canonicalValue(held, levels - 1);
+  if (isList(value)) return `[${value.map(write).join(',')}]`;
   const fields = Object.keys(value).sort(byUnits);
   const parts = fields.flatMap((field) => {
     const held = value[field];
-    return held === undefined ? [] : [`${canonicalString(field)}:${canonicalJson(held)}`];
+    return held === undefined ? [] : [`${canonicalString(field)}:${write(held)}`];
   });
   return `{${parts.join(',')}}`;
 }

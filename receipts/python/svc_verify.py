@@ -649,23 +649,23 @@ def difference_of(texts, is_proven):
 @rule("settlement.signer", "JobSettled")
 def settlement_signer(record, settled):
     program, key = record.addresses.program, settled["settled_by"]
-    if settled.transaction.message is None:
-        return not_checkable(NODE_SAYS_WHO_SIGNED)
-    if key not in settled.transaction.signers:
+    is_known = settled.transaction.message is not None
+    if is_known and key not in settled.transaction.signers:
         # No key signs for a program's address: its program does, in a call of its own.
         outer = settled.outer_call()
         through = outer.program != program and key in outer.accounts
         if is_on_curve(base58_decode(key)) or not through:
             return fails(f"{key} did not sign the settlement.")
     asked = arguments_of(settled, ("job_settle", "job_complete"), program)
-    if asked is None:
+    if asked is None and is_known:
         return fails("No instruction of the transaction settles the job.")
     pairs = {}
-    for argument, value in asked.items():
+    for argument, value in (asked or {}).items():
         field = "output_hash" if argument == "delivered_hash" else argument
         if field != "signature":
             pairs[field] = (settled.data.get(field), value)
-    return compare(f"Settled by {key}.", **pairs)
+    found = compare(f"Settled by {key}.", **pairs)
+    return found if is_known or found[0] == "fails" else not_checkable(NODE_SAYS_WHO_SIGNED)
 
 @rule("settlement.charge", "JobLocked", "JobSettled")
 def settlement_charge(_record, lock, settled):
@@ -699,17 +699,20 @@ def settlement_balances(record, lock, settled):
 
 @rule("settlement.worker_payment", "JobSettled")
 def settlement_worker_payment(record, settled):
+    to_others, _ = paid_by_vault(settled, record)
+    owed = settled["worker_claimable_base_units"], "claimable by the worker"
+    payment = judge_payment(to_others, settled["worker_base_units"], settled["worker_paid"], *owed)
     payouts = in_force(record, "payout", settled)
+    if payment[0] == "fails":
+        return payment
     if not payouts:
         return not_checkable("The node does not show the worker's payout account.")
-    to_others, _ = paid_by_vault(settled, record)
     for _, account, base_units in to_others:
         if account not in payouts:
             if may_be_unshown(record, "payout", account):
                 return not_checkable(WORKER_NOT_SHOWN)
             return fails(f"{base_units} base units went to {account}, not to {', '.join(payouts)}.")
-    owed = settled["worker_claimable_base_units"], "claimable by the worker"
-    return judge_payment(to_others, settled["worker_base_units"], settled["worker_paid"], *owed)
+    return payment
 
 @rule("settlement.treasury_payment", "JobSettled")
 def settlement_treasury_payment(record, settled):
@@ -866,12 +869,15 @@ def dispute_opened(_record, lock, settled, disputed):
 def dispute_amended(_record, lock, disputed, amended):
     if disputed["disputed_by_wallet"]:
         return fails("The wallet itself had disputed the job.")
+    agreement = f"{lock['wallet']} put its own hash in place of its controller's."
+    found = compare(agreement, the_proven_hash=(amended["output_hash"], disputed["output_hash"]))
+    if found[0] == "fails":
+        return found
     if amended.transaction.message is None:
         return not_checkable(NODE_SAYS_WHO_SIGNED)
     if lock["wallet"] not in amended.transaction.signers:
         return not_checkable("A program signed for the wallet, in a call that no list shows.")
-    agreement = f"{lock['wallet']} put its own hash in place of its controller's."
-    return compare(agreement, the_proven_hash=(amended["output_hash"], disputed["output_hash"]))
+    return found
 
 @rule("dispute.evidence", "JobProven", "JobSettled", "DisputeResolved")
 def dispute_evidence(record, proven, settled, resolved):
@@ -1027,9 +1033,8 @@ def change_of(step, event, locked_at):
 @rule("account.closed", "JobLocked", "JobClosed")
 def account_closed(record, lock, closed):
     kind, found = record.account
-    if kind == "job" and found["sequence"] < closed["job_sequence"]:
-        return not_checkable(OLDER_ACCOUNT)
-    if kind != "none":
+    is_past = kind == "job" and found["sequence"] < closed["job_sequence"]
+    if kind != "none" and not is_past:
         return fails("There is an account at the address again.")
     payer, rent, transaction = closed["rent_payer"], closed["rent_lamports"], closed.transaction
     ends = [event for event in transaction.events if event.name == "JobClosed"]
@@ -1041,14 +1046,17 @@ def account_closed(record, lock, closed):
     # The sender can add lamports to both accounts, but take them from neither.
     if left > rent:
         return fails(f"The account had {left} lamports, and {rent} came back.")
+    if payer != lock["rent_payer"]:
+        return fails(f"The rent payer is {payer}, not {lock['rent_payer']}.")
     if after_it - before < due:
         found = f"The payer's lamports changed by {after_it - before}, not by {due}"
         # For a program's address its program signs, in a call that no list of signers shows.
         if payer in transaction.signers or not is_on_curve(base58_decode(payer)):
             return not_checkable(f"{found}: it may have signed for some that it spent.")
         return fails(f"{found}.")
-    due = (payer, lock["rent_payer"])
-    return compare(f"{rent} lamports of rent went back to {payer}.", the_rent_payer=due)
+    if is_past:
+        return not_checkable(OLDER_ACCOUNT)
+    return holds(f"{rent} lamports of rent went back to {payer}.")
 
 
 # ---- A job's record: its events, picked out of the evidence
@@ -1371,12 +1379,14 @@ def gather_worker_records(node, record, history_max):
     """How the ledger recorded the keys of the job's worker, from its authority's transactions."""
     found, signed = {"records": [], "has_gaps": False, "account": None}, 0
     proofs = [step for step in record.steps if step.name in ("JobProven", "JobSettled")]
-    worker = proofs[0]["worker"] if proofs else None
+    worker = proofs[-1]["worker"] if proofs else None
     account = worker and read_program_account(node, record.addresses, "Worker", worker)
     if not account:
         return found
     found["account"], authority = account, account["authority"]
-    first, last = proofs[0].transaction.slot, proofs[-1].transaction.slot
+    # A proof by another worker was put aside.
+    first = next(one.transaction.slot for one in proofs if one["worker"] == worker)
+    last = proofs[-1].transaction.slot
     for transaction, _ in read_history(node, record.addresses, authority, slot_max=last):
         if transaction is None:
             found["has_gaps"] = True
@@ -1693,7 +1703,9 @@ def read_message(found):
     if is_known and not isinstance(shown, list):
         raise VerifyError("The ledger's node answered getTransaction in another encoding.")
     if is_known:
-        return decode_wire(decode_base64(shown[0]))
+        *shown, message = decode_wire(decode_base64(shown[0]))
+        # The node names the version that was signed: of bytes in another one nothing was.
+        return *shown, message if version_of(message) == version else b""
     # Without these, only the node says who signed.
     if not isinstance(shown, list):
         return message_of_json(fields(shown))
@@ -1702,6 +1714,9 @@ def read_message(found):
     except VerifyError as error:
         raise UnknownForm(str(error)) from error
     return len(signatures), keys, instructions, signatures, None
+
+def version_of(message):
+    return message[0] - 0x80 if message[0] >= 0x80 else "legacy"
 
 def message_of_json(shown):
     """What the JSON of a version without a known form shows: its accounts at least."""
@@ -2025,7 +2040,7 @@ class Addresses:
         self.event_authority = self.find(b"__event_authority")
 
     def credit_account(self, wallet):
-        return self.find(b"credit", base58_decode(wallet))
+        return self.find(b"credit", key_bytes(wallet))
 
     def worker(self, authority):
         return self.find(b"worker", base58_decode(authority))
@@ -2083,7 +2098,10 @@ def hash_bytes(value):
     return value
 
 def key_bytes(key):
-    return hash_bytes(base58_decode(key))
+    decoded = base58_decode(key)
+    if len(decoded) != 32:
+        raise VerifyError(f"{key} is no key of 32 bytes.")
+    return decoded
 
 def format_receipt(signer, signature):
     return f"{signer}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
@@ -2154,6 +2172,8 @@ def request_commitment(salt, request):
 
 def canonical_json(value):
     """JSON in the one form of RFC 8785. ValueError for what implementations read differently."""
+    if is_deep(value):
+        raise ValueError(TOO_DEEP)
     written, left = [], [value]
     # Without recursion, which ends before the depth that a request may have.
     while left:
@@ -2222,7 +2242,7 @@ def read_request(saved):
     body, _ = try_parse(body_of(decode_saved(saved)))
     messages, model = field_of(body, "messages"), field_of(body, "model")
     if not isinstance(messages, list) or not isinstance(model, str):
-        raise VerifyError("It is no request: save the JSON body that was sent.")
+        raise VerifyError(NO_REQUEST)
     given = {name: body.get(name) for name in NULLABLE}
     given.update({name: unless_empty(without_prototype(body.get(name))) for name in EMPTYABLE})
     stop = body.get("stop")
@@ -2243,19 +2263,18 @@ def read_request(saved):
         "credits_max": credits_max if isinstance(credits_max, float) else None,
     }
 
+NO_REQUEST = "It is no request: save the JSON body that was sent."
+
 def message_of(message):
-    role, content = field_of(message, "role"), text_of(field_of(message, "content"))
-    if content is None:
-        content = text_of(field_of(message, "refusal")) or ""
-    return {"role": "system" if role == "developer" else str(role), "content": content}
+    role, content = field_of(message, "role"), field_of(message, "content")
+    content = field_of(message, "refusal") if content is None else content
+    content = "" if content is None else content
+    texts = list(map(text_of_part, content)) if isinstance(content, list) else [content]
+    if not all(isinstance(text, str) for text in [role, *texts]):
+        raise VerifyError(NO_REQUEST)
+    return {"role": "system" if role == "developer" else role, "content": joined(texts)}
 
-def text_of(content):
-    """A text, or the joined texts and refusals of its parts."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else None
-    return joined(map(part_of, content))
-
-def part_of(part):
+def text_of_part(part):
     """The service refuses any other: a picture that is left out would seem to be proven."""
     kind = field_of(part, "type")
     text = field_of(part, kind) if kind in ("text", "refusal") else None
@@ -2376,14 +2395,19 @@ def try_parse(source):
         raise VerifyError(TOO_DEEP) from error
     except ValueError:
         return None, False
+    if is_deep(value):
+        raise VerifyError(TOO_DEEP)
+    return value, True
+
+def is_deep(value):
     nested, depth = [value], 0
     while nested := [one for one in nested if isinstance(one, (list, dict))]:
         depth += 1
         if depth > DEPTH_MAX:
-            raise VerifyError(TOO_DEEP)
+            return True
         lists = [one.values() if isinstance(one, dict) else one for one in nested]
         nested = itertools.chain.from_iterable(lists)
-    return value, True
+    return False
 
 WHITE = re.compile(r"[ \t\r\n]*")
 TRAILER = re.compile(r"([\w-]+:[^\r\n]*)?\r?", re.ASCII)
@@ -2576,7 +2600,7 @@ def run_vectors(path):
     for case in vectors["cases"]:
         try:
             found = run_case(case, vectors)
-        except (OverflowError, ValueError, VerifyError):
+        except (OverflowError, RecursionError, ValueError, VerifyError):
             found = {"refused": True}
         if found != case["expected"]:
             differing += 1

@@ -10,8 +10,10 @@ import { FORGERIES } from './forgeries/all.ts';
 import {
   eventInstructions,
   flipByte,
+  forgeEvent,
   inTransactionOf,
   ofUnknownVersion,
+  set,
 } from './forgeries/forge.ts';
 import type { TransactionJson } from './forgeries/node.ts';
 
@@ -63,6 +65,12 @@ describe('a transaction of an unknown version', () => {
       fails: [],
       unchecked: ['history.signatures', ...others].toSorted(),
     });
+  });
+
+  it('contradicts a settlement that says something else than its call', async () => {
+    const another = forgeEvent('JobSettled', set('counted_tokens', 400));
+    const found = await verify('settled', ofUnknownVersion(['JobSettled'], another));
+    expect(found.fails).toContain('settlement.signer');
   });
 
   it('counts where it is not the job’s: at purchases and the registration', async () => {

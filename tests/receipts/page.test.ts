@@ -4,11 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatCompletion } from '../../api/contracts/completionAnswer.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
-import { canonicalJson, type Json } from '../../programs/client/proof.ts';
+import { canonicalJson, type Json, LEVELS_MAX } from '../../programs/client/proof.ts';
 import { checkout } from '../../programs/tools/artifacts.ts';
 import { BODY, pageExamples, REQUEST } from './pageExamples.ts';
 import { pageTables, ruleNames } from './pageTables.ts';
 import { PYTHON, verifyInPython } from './runInPython.ts';
+import type { VectorCase } from './vectors/cases.ts';
 
 const page = readFileSync(join(checkout, 'docs/receipt.md'), 'utf8');
 const block = (json: string): string => `\`\`\`json\n${json}\n\`\`\`\n`;
@@ -48,10 +49,31 @@ describe('the page of the receipt', () => {
     expect(namesIn(sectionOf('### What an answer says'))).toEqual(fields);
   });
 
-  it('has every kind of case of the vectors', () => {
+  it('has every type that the layouts have, and no other', () => {
+    const used = pageTables().flatMap((table) =>
+      [...table.matchAll(/"\w+:([a-z]\w*)"/g)].map(([, type = '']) => type),
+    );
+    const rows = sectionOf('## Events').match(/^\| `.+?\|/gm) ?? [];
+    const listed = rows.flatMap((row) =>
+      [...row.matchAll(/`(\w+)`/g)].map(([, type = '']) => type),
+    );
+    // `bytes16`, `bytes32` and so on.
+    const ofOneKind = (type: string) => type.replace(/^bytes\d+$/, 'bytes');
+    expect(new Set(listed.map(ofOneKind))).toEqual(new Set(used.map(ofOneKind)));
+  });
+
+  it('has every kind of case of the vectors, and each field of its result', () => {
     const { cases } = JSON.parse(readFileSync(join(checkout, 'receipts/vectors.json'), 'utf8'));
-    const kinds = new Set(cases.map(({ kind }: { kind: string }) => kind));
-    expect(namesIn(sectionOf('## The vectors'))).toEqual(expect.arrayContaining([...kinds]));
+    const rows = sectionOf('## The vectors').split('\n');
+    for (const { kind, expected } of cases as VectorCase[]) {
+      const row = rows.find((one) => one.startsWith(`| \`${kind}\` |`)) ?? '';
+      const fields = 'refused' in expected ? [] : Object.keys(expected);
+      expect([kind, ...fields].filter((name) => !row.includes(`\`${name}\``))).toEqual([]);
+    }
+  });
+
+  it('has the limit of levels', () => {
+    expect(page.split(`${LEVELS_MAX} levels`)).toHaveLength(3);
   });
 
   (PYTHON.isReady ? it : it.skip)('shows the options that the Python file has', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../programs/client/platform/crypto.node.ts';
 import {
@@ -12,6 +13,7 @@ import {
   verifyHashed,
 } from '../../programs/client/proof.ts';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
+import { SavedFileError } from '../../programs/client/verify/answer/savedFile.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
@@ -34,7 +36,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function run(kind: string, cases: readonly { input: unknown; expected: unknown }[]) {
   const path = join(folder, `${kind}.json`);
   const named = cases.map((one, at) => ({ kind, name: String(at + 1), ...one }));
-  writeFileSync(path, JSON.stringify({ nodes: {}, cases: named }));
+  writeFileSync(path, JSON.stringify({ program_id: PROGRAM_ID, nodes: {}, cases: named }));
   return runInPython(path);
 }
 
@@ -170,6 +172,40 @@ if (!PYTHON.isReady) {
       return { input: { request, salt: bytesToHex(salt), token_limit: 9 }, expected };
     });
     expect(await run('request', cases)).toEqual(asExpected(cases.length));
+  });
+
+  it('takes as many levels of canonical JSON as the client, and no more', async () => {
+    const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
+    const cases = [510, 512, 514, 100_000].map((levels) => {
+      const json = nested(levels);
+      const ours = resultOf(() => ({ canonical: canonicalJson(JSON.parse(json) as Json) }));
+      expect(ours).toEqual(levels <= 512 ? { canonical: json } : REFUSED);
+      return { input: { json }, expected: ours };
+    });
+    expect(await run('canonical_json', cases)).toEqual(asExpected(cases.length));
+  });
+
+  it('refuses a message without a role or a text, as the client does', async () => {
+    const role = 'user';
+    const messages = [
+      ...['x', null, { content: 'x' }, { role: 5, content: 'x' }, { role, content: 5 }],
+      ...[true, {}, ['x'], [{ type: 'text' }], [{ type: 'refusal', text: 'x' }], [{ text: 5 }]].map(
+        (content) => ({ role, content }),
+      ),
+      { role, refusal: 5 },
+    ];
+    const cases = messages.map((message) => {
+      const request = JSON.stringify({ model: 'm', messages: [message] });
+      expect(() => readRequest(request)).toThrow(SavedFileError);
+      return { input: { request, salt: '00'.repeat(32), token_limit: 1 }, expected: REFUSED };
+    });
+    expect(await run('request', cases)).toEqual(asExpected(cases.length));
+  });
+
+  it('refuses a wallet that has not 32 bytes', async () => {
+    const wallet = PublicKey.default.toBase58().slice(1);
+    const cases = [{ input: { job_id, wallet }, expected: REFUSED }];
+    expect(await run('job_id', cases)).toEqual(asExpected(1));
   });
 
   it('names each case that differs, and ends with another exit code', async () => {

@@ -41,11 +41,7 @@ export function readRequest(saved: Uint8Array | string): SentRequest {
   const parsed = tryParse(bodyOf(decode(saved)));
   const messages = fieldOf(parsed?.value, 'messages');
   const model = fieldOf(parsed?.value, 'model');
-  if (!Array.isArray(messages) || typeof model !== 'string') {
-    throw new SavedFileError(
-      'It is no request: save the JSON body that was sent to /v1/chat/completions.',
-    );
-  }
+  if (!Array.isArray(messages) || typeof model !== 'string') throw new SavedFileError(NO_REQUEST);
   const body = parsed?.value;
   const chat: SentChat = {
     model,
@@ -61,6 +57,8 @@ export function readRequest(saved: Uint8Array | string): SentRequest {
   return { chat, tokensMax: numberOf(tokensMax), creditsMax: numberOf(creditsMax) };
 }
 
+const NO_REQUEST = 'It is no request: save the JSON body that was sent to /v1/chat/completions.';
+
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
 /** Whether it is meant to be a request, and no answer. */
@@ -71,19 +69,17 @@ export function isRequest(saved: Uint8Array | string): boolean {
 
 function messageOf(message: unknown): SentChat['messages'][number] {
   const role = fieldOf(message, 'role');
-  const content = textOf(fieldOf(message, 'content')) ?? textOf(fieldOf(message, 'refusal')) ?? '';
-  return { role: role === 'developer' ? 'system' : String(role), content };
-}
-
-/** A text, or the joined texts and refusals of its parts. */
-function textOf(content: unknown): string | undefined {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return undefined;
-  return content.map(partOf).join('');
+  const content = fieldOf(message, 'content') ?? fieldOf(message, 'refusal') ?? '';
+  const texts = Array.isArray(content) ? content.map(textOfPart) : [content];
+  // The service takes no other message, and readers would make different texts of it.
+  if (typeof role !== 'string' || texts.some((text) => typeof text !== 'string')) {
+    throw new SavedFileError(NO_REQUEST);
+  }
+  return { role: role === 'developer' ? 'system' : role, content: texts.join('') };
 }
 
 /** The service refuses any other: a picture that is left out would seem to be proven. */
-function partOf(part: unknown): string {
+function textOfPart(part: unknown): string {
   const type = fieldOf(part, 'type');
   const text = type === 'text' || type === 'refusal' ? fieldOf(part, type) : undefined;
   if (typeof text !== 'string') throw new SavedFileError('It has a part that is no text.');

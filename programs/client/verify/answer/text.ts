@@ -1,4 +1,4 @@
-import { endOfString, parseJson } from '../../proof.ts';
+import { endOfString, LEVELS_MAX, parseJson } from '../../proof.ts';
 import { SavedFileError } from './savedFile.ts';
 
 /** What a file holds. */
@@ -11,8 +11,7 @@ export interface Values {
 // Far more than any answer has.
 const LENGTH_MAX = 64 * 1_024 * 1_024;
 const VALUES_MAX = 1_000_000;
-const DEPTH_MAX = 512;
-const TOO_DEEP = `It is nested deeper than ${DEPTH_MAX} levels.`;
+const TOO_DEEP = `It is nested deeper than ${LEVELS_MAX} levels.`;
 
 /** @throws SavedFileError where it is passed */
 export function assertFew(values: readonly unknown[]): void {
@@ -100,7 +99,7 @@ function endOfValue(text: string, start: number): number | undefined {
     }
     depth += '{['.includes(mark[0]) ? 1 : -1;
     if (depth === 0) return mark.index + 1;
-    if (depth > DEPTH_MAX) throw new SavedFileError(TOO_DEEP);
+    if (depth > LEVELS_MAX) throw new SavedFileError(TOO_DEEP);
   }
   return undefined;
 }
@@ -113,7 +112,7 @@ export function tryParse(text: string): { value: unknown } | undefined {
   const parsed = parse(text);
   let nested = [parsed?.value].filter(isNesting);
   for (let depth = 1; nested.length > 0; depth += 1) {
-    if (depth > DEPTH_MAX) throw new SavedFileError(TOO_DEEP);
+    if (depth > LEVELS_MAX) throw new SavedFileError(TOO_DEEP);
     nested = nested.flatMap((value) => Object.values(value).filter(isNesting));
   }
   return parsed;

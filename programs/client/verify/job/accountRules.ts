@@ -141,10 +141,10 @@ export const closed = rule(
   'account.closed',
   ['JobLocked', 'JobClosed'],
   ({ JobLocked, JobClosed }, { account, job }) => {
-    if (account.kind === 'job' && isOlder(account.data, JobClosed)) {
-      return notCheckable(OLDER_ACCOUNT);
+    const isPast = account.kind === 'job' && isOlder(account.data, JobClosed);
+    if (account.kind !== 'none' && !isPast) {
+      return fails('There is an account at the address again.');
     }
-    if (account.kind !== 'none') return fails('There is an account at the address again.');
     const { rentPayer, rentLamports } = JobClosed.data;
     const { lamports, events, feeLamports, signers } = JobClosed.transaction;
     const returned = events.reduce(
@@ -159,20 +159,22 @@ export const closed = rule(
     if (left.before > rentLamports) {
       return fails(`The account had ${left.before} lamports, and ${rentLamports} came back.`);
     }
+    const found = compare(
+      { 'the rent payer': [rentPayer, JobLocked.data.rentPayer] },
+      `${rentLamports} lamports of rent went back to ${rentPayer.toBase58()}.`,
+    );
+    if (found.verdict === 'fails') return found;
     const gained = payer.after - payer.before;
     if (gained < returned - fee) {
-      const found = `The payer's lamports changed by ${gained}, not by ${returned - fee}`;
+      const change = `The payer's lamports changed by ${gained}, not by ${returned - fee}`;
       // For a program's address its program signs, in a call that no list of signers shows.
       const maySpend =
         signers.some((signer) => signer.equals(rentPayer)) || !isOnCurve(rentPayer.toBytes());
       return maySpend
-        ? notCheckable(`${found}: it may have signed for some that it spent.`)
-        : fails(`${found}.`);
+        ? notCheckable(`${change}: it may have signed for some that it spent.`)
+        : fails(`${change}.`);
     }
-    return compare(
-      { 'the rent payer': [rentPayer, JobLocked.data.rentPayer] },
-      `${rentLamports} lamports of rent went back to ${rentPayer.toBase58()}.`,
-    );
+    return isPast ? notCheckable(OLDER_ACCOUNT) : found;
   },
 );
 

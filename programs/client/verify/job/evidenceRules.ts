@@ -119,15 +119,17 @@ export const amended: Rule = rule(
     const { wallet } = JobLocked.data;
     const { signers, message } = DisputeAmended.transaction;
     if (JobDisputed.data.disputedByWallet) return fails('The wallet itself had disputed the job.');
+    const found = compare(
+      { 'the proven hash': [DisputeAmended.data.outputHash, JobDisputed.data.outputHash] },
+      `${wallet} put its own hash in place of its controller's.`,
+    );
+    if (found.verdict === 'fails') return found;
     if (!message) return notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
     if (!signers.some((signer) => signer.equals(wallet))) {
       return notCheckable(
         'A program signed for the wallet, in a call that no list of signers shows.',
       );
     }
-    return compare(
-      { 'the proven hash': [DisputeAmended.data.outputHash, JobDisputed.data.outputHash] },
-      `${wallet} put its own hash in place of its controller's.`,
-    );
+    return found;
   },
 );

@@ -172,12 +172,14 @@ async function gatherWorkerRecords(options: Earlier): Promise<WorkerEvidence> {
   const proofs = stepsOf(events.filter((event) => isOfJob(event, job))).filter(
     (step) => step.name === 'JobProven' || step.name === 'JobSettled',
   );
-  const [proof] = proofs;
+  const last = proofs.at(-1);
   const nothing = { records: [], hasGaps: false, account: undefined };
-  if (!proof) return nothing;
-  const slotMax = proofs.at(-1)?.transaction.slot ?? proof.transaction.slot;
+  if (!last) return nothing;
+  const slotMax = last.transaction.slot;
   const { programId } = addresses;
-  const worker = proof.data.worker;
+  const { worker } = last.data;
+  // A proof by another worker was put aside.
+  const first = proofs.find(({ data }) => data.worker.equals(worker)) ?? last;
   const account = await fetchWorker(connection, worker, { commitment: COMMITMENT, programId });
   if (!account) return nothing;
   const records: WorkerRecord[] = [];
@@ -194,7 +196,7 @@ async function gatherWorkerRecords(options: Earlier): Promise<WorkerEvidence> {
     if (!isSigned && made.length === 0) continue;
     signed += 1;
     records.unshift(...made);
-    const isReached = records.some(({ transaction }) => transaction.slot < proof.transaction.slot);
+    const isReached = records.some(({ transaction }) => transaction.slot < first.transaction.slot);
     if (isReached || signed === historyMax) break;
   }
   return { records, hasGaps, account };

@@ -21,16 +21,21 @@ import { judgeBalances, NODE_SAYS_WHO_SIGNED, rule } from './rule.ts';
  */
 export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled }, { addresses }) => {
   const { programId } = addresses;
-  if (!JobSettled.transaction.message) return notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
+  const isUnknown = JobSettled.transaction.message === undefined;
+  const unknown = notCheckable(`${NODE_SAYS_WHO_SIGNED}.`);
   const way = wayOfSigning(JobSettled, programId);
-  if (way === undefined) return fails(`${JobSettled.data.settledBy} did not sign the settlement.`);
+  if (way === undefined && !isUnknown) {
+    return fails(`${JobSettled.data.settledBy} did not sign the settlement.`);
+  }
   const asked = argumentsOf(JobSettled, ['job_settle', 'job_complete'], programId);
-  if (asked === undefined) return fails('No instruction of the transaction settles the job.');
+  if (asked === undefined) {
+    return isUnknown ? unknown : fails('No instruction of the transaction settles the job.');
+  }
   const { deliveredHash, signature: _, ...others } = asked;
   const signed = deliveredHash ? { ...others, outputHash: deliveredHash } : others;
   const data: object = JobSettled.data;
   const settled = new Map<string, Value>(Object.entries(data));
-  return compare(
+  const found = compare(
     Object.fromEntries(
       Object.entries(signed).map(([field, value]) => [
         `the settlement's ${field}`,
@@ -39,6 +44,7 @@ export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled },
     ),
     `Settled by ${JobSettled.data.settledBy}${way}.`,
   );
+  return isUnknown && found.verdict === 'holds' ? unknown : found;
 });
 
 /**
@@ -119,12 +125,19 @@ export const worker = rule(
   ['JobSettled'],
   ({ JobSettled: settled }, record) => {
     const { data, transaction } = settled;
+    const { toOthers } = paidByVault(settled, record);
+    const payment = judgePayment(toOthers, {
+      dueBaseUnits: data.workerBaseUnits,
+      isPaid: data.workerPaid,
+      owedBaseUnits: data.workerClaimableBaseUnits,
+      owedAs: 'claimable by the worker',
+    });
+    if (payment.verdict === 'fails') return payment;
     const paid = { worker: data.worker, at: transaction };
     const payouts = workersInForce(record, paid).map((known) => known.data.payout.toBase58());
     if (payouts.length === 0) {
       return notCheckable("The node does not show the worker's payout account.");
     }
-    const { toOthers } = paidByVault(settled, record);
     const stray = toOthers.find(({ to }) => !payouts.includes(to));
     if (stray) {
       const { hasGaps, account } = record.worker;
@@ -135,12 +148,7 @@ export const worker = rule(
       }
       return fails(`${stray.baseUnits} base units went to ${stray.to}, not to ${payouts}.`);
     }
-    return judgePayment(toOthers, {
-      dueBaseUnits: data.workerBaseUnits,
-      isPaid: data.workerPaid,
-      owedBaseUnits: data.workerClaimableBaseUnits,
-      owedAs: 'claimable by the worker',
-    });
+    return payment;
   },
 );
 
