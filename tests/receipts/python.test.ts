@@ -151,6 +151,39 @@ if (!PYTHON.isReady) {
     await readAlike(ends, 4);
   });
 
+  it('refuses what some clients read otherwise than others, as the client does', async () => {
+    const chunk = (delta: object, finish_reason?: string) =>
+      JSON.stringify({ id: job_id, choices: [{ delta, finish_reason }] });
+    const whole = chunk({ content: 'Yes.' }, 'stop');
+    const end = 'data: [DONE]\n\n';
+    const taken = [
+      `event: ping\ndata: {"a":1}\n\nevent: note\ndata: {not JSON\n\ndata: ${whole}\n\n${end}${end}`,
+      `metadata: x\nx data: y\n: data\n\ndata: ${whole}\n\n`,
+      `data: ${whole}\n\ndata: {"choices":null}\n\ndata: ${chunk({ content: '' })}\n\n`,
+      `data: ${chunk({ content: 'Yes.', refusal: '', tool_calls: [], audio: null }, 'stop')}\n\n`,
+      ` \n\r\n HTTP/1.1 200 OK\r\n\r\n\n\ndata: ${whole}`,
+      ` \n HTTP/1.1 200 OK\n\n \ufeff ${answer}`,
+    ];
+    const refused = [
+      `event: ping\ndata: ${whole}\n\ndata: ${whole}\n\n`,
+      `event: ping\ndata: []\n\ndata: ${whole}\n\n`,
+      `data: [${whole}]\n\n`,
+      ...[' data: x', 'DATA: x', '\ufeffData :', '"data":', '\u0085data\u2028:'].map(
+        (line) => `data: ${whole}\n\n${line}\n\n`,
+      ),
+      ` data: ${whole}\n\n`,
+      `data: ${whole}\n\n${end}data: ${whole}\n\n`,
+      `data: ${whole}\n\n${end}data:\n\n`,
+      `data: ${whole}\n\ndata: ${chunk({ content: ' No.' })}\n\n`,
+      `data: ${whole}\n\ndata: {"choices":{}}\n\n`,
+      ...[{ refusal: 'No.' }, { tool_calls: [{}] }, { function_call: {} }, { audio: 0 }].map(
+        (more) => `data: ${chunk(more)}\n\ndata: ${whole}\n\n`,
+      ),
+      answer.replace('"content"', '"audio":false,"content"'),
+    ];
+    await readAlike([...taken, ...refused], taken.length);
+  });
+
   it('reads a file of many headers, and one of long texts, as the client does', async () => {
     const headers = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(200_000);
     const long = JSON.stringify({ note: 'a\\"'.repeat(2_000_000) });
