@@ -75,8 +75,8 @@ const MESSAGES: Readonly<Record<string, readonly [sent: string, canonical: strin
   ],
   'parts of every type': [
     '{"role":"user","content":[{"type":"text","text":"a","refusal":"x"},{"type":"refusal","refusal":"b",' +
-      '"text":"x"},{"type":"input_text","text":"c"}]}',
-    '{"role":"user","content":"abc"}',
+      '"text":"x"}]}',
+    '{"role":"user","content":"ab"}',
   ],
   'halves of a character in two parts': [
     '{"role":"user","content":[{"type":"text","text":"\\ud83d"},{"type":"text","text":"\\ude00"}]}',
@@ -92,6 +92,14 @@ const REFUSED: Readonly<Record<string, string>> = {
   'words behind a body': '{"model":"m","messages":[]} x',
   'a number that JSON does not have': '{"model":"m","messages":[],"top_p":NaN}',
   'a number without an end': '{"model":"m","messages":[],"top_p":1e999}',
+  'a part of another type':
+    '{"model":"m","messages":[{"role":"user","content":[{"type":"input_text","text":"c"}]}]}',
+  'a part without its text':
+    '{"model":"m","messages":[{"role":"user","content":[{"type":"text"}]}]}',
+  'a message that is no object': '{"model":"m","messages":["x"]}',
+  'a message without a role': '{"model":"m","messages":[{"content":"x"}]}',
+  'a role that is no text': '{"model":"m","messages":[{"role":5,"content":"x"}]}',
+  'a content that is no text': '{"model":"m","messages":[{"role":"user","content":5}]}',
   'half of a character': '{"model":"m","messages":[{"role":"user","content":"\\ud83d"}]}',
 };
 

@@ -92,7 +92,7 @@ export const BROKEN_FORMS: Readonly<
     events(chunks(answer)).replace('\n\n', '\n\n\ufeff'),
   'a text behind [DONE]': (answer) => `data: [DONE]\n\n${events(chunks(answer))}`,
   'a text behind its finish reason': (answer) => events([...chunks(answer), ...chunks(answer)]),
-  'choices that are no list': (answer) =>
+  'choices of chunks that are no lists': (answer) =>
     events([...chunks(answer).map((one) => ({ ...one, choices: { 0: one } })), ...chunks(answer)]),
   'a tool call': (answer) => withDelta(answer, { tool_calls: [{ index: 0 }] }),
   'a refusal': (answer) => withDelta(answer, { refusal: 'No.' }),

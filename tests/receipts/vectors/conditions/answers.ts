@@ -237,7 +237,7 @@ function cards({ carded, cards: { first, later }, node }: Scene): Condition[] {
     ['a model that never changed', one, all(none, own(1)), 'holds'],
     ['another card of a model that never changed', next, all(none, own(1)), 'fails'],
     ['a model that changed once', one, all(none, own(2)), 'not_checkable'],
-    ['a change that retired it', one, recast(2, 'ModelRetired', {}), 'not_applicable'],
+    ['a change that retired it', one, recast(2, 'ModelRetired', {}), 'not_checkable'],
     [
       'a change of another model',
       one,

@@ -314,6 +314,7 @@ function keys({ jobs: { upheld, closed } }: Subjects): Condition[] {
   const key = () => ({ proof_key: STRANGER });
   const rent = (lamports: number): Change =>
     all(
+      inEvent(closed, 'JobLocked', () => ({ rent_payer: closed })),
       inEvent(closed, 'JobClosed', () => ({ rent_payer: closed })),
       inTransaction(closed, 'JobClosed', (shown) => {
         const meta = shown.meta as unknown as { preBalances: number[]; postBalances: number[] };
@@ -335,7 +336,7 @@ function keys({ jobs: { upheld, closed } }: Subjects): Condition[] {
     },
     {
       ...{ name: 'a rent that came back whole, to a program’s address', job: closed },
-      ...{ change: rent(0), is: { 'account.closed': 'fails' } },
+      ...{ change: rent(0), is: { 'account.closed': 'holds' } },
     },
     {
       ...{ name: 'a rent that came back but for a lamport, to a program’s address', job: closed },
