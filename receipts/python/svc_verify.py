@@ -2389,15 +2389,13 @@ def assert_few(values):
 
 def try_parse(source):
     """The value and True, or None and False where it is not JSON."""
+    if source.count("{") + source.count("[") > DEPTH_MAX:
+        for _ in levels_in(source):
+            pass
     try:
-        value = parse_json(source)
-    except RecursionError as error:
-        raise VerifyError(TOO_DEEP) from error
+        return parse_json(source), True
     except ValueError:
         return None, False
-    if is_deep(value):
-        raise VerifyError(TOO_DEEP)
-    return value, True
 
 def is_deep(value):
     nested, depth = [value], 0
@@ -2419,6 +2417,9 @@ def values_in(body):
         return [value], False
     values, at = [], 0
     while body[at : at + 1] in ("{", "["):
+        if body.startswith("[DONE]", at):
+            at += len("[DONE]")
+            break
         end = end_of_value(body, at)
         if end is None:
             return values, True
@@ -2437,17 +2438,23 @@ def values_in(body):
 
 MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
+def levels_in(source, start=0):
+    """Behind each bracket, how many lists and objects are open; also in what is not JSON."""
+    levels, is_text = 0, False
+    for mark in MARKS.finditer(source, start):
+        # Outside of a text, a backslash escapes nothing.
+        sign = mark.group() if is_text else mark.group()[-1]
+        if sign == '"':
+            is_text = not is_text
+        elif not is_text and sign in "{}[]":
+            levels = levels + 1 if sign in "{[" else max(0, levels - 1)
+            if levels > DEPTH_MAX:
+                raise VerifyError(TOO_DEEP)
+            yield mark.end(), levels
+
 def end_of_value(source, start):
     """Where the value ends that begins at `start`; None where the text ends before."""
-    depth, is_text = 0, False
-    for mark in MARKS.finditer(source, start):
-        if mark.group() == '"':
-            is_text = not is_text
-        elif not is_text and mark.group() in "{}[]":
-            depth += 1 if mark.group() in "{[" else -1
-            if depth == 0:
-                return mark.end()
-    return None
+    return next((end for end, levels in levels_in(source, start) if levels == 0), None)
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 # Some clients take it for data, and others do not.
@@ -2479,7 +2486,7 @@ def events_in(body):
             if any(isinstance(one, list) for one in parsed or []):
                 raise VerifyError(DIFFERING)
             if is_named:
-                if any(isinstance(one, dict) and "choices" in one for one in parsed or []):
+                if any(map(is_part, parsed or [])):
                     raise VerifyError(DIFFERING)
                 continue
             if broken is not None:
@@ -2489,6 +2496,9 @@ def events_in(body):
             assert_few(values)
     # Only the last one may be broken: the stream was cut within it.
     return values, broken is not None
+
+def is_part(value):
+    return isinstance(value, dict) and ("choices" in value or isinstance(value.get("error"), dict))
 
 def parse_event(lines):
     """The data of an event, in some lines; where empty ones were lost, each line is one."""
@@ -2528,7 +2538,9 @@ def join_parts(answers, is_stream):
         raise VerifyError("Its events hold a message for a delta.")
     if messages and len(answers) > 1:
         raise VerifyError("It holds several answers: save one.")
-    ends = [isinstance(field_of(one, "finish_reason"), str) for one in choices]
+    # Some write an empty reason where there is none yet.
+    reasons = [field_of(one, "finish_reason") for one in choices]
+    ends = [isinstance(reason, str) and reason != "" for reason in reasons]
     if not any(ends):
         raise VerifyError(CUT)
     parts = [field_of(choice, "message" if messages else "delta") for choice in choices]
@@ -2536,11 +2548,17 @@ def join_parts(answers, is_stream):
         if not all(isinstance(field_of(part, name), (str, type(None))) for part in parts):
             raise VerifyError(f"Its {name} is no text.")
     for name in ("refusal", "tool_calls", "function_call", "audio"):
-        if not all(field_of(part, name) in (None, "", []) for part in parts):
+        if not all(is_nothing(field_of(part, name)) for part in parts):
             raise VerifyError(f"Its {name} is not proven.")
     if any(field_of(part, "content") for part in parts[ends.index(True) + 1 :]):
         raise VerifyError("Its text goes on behind its finish reason.")
     return joined(field_of(part, "content") or "" for part in parts)
+
+def is_nothing(value):
+    """Programs with fixed types write an empty text or object where a field is missing."""
+    if isinstance(value, dict):
+        return all(map(is_nothing, value.values()))
+    return value is None or value in ("", [])
 
 def is_number(value):
     return isinstance(value, float)

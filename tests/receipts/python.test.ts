@@ -161,6 +161,8 @@ if (!PYTHON.isReady) {
       `metadata: x\nx data: y\n: data\n\ndata: ${whole}\n\n`,
       `data: ${whole}\n\ndata: {"choices":null}\n\ndata: ${chunk({ content: '' })}\n\n`,
       `data: ${chunk({ content: 'Yes.', refusal: '', tool_calls: [], audio: null }, 'stop')}\n\n`,
+      `data: ${chunk({ content: 'Ye' }, '')}\n\ndata: ${chunk({ content: 's.' }, 'stop')}\n\n`,
+      `${chunk({ function_call: { name: '', arguments: '' }, audio: {} })}\n${whole}\n[DONE]\n`,
       ` \n\r\n HTTP/1.1 200 OK\r\n\r\n\n\ndata: ${whole}`,
       ` \n HTTP/1.1 200 OK\n\n \ufeff ${answer}`,
     ];
@@ -176,10 +178,18 @@ if (!PYTHON.isReady) {
       `data: ${whole}\n\n${end}data:\n\n`,
       `data: ${whole}\n\ndata: ${chunk({ content: ' No.' })}\n\n`,
       `data: ${whole}\n\ndata: {"choices":{}}\n\n`,
-      ...[{ refusal: 'No.' }, { tool_calls: [{}] }, { function_call: {} }, { audio: 0 }].map(
-        (more) => `data: ${chunk(more)}\n\ndata: ${whole}\n\n`,
-      ),
+      ...[
+        { refusal: 'No.' },
+        { tool_calls: [{}] },
+        { function_call: { name: 'f' } },
+        { audio: 0 },
+      ].map((more) => `data: ${chunk(more)}\n\ndata: ${whole}\n\n`),
       answer.replace('"content"', '"audio":false,"content"'),
+      `data: ${chunk({ content: 'Yes.' }, '')}\n\n`,
+      `event: error\ndata: {"error":{}}\n\ndata: ${whole}\n\n`,
+      `event: x\ndata: ${'['.repeat(3_000)}\n\ndata: ${whole}\n\n`,
+      `event: x\ndata: {"\\u0061":${'['.repeat(3_000)}${']'.repeat(3_000)}}\n\ndata: ${whole}\n\n`,
+      `${whole}\n[DONE]\n${whole}`,
     ];
     await readAlike([...taken, ...refused], taken.length);
   });

@@ -75,6 +75,16 @@ function sameText(forms: Forms): Record<string, string> {
     'trailers behind a plain answer': `${plain({})}\r\nx-svc-a: b: c\r\n\r\nx-b:\n`,
     'chunks with nothing between them': chunks.map((one) => JSON.stringify(one)).join(''),
     'lists of chunks, one behind the other': `[${JSON.stringify(first)}]\n${JSON.stringify([second, last])}`,
+    'lines of chunks up to [DONE]': `${chunks.map((one) => JSON.stringify(one)).join('\n')}\n[DONE]\n`,
+    'an empty finish reason before the last': [
+      ...chunks
+        .slice(0, 2)
+        .map((one) => ({ ...one, choices: [{ ...one.choices[0], finish_reason: '' }] })),
+      last,
+    ]
+      .map(event)
+      .join(''),
+    'spaces about [DONE]': `${stream}data:  [DONE] \n\n`,
     'a stream with CR': stream.replaceAll('\n', '\r'),
     'an event in several lines of data': `${event(first)}${event(second)}${indented
       .map((line) => `data: ${line}\n`)
@@ -164,6 +174,15 @@ function brokenText({ plain, chunks, last }: Forms): Record<string, string> {
     'lists in lists': `[[${json}]]`,
     'a cut value behind an answer': `${json}\n{"a":`,
     'a text that is cut behind an answer': `${json}\n["a`,
+    'an event that is no JSON before others': `data: hello\n\n${chunks.map(event).join('')}`,
+    'an event without data before others': `data:\n\n${chunks.map(event).join('')}`,
+    'an error in an event of a name': `event: error\ndata: {"error":{}}\n\n${chunks.map(event).join('')}`,
+    'brackets in an event of a name': `event: x\ndata: ${'['.repeat(513)}\n\n${chunks.map(event).join('')}`,
+    'lines of chunks behind [DONE]': `${json}\n[DONE]\n${json}`,
+    'an empty finish reason alone': event({
+      ...first,
+      choices: [{ ...first?.choices[0], finish_reason: '' }],
+    }),
     'a named stream': chunks.map((one) => `event: ping\n${event(one)}`).join(''),
     'an event that is cut behind the others': `${chunks.map(event).join('')}data: {"a":\n`,
   };

@@ -23,11 +23,17 @@ export function joinParts(answers: readonly object[], isStream: boolean): Joined
     throw new SavedFileError('It holds several answers: save one.');
   }
   const at = isPlain ? 'message' : 'delta';
-  const end = choices.findIndex((choice) => typeof fieldOf(choice, 'finish_reason') === 'string');
+  const end = choices.findIndex(isLast);
   if (end !== -1 && texts(choices.slice(end + 1), at).text !== '') {
     throw new SavedFileError('Its text goes on behind its finish reason.');
   }
   return { ...texts(choices, at), isWhole: end !== -1 };
+}
+
+/** Some write an empty reason where there is none yet. */
+function isLast(choice: unknown): boolean {
+  const reason = fieldOf(choice, 'finish_reason');
+  return typeof reason === 'string' && reason !== '';
 }
 
 /** Readers take the first one, the one of index 0, or join them: so there may be no other. */
@@ -45,8 +51,13 @@ function choiceOf(choices: readonly unknown[]): readonly unknown[] {
 /** What clients act on or show in place of the content. */
 const UNPROVEN = ['refusal', 'tool_calls', 'function_call', 'audio'] as const;
 
+/** Programs with fixed types write an empty text or object where a field is missing. */
 const isNothing = (value: unknown): boolean =>
-  value == null || value === '' || (Array.isArray(value) && value.length === 0);
+  value == null ||
+  value === '' ||
+  (Array.isArray(value)
+    ? value.length === 0
+    : isObject(value) && Object.values(value).every(isNothing));
 
 function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joined, 'isWhole'> {
   const all = (field: string) =>

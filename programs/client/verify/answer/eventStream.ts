@@ -1,10 +1,9 @@
 import { isObject } from './answerParts.ts';
 import { SavedFileError } from './savedFile.ts';
-import { assertFew, tryParse, type Values } from './text.ts';
+import { assertFew, DONE, tryParse, type Values } from './text.ts';
 
 const DATA = 'data:';
 const NAME = 'event:';
-const DONE = '[DONE]';
 /** Some clients take it for data, and others do not. */
 const NEARLY_DATA = /^[^\w:]*data[^\w:]*:/i;
 
@@ -56,7 +55,8 @@ export function eventsIn(body: string): Values {
   return { values, isCut: broken !== undefined };
 }
 
-const isPart = (value: unknown): boolean => isObject(value) && 'choices' in value;
+const isPart = (value: unknown): boolean =>
+  isObject(value) && ('choices' in value || isObject(value.error));
 
 const valueIn = (line: string, field: string): string =>
   line.slice(line[field.length] === ' ' ? field.length + 1 : field.length);

@@ -49,6 +49,9 @@ export function bodyOf(text: string): string {
   return /^[{[]/.test(json) ? json : body;
 }
 
+/** What ends a stream, also where it was saved without `data:`. */
+export const DONE = '[DONE]';
+
 /** A line of a trailer, or nothing. */
 const TRAILER = /^([\w-]+:[^\r\n]*)?\r?$/;
 const TRAILERS_MAX = 64 * 1_024;
@@ -65,6 +68,10 @@ export function valuesIn(body: string): Values {
   let at = 0;
   for (;;) {
     while (at < body.length && ' \t\r\n'.includes(body.charAt(at))) at += 1;
+    if (body.startsWith(DONE, at)) {
+      at += DONE.length;
+      break;
+    }
     if (body[at] !== '{' && body[at] !== '[') break;
     const end = endOfValue(body, at);
     if (end === undefined) return { values, isCut: true };
@@ -86,44 +93,44 @@ export function valuesIn(body: string): Values {
 
 const MARKS = /["{}[\]]/g;
 
-/** Where the value ends that begins at `start`; undefined where the text ends before. */
-function endOfValue(text: string, start: number): number | undefined {
-  let depth = 0;
+/** The lists and objects that are open behind each bracket, up to a string without an end. */
+function* levelsIn(text: string, start = 0): Generator<{ end: number; levels: number }> {
+  let levels = 0;
   MARKS.lastIndex = start;
   for (let mark = MARKS.exec(text); mark; mark = MARKS.exec(text)) {
-    if (mark[0] === '"') {
-      const end = endOfString(text, mark.index);
-      if (end === undefined) return undefined;
-      MARKS.lastIndex = end;
-      continue;
+    let end: number | undefined = mark.index + 1;
+    if (mark[0] === '"') end = endOfString(text, mark.index);
+    else {
+      levels = '{['.includes(mark[0]) ? levels + 1 : Math.max(0, levels - 1);
+      if (levels > LEVELS_MAX) throw new SavedFileError(TOO_DEEP);
+      yield { end, levels };
     }
-    depth += '{['.includes(mark[0]) ? 1 : -1;
-    if (depth === 0) return mark.index + 1;
-    if (depth > LEVELS_MAX) throw new SavedFileError(TOO_DEEP);
+    if (end === undefined) return;
+    MARKS.lastIndex = end;
+  }
+}
+
+function assertShallow(text: string): void {
+  for (const _ of levelsIn(text));
+}
+
+/** Where the value ends that begins at `start`; undefined where the text ends before. */
+function endOfValue(text: string, start: number): number | undefined {
+  for (const { end, levels } of levelsIn(text, start)) {
+    if (levels === 0) return end;
   }
   return undefined;
 }
 
 /**
  * @returns undefined where it is not JSON
- * @throws SavedFileError where it is nested too deeply, which not every reader takes
+ * @throws SavedFileError for more levels than every reader takes, also in what is not JSON
  */
 export function tryParse(text: string): { value: unknown } | undefined {
-  const parsed = parse(text);
-  let nested = [parsed?.value].filter(isNesting);
-  for (let depth = 1; nested.length > 0; depth += 1) {
-    if (depth > LEVELS_MAX) throw new SavedFileError(TOO_DEEP);
-    nested = nested.flatMap((value) => Object.values(value).filter(isNesting));
-  }
-  return parsed;
-}
-
-function parse(text: string): { value: unknown } | undefined {
+  assertShallow(text);
   try {
     return { value: parseJson(text) };
   } catch {
     return undefined;
   }
 }
-
-const isNesting = (value: unknown): value is object => typeof value === 'object' && value !== null;
