@@ -87,7 +87,9 @@ export async function* dispatch(
         // Three workers without text, or all that there are, are not blamed; fewer are.
         const isAlone = hasFailed && !caused && tries.areOthersLeft();
         if (isAlone) for (const one of doubted) tries.blame(one, 'A worker gave no text');
-        const isOver = hasFailed ? !breaksOff(result) : result.kind === 'refused';
+        const isOver = hasFailed
+          ? caused?.kind === 'refused' || !breaksOff(result)
+          : result.kind === 'refused';
         return yield { type: 'ended', result: (isOver && caused) || capacity.judge(result) };
       }
       if (canBeCaused(result, dispatchable)) caused = result;

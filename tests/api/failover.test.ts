@@ -202,6 +202,17 @@ describe("a request that a model's server refuses", () => {
     expect([end, started, noted]).toEqual([{ kind: 'refused' }, [1, 2], ['worker 1 failed']]);
   });
 
+  it('stays refused where another worker’s text breaks off', async () => {
+    const submit: DispatchServices['workers']['submit'] = async function* ({ attempt }) {
+      if (attempt === 1) throw new WorkerFailedError(refused);
+      yield [{ type: 'content', text: 'Half of' }];
+      throw new WorkerFailedError('engine_failed');
+    };
+    const workers = { submit, stop: async () => undefined };
+    const { end, noted } = await answer([[], [], []], { workers });
+    expect([end, noted]).toEqual([{ kind: 'refused' }, ['worker 1 failed']]);
+  });
+
   it('names the field that was refused first', async () => {
     const workers = say({ param: 'top_k' }, refused);
     const { end } = await answer([[], []], { workers, chat: { top_k: 20 } });
