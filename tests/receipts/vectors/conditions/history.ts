@@ -65,6 +65,13 @@ function places({ jobs: { settled, failed } }: Subjects): Condition[] {
 function states({ jobs: { alone, expired } }: Subjects): Condition[] {
   const recast = (job: PublicKey, ...events: readonly (readonly [string, string])[]): Change =>
     all(...events.map(([event, other]) => inPlaceOf(job, event, other)));
+  const oneRecast =
+    (job: PublicKey) =>
+    ([state, event = '', other = '']: readonly string[]): [string, PublicKey, Change] => [
+      `${state}, ${other}`,
+      job,
+      recast(job, [event, other]),
+    ];
   const possible: [string, PublicKey, Change][] = [
     ['settling, JobAcknowledged', alone, recast(alone, ['JobSettled', 'JobAcknowledged'])],
     ['settling, JobFailed', alone, recast(alone, ['JobSettled', 'JobFailed'])],
@@ -98,11 +105,7 @@ function states({ jobs: { alone, expired } }: Subjects): Condition[] {
       ['settling', 'JobSettled', 'JobCompleted'],
       ['settling', 'JobSettled', 'JobDisputed'],
       ['settling', 'JobSettled', 'JobClosed'],
-    ].map(([state, event = '', other = '']): [string, PublicKey, Change] => [
-      `${state}, ${other}`,
-      alone,
-      recast(alone, [event, other]),
-    ]),
+    ].map(oneRecast(alone)),
     ...[
       ['settled', 'JobDisputed', 'DisputeAmended'],
       ['settled', 'JobDisputed', 'DisputeResolved'],
@@ -112,11 +115,7 @@ function states({ jobs: { alone, expired } }: Subjects): Condition[] {
       ['settled', 'JobDisputed', 'JobAcknowledged'],
       ['disputed', 'DisputeAmended', 'JobClosed'],
       ['disputed', 'DisputeAmended', 'JobDisputed'],
-    ].map(([state, event = '', other = '']): [string, PublicKey, Change] => [
-      `${state}, ${other}`,
-      expired,
-      recast(expired, [event, other]),
-    ]),
+    ].map(oneRecast(expired)),
     [
       'settled, JobDisputed a second time',
       expired,

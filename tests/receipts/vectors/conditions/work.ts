@@ -32,6 +32,12 @@ const row = (name: string, job: PublicKey, change: Change, is: Condition['is']):
 function locks({ jobs: { open } }: Subjects): Condition[] {
   const terms = (change: (fields: Record<string, never>) => Record<string, unknown>) =>
     inEvent(open, 'JobLocked', change);
+  /** Its tokens cost 14.007 credits. */
+  const rounded = (credits: number) =>
+    terms(() => ({
+      ...{ token_limit: 2_001, credits_per_1k_tokens: 7 },
+      locked_credits: new BN(credits),
+    }));
   const price = (verdict: 'holds' | 'fails') => ({ 'lock.price': verdict }) as const;
   return [
     row(
@@ -59,24 +65,8 @@ function locks({ jobs: { open } }: Subjects): Condition[] {
       terms(() => ({ credits_per_request: 50, locked_credits: new BN(50) })),
       price('holds'),
     ),
-    row(
-      'a price that is rounded up',
-      open,
-      terms(() => ({
-        ...{ token_limit: 2_001, credits_per_1k_tokens: 7 },
-        locked_credits: new BN(15),
-      })),
-      price('holds'),
-    ),
-    row(
-      'a price that is rounded down',
-      open,
-      terms(() => ({
-        ...{ token_limit: 2_001, credits_per_1k_tokens: 7 },
-        locked_credits: new BN(14),
-      })),
-      price('fails'),
-    ),
+    row('a price that is rounded up', open, rounded(15), price('holds')),
+    row('a price that is rounded down', open, rounded(14), price('fails')),
     row(
       'the id of another job',
       open,
