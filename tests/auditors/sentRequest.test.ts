@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
-import { canonicalJson } from '../../programs/client/proof.ts';
+import { canonicalJson, parseJson } from '../../programs/client/proof.ts';
 import { SavedFileError } from '../../programs/client/verify/answer/savedFile.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -97,7 +97,7 @@ describe(`a saved request (seed ${random.seed})`, () => {
     const seen = new Set<string>();
     for (let count = 0; count < BODIES; count += 1) {
       const sent = body();
-      const given = canonicalJson(chatForWorker(parseChatCompletion(JSON.parse(sent))));
+      const given = canonicalJson(chatForWorker(parseChatCompletion(parseJson(sent))));
       expect({ sent, chat: canonicalJson(readRequest(sent).chat) }).toEqual({ sent, chat: given });
       for (const field of Object.keys(JSON.parse(given))) seen.add(field);
     }

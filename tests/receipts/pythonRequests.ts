@@ -1,9 +1,10 @@
 import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
+import { parseJson } from '../../programs/client/proof.ts';
 import type { Random } from '../../testing/random.ts';
 
 /** What the API makes of a body for a worker. @throws ApiError for a body that it refuses */
-export const givenToWorker = (body: string) => chatForWorker(parseChatCompletion(JSON.parse(body)));
+export const givenToWorker = (body: string) => chatForWorker(parseChatCompletion(parseJson(body)));
 
 /** A body that the API takes: any of its fields, in any form that clients send. */
 export function drawBody(random: Random): string {

@@ -1,5 +1,5 @@
 import { bytesToHex } from '../../../programs/client/platform/bytes.ts';
-import { type Json, requestCommitment } from '../../../programs/client/proof.ts';
+import { type Json, parseJson, requestCommitment } from '../../../programs/client/proof.ts';
 import type { Random } from '../../../testing/random.ts';
 import type { AnyUnitCase } from './cases.ts';
 
@@ -115,7 +115,7 @@ export function bodyCases(random: Random): AnyUnitCase[] {
     expected: expected as never,
   });
   const read = (name: string, request: string, canonical: string) => {
-    const asked = { ...(JSON.parse(canonical) as Record<string, Json>), token_limit: TOKEN_LIMIT };
+    const asked = { ...(parseJson(canonical) as Record<string, Json>), token_limit: TOKEN_LIMIT };
     return bodyCase(name, request, { commitment: bytesToHex(requestCommitment(salt, asked)) });
   };
   return [

@@ -1,5 +1,10 @@
 import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.ts';
-import { canonicalJson, type Json, requestCommitment } from '../../../programs/client/proof.ts';
+import {
+  canonicalJson,
+  type Json,
+  parseJson,
+  requestCommitment,
+} from '../../../programs/client/proof.ts';
 import type { Random } from '../../../testing/random.ts';
 import { type AnyUnitCase, resultOrRefusal } from './cases.ts';
 import { drawRequest, drawText, spell } from './draw.ts';
@@ -58,7 +63,7 @@ export function canonicalCases(random: Random): AnyUnitCase[] {
 }
 
 function canonicalCase(name: string, json: string): AnyUnitCase {
-  const expected = resultOrRefusal(() => ({ canonical: canonicalJson(JSON.parse(json)) }));
+  const expected = resultOrRefusal(() => ({ canonical: canonicalJson(parseJson(json) as Json) }));
   return { kind: 'canonical_json', name, input: { json }, expected };
 }
 
@@ -93,7 +98,7 @@ function commitmentCases(random: Random): AnyUnitCase[] {
     input: { salt: bytesToHex(salt), request },
     expected: resultOrRefusal(() => ({
       commitment: bytesToHex(
-        requestCommitment(hexToBytes(bytesToHex(salt)), JSON.parse(request) as Json),
+        requestCommitment(hexToBytes(bytesToHex(salt)), parseJson(request) as Json),
       ),
     })),
   });
