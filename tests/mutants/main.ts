@@ -7,6 +7,7 @@ import { createWorkspace, type Workspace } from './workspace.ts';
 
 // `npm run test:mutants -- --count 200 --seed 7`: changes what decides about money, one place at a
 // time, and shows which changes no test notices. `--skip` and `--take` run a part of the same list.
+// `--file common/db.ts --tests common/db,api/lock` takes one file of any part, before its tests change.
 
 /** One change of one file, with the tests that should notice it. */
 interface Mutant {
@@ -25,16 +26,25 @@ const { values } = parseArgs({
     skip: { type: 'string', default: '0' },
     take: { type: 'string' },
     area: { type: 'string' },
+    file: { type: 'string' },
+    tests: { type: 'string' },
     lanes: { type: 'string', default: '2' },
   },
 });
 const random = createRandom(values.seed === undefined ? undefined : Number(values.seed));
 
+/** The areas that are asked for, or the one file. */
+function targets(): readonly Target[] {
+  const { area, file, tests } = values;
+  if (file !== undefined && tests !== undefined) {
+    return [{ area: 'named', files: [file], tests: tests.split(',') }];
+  }
+  return TARGETS.filter((target) => area === undefined || target.area === area);
+}
+
 /** As many of each area as it has share in the rounds, so that large files do not crowd out small ones. */
 function drawMutants(count: number): Mutant[] {
-  const pools = TARGETS.filter(({ area }) => [undefined, area].includes(values.area)).map(
-    (target) => candidatesOf(target),
-  );
+  const pools = targets().map(candidatesOf);
   const mutants: Mutant[] = [];
   while (mutants.length < count && pools.some((pool) => pool.length > 0)) {
     for (const pool of pools) {
