@@ -127,10 +127,10 @@ describeInBrowser('the documentation', (openScene) => {
 
   it('is in the typeface and the theme of the web app', async () => {
     await goTo('/docs/models');
-    await until(async () => {
-      const loaded = '[...document.fonts].filter(({ status }) => status === "loaded").length';
-      return (await page.evaluate(loaded)) === 2;
-    });
+    // How many faces are loaded differs: some characters come from what the machine has.
+    const loaded =
+      'document.fonts.ready.then((faces) => [...faces].filter(({ status }) => status === "loaded").map(({ family }) => family))';
+    expect(await page.evaluate(loaded)).toContain('Geist Variable');
     expect(await page.evaluate('getComputedStyle(document.body).fontFamily')).toMatch(
       /^"Geist Variable"/,
     );
