@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { leftOutOf } from './tests/lists.mjs';
 
 /** Node itself loads and strips the modules: tests run the code that production runs. */
 const project = {
@@ -24,29 +25,37 @@ const ON_VALIDATOR = process.env.VALIDATOR_RPC_URL
   ? []
   : ['<rootDir>/tests/validator/service.test.ts'];
 
+const leftOut = leftOutOf(process.env.TESTS_LIST);
+
 export default {
   projects: [
     {
       ...project,
       id: 'service',
-      testPathIgnorePatterns: [...BANKRUN, ...REPLACING_MODULES, ...ON_VALIDATOR],
+      testPathIgnorePatterns: [...BANKRUN, ...REPLACING_MODULES, ...ON_VALIDATOR, ...leftOut],
     },
     {
       ...project,
       id: 'bankrun',
       testMatch: ['**/programs/parity.test.ts', '**/package/*.test.ts'],
+      testPathIgnorePatterns: leftOut,
       runner: '<rootDir>/testing/jest/freshProcesses.mjs',
     },
     {
       ...project,
       id: 'replacing-modules',
       testMatch: REPLACING_MODULES,
+      testPathIgnorePatterns: leftOut,
       testEnvironment: 'node',
       runtime: 'jest-runtime',
       transform: { '\\.ts$': '<rootDir>/testing/jest/stripTypes.mjs' },
     },
   ],
-  reporters: ['default', '<rootDir>/tests/found/titleReporter.mjs'],
+  reporters: [
+    'default',
+    '<rootDir>/tests/found/titleReporter.mjs',
+    '<rootDir>/testing/jest/notCheckedReporter.mjs',
+  ],
   // One more than there are processors: files wait for a ledger's slots and the service's pauses.
   // With twice as many, what has to happen within seconds was late on a machine that did nothing else.
   maxWorkers: availableParallelism() + 1,

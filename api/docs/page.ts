@@ -20,7 +20,7 @@ export interface Page {
 }
 
 /** Where the web app has the files of its two fonts; undefined where it is not built. */
-export interface Fonts {
+interface Fonts {
   readonly sans: string | undefined;
   readonly mono: string | undefined;
 }

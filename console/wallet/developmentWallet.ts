@@ -19,7 +19,7 @@ import { storage } from '../data/storage.ts';
 import icon from '../design/icon.svg';
 
 /** An account of the development ledger, by its role there. */
-export type DevelopmentAccount = DevelopmentAccounts['accounts'][number];
+type DevelopmentAccount = DevelopmentAccounts['accounts'][number];
 
 /** What the user of the development wallet is asked. */
 export type DevelopmentQuestion =

@@ -11,9 +11,9 @@ import { readLiveRows, readRows } from './journal.ts';
 import { isMissing, type LaggingAccounts, selectSwept, splitLagging } from './lagging.ts';
 import { readAccounts } from './readLedger.ts';
 
-export const ROUNDS_MAX = 5;
+const ROUNDS_MAX = 5;
 
-export const ROUND_INTERVAL_MS = 500;
+const ROUND_INTERVAL_MS = 500;
 
 export type Accounts = ReadonlyMap<string, DecodedAccount>;
 

@@ -26,7 +26,7 @@ import {
 } from './sysvars.ts';
 
 /** The result of a submitted transaction: one that waits lands in a later block, or expires. */
-export type Submission = LandedTransaction | Refused | { readonly isWaiting: true };
+type Submission = LandedTransaction | Refused | { readonly isWaiting: true };
 
 type AccountEntry = readonly [address: Uint8Array, account: Account];
 

@@ -11,7 +11,7 @@ import {
 } from './misbehavingWorker.ts';
 
 /** One with a mode for each job, an engine of its own, or few slots. */
-export interface WorkerPlan {
+interface WorkerPlan {
   mode?: WorkerMode | (() => WorkerMode);
   engine?: Engine;
   capacity?: number;

@@ -95,24 +95,3 @@ function whereTheyPart(one: string, other: string): [string, string] {
   if (depth < 1 || depth >= others.length) return [one, other];
   return [ones.slice(0, depth + 1).join('/'), others.slice(0, depth + 1).join('/')];
 }
-
-/** Circles of imports, each as the files on its way. */
-export function importCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  const circles: string[][] = [];
-  const done = new Set<string>();
-  const way: string[] = [];
-  const visit = (path: string): void => {
-    if (done.has(path)) return;
-    const at = way.indexOf(path);
-    if (at >= 0) {
-      circles.push(way.slice(at));
-      return;
-    }
-    way.push(path);
-    for (const target of graph.get(path) ?? []) visit(target);
-    way.pop();
-    done.add(path);
-  };
-  for (const path of graph.keys()) visit(path);
-  return circles;
-}

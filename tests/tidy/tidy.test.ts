@@ -5,7 +5,6 @@ import { proseOf } from './prose.ts';
 import { countWords, longSentences, WORDS_MAX } from './sentences.ts';
 import {
   hasProse,
-  importCircles,
   importGraph,
   importsOf,
   isProduct,
@@ -23,16 +22,6 @@ const graph = importGraph(typescript);
 const documents = files.filter(
   (path) => path.endsWith('.md') && !path.startsWith('docs/instructions/'),
 );
-
-/** Files that something else than an import starts: a command, a thread, a package. */
-const ENTRIES = [
-  /(^|\/)(main|index)\.tsx?$/,
-  /\.test\.ts$/,
-  /\.d\.ts$/,
-  /^examples\//,
-  /^programs\/tools\/[a-zA-Z]+\.ts$/,
-  /^tests\/tidy\/counts\.ts$/,
-];
 
 /** What a folder may not know. The list says where a part ends; everything else is free. */
 const BOUNDARIES: readonly [folder: RegExp, mayNotImport: RegExp][] = [
@@ -58,42 +47,7 @@ const BOUNDARIES: readonly [folder: RegExp, mayNotImport: RegExp][] = [
   ],
 ];
 
-const spawned = files.filter((path) => /\.(tsx?|mjs|json|sh|run)$/.test(path)).map(readSource);
-const isNamed = (path: string): boolean => {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  return spawned.some((text) => new RegExp(`['"\`/ ]${name}\\b`).test(text));
-};
-
-const EXPORTED = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm;
-
 describe('the source tree', () => {
-  it('has no file that nothing imports or starts', () => {
-    const imported = new Set([...graph.values()].flat());
-    const dead = typescript.filter(
-      (path) => !imported.has(path) && !ENTRIES.some((entry) => entry.test(path)) && !isNamed(path),
-    );
-    expect(dead).toEqual([]);
-  });
-
-  it('exports nothing that no other file names', () => {
-    const texts = typescript.map((path) => [path, readSource(path)] as const);
-    const dead = texts
-      .filter(([path]) => isProduct(path) && !/(index|\.d)\.tsx?$/.test(path))
-      .flatMap(([path, text]) =>
-        [...text.matchAll(EXPORTED)].flatMap(([, name = '']) => {
-          const named = new RegExp(`\\b${name}\\b`);
-          return texts.some(([other, its]) => other !== path && named.test(its))
-            ? []
-            : `${path} ${name}`;
-        }),
-      );
-    expect(dead).toEqual([]);
-  });
-
-  it('has no circle of imports', () => {
-    expect(importCircles(graph)).toEqual([]);
-  });
-
   it('has no two folders of a part that import each other, at any depth', () => {
     const product = importGraph(typescript.filter(isProduct));
     expect(mutualFolders(product)).toEqual([]);

@@ -138,11 +138,6 @@ export function getSlotSeconds(rpc: LedgerNode): Promise<number | undefined> {
   });
 }
 
-/** The software that a node runs, by its names and versions. */
-export function getVersion(rpc: LedgerNode): Promise<object> {
-  return rpc.ask('getVersion', [], fieldsOf);
-}
-
 /** The hash that identifies this ledger. */
 export function getGenesisHash(rpc: LedgerNode): Promise<string> {
   return rpc.ask('getGenesisHash', [], textOf);

@@ -1,6 +1,5 @@
 export { decodeMessage, decodeTransaction, isWritable } from './decode.ts';
 export {
-  type CompiledMessage,
   compileMessage,
   encodeDraft,
   encodeMessage,

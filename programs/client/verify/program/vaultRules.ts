@@ -72,7 +72,7 @@ function judgeConservation(state: ProgramState, name: Conservation['vault']): Fi
 }
 
 /** What a token account holds, in base units; nothing if it is none. */
-export function holding(account: AccountInfo<Uint8Array> | null): bigint {
+function holding(account: AccountInfo<Uint8Array> | null): bigint {
   return readTokenAccount(account)?.amount ?? 0n;
 }
 
