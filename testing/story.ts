@@ -1,7 +1,7 @@
 import { it } from '@jest/globals';
 
 /** A test that goes on where the one before it ended. */
-type Step = (title: string, run: () => Promise<void>) => void;
+type Step = (title: string, run: () => Promise<void>, as?: typeof it) => void;
 
 /**
  * Makes an `it` for tests that follow each other. Once one fails, each one behind it names it and does
@@ -9,8 +9,8 @@ type Step = (title: string, run: () => Promise<void>) => void;
  */
 export function createStory(): Step {
   let unfinished: string | undefined;
-  return (title, run) => {
-    it(title, async () => {
+  return (title, run, as = it) => {
+    as(title, async () => {
       if (unfinished) throw new Error(`Did not run, since this failed before: ${unfinished}`);
       unfinished = title;
       await run();

@@ -1,6 +1,7 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import type { Config } from '@jest/types';
 import { ModuleMocker } from 'jest-mock';
+import { openProgramFolder } from '../machine/programFolder.ts';
 
 /** The process's own globals, which a test file leaves as it found them. */
 export default class NativeEnvironment {
@@ -17,6 +18,9 @@ export default class NativeEnvironment {
     // Of which it reads no more.
     const config = projectConfig as Config.ProjectConfig;
     this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
+    process.env.PATH = openProgramFolder();
+    // A shell reads the files that these name, whatever else it is told to leave out.
+    for (const name of ['BASH_ENV', 'ENV']) delete process.env[name];
   }
 
   async setup(): Promise<void> {}

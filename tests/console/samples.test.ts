@@ -13,7 +13,8 @@ import {
   completionSamples,
   firstRequest,
 } from '../../console/data/samples.ts';
-import { HAS_PYTHON } from '../docs/blocks/python.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { BASH } from '../../testing/machine/shell.ts';
 
 const run = promisify(execFile);
 
@@ -95,8 +96,8 @@ describe('the code that the pages show', () => {
       body: JSON.stringify(requestOf(limit)),
     });
 
-  it.each(REQUESTS)('sends the same bytes by curl: %s', async (_fields, limit) => {
-    await run('bash', ['-c', codeIn('curl', limit)]);
+  needs('curl').it.each(REQUESTS)('sends the same bytes by curl: %s', async (_fields, limit) => {
+    await run(BASH[0], [...BASH.slice(1), '-c', codeIn('curl', limit)]);
 
     expectBytes(limit);
   });
@@ -107,7 +108,7 @@ describe('the code that the pages show', () => {
     expectBytes(limit);
   });
 
-  (HAS_PYTHON ? it : it.skip).each(REQUESTS)(
+  needs('python3').it.each(REQUESTS)(
     'sends the same bytes by Python: %s',
     async (_fields, limit) => {
       await runCode('python3', 'sample.py', codeIn('Python', limit));

@@ -7,6 +7,7 @@ import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 import { findFreePort } from '../../stack/port.ts';
 import { PROJECT_FOLDER, startProcess } from '../../testing/childProcess.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 interface Panel {
@@ -80,12 +81,7 @@ describe('the Grafana dashboard', () => {
     expect([...new Set(shown)].sort()).toEqual([...new Set([...served, ...ELSEWHERE])].sort());
   });
 
-  const title = 'has expressions that Prometheus accepts';
-  if (spawnSync('promtool', ['--version']).status !== 0) {
-    it.skip(`${title} (NOT CHECKED: promtool is not installed)`, () => undefined);
-    return;
-  }
-  it(title, () => {
+  needs('promtool').it('has expressions that Prometheus accepts', () => {
     const folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
     const rules = targets.map(({ expr }, index) => ({
       record: `panel:${index}`,

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { needs } from '../../testing/machine/needs.ts';
 import { listFiles, readSource } from '../tidy/sourceTree.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
@@ -9,16 +10,6 @@ const PROMETHEUS = join(DEPLOY, 'prometheus');
 const SYSTEMD = join(DEPLOY, 'systemd');
 /** `systemd-analyze security` calls up to 10 unsafe; ours may be no worse than this. */
 const EXPOSURE_MAX = 3;
-
-function isInstalled(command: string): boolean {
-  return spawnSync(command, ['--version']).status === 0;
-}
-
-/** A test that needs a program; named as not checked where that is not installed. */
-function itWith(command: string, title: string, run: () => void): void {
-  if (isInstalled(command)) it(title, run);
-  else it.skip(`${title} (NOT CHECKED: ${command} is not installed)`, () => undefined);
-}
 
 describe('the Prometheus rules', () => {
   const rules = readFileSync(join(PROMETHEUS, 'rules.yml'), 'utf8');
@@ -51,7 +42,7 @@ describe('the Prometheus rules', () => {
     expect(trials).toContain(`- name: ${alert} stays quiet`);
   });
 
-  itWith('promtool', 'pass their trials', () => {
+  needs('promtool').it('pass their trials', () => {
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'rulesTest.yml'], {
       cwd: PROMETHEUS,
       encoding: 'utf8',
@@ -68,12 +59,10 @@ describe('the systemd units', () => {
     expect(units).toEqual(['svc-api@.service', 'svc-indexer@.service', 'svc-worker.service']);
   });
 
-  for (const unit of units) {
-    itWith('systemd-analyze', `${unit} is at most slightly exposed`, () => {
-      const args = ['security', '--offline=true', join(SYSTEMD, unit)];
-      const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-      const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]);
-      expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
-    });
-  }
+  needs('systemd-analyze').it.each(units)('%s is at most slightly exposed', (unit) => {
+    const args = ['security', '--offline=true', join(SYSTEMD, unit)];
+    const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+    const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]);
+    expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
+  });
 });

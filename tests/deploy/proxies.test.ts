@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { delay } from '../../common/wait.ts';
 import { findFreePort } from '../../stack/port.ts';
 import type { StartedProcess } from '../../testing/childProcess.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
@@ -14,7 +15,7 @@ const PROXIES = [
   { name: 'haproxy', file: 'haproxy.cfg', run: (path: string) => ['-f', path] },
   { name: 'nginx', file: 'nginx.conf', run: nginxArguments },
   { name: 'caddy', file: 'Caddyfile', run: caddyArguments },
-];
+] as const;
 const CONFIGURATIONS = join(import.meta.dirname, '../../deploy/proxies');
 /** `REQUESTS=1000 npm test -- tests/deploy/proxies` is the whole measure; each is a paid job. */
 const REQUESTS_MIN = Number(process.env.REQUESTS ?? 60);
@@ -47,10 +48,6 @@ function nginxArguments(path: string): string[] {
 
 function caddyArguments(path: string): string[] {
   return ['run', '--config', path, '--adapter', 'caddyfile'];
-}
-
-function isInstalled(name: string): boolean {
-  return spawnSync(name, [name === 'caddy' ? 'version' : '-v']).status === 0;
 }
 
 /** The committed configuration, with the addresses of this test in place of the documented ones. */
@@ -150,13 +147,9 @@ describe.each(PROXIES)('$file', ({ file }) => {
 });
 
 describe.each(PROXIES)('behind $name', (proxy) => {
-  const title = 'no request is lost while each of two instances is replaced in turn';
-  if (!isInstalled(proxy.name)) {
-    it.skip(`${title} (NOT CHECKED: ${proxy.name} is not installed)`, () => undefined);
-    return;
-  }
+  const { it } = needs(proxy.name);
 
-  it(title, async () => {
+  it('no request is lost while each of two instances is replaced in turn', async () => {
     const ports = [await findFreePort(), await findFreePort()];
     const instances = await Promise.all(ports.map(startInstance));
     const { url, process: running } = await startProxy(proxy, ports);

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   mkdirSync,
@@ -19,6 +19,8 @@ import { Keypair } from '@solana/web3.js';
 import { SETTINGS } from '../../stack/parts.ts';
 import { findFreePort } from '../../stack/port.ts';
 import { PROJECT_FOLDER } from '../../testing/childProcess.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { runScript } from '../../testing/machine/shell.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { codeBlocks, readDocuments } from '../docs/documents.ts';
 
@@ -67,18 +69,18 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(keys)) {
     writeFileSync(join(folder, 'keys', name), String(text), { mode: 0o600 });
   }
-  install(String(apiEnvironment.DATABASE_URL));
+  await install(String(apiEnvironment.DATABASE_URL));
 });
 
 /** Does what the page says, with the folders of this test in place of the machine's. */
-function install(databaseUrl: string): void {
+async function install(databaseUrl: string): Promise<void> {
   const page = readDocuments().find(({ path }) => path === 'docs/deploying.md');
   const block = page && codeBlocks(page, ['sh']).find((text) => text.includes('systemctl'));
   const script = `set -eu${PRELUDE}${block}`
     .replaceAll('/opt/svc', CHECKOUT)
     .replaceAll('/etc/svc', join(folder, 'svc'))
     .replaceAll('/etc/systemd/system', join(folder, 'systemd'));
-  execFileSync('bash', ['--norc', '-c', script], {
+  await runScript(script, {
     cwd: folder,
     env: {
       PATH: process.env.PATH,
@@ -194,17 +196,14 @@ describe.each(units)('the unit %s', (file) => {
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  const verified = 'is read by systemd without a fault';
-  if (spawnSync('systemd-analyze', ['--version']).status === 0) {
-    it(verified, () => {
-      const copy = join(folder, basename(file));
-      const text = readFileSync(join(UNITS, file), 'utf8');
-      writeFileSync(copy, text.replaceAll('/opt/svc', CHECKOUT));
-      const args = ['verify', '--man=no', copy];
-      const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-      expect([status, stderr]).toEqual([0, '']);
-    });
-  } else it.skip(`${verified} (NOT CHECKED: systemd-analyze is not installed)`, () => undefined);
+  needs('systemd-analyze').it('is read by systemd without a fault', () => {
+    const copy = join(folder, basename(file));
+    const text = readFileSync(join(UNITS, file), 'utf8');
+    writeFileSync(copy, text.replaceAll('/opt/svc', CHECKOUT));
+    const args = ['verify', '--man=no', copy];
+    const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
 
   it('passes its check, starts as it says, and ends with 0', async () => {
     const port = await findFreePort();

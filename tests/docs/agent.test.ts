@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { runScript } from '../../testing/machine/shell.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { PYTHON } from '../receipts/runInPython.ts';
 import { checkout, codeBlocks } from './documents.ts';
 
 /** What a reader installs: `svc` is what the checkout has under the name, as no package is built here. */
@@ -35,17 +34,18 @@ afterAll(async () => {
 /** Runs a block of the text as it is printed, in the shell that ran those before. */
 async function run(block = ''): Promise<string> {
   const script = [INSTALLED, '[ -f state ] && . ./state', block, 'export -p > state'].join('\n');
-  const { stdout } = await promisify(execFile)('bash', ['-c', script], {
-    cwd: folder,
-    env: { ...MACHINE_ENVIRONMENT },
-  });
-  return stdout;
+  return runScript(script, { cwd: folder, env: MACHINE_ENVIRONMENT });
 }
+
+const python = needs('python3-cryptography');
+const { describe, it } = needs('curl', 'jq');
 
 describe('an agent that has /llms.txt alone', () => {
   it('gets key, call and verification right, by its blocks as printed', async () => {
     const text = await (await fetch(`${service.baseUrl}/llms.txt`)).text();
-    const [install, buy, call, verify, python, ...others] = codeBlocks({ path: '', text }, ['sh']);
+    const [install, buy, call, verify, verifyInPython, ...others] = codeBlocks({ path: '', text }, [
+      'sh',
+    ]);
     expect(others).toEqual([]);
 
     const owner = new PublicKey((await run(install)).trim());
@@ -66,7 +66,7 @@ describe('an agent that has /llms.txt alone', () => {
       ...{ credits_charged: 8, verify_url: expect.stringContaining(`#wallet=${owner.toBase58()}`) },
     });
     expect(await run(verify)).toContain('Everything that applies holds.');
-    // A machine without its one package says so in the tests of the file itself.
-    if (PYTHON.isReady) expect(await run(python)).toContain('Everything that applies holds.');
+    // Where it cannot run, the tests of the file itself say so.
+    if (python.isMet) expect(await run(verifyInPython)).toContain('Everything that applies holds.');
   });
 });

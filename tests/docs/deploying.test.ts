@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import { Keypair, LAMPORTS_PER_SOL, Message, Transaction } from '@solana/web3.js';
@@ -28,6 +26,7 @@ import { createScene, type Scene } from '../../testing/indexer/scene.ts';
 import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { runScript } from '../../testing/machine/shell.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
 
 const addresses = createAddresses();
@@ -73,7 +72,7 @@ const keepSigned = (name: string, { publicKey, message, signature }: SignedMessa
 
 /** Runs one command, whose words a shell has made out. @returns what it prints */
 const run = async (command: string, names: Record<string, string>): Promise<string> => {
-  const { stdout: words } = await promisify(execFile)('bash', ['--norc', '-c', PRELUDE + command], {
+  const words = await runScript(PRELUDE + command, {
     cwd: folder,
     env: { PATH: process.env.PATH, PROGRAM: PROGRAM_ID.toBase58(), ...names },
   });

@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { findFreePort } from '../../stack/port.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { BASH, drawValues } from '../../testing/machine/shell.ts';
 import { createStory } from '../../testing/story.ts';
 import { until } from '../../testing/until.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
@@ -18,6 +20,8 @@ jest.setTimeout(180_000);
 const page = readDocuments().find(({ path }) => path === 'docs/deploying.md');
 if (!page) throw new Error('docs/deploying.md is gone');
 const blocks = codeBlocks(page, ['sh']);
+const openssl = needs('openssl');
+const proxied = needs('caddy', 'curl', 'jq');
 
 /** The one block with these words, as it is on the page. */
 function blockWith(words: string): string {
@@ -65,14 +69,14 @@ describe('docs/deploying.md, walked on the local ledger', () => {
     for (const [port = ''] of block.matchAll(/\b8\d{3}\b/g)) {
       if (!ports.has(port)) ports.set(port, await findFreePort());
     }
-    return block
+    return drawValues(block, openssl)
       .replace(/\b8\d{3}\b/g, (port) => String(ports.get(port)))
       .replace('postgres://…', database.databaseUrl);
   }
 
   /** Starts a shell in the folder, and collects what it and all that it starts write. */
   async function shell(script: string, environment: Record<string, string> = {}) {
-    const child = spawn('bash', ['--norc', '-euc', await translate(script)], {
+    const child = spawn(BASH[0], [...BASH.slice(1), '-euc', await translate(script)], {
       cwd: folder,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -127,25 +131,29 @@ describe('docs/deploying.md, walked on the local ledger', () => {
       readFileSync(join(folder, 'keys', name), 'utf8'),
     );
 
-  it('answers and verifies a paid job through Caddy, before two APIs', async () => {
-    const address = blockWith('--trial').split('\n')[0] ?? '';
-    const walk = [
-      address,
-      blockWith('run indexer/main.ts'),
-      blockWith('caddy run'),
-      blockWith('svc keys create'),
-      `curl -fsS "$SERVICE/v1/models" -H "Authorization: Bearer $API_KEY"`,
-    ];
-    const said = await run(walk.join('\n'));
-    expect(said).toContain('"object":"chat.completion"');
-    expect(said).toContain('Everything that applies holds.');
-    // Each model pins the card of the built-in engine, and the API has it.
-    expect(said.match(/"card":\{/g)).toHaveLength(8);
-    for (const port of ['8083', '8084']) {
-      const response = await fetch(`http://127.0.0.1:${ports.get(port)}/ready`);
-      expect([port, response.status]).toEqual([port, 200]);
-    }
-  });
+  it(
+    'answers and verifies a paid job through Caddy, before two APIs',
+    async () => {
+      const address = blockWith('--trial').split('\n')[0] ?? '';
+      const walk = [
+        address,
+        blockWith('run indexer/main.ts'),
+        blockWith('caddy run'),
+        blockWith('svc keys create'),
+        `curl -fsS "$SERVICE/v1/models" -H "Authorization: Bearer $API_KEY"`,
+      ];
+      const said = await run(walk.join('\n'));
+      expect(said).toContain('"object":"chat.completion"');
+      expect(said).toContain('Everything that applies holds.');
+      // Each model pins the card of the built-in engine, and the API has it.
+      expect(said.match(/"card":\{/g)).toHaveLength(8);
+      for (const port of ['8083', '8084']) {
+        const response = await fetch(`http://127.0.0.1:${ports.get(port)}/ready`);
+        expect([port, response.status]).toEqual([port, 200]);
+      }
+    },
+    proxied.it,
+  );
 });
 
 describe('the keys by hand', () => {
@@ -153,7 +161,7 @@ describe('the keys by hand', () => {
     const folder = linkCheckout();
     const script = `${blockWith('keypair.ts')}
 npm run --silent operator:init -- --rpc http://127.0.0.1:9 --dir keys || true`;
-    const child = spawn('bash', ['--norc', '-euc', script], {
+    const child = spawn(BASH[0], [...BASH.slice(1), '-euc', drawValues(script, openssl)], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...MACHINE_ENVIRONMENT, HOME: folder },

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { findFreePort } from '../../stack/port.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { BASH } from '../../testing/machine/shell.ts';
 import { createWorkplace, type StartedStack, type Workplace } from '../stack/startedStack.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
@@ -14,6 +16,8 @@ const blocks = codeBlocks({ path: '', text }, ['sh']);
 
 /** `npx` without a registry: what the checkout has under the name. */
 const NPX = `npx() { [ "$1 $2" = '--no svc' ] && shift 2 && '${process.execPath}' '${join(checkout, 'cli/svc.mjs')}' "$@"; }`;
+
+const { describe, it } = needs('curl', 'jq');
 
 let place: Workplace;
 let upstream: UpstreamServer;
@@ -46,7 +50,7 @@ afterAll(async () => {
 /** Starts a shell in the reader's folder with the page's commands, at ports that are free here. */
 function paste(commands: readonly string[]) {
   const script = commands.join('').replace(/\b(8090|11400)\b/g, (port) => ports[port] ?? port);
-  const child = spawn('bash', ['-c', `${NPX}\n${script}`], {
+  const child = spawn(BASH[0], [...BASH.slice(1), '-c', `${NPX}\n${script}`], {
     cwd: place.folder,
     // By it the workplace knows what to end.
     env: { ...process.env, TMPDIR: join(place.folder, 'tmp') },

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { needs } from '../../testing/machine/needs.ts';
 import { INSTALLABLE_LINES, installNode } from './emptyProject.ts';
 import { type InstalledProject, installPacked } from './installedProject.ts';
 import { checkout, nameOf, packPackages } from './packing.ts';
@@ -58,11 +59,14 @@ describe('require of a package', () => {
     expect(await requireAll(process.execPath, names)).toBe(`${names.map(() => 'object').join()}\n`);
   });
 
-  it.each(INSTALLABLE_LINES)('works on Node %i without ESM', async (line) => {
-    const names = line === 20 ? ON_NODE_20 : [...ON_NODE_20, TESTING];
-    const node = await installNode(line);
-    expect(await requireAll(node, names)).toBe(`${names.map(() => 'object').join()}\n`);
-  });
+  needs('a registry of npm').it.each(INSTALLABLE_LINES)(
+    'works on Node %i without ESM',
+    async (line) => {
+      const names = line === 20 ? ON_NODE_20 : [...ON_NODE_20, TESTING];
+      const node = await installNode(line);
+      expect(await requireAll(node, names)).toBe(`${names.map(() => 'object').join()}\n`);
+    },
+  );
 
   it('gives what import gives', async () => {
     const code = `

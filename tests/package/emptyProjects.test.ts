@@ -1,10 +1,11 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { killStarted, startLocalnet } from '../cli/localnetCommand.ts';
 import { anchorsOf, codeBlocks } from '../docs/documents.ts';
 import { COMPILER_OPTIONS } from './installedProject.ts';
@@ -35,6 +36,7 @@ const LIBRARIES = [...page.matchAll(/^\| \[(.+)\]\(#(.+)\) \| .+ \| `(.+)` \|$/g
     return { library, packages, file: isOther ? file.replace(replaced, instead) : file };
   },
 );
+const { describe, it } = needs('a registry of npm');
 const CANDIDATE = 'web3.js 3';
 const IN_CANDIDATE = [`${checkout}/dist/packages/tarballs/testing-*.tgz`, 'litesvm@1.5.0'];
 

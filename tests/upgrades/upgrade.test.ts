@@ -9,6 +9,7 @@ import { PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';
 import { startReceiver } from '../../testing/indexer/receiver.ts';
 import { advanceSeconds, startLedger } from '../../testing/ledger/ledger.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { startBalancer } from '../../testing/service/balancer.ts';
 import { expectConserved } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -91,76 +92,73 @@ const ORDERS: {
   },
 ];
 
-describe(`an upgrade from ${FROM ?? 'an earlier release'} under load`, () => {
-  describe.each(ORDERS)('$name', ({ program, upgrade }) => {
-    const title = 'loses no request, charges each answer once, and loses and doubles no webhook';
-    if (FROM === undefined) {
-      it.skip(`${title} (NOT CHECKED here: npm run test:upgrade -- --from <ref>)`, () => undefined);
-      return;
-    }
+needs('an earlier release').describe(
+  `an upgrade from ${FROM ?? 'an earlier release'} under load`,
+  () => {
+    describe.each(ORDERS)('$name', ({ program, upgrade }) => {
+      it('loses no request, charges each answer once, and loses and doubles no webhook', async () => {
+        const folder = program === 'old' ? old.folder : PROJECT_FOLDER;
+        const elf = readFileSync(join(folder, 'programs/escrow/artifacts/escrow-v3.so'));
+        const ledger = await startLedger({ elf });
+        const database = await createTestDatabase({ isEmpty: true });
+        const { databaseUrl } = database;
+        const fleet = await createFleet(ledger, databaseUrl);
+        const { wallet, creditAccount, model } = fleet.service;
+        const pool = createPool({ databaseUrl, applicationName: 'test' });
+        const receiver = await startReceiver();
+        const balancer = await startBalancer(fleet.apis.map(({ url }) => url));
+        try {
+          await fleet.indexer.start(old.folder);
+          for (const slot of [...fleet.workers, ...fleet.apis]) await slot.start(old.folder);
+          const apiKey = await createKey(pool, wallet.publicKey.toBase58());
+          const service = { baseUrl: balancer.url, apiKey, modelId: model.id };
+          await subscribe(service, receiver);
+          const load = startLoad({ ...service, clients: CLIENTS });
+          const goOn = () => load.more(ANSWERS_PER_STEP);
+          await goOn();
+          const repeated = await startRepeats(service);
+          await upgrade({
+            fleet,
+            migrate: () => migrateWithThisRelease(databaseUrl),
+            async goOn() {
+              await goOn();
+              await repeated();
+            },
+          });
+          await load.stop();
+          const first = await repeated();
+          await advanceSeconds(ledger.connection, PAST_DEADLINE_SECONDS);
 
-    it(title, async () => {
-      const folder = program === 'old' ? old.folder : PROJECT_FOLDER;
-      const elf = readFileSync(join(folder, 'programs/escrow/artifacts/escrow-v3.so'));
-      const ledger = await startLedger({ elf });
-      const database = await createTestDatabase({ isEmpty: true });
-      const { databaseUrl } = database;
-      const fleet = await createFleet(ledger, databaseUrl);
-      const { wallet, creditAccount, model } = fleet.service;
-      const pool = createPool({ databaseUrl, applicationName: 'test' });
-      const receiver = await startReceiver();
-      const balancer = await startBalancer(fleet.apis.map(({ url }) => url));
-      try {
-        await fleet.indexer.start(old.folder);
-        for (const slot of [...fleet.workers, ...fleet.apis]) await slot.start(old.folder);
-        const apiKey = await createKey(pool, wallet.publicKey.toBase58());
-        const service = { baseUrl: balancer.url, apiKey, modelId: model.id };
-        await subscribe(service, receiver);
-        const load = startLoad({ ...service, clients: CLIENTS });
-        const goOn = () => load.more(ANSWERS_PER_STEP);
-        await goOn();
-        const repeated = await startRepeats(service);
-        await upgrade({
-          fleet,
-          migrate: () => migrateWithThisRelease(databaseUrl),
-          async goOn() {
-            await goOn();
-            await repeated();
-          },
-        });
-        await load.stop();
-        const first = await repeated();
-        await advanceSeconds(ledger.connection, PAST_DEADLINE_SECONDS);
-
-        expect(load.losses).toEqual([]);
-        const jobIds = [...load.answers, first].map(({ jobId }) => jobId);
-        expect(new Set(jobIds).size).toBe(jobIds.length);
-        const readAccount = () =>
-          fetchCreditAccount(ledger.connection, creditAccount, { commitment: 'confirmed' });
-        await until(async () => (await readAccount())?.lockedCredits === 0n);
-        const charged = CHARGE_CREDITS * BigInt(jobIds.length);
-        expect((await readAccount())?.availableCredits).toBe(fleet.boughtCredits - charged);
-        await expectConserved(ledger);
-        await expectSettled({ ...service, chargeCredits: CHARGE_CREDITS }, jobIds);
-        const { events } = await expectAnnounced(receiver, jobIds);
-        await expect(fleet.indexer.startBeside(old.folder)).rejects.toThrow(
-          /Migration \d+ is not known here/,
-        );
-        process.stderr.write(
-          `${jobIds.length} answers, ${load.losses.length} requests lost, ${balancer.cuts()} ` +
-            `connections cut and asked again, ${events} webhooks\n`,
-        );
-      } finally {
-        await balancer.close();
-        await fleet.close();
-        await receiver.close();
-        await pool.end();
-        await ledger.close();
-      }
-      await database.close();
+          expect(load.losses).toEqual([]);
+          const jobIds = [...load.answers, first].map(({ jobId }) => jobId);
+          expect(new Set(jobIds).size).toBe(jobIds.length);
+          const readAccount = () =>
+            fetchCreditAccount(ledger.connection, creditAccount, { commitment: 'confirmed' });
+          await until(async () => (await readAccount())?.lockedCredits === 0n);
+          const charged = CHARGE_CREDITS * BigInt(jobIds.length);
+          expect((await readAccount())?.availableCredits).toBe(fleet.boughtCredits - charged);
+          await expectConserved(ledger);
+          await expectSettled({ ...service, chargeCredits: CHARGE_CREDITS }, jobIds);
+          const { events } = await expectAnnounced(receiver, jobIds);
+          await expect(fleet.indexer.startBeside(old.folder)).rejects.toThrow(
+            /Migration \d+ is not known here/,
+          );
+          process.stderr.write(
+            `${jobIds.length} answers, ${load.losses.length} requests lost, ${balancer.cuts()} ` +
+              `connections cut and asked again, ${events} webhooks\n`,
+          );
+        } finally {
+          await balancer.close();
+          await fleet.close();
+          await receiver.close();
+          await pool.end();
+          await ledger.close();
+        }
+        await database.close();
+      });
     });
-  });
-});
+  },
+);
 
 async function migrateWithThisRelease(databaseUrl: string): Promise<void> {
   const command = [join(PROJECT_FOLDER, 'cli/main.ts'), 'migrate'];

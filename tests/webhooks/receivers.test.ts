@@ -1,22 +1,23 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { type Received, startReceiver } from '../../testing/indexer/receiver.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { PYTHON_WITH_PACKAGES } from '../../testing/machine/pythonPackages.ts';
+import { BASH, runScript } from '../../testing/machine/shell.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { verifyWebhook } from '../../webhooks/index.ts';
 import { generateSecret, webhookHeaders } from '../../webhooks/signature.ts';
 import { commandsOf } from '../docs/blocks/shell.ts';
 import { checkout, codeBlocksOf, readDocuments } from '../docs/documents.ts';
-import { preparePython } from '../docs/pythonClient.ts';
 import { readSource } from '../tidy/sourceTree.ts';
 import { type ListeningReceiver, startListening, startReceiverProcess } from './receiverProcess.ts';
 
@@ -40,31 +41,27 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const python = await preparePython();
+const python = needs('packages of PyPI');
+const shell = needs('curl', 'openssl');
 const typescript = {
   language: 'ts',
   source: 'examples/api/typescript/webhook.ts',
   savedAs: 'webhook.mts',
   command: [process.execPath, 'webhook.ts'] as const,
   starting: 'node webhook.mts',
+  wanted: needs(),
 };
 const receivers = [
   typescript,
-  ...(python.isReady
-    ? [
-        {
-          language: 'python',
-          source: 'examples/api/python/webhook.py',
-          savedAs: 'webhook.py',
-          command: [python.path, '-m', 'uvicorn', 'webhook:app', '--port', '0'] as const,
-          starting: 'uvicorn webhook:app',
-        },
-      ]
-    : []),
+  {
+    language: 'python',
+    source: 'examples/api/python/webhook.py',
+    savedAs: 'webhook.py',
+    command: [PYTHON_WITH_PACKAGES, '-m', 'uvicorn', 'webhook:app', '--port', '0'] as const,
+    starting: 'uvicorn webhook:app',
+    wanted: python,
+  },
 ];
-if (!python.isReady) {
-  it.skip(`the Python receiver cannot run here: ${python.reason}`, () => undefined);
-}
 
 let service: RunningService;
 /** Where receivers are saved and run, as in a project that has the packages. */
@@ -101,7 +98,12 @@ beforeAll(async () => {
     return receiver.received[0] as Received;
   };
 
-  const { id, secret } = JSON.parse(await shell('webhook.sh', { WEBHOOK_URL: receiver.url }));
+  const response = await fetch(`${service.baseUrl}/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url, events: ['job.completed'] }),
+  });
+  const { id, secret } = (await response.json()) as { id: string; secret: string };
   deliveries.before = await deliver();
   const { DATABASE_URL = '', SVC_SECRETS_KEY = '' } = service.indexerEnvironment;
   const env = { DATABASE_URL, SVC_SECRETS_KEY };
@@ -120,14 +122,6 @@ afterAll(async () => {
   await service?.close();
   rmSync(folder, { recursive: true });
 });
-
-/** Runs an example in curl. @returns what it prints */
-async function shell(example: string, environment: Record<string, string>): Promise<string> {
-  const { baseUrl: BASE_URL, apiKey: API_KEY } = service;
-  const env = { ...MACHINE_ENVIRONMENT, BASE_URL, API_KEY, ...environment };
-  const file = join(checkout, 'examples/api/curl', example);
-  return (await promisify(execFile)('sh', [file], { env })).stdout;
-}
 
 async function start(
   { command }: Pick<(typeof receivers)[number], 'command'>,
@@ -151,19 +145,16 @@ function refuses(kind: new (...args: never[]) => Error, verify: () => unknown): 
 }
 
 /** The page's command by hand, whose output is compared with each signature that the page names. */
-function acceptsByHand({ body, headers }: Received, secret: string): boolean {
+async function acceptsByHand({ body, headers }: Received, secret: string): Promise<boolean> {
   const [command = ''] = commandsWith('openssl dgst');
   writeFileSync(join(folder, 'body.json'), body);
-  return ['svc-signature', 'svc-signature-previous'].some((name) => {
+  for (const name of ['svc-signature', 'svc-signature-previous']) {
     const [, T = '', v1] = /^t=(\d+),v1=(\w+)$/.exec(String(headers[name])) ?? [];
     const env = { ...MACHINE_ENVIRONMENT, T, WEBHOOK_SECRET: secret };
-    const printed = execFileSync('bash', ['--norc', '-c', command], {
-      cwd: folder,
-      env,
-      encoding: 'utf8',
-    });
-    return printed.split(' ')[0] === v1;
-  });
+    const printed = await runScript(command, { cwd: folder, env });
+    if (printed.split(' ')[0] === v1) return true;
+  }
+  return false;
 }
 
 /** Reads a delivery and a secret, and a plain secret as its bytes. */
@@ -179,9 +170,8 @@ except WebhookVerificationError as error:
 `;
 
 function acceptsInPython(delivery: { body: string; headers: object }, secret: string): boolean {
-  if (!python.isReady) throw new Error(python.reason);
   const input = JSON.stringify({ ...delivery, secret });
-  const printed = execFileSync(python.path, ['-c', STANDARD_IN_PYTHON], {
+  const printed = execFileSync(PYTHON_WITH_PACKAGES, ['-c', STANDARD_IN_PYTHON], {
     input,
     encoding: 'utf8',
   });
@@ -195,11 +185,13 @@ const standardHeaders = (headers: object): Record<string, string> =>
 const verifiers: readonly {
   name: string;
   accepts: (delivery: Received, secret: string) => boolean | Promise<boolean>;
+  wanted: ReturnType<typeof needs>;
 }[] = [
   ...receivers.map((receiver) => {
     const running = new Map<string, Promise<ListeningReceiver>>();
     return {
       name: basename(receiver.source),
+      wanted: receiver.wanted,
       async accepts(delivery: Received, secret: string) {
         const process = running.get(secret) ?? start(receiver, secret);
         running.set(secret, process);
@@ -209,18 +201,19 @@ const verifiers: readonly {
       },
     };
   }),
-  { name: 'openssl', accepts: acceptsByHand },
+  { name: 'openssl', accepts: acceptsByHand, wanted: shell },
   {
     name: 'standardwebhooks for Node',
+    wanted: needs(),
     accepts: ({ body, headers }, secret) =>
       !refuses(WebhookVerificationError, () =>
         new Webhook(secret).verify(body, standardHeaders(headers)),
       ),
   },
-  ...(python.isReady ? [{ name: 'standardwebhooks for Python', accepts: acceptsInPython }] : []),
+  { name: 'standardwebhooks for Python', accepts: acceptsInPython, wanted: python },
 ];
 
-describe.each(verifiers)('a receiver with $name', ({ accepts }) => {
+describe.each(verifiers)('a receiver with $name', ({ accepts, wanted: { it } }) => {
   it.each(PHASES)(
     'accepts a delivery %s a rotation with each of its secrets alone',
     async (phase) => {
@@ -247,12 +240,13 @@ describe('the libraries of Standard Webhooks', () => {
     const headers = standardHeaders(webhookHeaders(signed));
 
     expect(new Webhook(secret, { format: 'raw' }).verify(body, headers)).toEqual(JSON.parse(body));
-    if (python.isReady) expect(acceptsInPython({ body, headers }, secret)).toBe(true);
+    if (python.isMet) expect(acceptsInPython({ body, headers }, secret)).toBe(true);
   });
 });
 
 describe.each(receivers)('the receiver in $language', (example) => {
-  const { language, source, savedAs, starting } = example;
+  const { language, source, savedAs, starting, wanted } = example;
+  const { it } = wanted;
 
   it('handles a genuine event once, and refuses forged and old ones', async () => {
     const secret = generateSecret();
@@ -285,18 +279,20 @@ describe.each(receivers)('the receiver in $language', (example) => {
     expect(shown).toContain(readSource(source));
   });
 
-  it('shows its first delivery after the commands of the page', async () => {
+  const byPage = wanted.isMet ? shell : wanted;
+  byPage.it('shows its first delivery after the commands of the page', async () => {
     const port = String(await freePort());
     const code = blocks.find((block) => block.language === language)?.text ?? '';
     writeFileSync(join(folder, savedAs), code);
-    const tools = python.isReady ? [dirname(python.path)] : [];
-    const terminal = startReceiverProcess(['bash', '--norc'], {
+    const terminal = startReceiverProcess(BASH, {
       folder,
       environment: {
         BASE_URL: service.baseUrl,
         API_KEY: service.apiKey,
         PORT: port,
-        PATH: [dirname(process.execPath), ...tools, process.env.PATH].join(delimiter),
+        PATH: [dirname(process.execPath), dirname(PYTHON_WITH_PACKAGES), process.env.PATH].join(
+          delimiter,
+        ),
       },
     });
     started.push(terminal);
@@ -314,6 +310,14 @@ describe.each(receivers)('the receiver in $language', (example) => {
 
     await terminal.untilPrinted(/job_[0-9a-f]{32} cost 8 credits/);
   });
+});
+
+shell.it('the example in curl makes a webhook, and shows its secret', async () => {
+  const { baseUrl: BASE_URL, apiKey: API_KEY } = service;
+  const env = { ...MACHINE_ENVIRONMENT, BASE_URL, API_KEY, WEBHOOK_URL: 'https://example.com/' };
+  const script = readSource('examples/api/curl/webhook.sh');
+  const made = JSON.parse(await runScript(script, { env }));
+  expect(made).toMatchObject({ status: 'active', secret: expect.stringMatching(/^whsec_/) });
 });
 
 describe('the delivery on the page', () => {

@@ -1,2 +1,9 @@
+import { rmSync } from 'node:fs';
+import { programFoldersOf } from '../../machine/programFolder.ts';
+import { closeOffered } from './runStart.mjs';
+
 /** After the last file of a run. */
-export { closeOffered as default } from './runStart.mjs';
+export default async function runEnd() {
+  await closeOffered();
+  rmSync(programFoldersOf(process.pid), { recursive: true, force: true });
+}

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { BASH } from '../../../testing/machine/shell.ts';
 
 /** What a reader fills in, such as `<your address>`; a shell would redirect. */
 const PLACEHOLDER = /<\w[\w -]*\w>/g;
@@ -6,7 +7,7 @@ const PLACEHOLDER = /<\w[\w -]*\w>/g;
 /** Has bash read a script without running it. @returns what it says against it */
 function read(script: string): string {
   const input = script.replaceAll(PLACEHOLDER, 'filled_in');
-  return spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr;
+  return spawnSync(BASH[0], [...BASH.slice(1), '-n'], { input, encoding: 'utf8' }).stderr;
 }
 
 /** @throws Error with what a shell finds wrong */
