@@ -128,16 +128,6 @@ describe('the batcher', () => {
     expect(apart?.signature).not.toBe(one?.signature);
   });
 
-  it('completes a batch in which every item is refused', async () => {
-    const batch = batcher();
-    const outcomes = await Promise.all(
-      ['a', 'b', 'c'].map((key) => batch.add(item(key, TOO_MUCH))),
-    );
-    expect(outcomes).toMatchObject(
-      Array(3).fill({ status: 'failed', error: { ...REFUSAL, instructionIndex: 1 } }),
-    );
-  });
-
   it('separates a caller that broke a batch for a minute', async () => {
     const batch = batcher();
     await Promise.all([batch.add(item('peaceful')), batch.add(item('breaker', TOO_MUCH))]);
@@ -158,18 +148,14 @@ describe('the batcher', () => {
     expect(new Set(signaturesLater).size).toBe(1);
   });
 
-  it('puts what does not fit into further transactions', async () => {
-    const batch = batcher();
-    const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => batch.add(itemOfNewcomer(`${index}`))),
-    );
-    expect(outcomes.map(({ status }) => status)).toEqual(Array(30).fill('landed'));
-    expect(signatures(outcomes).size).toBeGreaterThan(1);
-  });
-
-  it('splits what turns out not to fit', async () => {
-    const room = { feePayer: payee.publicKey, take: () => true, isFullFor: () => false };
-    const batch = batcher({ sender: { ...sender, room: () => room } });
+  it.each([
+    ['what does not fit', undefined],
+    [
+      'what turns out not to fit',
+      { feePayer: payee.publicKey, take: () => true, isFullFor: () => false },
+    ],
+  ])('splits %s into further transactions', async (_what, room) => {
+    const batch = batcher(room && { sender: { ...sender, room: () => room } });
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, (_, index) => batch.add(itemOfNewcomer(`${index}`))),
     );

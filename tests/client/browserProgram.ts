@@ -13,7 +13,9 @@ import {
   verifySignature,
 } from '../../programs/client/verify/index.ts';
 
-/** What browser.test.ts runs inside a browser: texts in, texts out, so that any runtime can carry them. */
+/** What browser.test.ts runs in a browser and in Node: texts in, texts out, so that any runtime can carry them. */
+
+export { PublicKey };
 
 declare const host: (text: string) => Promise<string>;
 

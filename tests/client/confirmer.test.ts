@@ -163,18 +163,6 @@ describe('a transaction that is followed', () => {
     expect(await ended).toEqual({ status: 'expired', signature, lastValidBlockHeight, slot: 9 });
   });
 
-  it('has landed where the history has it, though its last height is past', async () => {
-    heights.finalized = SENT.lastValidBlockHeight + 1;
-    const { says } = node;
-    node.says = (asked) => {
-      if (JSON.stringify(asked).includes('"searchTransactionHistory":true')) {
-        status = { slot: 7, err: null, confirmationStatus: 'finalized' };
-      }
-      return says(asked);
-    };
-    expect(await follow()).toEqual(LANDED);
-  });
-
   it('is asked for again where the node answers nonsense', async () => {
     const { says } = node;
     node.says = () => ({ status: 500, body: 'no node' });

@@ -5,7 +5,11 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { concatBytes, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
 import * as browser from '../../programs/client/platform/crypto.browser.ts';
 import * as node from '../../programs/client/platform/crypto.node.ts';
-import { hasSmallOrder, readLittleEndian } from '../../programs/client/platform/curve.ts';
+import {
+  hasSmallOrder,
+  isOnCurve,
+  readLittleEndian,
+} from '../../programs/client/platform/curve.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
@@ -93,6 +97,20 @@ describe(`ed25519 on Node and in browsers (seed ${random.seed})`, () => {
     }
     expect(hasSmallOrder(KEY.toBytes())).toBe(false);
     expect(hasSmallOrder(mixedKey())).toBe(false);
+  });
+});
+
+describe('the curve test', () => {
+  const agree = (bytes: Uint8Array) =>
+    expect([bytes, isOnCurve(bytes)]).toEqual([bytes, PublicKey.isOnCurve(bytes)]);
+
+  it('agrees with web3.js on random bytes and at the limits of the field', () => {
+    for (let round = 0; round < 2_000; round += 1) agree(random.bytes(32));
+    for (let y = 0n; y < 40n; y += 1n) {
+      for (const end of [y, P - 1n - y, 2n ** 254n + y, y << 64n, y << 200n]) {
+        agree(littleEndian(end));
+      }
+    }
   });
 });
 

@@ -20,31 +20,16 @@ describe('a program error', () => {
     }
   });
 
-  it('is decoded from the web3.js error of a refused transaction', () => {
-    const error = new SendTransactionError({
-      action: 'simulate',
-      signature: '',
-      transactionMessage:
-        'Transaction simulation failed: Error processing Instruction 11: custom program error: 0x1783',
-    });
-    expect(escrowErrorOf(error)).toEqual({
-      name: 'InsufficientCredits',
-      code: 6_019,
-      instructionIndex: 11,
-    });
-  });
-
-  it('is decoded from the web3.js error of a landed transaction', () => {
-    const error = new SendTransactionError({
-      action: 'send',
-      signature: '',
-      transactionMessage: 'Status: ({"err":{"InstructionError":[3,{"Custom":6019}]}})',
-    });
-    expect(escrowErrorOf(error)).toEqual({
-      name: 'InsufficientCredits',
-      code: 6_019,
-      instructionIndex: 3,
-    });
+  it.each([
+    [
+      'a refused',
+      'Transaction simulation failed: Error processing Instruction 3: custom program error: 0x1783',
+    ],
+    ['a landed', 'Status: ({"err":{"InstructionError":[3,{"Custom":6019}]}})'],
+  ])('is decoded from the web3.js error of %s transaction', (_what, transactionMessage) => {
+    const error = new SendTransactionError({ action: 'send', signature: '', transactionMessage });
+    const decoded = { name: 'InsufficientCredits', code: 6_019, instructionIndex: 3 };
+    expect(escrowErrorOf(error)).toEqual(decoded);
   });
 
   it('is not decoded from anything else', () => {
@@ -66,26 +51,20 @@ describe('a program error', () => {
 });
 
 describe('a refused transaction', () => {
-  it('keeps the ledger’s own error when the program is not the cause', () => {
-    expect(refusalOf('AccountNotFound')).toEqual({
-      name: 'AccountNotFound',
-      code: null,
-      instructionIndex: null,
-    });
-    expect(refusalOf({ InsufficientFundsForRent: { account_index: 0 } })).toEqual({
-      name: 'InsufficientFundsForRent',
-      code: null,
-      instructionIndex: null,
-    });
-    expect(refusalOf({ InstructionError: [1, 'ComputationalBudgetExceeded'] })).toEqual({
-      name: 'ComputationalBudgetExceeded',
-      code: null,
-      instructionIndex: 1,
-    });
-    expect(refusalOf({ InstructionError: [1, { Custom: 1 }] })).toEqual({
-      name: '{"Custom":1}',
-      code: null,
-      instructionIndex: 1,
+  it.each([
+    ['AccountNotFound', 'AccountNotFound', null],
+    // It blames the fee payer only when it names the first account.
+    [{ InsufficientFundsForRent: { account_index: 0 } }, 'InsufficientFundsForRent', null],
+    [
+      { InsufficientFundsForRent: { account_index: 3 } },
+      'InsufficientFundsForRent of account 3',
+      null,
+    ],
+    [{ InstructionError: [1, 'ComputationalBudgetExceeded'] }, 'ComputationalBudgetExceeded', 1],
+    [{ InstructionError: [1, { Custom: 1 }] }, '{"Custom":1}', 1],
+  ] as const)('keeps the ledger’s own error: %j', (error, name, instructionIndex) => {
+    expect(refusalOf(error as Parameters<typeof refusalOf>[0])).toEqual({
+      ...{ name, code: null, instructionIndex },
     });
   });
 });

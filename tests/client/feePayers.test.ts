@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createFeePayers } from '../../programs/client/sender/sender.ts';
-import { refusalOf } from '../../programs/client/sender/sendResult.ts';
 import type { Signer } from '../../programs/client/sender/signer.ts';
 
 const NONE: ReadonlySet<Signer> = new Set();
@@ -49,16 +48,5 @@ describe('fee payers', () => {
     const tried = new Set<Signer>();
     for (let next = payers.next(tried); next; next = payers.next(tried)) tried.add(next);
     expect(tried.size).toBe(keys.length);
-  });
-});
-
-describe("the ledger's error for an account below rent exemption", () => {
-  it('blames the fee payer only when it names the first account', () => {
-    const nameOf = (account_index: number) =>
-      refusalOf({ InsufficientFundsForRent: { account_index } }).name;
-    expect([nameOf(0), nameOf(3)]).toEqual([
-      'InsufficientFundsForRent',
-      'InsufficientFundsForRent of account 3',
-    ]);
   });
 });

@@ -2,11 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { decodeArguments } from '../../programs/client/codec.ts';
-import {
-  evidenceArguments,
-  modelUpsert,
-  verdictInstruction,
-} from '../../programs/client/instructions.ts';
+import { evidenceArguments, verdictInstruction } from '../../programs/client/instructions.ts';
 import {
   proofMessage,
   receiptMessage,
@@ -65,18 +61,6 @@ const UPHELD_GATEWAY = {
 };
 
 describe(`the evidence of a verdict (seed ${random.seed})`, () => {
-  it('is what the ledger has not: of two proofs all of the other', () => {
-    expect(evidenceArguments([recordedProof, otherProof])).toEqual(UPHELD_WORKER);
-  });
-
-  it('is the hash, the key and the signature of a receipt', () => {
-    expect(evidenceArguments([receipt])).toEqual(UPHELD_GATEWAY);
-  });
-
-  it('is nothing for a rejection', () => {
-    expect(evidenceArguments([])).toEqual(NOTHING);
-  });
-
   it('is refused in any other form', () => {
     const text = signed(random.bytes(181));
     for (const wrong of [[recordedProof], [text]]) {
@@ -107,27 +91,5 @@ describe(`the evidence of a verdict (seed ${random.seed})`, () => {
         parties.arbiter,
       ]);
     }
-  });
-});
-
-describe('a model', () => {
-  const terms = {
-    authority: key(),
-    id: 'some-8b',
-    tier: 'standard',
-    label: '8B',
-    originator: 'Somebody',
-    contextWindowTokens: 32_768,
-    creditsPerRequest: 8,
-    creditsPer1kTokens: 4,
-    longCompletionThresholdTokens: 500,
-  } as const;
-  const cardHashOf = (input: Parameters<typeof modelUpsert>[0]) =>
-    decodeArguments('model_upsert', modelUpsert(input).data)?.cardHash;
-
-  it('is pinned to a card only where one is named', () => {
-    const cardHash = random.bytes(32);
-    expect(cardHashOf(terms)).toEqual(new Uint8Array(32));
-    expect(cardHashOf({ ...terms, cardHash })).toEqual(cardHash);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { Ed25519Program, Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import {
   formatReceipt,
   parseProof,
@@ -12,7 +12,6 @@ import {
   signHashed,
   signHashedBy,
   verifyHashed,
-  verifySignature,
   workerRequestMessage,
 } from '../../programs/client/proof.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -91,21 +90,15 @@ describe(`signed messages (seed ${random.seed})`, () => {
     expect(() => proofMessage({ ...proof, completionTokens: -1 })).toThrow('out of range');
   });
 
-  it('are read again: a proof', () => {
+  it('are read again', () => {
     const message = proofMessage(proof);
     const { attempt: _, programId: _id, job: _job, worker: _worker, ...output } = proof;
     expect(parseProof(message)).toEqual({ subject: message.subarray(0, 109), ...output });
     // Of a proof about the same attempt only the output may differ.
     const other = proofMessage({ ...proof, outputHash: random.bytes(32) });
     expect(parseProof(other)?.subject).toEqual(message.subarray(0, 109));
-  });
-
-  it('are read again: a delivery receipt', () => {
-    const message = receiptMessage({ programId, job, outputHash });
-    expect(parseReceiptMessage(message)).toEqual({
-      subject: message.subarray(0, 79),
-      outputHash,
-    });
+    const receipt = receiptMessage({ programId, job, outputHash });
+    expect(parseReceiptMessage(receipt)).toEqual({ subject: receipt.subarray(0, 79), outputHash });
   });
 
   it('are not read from bytes of another form', () => {
@@ -127,65 +120,32 @@ describe(`signed messages (seed ${random.seed})`, () => {
     expect(parseProof(receiptMessage({ programId, job, outputHash }))).toBeUndefined();
     expect(parseReceiptMessage(proofMessage(proof))).toBeUndefined();
   });
-
-  it('verify only with their own key, text and signature', () => {
-    const message = proofMessage(proof);
-    const signature = sign(message, keypair);
-    const { publicKey } = keypair;
-    expect(verifySignature({ publicKey, message, signature })).toBe(true);
-    expect(verifySignature({ publicKey: key(), message, signature })).toBe(false);
-    for (let round = 0; round < 20; round += 1) {
-      const otherMessage = Uint8Array.from(message);
-      flipBit(otherMessage);
-      expect(verifySignature({ publicKey, message: otherMessage, signature })).toBe(false);
-      const otherSignature = Uint8Array.from(signature);
-      flipBit(otherSignature);
-      expect(verifySignature({ publicKey, message, signature: otherSignature })).toBe(false);
-    }
-    expect(verifySignature({ publicKey, message, signature: random.bytes(63) })).toBe(false);
-  });
-
-  it('have the same signatures as in web3.js', () => {
-    const message = random.bytes(100);
-    const { data } = Ed25519Program.createInstructionWithPrivateKey({
-      privateKey: keypair.secretKey,
-      message,
-    });
-    expect(Buffer.from(sign(message, keypair))).toEqual(data.subarray(48, 112));
-  });
 });
 
-describe('a proof and a delivery receipt', () => {
+describe.each([
+  ['proof', proofMessage(proof)],
+  ['delivery receipt', receiptMessage({ programId, job, outputHash })],
+])('a %s', (_what, message) => {
   const { publicKey } = keypair;
-  const messages = [proofMessage(proof), receiptMessage({ programId, job, outputHash })];
+  const signature = signHashed(message, keypair);
 
-  it('are signed by their sha256', async () => {
-    for (const message of messages) {
-      const digest = createHash('sha256').update(message).digest();
-      const signature = signHashed(message, keypair);
-      expect(signature).toEqual(sign(digest, keypair));
-      expect(await signHashedBy(message, keypair)).toEqual(signature);
-      const keptElsewhere = {
-        publicKey,
-        signMessage: async (text: Uint8Array) => sign(text, keypair),
-      };
-      expect(await signHashedBy(message, keptElsewhere)).toEqual(signature);
-      expect(verifyHashed({ publicKey, message, signature })).toBe(true);
-    }
+  it('is signed by its sha256', async () => {
+    const digest = createHash('sha256').update(message).digest();
+    expect(signature).toEqual(sign(digest, keypair));
+    expect(await signHashedBy(message, keypair)).toEqual(signature);
+    const signMessage = async (text: Uint8Array) => sign(text, keypair);
+    expect(await signHashedBy(message, { publicKey, signMessage })).toEqual(signature);
+    expect(verifyHashed({ publicKey, message, signature })).toBe(true);
   });
 
-  it('are not verified by another key, text or signature', () => {
-    for (const message of messages) {
-      const signature = signHashed(message, keypair);
-      expect(verifyHashed({ publicKey: key(), message, signature })).toBe(false);
-      expect(verifyHashed({ publicKey, message: random.bytes(181), signature })).toBe(false);
-      // Of the message itself, as requests to a worker are signed.
-      expect(verifyHashed({ publicKey, message, signature: sign(message, keypair) })).toBe(false);
-      for (let round = 0; round < 20; round += 1) {
-        const otherMessage = Uint8Array.from(message);
-        flipBit(otherMessage);
-        expect(verifyHashed({ publicKey, message: otherMessage, signature })).toBe(false);
-      }
+  it('is not verified by another key, text or signature', () => {
+    expect(verifyHashed({ publicKey: key(), message, signature })).toBe(false);
+    // Of the message itself, as requests to a worker are signed.
+    expect(verifyHashed({ publicKey, message, signature: sign(message, keypair) })).toBe(false);
+    for (let round = 0; round < 20; round += 1) {
+      const other = Uint8Array.from(message);
+      flipBit(other);
+      expect(verifyHashed({ publicKey, message: other, signature })).toBe(false);
     }
   });
 });

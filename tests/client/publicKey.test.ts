@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { PublicKey as Web3Key } from '@solana/web3.js';
-import { createAddresses } from '../../programs/client/addresses.ts';
-import { utf8 } from '../../programs/client/platform/bytes.ts';
 import { PublicKey } from '../../programs/client/platform/publicKey.browser.ts';
 import { createRandom } from '../../testing/random.ts';
 
@@ -37,21 +35,5 @@ describe(`a public key in browsers (seed ${random.seed})`, () => {
     bytes.fill(0);
     key.toBytes().fill(0);
     expect(new PublicKey(key.toBytes()).toBase58()).toBe(spelling);
-  });
-});
-
-describe(`addresses (seed ${random.seed})`, () => {
-  it('equal those of web3.js', () => {
-    for (let round = 0; round < 20; round += 1) {
-      const programId = new Web3Key(random.bytes(32));
-      const [key, jobId] = [new Web3Key(random.bytes(32)), random.bytes(16)];
-      const find = (...seeds: Uint8Array[]) => Web3Key.findProgramAddressSync(seeds, programId)[0];
-      const addresses = createAddresses(programId);
-      expect(addresses.config).toEqual(find(utf8('config')));
-      expect(addresses.eventAuthority).toEqual(find(utf8('__event_authority')));
-      expect(addresses.worker(key)).toEqual(find(utf8('worker'), key.toBytes()));
-      expect(addresses.creditAccount(key)).toEqual(find(utf8('credit'), key.toBytes()));
-      expect(addresses.job(key, jobId)).toEqual(find(utf8('job'), key.toBytes(), jobId));
-    }
   });
 });

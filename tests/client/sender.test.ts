@@ -1,19 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   ComputeBudgetProgram,
   Keypair,
   type PublicKey,
   SystemProgram,
   type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
 } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
-import { getLatestBlockhash, getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
-import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
+import { getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
+import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
   type Sender,
   type SendResult,
+  type Signer,
   TransactionTooLargeError,
+  type WalletSigner,
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { decodeTransaction } from '../../programs/client/wire/index.ts';
@@ -25,9 +29,6 @@ import {
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
 import { interceptedRpc } from './interceptedRpc.ts';
-
-/** Makes slots of 5 ms look like the 400 ms of the slowest cluster. */
-const SLOW_FACTOR = 80;
 
 /** After it every blockhash given before has expired. */
 const EXPIRY_SECONDS = (2 * LONG_BLOCKHASH_MS) / 1_000;
@@ -81,21 +82,12 @@ describe('the sender', () => {
     const program = ComputeBudgetProgram.programId;
     expect(units).toEqual({ program, data: '02fc080000' });
     expect(bytes).toEqual({ program, data: '0400000800' });
-  });
 
-  it('has the first fee payer pay, and passes it to the instructions', async () => {
-    const reported: PublicKey[] = [];
-    for (const lamports of [4, 5]) {
-      await sender.send({
-        instructions: (feePayer) => {
-          reported.push(feePayer);
-          return [pay(lamports, feePayer)];
-        },
-        signers: [],
-        computeUnitLimit: 1_000,
-      });
-    }
-    expect(reported).toEqual([payers[0].publicKey, payers[0].publicKey]);
+    const priced = createSender({ ...options(ledger.rpc), priorityFee: async () => 1_000 });
+    const dearer = await send([pay(8)], priced);
+    const [, moreUnits, , price] = await instructionsOf(String(dearer.signature));
+    expect([moreUnits?.data, price?.data]).toEqual(['0292090000', '03e803000000000000']);
+    priced.close();
   });
 
   it.each(['a blockhash', 'its fee'])(
@@ -143,15 +135,6 @@ describe('the sender', () => {
     expect((await send([pay(12)])).status).toBe('landed');
   });
 
-  it('adds a priority fee when one is set', async () => {
-    const priced = createSender({ ...options(ledger.rpc), priorityFee: async () => 1_000 });
-    const { signature } = await send([pay(8)], priced);
-    const [, units, , price] = await instructionsOf(String(signature));
-    expect(units?.data).toBe('0292090000');
-    expect(price?.data).toBe('03e803000000000000');
-    priced.close();
-  });
-
   it('returns which instruction was refused, and why, without a fee', async () => {
     const before = await ledger.connection.getBalance(payers[0].publicKey);
     expect(await send([pay(9), pay(1e17)])).toEqual({
@@ -161,15 +144,6 @@ describe('the sender', () => {
       slot: expect.any(Number),
     });
     expect(await ledger.connection.getBalance(payers[0].publicKey)).toBe(before);
-  });
-
-  it('names a fee payer without lamports as the cause', async () => {
-    const poor = createSender({ ...options(ledger.rpc), feePayers: [Keypair.generate()] });
-    expect(await send([pay(10)], poor)).toMatchObject({
-      status: 'failed',
-      error: { name: 'AccountNotFound', code: null, instructionIndex: null },
-    });
-    poor.close();
   });
 
   it('uses another fee payer when one has no funds, and that one last', async () => {
@@ -211,12 +185,6 @@ describe('the sender', () => {
     await expect(send(many)).rejects.toBeInstanceOf(TransactionTooLargeError);
   });
 
-  it('continues after the ledger jumped in time', async () => {
-    await send([pay(12)]);
-    await advanceSeconds(ledger.connection, 86_400);
-    expect((await send([pay(13)])).status).toBe('landed');
-  });
-
   it('returns the outcome of one transaction to both of its callers', async () => {
     const outcomes = await Promise.all([send([pay(15)]), send([pay(15)])]);
     expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'landed']);
@@ -237,66 +205,9 @@ describe('the sender', () => {
   });
 });
 
-describe('a sender that was given a clock', () => {
-  it('measures by it how long the first of a lane waits for its turn', async () => {
-    const entered = Promise.withResolvers<void>();
-    const opened = Promise.withResolvers<void>();
-    const gated = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      if (request.method === 'sendTransaction') {
-        entered.resolve();
-        await opened.promise;
-      }
-      return forward(request);
-    });
-    let clockMs = 0;
-    const timed = createSender({ ...options(gated), submissionsMax: 1, nowMs: () => clockMs });
-    const sent = [pay(40), pay(41)].map((payment) => send([payment], timed));
-    await entered.promise;
-    expect(timed.waitedMs('')).toBe(0);
-    clockMs = 5_000;
-    expect(timed.waitedMs('')).toBe(5_000);
-    opened.resolve();
-    const outcomes = await Promise.all(sent);
-    expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'landed']);
-    timed.close();
-  });
-});
-
-describe('the sender on a ledger of slow slots', () => {
-  let slow: Rpc;
-  let questions = 0;
-
-  beforeAll(() => {
-    slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const answer = (await forward(request)) as { result: { context?: { slot: number } } };
-      if (request.method !== 'getSignatureStatuses') return answer;
-      questions += 1;
-      const slot = Math.floor((answer.result.context?.slot ?? 0) / SLOW_FACTOR);
-      return { ...answer, result: { ...answer.result, context: { slot } } };
-    });
-  });
-
-  let lamports = 100;
-  /** How often the sender asks for statuses until its transaction is confirmed. */
-  async function questionsOf(slowSender: Sender): Promise<number> {
-    const before = questions;
-    lamports += 1;
-    expect((await send([pay(lamports)], slowSender)).status).toBe('landed');
-    return questions - before;
-  }
-
-  it('asks for no status after a websocket notification, and works without one', async () => {
-    const hinted = createSender({ ...options(slow), wsUrl: ledger.wsUrl });
-    // The first one overtakes its subscription; on a busy machine others may, too.
-    while ((await questionsOf(hinted)) > 0);
-    const polling = createSender(options(slow));
-    const deaf = createSender({ ...options(slow), wsUrl: 'ws://127.0.0.1:9' });
-    for (const other of [polling, deaf]) expect(await questionsOf(other)).toBeGreaterThan(0);
-    for (const each of [hinted, polling, deaf]) each.close();
-  });
-});
-
 describe('the sender with an unreliable node', () => {
+  let lamports = 100;
+
   it('returns the ledger’s error of a transaction that failed in a block', async () => {
     const unchecked = interceptedRpc(ledger.rpcUrl, (request, forward) => {
       const [wire, config] = request.params;
@@ -313,27 +224,24 @@ describe('the sender with an unreliable node', () => {
     expect(status?.slot).toBe(outcome.slot);
   });
 
-  it('confirms a transaction although the answer to its submission was lost', async () => {
-    let lost = 0;
-    const deaf = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const answer = await forward(request);
-      if (request.method !== 'sendTransaction') return answer;
-      lost += 1;
-      throw new Error('The connection was reset');
-    });
-    expect((await send([pay(20)], createSender(options(deaf)))).status).toBe('landed');
-    expect(lost).toBeGreaterThan(0);
-  });
-
-  it('sends again a transaction that a node dropped', async () => {
+  const refusal = (code: number, data?: object) => ({ error: { code, message: 'refused', data } });
+  it.each<[string, (answer: () => Promise<object>) => Promise<object>]>([
+    ['loses its answer', (answer) => answer().then(() => Promise.reject(new Error('reset')))],
+    ['drops it', async () => ({ result: 'accepted' })],
+    ['is unhealthy', async () => refusal(-32_005)],
+    [
+      'knows it already',
+      (answer) => answer().then(() => refusal(-32_002, { err: 'AlreadyProcessed', logs: [] })),
+    ],
+  ])('lands a transaction although the first node %s', async (_what, first) => {
     let sendings = 0;
-    const dropping = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      if (request.method !== 'sendTransaction') return forward(request);
-      sendings += 1;
-      return sendings === 1 ? accepted(request) : forward(request);
+    const faulty = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
+      if (request.method !== 'sendTransaction' || ++sendings > 1) return forward(request);
+      return { jsonrpc: '2.0', id: request.id, ...(await first(() => forward(request))) };
     });
-    expect((await send([pay(21)], createSender(options(dropping)))).status).toBe('landed');
-    expect(sendings).toBeGreaterThan(1);
+    lamports += 1;
+    expect((await send([pay(lamports)], createSender(options(faulty)))).status).toBe('landed');
+    expect(sendings).toBeGreaterThan(0);
   });
 
   it('reports a transaction as expired after its blockhash, without a status', async () => {
@@ -442,28 +350,6 @@ describe('the sender with an unreliable node', () => {
     expect(checkedAt.flat()).toEqual([1, slot]);
   });
 
-  it('confirms a transaction that a node already knows', async () => {
-    const refusal = { err: 'AlreadyProcessed', logs: [] };
-    const known = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const { id, method } = request;
-      const answer = await forward(request);
-      if (method !== 'sendTransaction') return answer;
-      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'known', data: refusal } };
-    });
-    expect((await send([pay(38)], createSender(options(known)))).status).toBe('landed');
-  });
-
-  it('sends a transaction that one node refuses and another accepts', async () => {
-    let sendings = 0;
-    const divided = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const { id, method } = request;
-      if (method !== 'sendTransaction' || ++sendings > 1) return forward(request);
-      return { jsonrpc: '2.0', id, error: { code: -32_005, message: 'Node is unhealthy' } };
-    });
-    expect((await send([pay(39)], createSender(options(divided)))).status).toBe('landed');
-    expect(sendings).toBeGreaterThan(1);
-  });
-
   it('uses the lowest slot when several nodes answer together', async () => {
     const slots = [9, 5];
     const several = interceptedRpc(ledger.rpcUrl, async ({ id, params }) => {
@@ -474,18 +360,6 @@ describe('the sender with an unreliable node', () => {
     const history = { searchTransactionHistory: true };
     const { slot, value } = await getSignatureStatuses(several, signatures, history);
     expect([slot, value.length]).toEqual([5, signatures.length]);
-  });
-
-  it('waits at most 10 s for a node’s answer', async () => {
-    jest.useFakeTimers();
-    const silent = createRpc({ post: () => new Promise(() => undefined) });
-    const waiting = getLatestBlockhash(silent, { commitment: 'confirmed' });
-    const ended = expect(waiting).rejects.toThrow(
-      'did not answer getLatestBlockhash within 10000 ms',
-    );
-    await jest.advanceTimersByTimeAsync(10_000);
-    jest.useRealTimers();
-    await ended;
   });
 
   it('signs no waiting transaction once it is closed', async () => {
@@ -581,6 +455,55 @@ describe('the sender with an unreliable node', () => {
     const name = 'LedgerUnavailableError';
     await expect(given).rejects.toMatchObject({ name, signature: expect.any(String) });
     await expect(send([pay(27)], closed)).rejects.toMatchObject({ name, signature: null });
+  });
+});
+
+describe('a wallet as signer', () => {
+  const [person, other] = payers;
+  type Sign = WalletSigner['signTransaction'];
+
+  /** What a browser's wallet gives a page: the key stays in it. */
+  function walletOf(keypair: Keypair, signTransaction?: Sign): WalletSigner {
+    const sign: Sign = async (transaction) => {
+      transaction.sign([keypair]);
+      return transaction;
+    };
+    return { publicKey: keypair.publicKey, signTransaction: signTransaction ?? sign };
+  }
+
+  function sendBy(feePayer: Signer, signers: readonly Signer[] = []): Promise<SendResult> {
+    const instructions = [feePayer, ...signers].map(({ publicKey }) => pay(1, publicKey));
+    const by = createSender({ ...options(ledger.rpc), feePayers: [feePayer] });
+    return by.send({ instructions, signers, computeUnitLimit: 5_000 });
+  }
+
+  it('signs alone or beside a keypair, whichever of them pays', async () => {
+    expect(await sendBy(walletOf(person))).toMatchObject({ status: 'landed' });
+    expect(await sendBy(person, [walletOf(other)])).toMatchObject({ status: 'landed' });
+    expect(await sendBy(walletOf(other), [person])).toMatchObject({ status: 'landed' });
+  });
+
+  const changing: Sign = async ({ message: { recentBlockhash } }) => {
+    const instructions = [pay(1), pay(2)];
+    const changed = new TransactionMessage({
+      payerKey: person.publicKey,
+      recentBlockhash,
+      instructions,
+    });
+    const transaction = new VersionedTransaction(changed.compileToLegacyMessage());
+    transaction.sign([person]);
+    return transaction;
+  };
+  it.each<[string, Sign, string]>([
+    ['declines', () => Promise.reject(new Error('User rejected the request.')), 'User rejected'],
+    ['changes the transaction', changing, `The wallet ${person.publicKey} changed the transaction`],
+    [
+      'returns it unsigned',
+      async (transaction) => transaction,
+      `The wallet ${person.publicKey} did not sign the transaction`,
+    ],
+  ])('ends the sending with one sentence when it %s', async (_what, sign, message) => {
+    await expect(sendBy(walletOf(person, sign))).rejects.toThrow(message);
   });
 });
 

@@ -1,15 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   AddressLookupTableAccount,
-  Keypair,
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
 } from '@solana/web3.js';
-import {
-  signTransaction,
-  TransactionTooLargeError,
-} from '../../../programs/client/sender/transaction.ts';
 import { compileMessage, encodeMessage } from '../../../programs/client/wire/index.ts';
 import { createRandom } from '../../../testing/random.ts';
 
@@ -91,24 +86,5 @@ describe(`a compiled message (seed ${random.seed})`, () => {
       ...legacy,
       ...{ version: 1, config },
     });
-  });
-
-  it('is refused when it does not fit into a packet', async () => {
-    const feePayer = Keypair.generate();
-    const data = Buffer.alloc(1_200);
-    const instruction = new TransactionInstruction({
-      programId: PublicKey.default,
-      keys: [],
-      data,
-    });
-    const make = () =>
-      signTransaction({
-        feePayer,
-        signers: [],
-        lookup: undefined,
-        instructions: [instruction],
-        blockhash: PublicKey.default.toBase58(),
-      });
-    await expect(make()).rejects.toThrow(TransactionTooLargeError);
   });
 });
