@@ -1,15 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { base58 } from '@scure/base';
-import { Keypair, LAMPORTS_PER_SOL, PublicKey, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { findTarget, parseServiceUrl } from '../../cli/wallet/target.ts';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
-
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
-import { LONG_BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 let service: RunningService;
@@ -25,12 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** A wallet with SOL, and stablecoin for so many credits. */
-async function fundWallet(credits: bigint): Promise<Keypair> {
+/** A wallet with stablecoin for so many credits. */
+async function createWallet(credits: bigint, lamports = LAMPORTS_PER_SOL): Promise<Keypair> {
   const wallet = Keypair.generate();
-  await service.ledger.fundLamports(wallet.publicKey, LAMPORTS_PER_SOL);
+  const owner = wallet.publicKey;
+  if (lamports > 0) await service.ledger.fundLamports(owner, lamports);
   const baseUnits = credits * BASE_UNITS_PER_CREDIT;
-  const { instructions } = mintTo(service.operator, { mint, owner: wallet.publicKey, baseUnits });
+  if (credits === 0n) return wallet;
+  const { instructions } = mintTo(service.operator, { mint, owner, baseUnits });
   await submit(service.operator, instructions);
   return wallet;
 }
@@ -53,16 +51,17 @@ async function refusalOf(command: ReturnType<typeof svc>): Promise<string | unde
 }
 
 const LIMITS = ['--per-job', '40', '--per-day', 'none'];
+const COUNTED = 'A day of UTC counts what was charged today and what is locked now.';
 
-async function stablecoinOf({ publicKey }: Keypair): Promise<string> {
-  const account = associatedTokenAddress(mint, publicKey);
+async function amountOf(owner: PublicKey, token = mint): Promise<string> {
+  const account = associatedTokenAddress(token, owner);
   return (await service.ledger.connection.getTokenAccountBalance(account, 'confirmed')).value
     .amount;
 }
 
 describe('svc credits buy', () => {
   it('opens the account and sets the gateway’s limits, as it has announced', async () => {
-    const wallet = await fundWallet(500n);
+    const wallet = await createWallet(500n);
     const { said, printed } = await credits(wallet, 'buy', '320', ...LIMITS, '--yes');
     expect(said).toEqual([
       `You pay 3.20 of the stablecoin ${mint} for 320 credits.`,
@@ -79,123 +78,73 @@ describe('svc credits buy', () => {
       ...{ availableCredits: 320n, limitPerJobCredits: 40n, limitPerDayCredits: NO_LIMIT },
     });
     expect(account.spender.toBase58()).toBe(gateway);
-  });
 
-  it.each([
-    ['500', '400', '500'],
-    ['40', '40', '40'],
-  ])('proposes the purchase of %s as the limit per day', async (bought, perJob, perDay) => {
-    const wallet = await fundWallet(500n);
-    const { said } = await credits(wallet, 'buy', bought, '--yes');
-    const at = said.indexOf(
-      `${gateway} may lock ${perJob} credits a job and ${perDay} credits a day.`,
-    );
-    expect(said[at + 1]).toBe('A day of UTC counts what was charged today and what is locked now.');
-    expect(await service.account(wallet.publicKey)).toMatchObject({
-      ...{ limitPerJobCredits: BigInt(perJob), limitPerDayCredits: BigInt(perDay) },
-    });
-  });
-
-  it('leaves the spender of an open account as it is', async () => {
-    const wallet = await fundWallet(500n);
-    await credits(wallet, 'buy', '100', ...LIMITS, '--yes');
-    const { said } = await credits(wallet, 'buy', '1', '--yes');
-    expect(said).toEqual([
+    // Of an open account it leaves the spender as it is.
+    expect((await credits(wallet, 'buy', '1', '--yes')).said).toEqual([
       `You pay 0.01 of the stablecoin ${mint} for 1 credit.`,
-      'You then have 101 credits available.',
-      'Your wallet then holds 3.99 of the stablecoin.',
+      'You then have 321 credits available.',
+      'Your wallet then holds 1.79 of the stablecoin.',
     ]);
     expect(await service.account(wallet.publicKey)).toMatchObject({ limitPerJobCredits: 40n });
   });
 
+  it.each([
+    ['500', '400'],
+    ['40', '40'],
+  ])('proposes the purchase of %s as the limit per day', async (bought, perJob) => {
+    const { said } = await credits(await createWallet(500n), 'buy', bought, '--yes');
+    const limits = `${gateway} may lock ${perJob} credits a job and ${bought} credits a day.`;
+    expect(said[said.indexOf(limits) + 1]).toBe(COUNTED);
+  });
+
   it('says that no service may spend the credits where no gateway is named', async () => {
-    const wallet = await fundWallet(5n);
+    const wallet = await createWallet(5n);
     const rpc = ['--rpc', service.ledger.rpcUrl, '--yes'];
     const { said } = await svc(wallet, 'credits', 'buy', '5', ...rpc);
     expect(said).toContain('No service may spend them yet: name one by changing the limits.');
     expect((await service.account(wallet.publicKey)).spender).toEqual(PublicKey.default);
   });
 
-  it('changes nothing without a yes', async () => {
-    const wallet = await fundWallet(5n);
-    expect(await refusalOf(credits(wallet, 'buy', '5'))).toBe(
-      'Nothing was sent. Without a terminal, --yes says that it is meant.',
+  const costs = () => `6 credits cost 0.06 of the stablecoin ${mint}, and the wallet`;
+  it.each<[string, () => Promise<Keypair>, string[], (address: PublicKey) => string]>([
+    [
+      'without a yes',
+      () => createWallet(6n),
+      [],
+      () => 'Nothing was sent. Without a terminal, --yes says that it is meant.',
+    ],
+    [
+      'for too little stablecoin',
+      () => createWallet(5n),
+      ['--yes'],
+      (address) => `${costs()} ${address} holds 0.05.`,
+    ],
+    [
+      'without an account of the stablecoin',
+      () => createWallet(0n),
+      ['--yes'],
+      (address) => `${costs()} ${address} holds none: it has no account of that token.`,
+    ],
+    [
+      'without SOL',
+      () => createWallet(6n, 0),
+      ['--yes'],
+      (address) => `The first signer, ${address}, pays the fee and has no SOL. Nothing was sent.`,
+    ],
+  ])('takes nothing %s, and says why', async (_what, create, more, sentence) => {
+    const wallet = await create();
+    const amount = () => amountOf(wallet.publicKey).catch(() => 'none');
+    const before = await amount();
+    expect(await refusalOf(credits(wallet, 'buy', '6', ...LIMITS, ...more))).toBe(
+      sentence(wallet.publicKey),
     );
-    expect(await stablecoinOf(wallet)).toBe('50000');
-  });
-
-  it('names the mint and the wallet where the stablecoin is too little', async () => {
-    const [poor, stranger] = [await fundWallet(5n), Keypair.generate()];
-    const refused = (wallet: Keypair) => refusalOf(credits(wallet, 'buy', '6', ...LIMITS, '--yes'));
-    const costs = `6 credits cost 0.06 of the stablecoin ${mint}, and the wallet`;
-    expect(await refused(poor)).toBe(`${costs} ${poor.publicKey} holds 0.05.`);
-    expect(await refused(stranger)).toBe(
-      `${costs} ${stranger.publicKey} holds none: it has no account of that token.`,
-    );
-    expect(await stablecoinOf(poor)).toBe('50000');
-  });
-
-  it('names a wallet that cannot pay the fee', async () => {
-    const [rich, poor] = [await fundWallet(5n), Keypair.generate()];
-    const baseUnits = 5n * BASE_UNITS_PER_CREDIT;
-    const owner = poor.publicKey;
-    await submit(
-      service.operator,
-      mintTo(service.operator, { mint, owner, baseUnits }).instructions,
-    );
-    expect(await refusalOf(credits(poor, 'buy', '5', ...LIMITS, '--yes'))).toBe(
-      `The first signer, ${owner}, pays the fee and has no SOL. Nothing was sent.`,
-    );
-    expect(await stablecoinOf(rich)).toBe('50000');
-  });
-
-  it('says that a transaction expired which the ledger never saw', async () => {
-    const wallet = await fundWallet(5n);
-    const node = await startForgetfulNode(service.ledger.rpcUrl);
-    const words = ['buy', '5', ...LIMITS, '--yes', '--rpc', node.url];
-    const ending = refusalOf(credits(wallet, ...words));
-    await node.sent;
-    await service.advanceSeconds(LONG_BLOCKHASH_MS / 1_000);
-    expect(await ending).toBe('It expired: the ledger dropped it. Nothing was changed.');
-    node.close();
-    expect(await stablecoinOf(wallet)).toBe('50000');
+    expect(await amount()).toBe(before);
   });
 });
 
-/** A node that takes transactions and passes none on. */
-async function startForgetfulNode(rpcUrl: string) {
-  const { promise: sent, resolve } = Promise.withResolvers<void>();
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part);
-    const body = Buffer.concat(parts).toString();
-    response.setHeader('content-type', 'application/json');
-    const { id, method, params } = JSON.parse(body);
-    if (method !== 'sendTransaction') {
-      const headers = { 'content-type': 'application/json' };
-      response.end(await (await fetch(rpcUrl, { method: 'POST', headers, body })).text());
-      return;
-    }
-    const { signatures } = VersionedTransaction.deserialize(Buffer.from(params[0], 'base64'));
-    const result = base58.encode(signatures[0] ?? new Uint8Array());
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    resolve();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Resolves when it has taken one. */
-    sent,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
 describe('svc credits withdraw', () => {
   it('turns credits back into stablecoin, at most those available', async () => {
-    const wallet = await fundWallet(500n);
+    const wallet = await createWallet(500n);
     await credits(wallet, 'buy', '500', ...LIMITS, '--yes');
     const { said } = await credits(wallet, 'withdraw', '200', '--yes');
     expect(said).toEqual([
@@ -207,24 +156,23 @@ describe('svc credits withdraw', () => {
       'The wallet has 300 credits available.',
     );
     await credits(wallet, 'withdraw', 'all', '--yes');
-    expect(await stablecoinOf(wallet)).toBe('5000000');
+    expect(await amountOf(wallet.publicKey)).toBe('5000000');
     await service.expectConserved();
   });
 });
 
 describe('svc credits limits', () => {
   it('shows balance and limits, changes them, and takes the spender away', async () => {
-    const wallet = await fundWallet(50n);
+    const wallet = await createWallet(50n);
     const { printed: before } = await credits(wallet, 'limits');
     expect(before).toMatch(/has no credit account.*\n/);
     expect(before).toContain(`The wallet holds 0.50 of the stablecoin ${mint}.`);
     await credits(wallet, 'buy', '50', ...LIMITS, '--yes');
     const { said } = await credits(wallet, 'limits', '--per-job', '8', '--per-day', '16', '--yes');
-    const counted = 'A day of UTC counts what was charged today and what is locked now.';
-    expect(said).toEqual([`${gateway} may lock 8 credits a job and 16 credits a day.`, counted]);
+    expect(said).toEqual([`${gateway} may lock 8 credits a job and 16 credits a day.`, COUNTED]);
     expect((await credits(wallet, 'limits')).printed).toBe(
       '50 credits available, 0 credits locked now.\n' +
-        `${gateway} may lock 8 credits a job and 16 credits a day. ${counted}\n` +
+        `${gateway} may lock 8 credits a job and 16 credits a day. ${COUNTED}\n` +
         `The wallet holds 0.00 of the stablecoin ${mint}.`,
     );
     expect(await refusalOf(credits(wallet, 'limits', '--per-job', '9'))).toMatch(
@@ -259,5 +207,53 @@ describe('svc alerts threshold', () => {
     expect(await refusalOf(svc(service.wallet, 'alerts', 'threshold', '5', ...alias))).toContain(
       'another text signed than a sign-in to it',
     );
+  });
+});
+
+describe('svc token-account', () => {
+  const rpc = () => ['--rpc', service.ledger.rpcUrl];
+
+  it('makes the account for credits once, and prints the same address again', async () => {
+    const wallet = await createWallet(0n);
+    const owner = wallet.publicKey;
+    const address = associatedTokenAddress(mint, owner).toBase58();
+    expect((await svc(wallet, 'token-account', ...rpc())).printed).toBe(address);
+    expect(await amountOf(owner)).toBe('0');
+    const left = await service.ledger.connection.getBalance(owner, 'confirmed');
+    expect((await svc(wallet, 'token-account', ...rpc())).printed).toBe(address);
+    expect(await service.ledger.connection.getBalance(owner, 'confirmed')).toBe(left);
+  });
+
+  it("makes somebody else's account for stakes", async () => {
+    const owner = Keypair.generate().publicKey;
+    const stakes = ['--stake', '--owner', owner.toBase58()];
+    const { printed } = await svc(await createWallet(0n), 'token-account', ...rpc(), ...stakes);
+    expect(printed).toBe(associatedTokenAddress(service.mints.stake, owner).toBase58());
+    expect(await amountOf(owner, service.mints.stake)).toBe('0');
+  });
+});
+
+describe('the ledger that a command works on', () => {
+  const NODE = new URL('http://127.0.0.1:9/');
+
+  it('takes what the service says of itself, unless an option says otherwise', async () => {
+    const at = new URL(service.baseUrl);
+    const { gateway: named, rpc, ...target } = await findTarget({ service: at });
+    expect(target).toEqual({ program: PROGRAM_ID, allowsLoopback: true });
+    expect([rpc.href, named?.toBase58()]).toEqual([`${service.ledger.rpcUrl}/`, gateway]);
+    const program = Keypair.generate().publicKey;
+    const chosen = await findTarget({ service: at, rpc: NODE, program });
+    expect(chosen).toMatchObject({ rpc: NODE, program });
+    expect(await findTarget({ rpc: NODE })).toEqual({ rpc: NODE });
+  });
+
+  it('names what is missing, a service that is away, and an address that is none', async () => {
+    await expect(findTarget({})).rejects.toThrow(
+      "Say where: --service, or the ledger's node with --rpc.",
+    );
+    await expect(findTarget({ service: NODE })).rejects.toThrow(
+      'The service at 127.0.0.1:9 cannot be reached: its port is one that fetch refuses.',
+    );
+    expect(() => parseServiceUrl('ftp://x')).toThrow('--service is no http or https address.');
   });
 });

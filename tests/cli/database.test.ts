@@ -35,32 +35,34 @@ async function refusalOf(change: (url: URL) => void, statement = 'select 1'): Pr
   }).catch((error: unknown) => error);
 }
 
-it('a wrong database password is one sentence, without the password', async () => {
-  const refusal = await refusalOf((url) => {
-    url.password = 'a-secret';
-  });
-
+it.each<[string, (url: URL) => void, string, string]>([
+  [
+    'a wrong password',
+    (url) => {
+      url.password = 'a-secret';
+    },
+    'select 1',
+    'refuses: password authentication failed',
+  ],
+  [
+    'an unknown database',
+    (url) => {
+      url.pathname = 'nowhere';
+    },
+    'select 1',
+    'refuses: database "nowhere" does not exist.',
+  ],
+  [
+    'a read-only database',
+    (url) => url.searchParams.set('options', '-c default_transaction_read_only=on'),
+    'create table fresh ()',
+    'cannot be used now: cannot execute CREATE TABLE',
+  ],
+])('%s is one sentence, without the password', async (_what, change, statement, sentence) => {
+  const refusal = await refusalOf(change, statement);
   expect(refusal).toBeInstanceOf(CommandError);
-  expect(String(refusal)).toContain('refuses: password authentication failed');
+  expect(String(refusal)).toContain(sentence);
   expect(String(refusal)).not.toContain('a-secret');
-});
-
-it('an unreachable database is reported in one sentence', async () => {
-  const refusal = await refusalOf((url) => {
-    url.pathname = 'nowhere';
-  });
-
-  expect(refusal).toBeInstanceOf(CommandError);
-  expect(String(refusal)).toContain('refuses: database "nowhere" does not exist.');
-});
-
-it('a read-only database is reported in one sentence', async () => {
-  const refusal = await refusalOf((url) => {
-    url.searchParams.set('options', '-c default_transaction_read_only=on');
-  }, 'create table fresh ()');
-
-  expect(refusal).toBeInstanceOf(CommandError);
-  expect(String(refusal)).toContain('cannot be used now: cannot execute CREATE TABLE');
 });
 
 it('an error in the command itself is reported in full', async () => {

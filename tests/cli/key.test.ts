@@ -51,6 +51,8 @@ function signEnvelope(text: string, hardware: Keypair): string {
   return base58.encode(sign(Buffer.concat([header, Buffer.from(text)]), hardware));
 }
 
+const refused = (error: string) => ({ code: 1, output: '', error });
+
 /** What /v1 says of a key. */
 async function ownerOf(apiKey: string): Promise<string | undefined> {
   const answer = await service.get('/v1/account', apiKey);
@@ -66,13 +68,9 @@ describe('svc key', () => {
     expect(await ownerOf(output.trim())).toBe(wallet.publicKey.toBase58());
     const { rowCount } = await service.pool.query('select from service.sessions');
     expect(rowCount).toBe(0);
-  });
-
-  it('refuses a second key, and names the commands that help', async () => {
-    expect(await key('create')).toEqual({
-      ...{ code: 1, output: '' },
-      error: 'The wallet has a live key already: regenerate it, or revoke it first.\n',
-    });
+    expect(await key('create')).toEqual(
+      refused('The wallet has a live key already: regenerate it, or revoke it first.\n'),
+    );
   });
 
   it('puts another in its place at once, and ends it', async () => {
@@ -82,26 +80,22 @@ describe('svc key', () => {
       ...['invalid_api_key', wallet.publicKey.toBase58()],
     ]);
 
-    expect(await key('revoke', '--yes')).toEqual({
-      ...{ code: 0, output: '' },
-      error: `The key of ${wallet.publicKey} is revoked.\n`,
-    });
+    const revoked = `The key of ${wallet.publicKey} is revoked.\n`;
+    expect(await key('revoke', '--yes')).toEqual({ code: 0, output: '', error: revoked });
     expect(await ownerOf(second)).toBe('invalid_api_key');
     for (const verb of ['regenerate', 'revoke']) {
-      expect(await key(verb, '--yes')).toEqual({
-        ...{ code: 1, output: '' },
-        error: 'The wallet has no key that this could change.\n',
-      });
+      expect(await key(verb, '--yes')).toEqual(
+        refused('The wallet has no key that this could change.\n'),
+      );
     }
   });
 
   it('asks before it ends a key, and without a terminal changes nothing', async () => {
     const made = (await key('create')).output.trim();
     for (const verb of ['regenerate', 'revoke']) {
-      expect(await key(verb)).toEqual({
-        ...{ code: 1, output: '' },
-        error: 'The key is as it was. Without a terminal, --yes says that it is meant.\n',
-      });
+      expect(await key(verb)).toEqual(
+        refused('The key is as it was. Without a terminal, --yes says that it is meant.\n'),
+      );
     }
     expect(await ownerOf(made)).toBe(wallet.publicKey.toBase58());
   });
@@ -127,19 +121,47 @@ describe('svc key', () => {
 
   it('names both options where neither says who signs, and refuses both', async () => {
     const create = ['key', 'create', '--service', service.baseUrl];
-    const address = wallet.publicKey.toBase58();
-    expect(await runCli(create)).toEqual({
-      ...{ code: 1, output: '' },
-      error: 'Say who signs: --signer or --hardware-wallet.\n',
-    });
-    const both = await key('create', '--hardware-wallet', address);
+    expect(await runCli(create)).toEqual(
+      refused('Say who signs: --signer or --hardware-wallet.\n'),
+    );
+    const both = await key('create', '--hardware-wallet', wallet.publicKey.toBase58());
     expect([both.code, both.error]).toEqual([1, expect.stringContaining('cannot be used with')]);
   });
 
   it("is not the operators' svc keys, and each help names the other", async () => {
     expect((await runCli(['key', '--help'])).output).toContain('svc keys');
     expect((await runCli(['keys', '--help'])).output).toMatch(/database.*svc key,/s);
-    const { code, error } = await runCli(['key', 'create', '--wallet', 'a']);
-    expect([code, error]).toEqual([1, expect.stringContaining('--service')]);
+  });
+});
+
+describe('svc keys', () => {
+  it('suspends a wallet, with a key and without one, until it is reinstated', async () => {
+    const address = wallet.publicKey.toBase58();
+    const env = { DATABASE_URL: service.apiEnvironment.DATABASE_URL as string };
+    const keys = (verb: string, ...more: string[]) =>
+      runCli(['keys', verb, '--wallet', address, ...more], { env });
+    const listed = async () => (await runCli(['keys', 'list'], { env })).output;
+    const done = (error: string) => ({ code: 0, output: '', error: `${error}\n` });
+
+    const suspension = await keys('suspend', '--reason', 'spam');
+    expect(suspension).toEqual(done(`The wallet ${address} is suspended.`));
+    expect(await listed()).toMatch(
+      new RegExp(`${address} +. suspended . \\S+Z +. operator +. spam`),
+    );
+    expect(await keys('suspend')).toEqual(refused(`The wallet ${address} is suspended already.\n`));
+    expect(await key('revoke', '--yes')).toEqual(done(`The key of ${address} is revoked.`));
+    for (const answer of [await key('create'), await keys('create')]) {
+      expect(answer).toEqual(
+        refused(
+          `The wallet ${address} is suspended: spam. ` +
+            'The operator of this service can reinstate it.\n',
+        ),
+      );
+    }
+    expect(await listed()).toMatch(new RegExp(`${address} +. suspended . no key +. operator`));
+    expect(await keys('reinstate')).toEqual(done(`The wallet ${address} is reinstated.`));
+    expect(await keys('reinstate')).toEqual(refused(`The wallet ${address} is not suspended.\n`));
+    expect((await keys('create')).output).toMatch(/^svc_live_\w{32}\n$/);
+    expect(await keys('create')).toEqual(refused(expect.stringMatching(/^.+\n$/) as never));
   });
 });

@@ -17,6 +17,8 @@ const PACKAGE_MAIN = fileURLToPath(new URL('../../cli/packageMain.ts', import.me
 const ROOT = new URL('../../', import.meta.url).href;
 /** Where every write fails for want of space; only Linux has it. */
 const FULL_DEVICE = '/dev/full';
+/** A database that cannot be reached. */
+const AWAY = { DATABASE_URL: 'postgres://svc@127.0.0.1:1/svc' };
 /** Prints on standard error every file of the project that is loaded. */
 const TELLING_LOADS = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
@@ -90,12 +92,6 @@ describe('svc', () => {
     }
   });
 
-  it('suggests a similar verb', async () => {
-    const { error, code } = await svc(['verfy']);
-    expect(code).toBe(1);
-    expect(error).toContain('Did you mean verify?');
-  });
-
   it('never repeats a secret that it cannot use', async () => {
     const secret = 'opensesame1234';
     const node = ['--rpc', 'http://127.0.0.1:1'];
@@ -131,20 +127,29 @@ describe('svc', () => {
     }
   });
 
-  it("names the setting that is not a program's address", async () => {
-    const env = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
-    for (const verb of ['rebuild', 'reconcile']) {
-      const { error, code } = await runCli(['indexer', verb], { env });
-      expect(code).toBe(1);
-      expect(error).toBe('SVC_PROGRAM_ID: not a ledger address\n');
-    }
-  });
-
-  it('reports an invalid instruction before it contacts the node', async () => {
-    const node = ['--rpc', 'http://127.0.0.1:1'];
-    const { error, code } = await runCli(['send', 'credit_open', ...node, 'gatway=1']);
-    expect(code).toBe(1);
-    expect(error).toMatch(/^credit_open has no gatway\. See .+\n$/);
+  const away = ['--rpc', 'http://127.0.0.1:1'];
+  const malformed = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
+  it.each<[string, string, Record<string, string>?]>([
+    ['verfy', 'Did you mean verify?'],
+    ['indexer rebuild', 'SVC_PROGRAM_ID: not a ledger address', malformed],
+    ['indexer reconcile', 'SVC_PROGRAM_ID: not a ledger address', malformed],
+    ['keys list', 'The database at 127.0.0.1:1 cannot be reached.', AWAY],
+    [`send credit_open gatway=1 ${away.join(' ')}`, 'credit_open has no gatway. See '],
+    ['model card none.json', 'ENOENT'],
+    [`key create ${away.join(' ')}`, '--service'],
+    ['canary --model any --wallet 11111111111111111111111111111111', 'SOLANA_RPC_URL', AWAY],
+    ['webhooks listen --forward-to localhost:3000', '--forward-to is no http or https address.'],
+    ['localnet --port 65535', 'from 0 to 65534'],
+    ['localnet --slot-ms 0', 'from 1 to 10000'],
+    ['localnet --slot-ms fast', 'from 1 to 10000'],
+    ['localnet --confirm-slots 32', 'from 0 to 31'],
+    ['localnet --profile testnet', 'development, mainnet'],
+    ['localnet --port 0 --clone 11111111111111111111111111111111', '--clone needs a node: --url'],
+    ['localnet --port 0 --bpf-program memo none.so', "'memo' is no address"],
+  ])('refuses svc %s with the reason: %s', async (words, reason, env = {}) => {
+    const { code, output, error } = await runCli(words.split(' '), { env });
+    expect([code, output]).toEqual([1, '']);
+    expect(error).toContain(reason);
   });
 
   it("reports that a worker's folder has no ledger address where one must be", async () => {
@@ -170,15 +175,6 @@ describe('svc keys', () => {
     database = await createMirrorDatabase();
   });
   afterAll(() => database?.close());
-
-  it('reports in one line why a key cannot be created or revoked', async () => {
-    const wallet = Keypair.generate().publicKey.toBase58();
-    const env = { DATABASE_URL: database.databaseUrl };
-    const keys = (verb: string) => runCli(['keys', verb, '--wallet', wallet], { env });
-    expect(await keys('revoke')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
-    expect((await keys('create')).output).toMatch(/^svc_live_/);
-    expect(await keys('create')).toMatchObject({ code: 1, error: expect.stringMatching(/^.+\n$/) });
-  });
 
   const onLinux = existsSync(FULL_DEVICE) ? it : it.skip;
   onLinux('fails where the key that it made cannot be written', async () => {
