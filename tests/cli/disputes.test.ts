@@ -96,19 +96,6 @@ describe('svc disputes list', () => {
     expect(disputes[2]).not.toHaveProperty('left');
   });
 
-  it('keeps counting down while nothing happens on the ledger', async () => {
-    const shift = (seconds: number) =>
-      mirror.pool.query(
-        `update jobs set locked_at = locked_at + $1, ended_at = ended_at + $1,
-           disputed_at = disputed_at + $1, arbitration_ends_at = arbitration_ends_at + $1`,
-        [seconds],
-      );
-    await shift(-2 * HOUR_SECONDS);
-    const { disputes } = await list();
-    await shift(2 * HOUR_SECONDS);
-    expect(disputes[0]?.left).toMatch(/^2[12] h/);
-  });
-
   it("counts down from the mirror's time when that is ahead of its own", async () => {
     await scene.wait(5 * HOUR_SECONDS);
     const [job] = (await scene.lock()) as [PublicKey];

@@ -9,7 +9,7 @@ import { Connection, Keypair } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { runCli } from '../../testing/cli.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
-import { killStarted, refuseLocalnet, startLocalnet } from './localnetCommand.ts';
+import { killStarted, startLocalnet } from './localnetCommand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-command-'));
 const payer = Keypair.generate();
@@ -20,8 +20,8 @@ afterEach(killStarted);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('svc localnet', () => {
-  it('prints its address, has the program, and ends on Ctrl-C', async () => {
-    const ledger = await startLocalnet('--payer', payerFile);
+  it('prints its address, has the program as on mainnet, and ends on Ctrl-C', async () => {
+    const ledger = await startLocalnet('--payer', payerFile, '--profile', 'mainnet');
     expect(ledger.said).toContain('no chain');
     expect(ledger.read('payer')).toBe(payer.publicKey.toBase58());
     expect(ledger.read('kept')).toBe('nowhere: see --data-dir');
@@ -29,6 +29,9 @@ describe('svc localnet', () => {
     expect(await connection.getGenesisHash()).toBe(ledger.read('genesis hash'));
     expect(await connection.getBalance(payer.publicKey)).toBe(100_000e9);
     expect((await connection.getAccountInfo(PROGRAM_ID))?.executable).toBe(true);
+    expect(await connection.getMinimumBalanceForRentExemption(0)).toBe(128 * 5_080);
+    const genesis = await callLedger(ledger.rpcUrl, 'getAgGenesisCert', []);
+    expect(genesis).toMatchObject({ block: { slot: 0 } });
     ledger.child.kill('SIGINT');
     expect(await once(ledger.child, 'exit')).toEqual([0, null]);
     // Not even Node's warning of its own SQLite.
@@ -46,61 +49,23 @@ describe('svc localnet', () => {
     first.child.kill('SIGTERM');
     await once(first.child, 'exit');
 
-    const second = await startLocalnet(...options, '--development');
+    const second = await startLocalnet(...options, '--development', '--unreliable', '7');
     expect(second.read('genesis hash')).toBe(first.read('genesis hash'));
+    expect(second.read('reliable')).toBe('no: --unreliable 7');
     expect(await callLedger(second.rpcUrl, 'getBalance', [to])).toMatchObject({ value: 5_000_000 });
     await callLedger(second.rpcUrl, 'localnet_fund', [to, 1]);
   });
 
-  it('keeps time, charges and confirms as mainnet does on request', async () => {
-    const { rpcUrl } = await startLocalnet('--profile', 'mainnet');
-    const connection = new Connection(rpcUrl, 'confirmed');
-    expect(await connection.getMinimumBalanceForRentExemption(0)).toBe(128 * 5_080);
-    expect(await callLedger(rpcUrl, 'getAgGenesisCert', [])).toMatchObject({ block: { slot: 0 } });
-  });
-
-  it('says by which seed it is unreliable', async () => {
-    const ledger = await startLocalnet('--unreliable', '7');
-    expect(ledger.read('reliable')).toBe('no: --unreliable 7');
-    const first = await callLedger<number>(ledger.rpcUrl, 'getSlot', []);
-    const height = await callLedger<number>(ledger.rpcUrl, 'getBlockHeight', []);
-    expect(height).toBeLessThan(first);
-  });
-
-  it('names an occupied port in one line', async () => {
+  it('names an occupied port and an unusable folder in one line', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const { error, code } = await refuseLocalnet('--port', `${port}`);
+    const occupied = await runCli(['localnet', '--port', `${port}`]);
     other.close();
-    expect(error).toBe(`Port ${port} of 127.0.0.1 is taken: name another port\n`);
-    expect(code).toBe(1);
-  });
-
-  it('names an unusable folder in one line', async () => {
-    const { error, code } = await refuseLocalnet('--port', '0', '--data-dir', payerFile);
+    const taken = `Port ${port} of 127.0.0.1 is taken: name another port\n`;
+    expect(occupied).toEqual({ code: 1, output: '', error: taken });
+    const { error, code } = await runCli(['localnet', '--port', '0', '--data-dir', payerFile]);
     expect(error).toMatch(new RegExp(`^The ledger's folder ${payerFile} cannot be made: .*\\n$`));
     expect(code).toBe(1);
-  });
-
-  it.each([
-    ['--port', '65535', 'from 0 to 65534'],
-    ['--slot-ms', '0', 'from 1 to 10000'],
-    ['--slot-ms', 'fast', 'from 1 to 10000'],
-    ['--confirm-slots', '32', 'from 0 to 31'],
-    ['--profile', 'testnet', 'development, mainnet'],
-  ])('refuses %s %s', async (option, value, words) => {
-    const { error, code } = await runCli(['localnet', option, value]);
-    expect(error).toContain(words);
-    expect(code).toBe(1);
-  });
-
-  it('lists its options', async () => {
-    const { output, code } = await runCli(['localnet', '--help']);
-    for (const option of ['host', 'port', 'data-dir', 'slot-ms', 'confirm-slots', 'payer']) {
-      expect(output).toContain(`--${option} `);
-    }
-    expect(output).toContain('--development');
-    expect(code).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Connection,
   Keypair,
@@ -11,8 +11,14 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
-import { callLedger, writeAccount } from '../../testing/ledger/ledger.ts';
-import { killStarted, refuseLocalnet, startLocalnet } from './localnetCommand.ts';
+import { runCli } from '../../testing/cli.ts';
+import {
+  callLedger,
+  startLedger,
+  type TestLedger,
+  writeAccount,
+} from '../../testing/ledger/ledger.ts';
+import { killStarted, startLocalnet } from './localnetCommand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-accounts-'));
 const newAddress = () => Keypair.generate().publicKey;
@@ -24,16 +30,20 @@ const [text, half] = ['text.so', 'half.so'].map((name) => join(folder, name)) as
 const DEPLOYED_SLOT_AT = 4;
 const HIGH_SLOT = 10n ** 12n;
 
+let source: TestLedger;
 beforeAll(async () => {
-  const { rpcUrl } = await startLocalnet();
-  const memo = await new Connection(rpcUrl, 'confirmed').getAccountInfo(MEMO);
+  source = await startLedger();
+  const memo = await source.connection.getAccountInfo(MEMO);
   const binary = memo?.data ?? Buffer.of();
   writeFileSync(elf, binary);
   writeFileSync(text, 'no program');
   writeFileSync(half, binary.subarray(0, binary.length / 2));
 });
-afterEach(killStarted);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  killStarted();
+  await source.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** Sends a memo to a program. @throws Error when the ledger does not run it */
 async function call(rpcUrl: string, programId: PublicKey): Promise<readonly string[]> {
@@ -49,78 +59,58 @@ async function call(rpcUrl: string, programId: PublicKey): Promise<readonly stri
   return landed?.meta?.logMessages ?? [];
 }
 
-describe('svc localnet --bpf-program', () => {
-  it('deploys as many programs as it names, beside the escrow', async () => {
-    const [one, other] = [newAddress(), newAddress()];
-    const options = [one, other].flatMap((id) => ['--bpf-program', id.toBase58(), elf]);
-    const { rpcUrl } = await startLocalnet(...options);
-    expect(await call(rpcUrl, one)).toContain(`Program ${one} success`);
-    expect(await call(rpcUrl, other)).toContain(`Program ${other} success`);
+describe('svc localnet', () => {
+  it('deploys and copies programs and accounts, and keeps them as they are', async () => {
+    const [account, program, other, owner] = [1, 2, 3, 4].map(newAddress) as [
+      ...[PublicKey, PublicKey, PublicKey, PublicKey],
+    ];
+    const deploy = [program, other].flatMap((id) => ['--bpf-program', id.toBase58(), elf]);
+    const cluster = await startLocalnet('--development', ...deploy);
+    for (const id of [program, other]) {
+      expect(await call(cluster.rpcUrl, id)).toContain(`Program ${id} success`);
+    }
+    await writeAccount(cluster.rpcUrl, account, { lamports: 5_000_000, data: Buffer.of(7), owner });
+    await raiseSlot(cluster.rpcUrl, program);
+
+    const options = [
+      ...['--clone', account.toBase58(), '--clone', program.toBase58(), '--url', cluster.rpcUrl],
+      ...['--data-dir', join(folder, 'kept'), '--development'],
+    ];
+    const first = await startLocalnet(...options);
+    const read = (rpcUrl: string) => new Connection(rpcUrl, 'confirmed').getAccountInfo(account);
+    const written = { lamports: 5_000_000, data: Buffer.of(7), owner };
+    expect(await read(first.rpcUrl)).toMatchObject(written);
+    expect(await call(first.rpcUrl, program)).toContain(`Program ${program} success`);
+
+    await writeAccount(first.rpcUrl, account, { lamports: 6_000_000 });
+    first.child.kill('SIGTERM');
+    await once(first.child, 'exit');
+    const again = await startLocalnet(...options);
+    expect(await read(again.rpcUrl)).toMatchObject({ lamports: 6_000_000 });
   });
 
   const address = newAddress().toBase58();
   it.each([
-    [[address], 'takes an address and a file'],
-    [['memo', elf], "'memo' is no address"],
-    [[address, join(folder, 'none.so')], `cannot read ${folder}/none.so: ENOENT`],
-    [[address, text], `${text} is no program`],
-    [[address, half], `The program ${address} cannot be loaded`],
+    [['--bpf-program', address], 'takes an address and a file'],
+    [['--bpf-program', address, join(folder, 'none.so')], `${folder}/none.so: ENOENT`],
+    [['--bpf-program', address, text], `${text} is no program`],
+    [['--bpf-program', address, half], `The program ${address} cannot be loaded`],
+    [['--clone', address, '--url', 'devnet'], '--url is no http or https address.'],
+    [['--clone', address, '--url', 'http://127.0.0.1:1'], 'at 127.0.0.1:1 cannot be reached'],
   ])('refuses %j in one line', async (words, reason) => {
-    const { error, code } = await refuseLocalnet('--port', '0', '--bpf-program', ...words);
-    expect(error).toContain(reason);
+    const { error, code } = await runCli(['localnet', '--port', '0', ...words]);
+    expect([code, error]).toEqual([1, expect.stringContaining(reason)]);
     expect(error.trimEnd().split('\n')).toHaveLength(1);
-    expect(code).toBe(1);
-  });
-});
-
-describe('svc localnet --clone', () => {
-  it('copies accounts of another cluster, and a program with its data', async () => {
-    const [account, program, owner] = [newAddress(), newAddress(), newAddress()];
-    const source = await startLocalnet('--development', '--bpf-program', program.toBase58(), elf);
-    await writeAccount(source.rpcUrl, account, { lamports: 5_000_000, data: Buffer.of(7), owner });
-    await raiseSlot(source.rpcUrl, program);
-
-    const { rpcUrl } = await startLocalnet(
-      ...['--clone', account.toBase58(), '--clone', program.toBase58(), '--url', source.rpcUrl],
-    );
-    const cloned = await new Connection(rpcUrl, 'confirmed').getAccountInfo(account);
-    expect(cloned).toMatchObject({ lamports: 5_000_000, data: Buffer.of(7), owner });
-    expect(await call(rpcUrl, program)).toContain(`Program ${program} success`);
   });
 
-  it('leaves an account of a kept ledger as it is', async () => {
-    const account = newAddress();
-    const source = await startLocalnet('--development');
-    await writeAccount(source.rpcUrl, account, { lamports: 5_000_000 });
-    const options = [
-      ...['--clone', account.toBase58(), '--url', source.rpcUrl],
-      ...['--data-dir', join(folder, 'kept'), '--development'],
-    ];
-    const first = await startLocalnet(...options);
-    await writeAccount(first.rpcUrl, account, { lamports: 6_000_000 });
-    first.child.kill('SIGTERM');
-    await once(first.child, 'exit');
-
-    const { rpcUrl } = await startLocalnet(...options);
-    expect(await new Connection(rpcUrl, 'confirmed').getBalance(account)).toBe(6_000_000);
-  });
-
-  it('names what it cannot copy', async () => {
-    const missing = newAddress().toBase58();
-    const clone = ['--port', '0', '--clone', missing];
-    expect((await refuseLocalnet(...clone)).error).toBe('--clone needs a node: --url <rpc>.\n');
-    expect((await refuseLocalnet(...clone, '--url', 'devnet')).error).toBe(
-      '--url is no http or https address.\n',
-    );
-    const { rpcUrl } = await startLocalnet();
-    const { host } = new URL(rpcUrl);
-    expect((await refuseLocalnet(...clone, '--url', rpcUrl)).error).toBe(
-      `--clone ${missing}: ${host} has no such account.\n`,
-    );
-    killStarted();
-    expect((await refuseLocalnet(...clone, '--url', rpcUrl)).error).toContain(
-      `The ledger's node at ${host} cannot be reached`,
-    );
+  it('names an account that the other cluster does not have', async () => {
+    const from = ['--clone', address, '--url', source.rpcUrl];
+    expect(await runCli(['localnet', '--port', '0', ...from])).toMatchObject({
+      ...{
+        code: 1,
+        error: `--clone ${address}: ${new URL(source.rpcUrl).host} has no such account.\n`,
+      },
+    });
   });
 });
 

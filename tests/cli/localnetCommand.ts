@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
@@ -52,13 +51,6 @@ export async function startLocalnet(...args: string[]) {
   const said = await readStart(child.stdout);
   const read = (what: string) => new RegExp(`^${what} +(.+)$`, 'm').exec(said)?.[1] ?? '';
   return { child, said, errors, read, rpcUrl: read('JSON-RPC') };
-}
-
-/** @returns how it ends where it cannot start */
-export async function refuseLocalnet(...args: string[]) {
-  const child = run(...args);
-  const [error, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return { error, code };
 }
 
 /** `svc localnet --initialized`. @returns the JSON on its standard output */

@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { canonicalJson, fetchModel } from '../../programs/client/index.ts';
+import { describe, expect, it } from '@jest/globals';
+import { canonicalJson } from '../../programs/client/index.ts';
 import { runCli } from '../../testing/cli.ts';
-import { addresses } from '../../testing/ledger/jobScene.ts';
-import {
-  LONG_BLOCKHASH_MS,
-  openService,
-  type Service,
-  startLedger,
-  type TestLedger,
-} from '../../testing/ledger/ledger.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 
 const digest = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
@@ -57,111 +49,55 @@ describe('svc model card', () => {
     const { code, output, error } = await modelCard(card);
     expect([code, output, error]).toEqual([1, '', expect.stringContaining(reason)]);
   });
-
-  it('refuses a file that is not there', async () => {
-    const { code, error } = await runCli(['model', 'card', join(folder, 'none.json')]);
-    expect([code, error]).toEqual([1, expect.stringContaining('ENOENT')]);
-  });
 });
 
 describe("the digests of a model's files", () => {
-  const model = () => join(folder, 'model');
-
-  beforeAll(() => {
-    mkdirSync(model());
-    writeFileSync(join(model(), 'model.safetensors'), 'weights');
-    writeFileSync(join(model(), 'tokenizer.json'), 'tokens');
-    writeFileSync(
-      join(model(), 'tokenizer_config.json'),
-      JSON.stringify({ chat_template: '{{ messages }}' }),
-    );
-  });
+  const path = (...names: string[]) => join(folder, 'models', ...names);
+  const write = (name: string, files: Record<string, string>) => {
+    mkdirSync(path(name), { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(path(name, file), text);
+    return path(name);
+  };
+  const FILES = {
+    'model.safetensors': 'weights',
+    'tokenizer.json': 'tokens',
+    'tokenizer_config.json': JSON.stringify({ chat_template: '{{ messages }}' }),
+  };
 
   it('fill in what the card lacks', async () => {
     const { weights_digest, tokenizer_digest, chat_template_digest, ...draft } = CARD;
-    expect(await modelCard(draft, '--of', model())).toMatchObject({
+    expect(await modelCard(draft, '--of', write('whole', FILES))).toMatchObject({
       code: 0,
       output: `${canonicalJson(CARD)}\n`,
     });
   });
 
-  it('are compared with those of the card', async () => {
-    expect(await modelCard(CARD, '--of', model())).toMatchObject({ code: 0 });
-    const other = { ...CARD, weights_digest: digest('others') };
-    const { code, error } = await modelCard(other, '--of', model());
-    expect([code, error]).toEqual([
-      1,
-      expect.stringContaining(
-        `weights_digest is ${digest('others')}, and of these files ${digest('weights')}`,
-      ),
-    ]);
-  });
-
-  it('of a template in a file of its own are those of this file', async () => {
-    writeFileSync(join(model(), 'chat_template.jinja'), '{{ others }}');
-    const card = { ...CARD, chat_template_digest: digest('{{ others }}') };
-    expect(await modelCard(card, '--of', model())).toMatchObject({ code: 0 });
-  });
-
-  it('of several files of weights are one over their names', async () => {
-    writeFileSync(join(model(), 'more.safetensors'), 'more');
-    const several = canonicalJson({
-      'model.safetensors': digest('weights'),
-      'more.safetensors': digest('more'),
+  it('are those of a template, of several files of weights, and of one alone', async () => {
+    const several = { 'model.safetensors': digest('weights'), 'more.gguf': digest('more') };
+    const others = write('several', {
+      ...FILES,
+      'chat_template.jinja': '{{ others }}',
+      'more.gguf': 'more',
     });
-    const card = {
-      ...CARD,
+    const changed = {
       chat_template_digest: digest('{{ others }}'),
-      weights_digest: digest(several),
+      weights_digest: digest(canonicalJson(several)),
     };
-    expect(await modelCard(card, '--of', model())).toMatchObject({ code: 0 });
+    expect(await modelCard({ ...CARD, ...changed }, '--of', others)).toMatchObject({ code: 0 });
+    // It holds the rest.
+    const alone = { ...CARD, tokenizer_digest: null, chat_template_digest: null };
+    const file = join(others, 'model.safetensors');
+    expect(await modelCard(alone, '--of', file)).toMatchObject({ code: 0 });
   });
 
-  it('of one file are those of the weights, which hold the rest', async () => {
-    const file = join(folder, 'model.gguf');
-    writeFileSync(file, 'weights');
-    const card = { ...CARD, tokenizer_digest: null, chat_template_digest: null };
-    expect(await modelCard(card, '--of', file)).toMatchObject({ code: 0 });
-  });
-
-  it('are refused for a folder without weights, and for none', async () => {
-    const empty = join(folder, 'empty');
-    mkdirSync(empty);
-    expect((await modelCard(CARD, '--of', empty)).error).toContain('no *.safetensors or *.gguf');
-    expect((await modelCard(CARD, '--of', join(folder, 'gone'))).error).toContain('ENOENT');
-  });
-});
-
-describe('pinning a card', () => {
-  let ledger: TestLedger;
-  let service: Service;
-
-  beforeAll(async () => {
-    ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
-    service = await openService(ledger);
-  });
-  afterAll(() => ledger?.close());
-
-  it("keeps the model's terms, as the printed command has them", async () => {
-    const { id } = service.model;
-    const ofLedger = ['--model', id, '--rpc', ledger.rpcUrl];
-    const { output, error } = await modelCard(CARD, ...ofLedger);
-    const words = [...error.matchAll(/\b([a-z_0-9]+=\S+)/g)].map(([, word = '']) => word);
-    const before = await fetchModel(ledger.connection, addresses.model(id));
-    const key = JSON.stringify([...service.operator.authority.secretKey]);
-    const sent = await runCli([
-      ...['send', 'model_upsert', '--rpc', ledger.rpcUrl, '--signer', key],
-      ...words,
-    ]);
-    expect(sent.code).toBe(0);
-    const after = await fetchModel(ledger.connection, addresses.model(id));
-    const cardHash = createHash('sha256').update(output.trimEnd()).digest();
-    expect(after).toEqual({ ...before, sequence: 2n, cardHash: new Uint8Array(cardHash) });
-  });
-
-  it('needs the model and the node together, and a model that is there', async () => {
-    expect((await modelCard(CARD, '--model', 'none')).error).toContain('go together');
-    const none = await modelCard(CARD, '--model', 'none', '--rpc', ledger.rpcUrl);
-    expect(none).toMatchObject({ code: 1, error: 'The ledger has no model none.\n' });
+  it.each([
+    ['of other weights', FILES, `weights_digest is ${digest('others')}, and of these files`],
+    ['in a folder without weights', {}, 'no *.safetensors or *.gguf'],
+    ['in a folder that is not there', undefined, 'ENOENT'],
+  ])('are refused %s', async (what, files, reason) => {
+    const of = files ? write(what, files) : path(what);
+    const card = { ...CARD, weights_digest: digest('others') };
+    const { code, error } = await modelCard(card, '--of', of);
+    expect([code, error]).toEqual([1, expect.stringContaining(reason)]);
   });
 });

@@ -60,21 +60,20 @@ async function wasFilled(): Promise<boolean> {
 
 describe('svc restore', () => {
   it("fills the database when the node has the backup's ledger", async () => {
-    for (const [args, environment] of [
-      [[pathOf('bound')], { SOLANA_RPC_URL: ledger.rpcUrl }],
-      [[pathOf('bound'), '--rpc', ledger.rpcUrl], { SOLANA_RPC_URL: other.rpcUrl }],
-    ] as const) {
-      expect(await restore([...args], environment)).toMatchObject({ code: 0 });
-      expect(await wasFilled()).toBe(true);
-    }
+    const words = [pathOf('bound'), '--rpc', ledger.rpcUrl];
+    expect(await restore(words, { SOLANA_RPC_URL: other.rpcUrl })).toMatchObject({ code: 0 });
+    expect(await wasFilled()).toBe(true);
   });
 
   it('refuses the backup of another ledger or program, and writes nothing', async () => {
     const genesisHash = await ledger.connection.getGenesisHash();
-    const otherHash = await other.connection.getGenesisHash();
     const otherProgram = Keypair.generate().publicKey.toBase58();
     const asked = [
-      { rpcUrl: other.rpcUrl, genesisHash: otherHash, programId: PROGRAM_ID.toBase58() },
+      {
+        rpcUrl: other.rpcUrl,
+        genesisHash: await other.connection.getGenesisHash(),
+        programId: PROGRAM_ID.toBase58(),
+      },
       { rpcUrl: ledger.rpcUrl, genesisHash, programId: otherProgram },
     ];
     for (const { rpcUrl, ...named } of asked) {

@@ -1,14 +1,28 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
-import { Keypair, LAMPORTS_PER_SOL, Message } from '@solana/web3.js';
+import { Keypair, LAMPORTS_PER_SOL, Message, type PublicKey } from '@solana/web3.js';
+import { readSignedMessage } from '../../cli/instructionInput.ts';
 import { describeRefusal } from '../../cli/send.ts';
 import { describePayerShortage } from '../../common/payerShortage.ts';
-import { creditOpen } from '../../programs/client/index.ts';
+import {
+  creditOpen,
+  fetchJob,
+  fetchModel,
+  type SignedMessage,
+  sign,
+  signHashed,
+} from '../../programs/client/index.ts';
 import { createRpc, type Rpc } from '../../programs/client/rpc/rpc.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
+import { conflictingProofs } from '../../testing/kit/jobInstructions.ts';
 import { UNLIMITED } from '../../testing/kit/setUp.ts';
+import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
+import { addresses, type JobScene, openJobScene } from '../../testing/ledger/jobScene.ts';
 import {
   LONG_BLOCKHASH_MS,
   openService,
@@ -16,26 +30,44 @@ import {
   startLedger,
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 
 const SPENDER = Keypair.generate();
+const folder = ownFolder('send');
+let files = 0;
+function writeFile(content: string): string {
+  files += 1;
+  const path = join(folder, `${files}.json`);
+  writeFileSync(path, content);
+  return path;
+}
+
 /** A node that cannot be reached. */
 const away = createRpc({ post: () => Promise.reject(new Error('away')) });
 
+let scene: JobScene;
 let ledger: TestLedger;
+let service: Service;
 beforeAll(async () => {
   ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
+  service = await openService(ledger);
+  scene = openJobScene({ ledger, service });
 });
-afterAll(() => ledger.close());
+afterAll(() => ledger?.close());
+
+const send = (payer: Keypair, words: readonly string[]) =>
+  runCli([
+    ...['send', ...words, '--rpc', ledger.rpcUrl],
+    ...['--signer', JSON.stringify([...payer.secretKey])],
+  ]);
 
 /** The last line that `svc send` writes when it is refused. */
 async function refusalOf(payer: Keypair, words?: string[]): Promise<string | undefined> {
-  const signer = JSON.stringify([...payer.secretKey]);
   const opening = [
     ...['credit_open', `wallet=${payer.publicKey}`, `spender=${SPENDER.publicKey}`],
     ...['limit_per_job_credits=100', 'limit_per_day_credits=1000'],
   ];
-  const args = ['send', ...(words ?? opening), '--rpc', ledger.rpcUrl, '--signer', signer];
-  const { error, code } = await runCli(args);
+  const { error, code } = await send(payer, words ?? opening);
   expect(code).toBe(1);
   return error.trimEnd().split('\n').at(-1);
 }
@@ -89,20 +121,13 @@ describe('svc send --print', () => {
 });
 
 describe('svc send with a refused instruction', () => {
-  let service: Service;
-  /** Of the worker's authority, whose tokens are all staked. */
-  let emptyTokenAccount: string;
-  beforeAll(async () => {
-    service = await openService(ledger);
-    const { mints, workerAuthority } = service;
-    emptyTokenAccount = associatedTokenAddress(mints.stake, workerAuthority.publicKey).toBase58();
-  });
-
   const depositing = () => [
-    'stake_deposit',
-    `worker=${service.worker}`,
-    `depositor_token_account=${emptyTokenAccount}`,
-    'tokens=1',
+    ...['stake_deposit', `worker=${service.worker}`, 'tokens=1'],
+    // Of the worker's authority, whose tokens are all staked.
+    `depositor_token_account=${associatedTokenAddress(
+      service.mints.stake,
+      service.workerAuthority.publicKey,
+    )}`,
   ];
 
   it('prints the program’s error name', async () => {
@@ -139,31 +164,158 @@ describe('svc send with a refused instruction', () => {
   it('names no program when the ledger does not', async () => {
     const { publicKey: payer } = ledger.payer;
     const wallet = Keypair.generate().publicKey;
-    const { publicKey: spender } = SPENDER;
-    const instruction = creditOpen({ payer, wallet, spender, ...UNLIMITED });
-    let sent = { name: 'credit_open', instruction, payer };
-    const describe = (instructionIndex: number | null, name: string, rpc: Rpc) =>
+    const instruction = creditOpen({ payer, wallet, spender: SPENDER.publicKey, ...UNLIMITED });
+    const sent = { name: 'credit_open', instruction, payer };
+    const describe = (instructionIndex: number | null, name: string, rpc: Rpc = ledger.rpc) =>
       describeRefusal({ name, code: null, instructionIndex }, sent, rpc);
-    const { rpc } = ledger;
     const unknown = 'The ledger refused credit_open: error 1 of a program that is not known.';
     // By now it would succeed, so that a simulation shows nothing.
-    expect(await describe(0, '{"Custom":1}', rpc)).toBe(unknown);
+    expect(await describe(0, '{"Custom":1}')).toBe(unknown);
     expect(await describe(0, '{"Custom":1}', away)).toBe(unknown);
-    // It would fail for want of the payer's lamports: another error than the one to be explained.
-    const poor = Keypair.generate().publicKey;
-    await ledger.fundLamports(poor, 1_500_000);
-    sent = {
-      ...sent,
-      instruction: creditOpen({ payer: poor, wallet, spender, ...UNLIMITED }),
-      payer: poor,
-    };
-    expect(await describe(0, '{"Custom":1}', rpc)).toMatch(/^The system program, called by/);
-    expect(await describe(0, '{"Custom":4}', rpc)).toBe(unknown.replace('1', '4'));
-    expect(await describe(1, 'InvalidInstructionData', rpc)).toBe(
+    expect(await describe(1, 'InvalidInstructionData')).toBe(
       'The compute budget program refused the limits of credit_open: InvalidInstructionData.',
     );
-    expect(await describe(null, 'AccountNotFound', rpc)).toBe(
-      'The ledger refused it: AccountNotFound.',
-    );
+    expect(await describe(null, 'AccountNotFound')).toBe('The ledger refused it: AccountNotFound.');
+  });
+});
+
+describe('svc model card', () => {
+  const card = {
+    ...{ source: 'https://models.example/8b', revision: '1f2e3d', quantization: 'none' },
+    ...{ weights_digest: `sha256:${'0'.repeat(64)}`, tokenizer_digest: null },
+    ...{ chat_template_digest: null, default_sampling: {}, licence: 'Apache-2.0' },
+  };
+  const pin = (model: string, ...more: string[]) =>
+    runCli(['model', 'card', writeFile(JSON.stringify(card)), '--model', model, ...more]);
+
+  it("pins a card and keeps the model's terms, by the command that it prints", async () => {
+    const { id } = service.model;
+    const { output, error } = await pin(id, '--rpc', ledger.rpcUrl);
+    const words = [...error.matchAll(/\b([a-z_0-9]+=\S+)/g)].map(([, word = '']) => word);
+    const read = () => fetchModel(ledger.connection, addresses.model(id));
+    const before = await read();
+    const sent = await send(service.operator.authority, ['model_upsert', ...words]);
+    expect(sent.code).toBe(0);
+    const cardHash = createHash('sha256').update(output.trimEnd()).digest();
+    expect(await read()).toEqual({
+      ...{ ...before, sequence: 2n, cardHash: new Uint8Array(cardHash) },
+    });
+  });
+
+  it('needs the model and the node together, and a model that is there', async () => {
+    expect((await pin('none')).error).toContain('go together');
+    const none = await pin('none', '--rpc', ledger.rpcUrl);
+    expect(none).toMatchObject({ code: 1, error: 'The ledger has no model none.\n' });
+  });
+});
+
+describe('svc send with signed messages', () => {
+  let job: PublicKey;
+  let proofs: [SignedMessage, SignedMessage];
+
+  /** A disputed job that can be judged, and the proofs that convict its worker. */
+  beforeAll(async () => {
+    const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+    job = locked?.address as PublicKey;
+    await scene.acknowledge(job);
+    await scene.settle(job);
+    await scene.dispute(job);
+    const account = await fetchJob(ledger.connection, job);
+    if (!account) throw new Error('the job is not on the ledger');
+    proofs = conflictingProofs(service, job, account);
+    await advanceToVerdict(ledger.connection, account);
+    await ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
+  });
+
+  const fieldsOf = ({ publicKey, message, signature }: SignedMessage) => ({
+    public_key: publicKey.toBase58(),
+    message: Buffer.from(message).toString('hex'),
+    signature: base58.encode(signature),
+  });
+  const write = (signed: SignedMessage) => writeFile(JSON.stringify(fieldsOf(signed)));
+
+  async function decide(signed: readonly SignedMessage[]) {
+    const { arbiter, creditAccount, worker } = service;
+    const { error, code } = await send(arbiter, [
+      ...['dispute_resolve', `job=${job}`, `credit_account=${creditAccount}`],
+      ...[`arbiter=${arbiter.publicKey}`, `worker=${worker}`, 'verdict=upheld_worker'],
+      ...signed.flatMap((one) => ['--signed-message', write(one)]),
+    ]);
+    return { code, last: error.trimEnd().split('\n').at(-1) };
+  }
+
+  it('is refused by the program where evidence is missing or of another key', async () => {
+    const refused = (by: string) => ({
+      code: 1,
+      last: `The escrow program refused dispute_resolve: ${by}. Nothing was changed.`,
+    });
+    expect(await decide([])).toEqual(refused('ProofWrongKey'));
+    const { message } = proofs[1];
+    const { hotSigner } = service;
+    const strange = { publicKey: hotSigner.publicKey, message };
+    const signed = { ...strange, signature: signHashed(message, hotSigner) };
+    expect(await decide([signed, signed])).toEqual(refused('ProofWrongKey'));
+    // Both messages are verified with the first one's key.
+    expect(await decide([proofs[0], signed])).toEqual(refused('SignatureInvalid'));
+  });
+
+  it('is refused before it is sent where the messages have another form', async () => {
+    const see = 'See docs/instructions/dispute_resolve.md for its fields.';
+    const alone = await decide([proofs[0]]);
+    expect(alone).toEqual({ code: 1, last: `The evidence is no delivery receipt. ${see}` });
+    const thrice = await decide([...proofs, proofs[0]]);
+    expect(thrice).toEqual({ code: 1, last: `The evidence is not two proofs. ${see}` });
+  });
+
+  it('is refused by the name of an instruction that takes no evidence', async () => {
+    const words = ['slash_burn', '--signed-message', write(proofs[0])];
+    const { error, code } = await send(service.arbiter, [
+      ...[...words, `stake_mint=${service.mints.stake}`],
+    ]);
+    expect([code, error]).toEqual([
+      ...[1, expect.stringContaining('slash_burn takes no --signed-message')],
+    ]);
+  });
+
+  it('decides a dispute on two proofs that contradict each other [disputes.evidence]', async () => {
+    expect(await decide(proofs)).toMatchObject({ code: 0 });
+    const account = await fetchJob(ledger.connection, job);
+    expect(account?.outcome).toBe('upheld_worker');
+  });
+
+  it('reads a file as it was written', () => {
+    expect(readSignedMessage(write(proofs[0]))).toEqual({
+      publicKey: proofs[0].publicKey,
+      message: new Uint8Array(proofs[0].message),
+      signature: new Uint8Array(proofs[0].signature),
+    });
+  });
+
+  it.each<[string, () => string, RegExp]>([
+    ['does not exist', () => join(folder, 'none'), /none: the file cannot be read: ENOENT/],
+    ['is no JSON', () => writeFile('{'), /the file cannot be read: .*JSON/],
+    ['has no fields', () => writeFile('{}'), /public_key: .*expected string/],
+    [
+      'has an odd message',
+      () => writeFile(JSON.stringify({ ...fieldsOf(proofs[0]), message: 'abc' })),
+      /message: takes hexadecimal digits in pairs/,
+    ],
+    [
+      'has a key of another form',
+      () => writeFile(JSON.stringify({ ...fieldsOf(proofs[0]), public_key: '0' })),
+      /public_key cannot be read/,
+    ],
+    [
+      'has a signature of another key',
+      () => write({ ...proofs[0], publicKey: Keypair.generate().publicKey }),
+      /the signature is not \w+'s over this message/,
+    ],
+    [
+      'is signed over the message itself',
+      () => write({ ...proofs[0], signature: sign(proofs[0].message, service.proofKey) }),
+      /the signature is not \w+'s over this message/,
+    ],
+  ])('refuses a file by name where it %s', (_, path, error) => {
+    expect(() => readSignedMessage(path())).toThrow(error);
   });
 });
