@@ -21,15 +21,6 @@ function createCalls(options: { itemsMax: number; callsMax: number }) {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a batched call', () => {
-  it('combines the calls of one turn and returns each its own result', async () => {
-    const { ask, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 1 });
-    const answers = Promise.all([ask('a'), ask('b'), ask('a')]);
-    await turn();
-    expect(itemsOf()).toEqual([['a', 'b', 'a']]);
-    end(0);
-    expect(await answers).toEqual(['A', 'B', 'A']);
-  });
-
   it('delays a call to the next batch when too many run', async () => {
     const { ask, itemsOf, end } = createCalls({ itemsMax: 10, callsMax: 2 });
     const first = ask('a');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ConfigError, parseEnvironment } from '../../common/config.ts';
+import { databaseUrlSetting, httpUrlSetting, websocketUrlSetting } from '../../common/net/urls.ts';
 import { SETTINGS } from '../../stack/parts.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 
@@ -73,6 +74,35 @@ describe('a setting from a file', () => {
     expect(refusalOf({ SVC_GATEWAY_FILE: fileOf('none') })).toBe(
       `SVC_GATEWAY_FILE: cannot read ${fileOf('none')} (ENOENT): there is no such file`,
     );
+  });
+});
+
+const addresses = z.object({
+  DATABASE_URL: databaseUrlSetting.optional(),
+  SOLANA_RPC_URL: httpUrlSetting.optional(),
+  SOLANA_WS_URL: websocketUrlSetting.optional(),
+});
+
+describe('an address setting', () => {
+  it.each([
+    ['DATABASE_URL', 'mysql://user:secret@database/svc'],
+    ['DATABASE_URL', 'postgres://user:se#cret@database/svc'],
+    ['SOLANA_RPC_URL', 'ftp://secret.example.com'],
+    ['SOLANA_WS_URL', 'http://secret.example.com'],
+  ] as const)('is refused with its name but without its value: %s=%s', (name, value) => {
+    const parse = () => parseEnvironment(addresses, { [name]: value });
+    expect(parse).toThrow(`${name}: must be a URL that begins with`);
+    expect(parse).not.toThrow(/secret/);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://user:se%23cret@10.0.0.5:5432/svc?sslmode=require'],
+    ['DATABASE_URL', 'postgresql://user@[::1]/svc'],
+    ['DATABASE_URL', 'postgres:///svc?host=/var/run/postgresql'],
+    ['SOLANA_RPC_URL', 'https://rpc.example.com/?api-key=x'],
+    ['SOLANA_RPC_URL', 'http://[::1]:8899'],
+  ] as const)('is accepted unchanged: %s=%s', (name, value) => {
+    expect(parseEnvironment(addresses, { [name]: value })).toEqual({ [name]: value });
   });
 });
 

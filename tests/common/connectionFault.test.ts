@@ -25,12 +25,6 @@ describe('a connection that fails', () => {
     );
   });
 
-  it('says where fetch itself refuses a port', async () => {
-    expect(await faultOf(fetch('http://127.0.0.1:6000'))).toBe(
-      'its port is one that fetch refuses',
-    );
-  });
-
   it.each<[string, unknown, string]>([
     ['of the system', { cause: { code: 'ETIMEDOUT' } }, 'it did not answer in time (ETIMEDOUT)'],
     ['that is not known here', { cause: { code: 'CERT_HAS_EXPIRED' } }, 'CERT_HAS_EXPIRED'],

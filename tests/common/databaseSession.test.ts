@@ -1,27 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
 import { assertOwnSessions } from '../../common/net/databaseSession.ts';
-import { createPool } from '../../common/postgres.ts';
-import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
-import { startTransactionPooler } from './transactionPooler.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
-
-async function tryAt(databaseUrl: string): Promise<void> {
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2 });
-  try {
-    await assertOwnSessions(pool);
-  } finally {
-    await pool.end();
+/** A database whose server processes are lent for each transaction of any client. */
+function createPooler(servers: number, takes: 'last' | 'first'): pg.Pool {
+  const free = Array.from({ length: servers }, (_, index) => index + 1);
+  async function query() {
+    const id = takes === 'last' ? free.pop() : free.shift();
+    free.push(id as number);
+    return { rows: [{ id }] };
   }
+  return { connect: async () => ({ query, release: () => undefined }) } as unknown as pg.Pool;
 }
 
 describe('the sessions of a database', () => {
   it("are a process's own on the database itself", async () => {
-    await tryAt(database.databaseUrl);
+    let servers = 0;
+    const connect = async () => {
+      const id = ++servers;
+      return { query: async () => ({ rows: [{ id }] }), release: () => undefined };
+    };
+    await assertOwnSessions({ connect } as unknown as pg.Pool);
   });
 
   it.each([
@@ -30,17 +29,9 @@ describe('the sessions of a database', () => {
     ['one after the other of few', 2, 'first'],
     ['one after the other of three', 3, 'first'],
     ['one after the other of five', 5, 'first'],
-  ] as const)(
-    'are none behind a pooler that lends each transaction %s',
-    async (_which, servers, takes) => {
-      const pooler = await startTransactionPooler(database.databaseUrl, { servers, takes });
-      try {
-        await expect(tryAt(pooler.databaseUrl)).rejects.toThrow(
-          'DATABASE_URL: leads to a pooler in transaction mode, which keeps no session; name the',
-        );
-      } finally {
-        await pooler.close();
-      }
-    },
-  );
+  ] as const)('are none where each transaction is lent %s', async (_which, servers, takes) => {
+    await expect(assertOwnSessions(createPooler(servers, takes))).rejects.toThrow(
+      'DATABASE_URL: leads to a pooler in transaction mode, which keeps no session; name the',
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { REQUEST_LIMITS, scanJson } from '../../common/format.ts';
+import { eventData, REQUEST_LIMITS, scanJson } from '../../common/format.ts';
 import { bodyWith, nestedArrays } from '../api/requestScene.ts';
 
 const { depth: DEPTH_MAX, values: VALUES_MAX, fieldValues: FIELD_VALUES_MAX } = REQUEST_LIMITS;
@@ -74,5 +74,16 @@ describe('the scan of a body', () => {
       param: undefined,
       message: expect.stringMatching(/^Invalid request body: is nested more than 128 levels deep/),
     });
+  });
+});
+
+describe('the data of a server-sent event', () => {
+  it('is one line for every reader of lines, and the same value', () => {
+    // What Python takes for the end of a line, JSON's own escapes among it.
+    const ends = '\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029';
+    const value = { text: `a${ends}b`, [`key${ends}`]: 1 };
+    const data = eventData(value);
+    expect([...ends].filter((end) => data.includes(end))).toEqual([]);
+    expect(JSON.parse(data)).toEqual(value);
   });
 });

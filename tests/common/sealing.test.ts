@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
+import { Keypair } from '@solana/web3.js';
+import { loadConfig as loadApiConfig } from '../../api/config.ts';
 import { createSealing, SealingError, sealingKeySetting } from '../../common/sealing.ts';
+import { loadConfig as loadIndexerConfig } from '../../indexer/config.ts';
 import { NEIGHBOURING_STEPS, secretsKeySteps } from '../../testing/service/gatedService.ts';
 
 const sealing = createSealing(randomBytes(32));
@@ -17,19 +21,14 @@ describe('a sealed text', () => {
     expect(first.equals(second)).toBe(false);
   });
 
-  it('does not open after any of its bytes changed', () => {
+  it('does not open once a byte of it changed or is missing', () => {
     const sealed = sealing.seal('a secret');
     for (const index of sealed.keys()) {
       const altered = Buffer.from(sealed);
       altered.writeUInt8(altered.readUInt8(index) ^ 1, index);
-      expect(() => sealing.open(altered)).toThrow(SealingError);
-    }
-  });
-
-  it('does not open after it was truncated', () => {
-    const sealed = sealing.seal('a secret');
-    for (const length of sealed.keys()) {
-      expect(() => sealing.open(sealed.subarray(0, length))).toThrow(SealingError);
+      for (const wrong of [altered, sealed.subarray(0, index)]) {
+        expect(() => sealing.open(wrong)).toThrow(SealingError);
+      }
     }
   });
 
@@ -70,11 +69,8 @@ describe('during a change of the sealing key', () => {
     }
   });
 
-  it('a secret under the new key is not resealed', () => {
+  it('what is under the new key, or under neither, is not resealed', () => {
     expect(steps[2].reseal(steps[2].seal('a secret'))).toBeUndefined();
-  });
-
-  it('a secret that neither key opens is not resealed', () => {
     expect(() => steps[2].reseal(sealing.seal('a secret'))).toThrow(SealingError);
     const altered = steps[1].seal('a secret');
     altered.writeUInt8(altered.readUInt8(30) ^ 1, 30);
@@ -98,5 +94,45 @@ describe('the sealing key setting', () => {
     const { success, error } = sealingKeySetting.safeParse(text);
     expect(success).toBe(false);
     if (text) expect(error?.message).not.toContain(text);
+  });
+});
+
+const secretKey = () => base58.encode(Keypair.generate().secretKey);
+const [PRESENT, PREVIOUS] = [randomBytes(32), randomBytes(32)];
+const SHARED = {
+  DATABASE_URL: 'postgres://127.0.0.1/svc',
+  SOLANA_RPC_URL: 'http://127.0.0.1:8899',
+  SVC_SECRETS_KEY: PRESENT.toString('base64'),
+};
+const loadApi = (settings: NodeJS.ProcessEnv) =>
+  loadApiConfig({
+    ...SHARED,
+    SVC_SIGNER_KEY: secretKey(),
+    SVC_GATEWAY: Keypair.generate().publicKey.toBase58(),
+    ...settings,
+  });
+const loadIndexer = (settings: NodeJS.ProcessEnv) =>
+  loadIndexerConfig({ ...SHARED, SVC_CRANK_KEY: secretKey(), ...settings });
+
+describe.each([
+  ['API', loadApi],
+  ['indexer', loadIndexer],
+] as const)('SVC_SECRETS_KEY_PREVIOUS of the %s', (_process, load) => {
+  it('may be left out, be empty, or be a second key', () => {
+    const second = { SVC_SECRETS_KEY_PREVIOUS: PREVIOUS.toString('base64') };
+    expect(load(second)).toMatchObject({
+      SVC_SECRETS_KEY: PRESENT,
+      SVC_SECRETS_KEY_PREVIOUS: PREVIOUS,
+    });
+    for (const without of [{}, { SVC_SECRETS_KEY_PREVIOUS: '' }]) {
+      expect(load(without)).not.toHaveProperty('SVC_SECRETS_KEY_PREVIOUS');
+    }
+  });
+
+  it('is refused without its value when it is SVC_SECRETS_KEY again', () => {
+    const text = PRESENT.toString('base64');
+    const start = () => load({ SVC_SECRETS_KEY_PREVIOUS: text });
+    expect(start).toThrow(/^SVC_SECRETS_KEY_PREVIOUS: /);
+    expect(start).not.toThrow(text);
   });
 });
