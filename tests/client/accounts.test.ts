@@ -4,13 +4,8 @@ import {
   decodeAccount,
   fetchAllJobs,
   fetchJob,
-  gatewaySigners,
-  modelText,
-  workerEndpoint,
-  workerModels,
 } from '../../programs/client/accounts.ts';
 import type { Value } from '../../programs/client/codec.ts';
-import type { Gateway, Model, Worker } from '../../programs/client/generated/types.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
@@ -43,31 +38,6 @@ describe(`accounts (seed ${random.seed})`, () => {
   it('are distinguished from other bytes', () => {
     expect(() => decodeAccount(random.bytes(300))).toThrow('Not an account');
     expect(() => decodeAccount(new Uint8Array())).toThrow('Not an account');
-  });
-
-  it('have texts and lists without padding', () => {
-    const text = (value: string, size: number) =>
-      Buffer.alloc(size, 0).fill(value, 0, value.length);
-    const model = randomStruct('Model', random).data as unknown as Model;
-    expect(
-      modelText({
-        ...model,
-        id: text('some-8b', 64),
-        idLen: 7,
-        label: text('8B', 16),
-        labelLen: 2,
-        originator: text('Somebody', 32),
-        originatorLen: 8,
-      }),
-    ).toEqual({ id: 'some-8b', label: '8B', originator: 'Somebody' });
-
-    const worker = randomStruct('Worker', random).data as unknown as Worker;
-    const endpoint = text('http://127.0.0.1:9', 128);
-    expect(workerEndpoint({ ...worker, endpoint, endpointLen: 18 })).toBe('http://127.0.0.1:9');
-    expect(workerModels({ ...worker, modelsLen: 3 })).toEqual(worker.models.slice(0, 3));
-
-    const gateway = randomStruct('Gateway', random).data as unknown as Gateway;
-    expect(gatewaySigners({ ...gateway, signersLen: 2 })).toEqual(gateway.signers.slice(0, 2));
   });
 });
 

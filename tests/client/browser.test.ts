@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Connection, Keypair } from '@solana/web3.js';
-import { gatherEvidence, gatherProgram, sign } from '../../programs/client/index.ts';
-import { auditProgram, verifyJob } from '../../programs/client/verify/index.ts';
-import { findChromium } from '../../testing/browser.ts';
+import type { PublicKey } from '@solana/web3.js';
+import {
+  auditProgram,
+  type Check,
+  conclude,
+  gatherEvidence,
+  gatherProgram,
+  verifyJob,
+} from '../../programs/client/verify/index.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
 import {
   addresses,
@@ -11,22 +16,13 @@ import {
   type LockedJob,
   OUTPUT,
 } from '../../testing/ledger/jobScene.ts';
-import { createRandom } from '../../testing/random.ts';
-import {
-  type Bundle,
-  bundleForBrowser,
-  type Runtime,
-  runHere,
-  runInChromium,
-  runInVm,
-} from './browserBundle.ts';
-import { ARTIFACT, audit, describeChecks, PublicKey, verify } from './browserProgram.ts';
+import { type Bundle, bundleForBrowser, runHere } from './browserBundle.ts';
 
 type Verification = typeof import('../../programs/client/verify/index.ts');
 
 const GZIP_BYTES_MAX = 80_000;
-const random = createRandom();
-const chromiumPath = findChromium(process.env);
+/** Not the program's code: the audit must say so. */
+const ARTIFACT = { code: Uint8Array.of(1, 2, 3) };
 
 describe.each(['verify', 'wallet'])('the bundle of %s for browsers', (entry) => {
   let bundle: Bundle;
@@ -54,150 +50,106 @@ describe.each(['verify', 'wallet'])('the bundle of %s for browsers', (entry) => 
 });
 
 /** What a node says of a transaction in place of the truth. */
-type Lie = (result: TransactionJson) => object;
+const LIES = {
+  'of an honest node': (result: TransactionJson) => ({ result }),
+  'of a node without transactions': () => ({ result: null }),
+  'of a node of an older version': () => ({
+    error: { code: -32_015, message: 'Transaction version (1) is not supported' },
+  }),
+  'of a node that changes a transaction': ({ transaction, ...rest }: TransactionJson) => {
+    const message = { ...transaction.message, recentBlockhash: addresses.config.toBase58() };
+    return { result: { ...rest, transaction: { ...transaction, message } } };
+  },
+} as const;
 interface TransactionJson {
   readonly transaction: { readonly message: object };
 }
-const tooNew = { code: -32_015, message: 'Transaction version (1) is not supported' };
-const NODES: Readonly<Record<string, Lie>> = {
-  honest: (result) => ({ result }),
-  'without transactions': () => ({ result: null }),
-  'of an older version': () => ({ error: tooNew }),
-  'of another transaction': ({ transaction, ...rest }) => {
-    const message = { ...transaction.message, recentBlockhash: PublicKey.default.toBase58() };
-    return { result: { ...rest, transaction: { ...transaction, message } } };
-  },
-};
 
-describe(`verification in ${chromiumPath ? 'Chromium' : 'node:vm (there is no Chromium here)'} (seed ${random.seed})`, () => {
-  const nodes = new Map<string, Connection>();
+/** It runs in Chromium in tests/package/packed.test.ts. */
+describe('verification as bundled for browsers, with keys and connections of web3.js', () => {
   let scene: JobScene;
-  let runtime: Runtime;
-  let jobs: Readonly<Record<'settled' | 'failed' | 'upheld', string>>;
-
-  /** The bare call, as web3.js makes it: the answer is not read yet. */
-  async function host(text: string): Promise<string> {
-    const { node, method, params } = JSON.parse(text);
-    const connection = nodes.get(node) as unknown as {
-      _rpcRequest(method: string, params: unknown[]): Promise<object>;
-    };
-    return JSON.stringify(await connection._rpcRequest(method, params));
-  }
+  let bundled: Verification;
+  let jobs: Readonly<Record<'settled' | 'failed' | 'upheld', PublicKey>>;
 
   beforeAll(async () => {
     scene = await createJobScene();
-    // The real one is asked for each thing once, so that no time passes between two judgements.
-    const answers = new Map<string, Promise<object>>();
-    for (const [name, lie] of Object.entries(NODES)) {
-      const connection = interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
-        const asked = JSON.stringify([request.method, request.params]);
-        answers.set(asked, answers.get(asked) ?? forward(request));
-        const answer = {
-          ...((await answers.get(asked)) as { result: TransactionJson | null }),
-          id: request.id,
-        };
-        if (request.method !== 'getTransaction' || answer.result === null) return answer;
-        return { jsonrpc: '2.0', id: request.id, ...lie(answer.result) };
-      });
-      nodes.set(name, connection);
-    }
-    nodes.set('real', scene.ledger.connection);
     const locked = (await scene.lock({ count: 3, tokenLimit: 2_000 })) as LockedJob[];
     const [settled, failed, upheld] = locked.map(({ address }) => address) as [never, never, never];
+    jobs = { settled, failed, upheld };
     await scene.acknowledge(settled);
     await scene.settle(settled);
     await scene.fail(failed);
     await scene.complete(upheld);
     await scene.dispute(upheld);
     await scene.resolve(upheld, 'upheld_worker');
-    jobs = { settled: `${settled}`, failed: `${failed}`, upheld: `${upheld}` };
-    const { code } = await bundleForBrowser('tests/client/browserProgram.ts');
-    runtime = chromiumPath
-      ? await runInChromium(code, chromiumPath, host)
-      : await runInVm(code, host);
-    Object.assign(globalThis, { host });
+    bundled = runHere<Verification>(
+      (await bundleForBrowser('programs/client/verify/index.ts')).code,
+    );
   });
+  afterAll(() => scene?.ledger.close());
 
-  afterAll(async () => {
-    Reflect.deleteProperty(globalThis, 'host');
-    await runtime?.close();
-    await scene?.ledger.close();
-  });
+  const inWords = (checks: readonly Check[]) =>
+    checks.map(({ evidence, ...check }) => ({
+      ...check,
+      evidence: evidence.map(({ signature, slot }) => `${signature} ${slot}`),
+    }));
 
-  /** Runs it in both. @returns what both say */
-  async function inBoth(name: 'verify' | 'audit', input: string) {
-    const inBrowser = JSON.parse(await runtime.call(name, input));
-    expect(inBrowser).toEqual(JSON.parse(await { verify, audit }[name](input)));
-    return inBrowser as { result: string; checks: { name: string; verdict: string }[] };
+  /** A node's answers, each asked for once: no time passes between two judgements. */
+  function connectionOf(says: keyof typeof LIES) {
+    const answers = new Map<string, Promise<object>>();
+    return interceptedConnection(scene.ledger.rpcUrl, async (request, forward) => {
+      const asked = JSON.stringify([request.method, request.params]);
+      answers.set(asked, answers.get(asked) ?? forward(request));
+      const answer = (await answers.get(asked)) as { result: TransactionJson | null };
+      const isTold = request.method === 'getTransaction' && answer.result !== null;
+      const told = isTold ? LIES[says](answer.result as TransactionJson) : answer;
+      return { jsonrpc: '2.0', ...told, id: request.id };
+    });
   }
 
-  it('runs without the globals of Node', async () => {
-    expect(await runtime.nodeGlobals()).toBe('');
-  });
+  /** Judges in both builds. @returns what both say */
+  async function judge(name: keyof typeof jobs, says: keyof typeof LIES, client = {}) {
+    const [job, connection] = [jobs[name], connectionOf(says)];
+    const own = bundled.createAddresses(addresses.programId);
+    const evidence = await bundled.gatherEvidence({ connection, addresses: own, job });
+    expect(evidence.job.constructor).not.toBe(own.config.constructor);
+    const { checks } = bundled.verifyJob(evidence, client);
+    const onNode = verifyJob(await gatherEvidence({ connection, addresses, job }), client);
+    expect(inWords(checks)).toEqual(inWords(onNode.checks));
+    return conclude(onNode.checks);
+  }
 
   it.each([
-    ['settled', 'honest', 'holds'],
-    ['failed', 'honest', 'holds'],
-    ['upheld', 'honest', 'holds'],
-    ['settled', 'without transactions', 'not_checkable'],
-    ['settled', 'of an older version', 'not_checkable'],
-    ['upheld', 'of another transaction', 'fails'],
-  ] as const)('judges a job that %s by a node %s as Node does', async (name, node, result) => {
-    const found = await inBoth('verify', JSON.stringify({ node, job: jobs[name] }));
-    expect(found.result).toBe(result);
+    ['settled', 'of an honest node', 'holds'],
+    ['failed', 'of an honest node', 'holds'],
+    ['upheld', 'of an honest node', 'holds'],
+    ['settled', 'of a node without transactions', 'not_checkable'],
+    ['settled', 'of a node of an older version', 'not_checkable'],
+    ['upheld', 'of a node that changes a transaction', 'fails'],
+  ] as const)('judges a job that %s by the word %s as Node does', async (name, says, result) => {
+    expect(await judge(name, says)).toBe(result);
   });
 
   it("judges the client's evidence as Node does", async () => {
-    const [job, other] = [jobs.settled, jobs.upheld];
-    const receiptOf = (address: string) => scene.receipt(new PublicKey(address));
-    const receipt = receiptOf(job);
+    const receipt = scene.receipt(jobs.settled);
     for (const [client, result] of [
-      [{ output: OUTPUT, receipt }, 'holds'],
-      [{ output: `${OUTPUT}\n`, receipt }, 'fails'],
-      [{ output: OUTPUT, receipt: receiptOf(other) }, 'fails'],
+      [{ output: Buffer.from(OUTPUT), receipt }, 'holds'],
+      [{ output: Buffer.from(`${OUTPUT}\n`), receipt }, 'fails'],
+      [{ output: Buffer.from(OUTPUT), receipt: scene.receipt(jobs.upheld) }, 'fails'],
       [{ receipt: `${receipt}=` }, 'fails'],
     ] as const) {
-      const found = await inBoth('verify', JSON.stringify({ node: 'honest', job, ...client }));
-      expect(found.result).toBe(result);
+      expect(await judge('settled', 'of an honest node', client)).toBe(result);
     }
   });
 
   it('audits the program as Node does', async () => {
-    const { checks } = await inBoth('audit', 'real');
+    const { connection } = scene.ledger;
+    const own = bundled.createAddresses(addresses.programId);
+    const program = await bundled.gatherProgram({ connection, addresses: own });
+    const checks = inWords(bundled.auditProgram(program, ARTIFACT));
+    const onNode = auditProgram(await gatherProgram({ connection, addresses }), ARTIFACT);
+    expect(checks).toEqual(inWords(onNode));
     const others = checks.filter(({ verdict }) => verdict !== 'holds').map(({ name }) => name);
     expect(others).toEqual(['program.code']);
-  });
-
-  it('accepts keys and connections of web3.js', async () => {
-    const { code } = await bundleForBrowser('programs/client/verify/index.ts');
-    const { createAddresses, ...bundled } = runHere<Verification>(code);
-    const { connection } = scene.ledger;
-    const own = createAddresses(addresses.programId);
-    const job = new PublicKey(jobs.settled);
-    const evidence = await bundled.gatherEvidence({ connection, addresses: own, job });
-    expect(evidence.job.constructor).not.toBe(own.config.constructor);
-    expect(describeChecks(bundled.verifyJob(evidence).checks)).toBe(
-      describeChecks(verifyJob(await gatherEvidence({ connection, addresses, job })).checks),
-    );
-    const program = await bundled.gatherProgram({ connection, addresses: own });
-    expect(describeChecks(bundled.auditProgram(program, ARTIFACT))).toBe(
-      describeChecks(auditProgram(await gatherProgram({ connection, addresses }), ARTIFACT)),
-    );
-  });
-
-  it('verifies signatures', async () => {
-    const keypair = Keypair.fromSeed(random.bytes(32));
-    const message = random.bytes(100);
-    const signature = sign(message, keypair);
-    const check = (parts: Record<string, Uint8Array>) =>
-      runtime.call(
-        'checkSignature',
-        JSON.stringify(
-          Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, [...bytes]])),
-        ),
-      );
-    const key = keypair.publicKey.toBytes();
-    expect(await check({ key, message, signature })).toBe('true');
-    expect(await check({ key, message: message.subarray(1), signature })).toBe('false');
   });
 });

@@ -3,7 +3,6 @@ import { accountFilter } from '../../programs/client/accounts.ts';
 import {
   ACCOUNT_KINDS,
   accountFieldOffset,
-  accountPosition,
   accountSize,
   DISCRIMINATOR_BYTES,
   decodeArguments,
@@ -63,16 +62,6 @@ describe(`our decoder, compared with Anchor’s coder (seed ${random.seed})`, ()
       );
     }
   });
-
-  it.each(idl.events.map(({ name }) => name))(
-    'refuses too few and too many bytes of a %s',
-    (name) => {
-      const bytes = coder.types.encode(name, randomStruct(name, random).forCoder);
-      for (const wrong of [bytes.subarray(0, -1), Buffer.concat([bytes, Buffer.alloc(1)])]) {
-        expect(() => decodeStruct(name, wrong)).toThrow();
-      }
-    },
-  );
 
   it('refuses a list that claims to be longer than the event', () => {
     const bytes = Buffer.from(random.bytes(400));
@@ -134,19 +123,6 @@ describe(`the arguments of an instruction (seed ${random.seed})`, () => {
     expect(decodeArguments('job_settle', bytes)).toBeUndefined();
     expect(decodeArguments('job_complete', bytes.subarray(1))).toBeUndefined();
     expect(decodeArguments('job_complete', new Uint8Array())).toBeUndefined();
-  });
-
-  it('are asked for by a name that the program has', () => {
-    expect(() => decodeArguments('job_finish', new Uint8Array())).toThrow('no instruction');
-    expect(() => accountPosition('job_finish', 'job')).toThrow('no instruction');
-    expect(() => accountPosition('job_prove', 'treasury')).toThrow('takes no account');
-  });
-
-  it('stand beside accounts at fixed places', () => {
-    expect(accountPosition('job_prove', 'job')).toBe(0);
-    expect(accountPosition('job_settle', 'job')).toBe(3);
-    expect(accountPosition('job_complete', 'job')).toBe(3);
-    expect(accountPosition('dispute_resolve', 'job')).toBe(3);
   });
 });
 

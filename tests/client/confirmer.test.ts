@@ -163,16 +163,6 @@ describe('a transaction that is followed', () => {
     expect(await ended).toEqual({ status: 'expired', signature, lastValidBlockHeight, slot: 9 });
   });
 
-  it('is asked for again where the node answers nonsense', async () => {
-    const { says } = node;
-    node.says = () => ({ status: 500, body: 'no node' });
-    const ended = follow();
-    await node.reached();
-    node.says = says;
-    status = { slot: 7, err: null, confirmationStatus: 'confirmed' };
-    expect(await ended).toEqual(LANDED);
-  });
-
   it('is left to itself at the signal', async () => {
     const ended = follow();
     await node.reached();

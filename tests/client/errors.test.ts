@@ -64,7 +64,9 @@ describe('a refused transaction', () => {
     [{ InstructionError: [1, { Custom: 1 }] }, '{"Custom":1}', 1],
   ] as const)('keeps the ledger’s own error: %j', (error, name, instructionIndex) => {
     expect(refusalOf(error as Parameters<typeof refusalOf>[0])).toEqual({
-      ...{ name, code: null, instructionIndex },
+      name,
+      code: null,
+      instructionIndex,
     });
   });
 });

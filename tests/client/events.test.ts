@@ -49,13 +49,6 @@ function transaction(inner: { index: number; instructions: Call[] }[], err: unkn
 }
 
 describe(`events (seed ${random.seed})`, () => {
-  for (const { name } of idl.events) {
-    it(`reads every field of ${name}`, () => {
-      const { bytes, event } = encode(name);
-      expect(decodeEventData(bytes)).toEqual(event);
-    });
-  }
-
   it('are decoded at their places, in the order of emission', () => {
     const [locked, proven, settled] = ['JobLocked', 'JobProven', 'JobSettled'].map(encode);
     const events = decodeEvents(

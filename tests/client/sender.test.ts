@@ -10,7 +10,6 @@ import {
 } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
-import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import {
   createSender,
   type Sender,
@@ -21,7 +20,11 @@ import {
   WithdrawnError,
 } from '../../programs/client/sender/index.ts';
 import { decodeTransaction } from '../../programs/client/wire/index.ts';
-import { accepted } from '../../testing/ledger/interceptedConnection.ts';
+import {
+  accepted,
+  type Forward,
+  type RpcRequest,
+} from '../../testing/ledger/interceptedConnection.ts';
 import {
   advanceSeconds,
   LONG_BLOCKHASH_MS,
@@ -32,11 +35,9 @@ import { interceptedRpc } from './interceptedRpc.ts';
 
 /** After it every blockhash given before has expired. */
 const EXPIRY_SECONDS = (2 * LONG_BLOCKHASH_MS) / 1_000;
-
 /** The instruction that says how much a transaction loads. */
 const USUAL_BYTES = Buffer.from('0400000800', 'hex');
 
-const logger = createLogger({ name: 'test', level: 'silent' });
 const payers = [Keypair.generate(), Keypair.generate()] as const;
 let ledger: TestLedger;
 let sender: Sender;
@@ -44,7 +45,7 @@ let sender: Sender;
 beforeAll(async () => {
   ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
   for (const { publicKey } of payers) await ledger.fundLamports(publicKey, 1e12);
-  sender = createSender(options(ledger.rpc));
+  sender = createSender(options());
 });
 
 afterAll(async () => {
@@ -52,40 +53,67 @@ afterAll(async () => {
   await ledger.close();
 });
 
-function options(rpc: Rpc) {
+function options(rpc = ledger.rpc) {
+  const logger = createLogger({ name: 'test', level: 'silent' });
   return { rpc, feePayers: payers, commitment: 'confirmed' as const, logger, repeatMs: 50 };
 }
 
-function pay(lamports: number, from = payers[0].publicKey): TransactionInstruction {
+/** What the ledger's node answers, as far as these tests change it. */
+interface Answer {
+  readonly result: {
+    readonly context: { readonly slot: number };
+    readonly value: object & { readonly lastValidBlockHeight: number } & (object | null)[];
+    readonly absoluteSlot: number;
+    readonly blockHeight: number;
+  };
+}
+
+/** A node that loses or changes what the test says. */
+const nodeThat = (
+  intercept: (request: RpcRequest, forward: (to?: RpcRequest) => Promise<Answer>) => unknown,
+) =>
+  interceptedRpc(ledger.rpcUrl, async (request, forward: Forward) => {
+    const pass = (to = request) => forward(to) as Promise<Answer>;
+    return (await intercept(request, pass)) as object;
+  });
+
+const senderBehind = (...[intercept]: Parameters<typeof nodeThat>) =>
+  createSender(options(nodeThat(intercept)));
+
+let payments = 0;
+/** Each is another one, or another transaction would be the same. */
+function pay(lamports = ++payments, from = payers[0].publicKey): TransactionInstruction {
   const toPubkey = payers[1].publicKey;
   return SystemProgram.transfer({ fromPubkey: from, toPubkey, lamports });
 }
 
-function send(instructions: TransactionInstruction[], by = sender): Promise<SendResult> {
+function send(by = sender, instructions = [pay()]): Promise<SendResult> {
   return by.send({ instructions, signers: [payers[0]], computeUnitLimit: 2_000 });
 }
 
-describe('the sender', () => {
-  it('confirms a transaction and returns its signature and slot', async () => {
-    const outcome = await send([pay(1)]);
-    expect(outcome.status).toBe('landed');
-    const [status] = (await ledger.connection.getSignatureStatuses([String(outcome.signature)]))
-      .value;
-    expect(status).toMatchObject({ err: null, slot: outcome.slot });
-  });
+async function expectLanded(by = sender): Promise<SendResult> {
+  const result = await send(by);
+  expect(result.status).toBe('landed');
+  return result;
+}
 
+const isAboutHistory = ({ params: [, config] }: RpcRequest): boolean =>
+  (config as { searchTransactionHistory: boolean }).searchTransactionHistory;
+
+describe('the sender', () => {
   it('appends its limits after the instructions, which keep their positions', async () => {
-    const { signature } = await send([pay(2), pay(3)]);
-    const [first, second, units, bytes] = await instructionsOf(String(signature));
+    const { signature, slot } = await send(sender, [pay(), pay()]);
+    const { value } = await ledger.connection.getSignatureStatuses([String(signature)]);
+    expect(value).toMatchObject([{ err: null, slot }]);
+    const [first, second, units, bytes] = await instructionsOf(signature);
     expect([first?.program, second?.program]).toEqual(Array(2).fill(SystemProgram.programId));
     // 2,000 units for the instructions and 150 for each limit; 512 KiB of accounts.
     const program = ComputeBudgetProgram.programId;
     expect(units).toEqual({ program, data: '02fc080000' });
     expect(bytes).toEqual({ program, data: '0400000800' });
 
-    const priced = createSender({ ...options(ledger.rpc), priorityFee: async () => 1_000 });
-    const dearer = await send([pay(8)], priced);
-    const [, moreUnits, , price] = await instructionsOf(String(dearer.signature));
+    const priced = createSender({ ...options(), priorityFee: async () => 1_000 });
+    const [, moreUnits, , price] = await instructionsOf((await send(priced)).signature);
     expect([moreUnits?.data, price?.data]).toEqual(['0292090000', '03e803000000000000']);
     priced.close();
   });
@@ -95,26 +123,25 @@ describe('the sender', () => {
     async (what) => {
       const asked = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
-      const hold = () => {
+      const hold = async (at: string) => {
+        if (at !== what) return;
         asked.resolve();
-        return released.promise;
+        await released.promise;
       };
       const methods: string[] = [];
-      const node = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-        methods.push(request.method);
-        if (what === 'a blockhash') await hold();
-        return forward(request);
+      const node = nodeThat(async ({ method }, forward) => {
+        methods.push(method);
+        await hold('a blockhash');
+        return forward();
       });
       const priorityFee = async () => {
-        if (what === 'its fee') await hold();
+        await hold('its fee');
         return 0;
       };
       const slow = createSender({ ...options(node), priorityFee });
       let isWanted = true;
       const sending = slow.send({
-        instructions: [pay(10)],
-        signers: [payers[0]],
-        computeUnitLimit: 2_000,
+        ...{ instructions: [pay()], signers: [payers[0]], computeUnitLimit: 2_000 },
         isWanted: () => isWanted,
       });
       await asked.promise;
@@ -127,17 +154,17 @@ describe('the sender', () => {
   );
 
   it('continues after any number of cancelled transactions', async () => {
-    const unwanted = { instructions: [pay(11)], signers: [payers[0]], computeUnitLimit: 2_000 };
+    const unwanted = { instructions: [pay()], signers: [payers[0]], computeUnitLimit: 2_000 };
     for (let given = 0; given < 5_000; given += 1) {
       const sending = sender.send({ ...unwanted, isWanted: () => false });
       await expect(sending).rejects.toBeInstanceOf(WithdrawnError);
     }
-    expect((await send([pay(12)])).status).toBe('landed');
+    await expectLanded();
   });
 
   it('returns which instruction was refused, and why, without a fee', async () => {
     const before = await ledger.connection.getBalance(payers[0].publicKey);
-    expect(await send([pay(9), pay(1e17)])).toEqual({
+    expect(await send(sender, [pay(), pay(1e17)])).toEqual({
       status: 'failed',
       signature: null,
       error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
@@ -150,14 +177,9 @@ describe('the sender', () => {
     const feePayers = [Keypair.generate(), payers[0]];
     const reported: string[] = [];
     const into = { write: (line: string) => void reported.push(JSON.parse(line).fee_payer) };
-    const mixed = createSender({
-      ...options(ledger.rpc),
-      feePayers,
-      logger: createLogger({ name: 'test', level: 'error', into }),
-    });
-    for (const lamports of [40, 41, 42, 43]) {
-      expect((await send([pay(lamports)], mixed)).status).toBe('landed');
-    }
+    const logger = createLogger({ name: 'test', level: 'error', into });
+    const mixed = createSender({ ...options(), feePayers, logger });
+    for (let sent = 0; sent < 4; sent += 1) await expectLanded(mixed);
     expect(reported).toEqual([feePayers[0]?.publicKey.toBase58()]);
     mixed.close();
   });
@@ -166,10 +188,7 @@ describe('the sender', () => {
     const poor = Keypair.generate();
     const fees = 1_000_000;
     await ledger.fundLamports(poor.publicKey, fees);
-    const mixed = createSender({
-      ...options(ledger.rpc),
-      feePayers: [poor, payers[0]],
-    });
+    const mixed = createSender({ ...options(), feePayers: [poor, payers[0]] });
     const outcome = await mixed.send({
       instructions: (feePayer) => [pay(fees, feePayer)],
       signers: [],
@@ -181,40 +200,25 @@ describe('the sender', () => {
   });
 
   it('refuses an oversized transaction before it sends anything', async () => {
-    const many = Array.from({ length: 40 }, () => pay(11, Keypair.generate().publicKey));
-    await expect(send(many)).rejects.toBeInstanceOf(TransactionTooLargeError);
+    const many = Array.from({ length: 40 }, () => pay(1, Keypair.generate().publicKey));
+    await expect(send(sender, many)).rejects.toBeInstanceOf(TransactionTooLargeError);
   });
 
   it('returns the outcome of one transaction to both of its callers', async () => {
-    const outcomes = await Promise.all([send([pay(15)]), send([pay(15)])]);
+    const same = [pay()];
+    const outcomes = await Promise.all([send(sender, same), send(sender, same)]);
     expect(outcomes.map(({ status }) => status)).toEqual(['landed', 'landed']);
-  });
-
-  it('polls two hundred transactions in flight with shared calls', async () => {
-    let questions = 0;
-    const counted = interceptedRpc(ledger.rpcUrl, (request, forward) => {
-      if (request.method === 'getSignatureStatuses') questions += 1;
-      return forward(request);
-    });
-    const busy = createSender(options(counted));
-    const payments = Array.from({ length: 200 }, (_, index) => send([pay(1_000 + index)], busy));
-    const outcomes = await Promise.all(payments);
-    expect(outcomes.map(({ status }) => status)).toEqual(Array(200).fill('landed'));
-    expect(questions).toBeLessThan(150);
-    busy.close();
   });
 });
 
 describe('the sender with an unreliable node', () => {
-  let lamports = 100;
-
   it('returns the ledger’s error of a transaction that failed in a block', async () => {
-    const unchecked = interceptedRpc(ledger.rpcUrl, (request, forward) => {
+    const unchecked = senderBehind((request, forward) => {
       const [wire, config] = request.params;
       const params = [wire, { ...Object(config), skipPreflight: true }];
       return forward(request.method === 'sendTransaction' ? { ...request, params } : request);
     });
-    const outcome = await send([pay(1e17)], createSender(options(unchecked)));
+    const outcome = await send(unchecked, [pay(1e17)]);
     expect(outcome).toMatchObject({
       status: 'failed',
       error: { name: '{"Custom":1}', code: null, instructionIndex: 0 },
@@ -235,22 +239,21 @@ describe('the sender with an unreliable node', () => {
     ],
   ])('lands a transaction although the first node %s', async (_what, first) => {
     let sendings = 0;
-    const faulty = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      if (request.method !== 'sendTransaction' || ++sendings > 1) return forward(request);
-      return { jsonrpc: '2.0', id: request.id, ...(await first(() => forward(request))) };
+    const faulty = senderBehind(async ({ id, method }, forward) => {
+      if (method !== 'sendTransaction' || ++sendings > 1) return forward();
+      return { jsonrpc: '2.0', id, ...(await first(forward)) };
     });
-    lamports += 1;
-    expect((await send([pay(lamports)], createSender(options(faulty)))).status).toBe('landed');
+    await expectLanded(faulty);
     expect(sendings).toBeGreaterThan(0);
   });
 
   it('reports a transaction as expired after its blockhash, without a status', async () => {
-    const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      if (request.method !== 'sendTransaction') return forward(request);
+    const swallowing = senderBehind(async (request, forward) => {
+      if (request.method !== 'sendTransaction') return forward();
       await advanceSeconds(ledger.connection, EXPIRY_SECONDS);
       return accepted(request);
     });
-    const outcome = await send([pay(22)], createSender(options(swallowing)));
+    const outcome = await send(swallowing);
     if (outcome.status !== 'expired') throw new Error(`The outcome is ${outcome.status}`);
     const { blockHeight = 0, absoluteSlot } = await ledger.connection.getEpochInfo('confirmed');
     expect(blockHeight).toBeGreaterThan(outcome.lastValidBlockHeight);
@@ -263,96 +266,84 @@ describe('the sender with an unreliable node', () => {
 
   it('finds in the history what the recent statuses lack', async () => {
     let hasLanded = false;
-    const forgetful = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const answer = await forward(request);
-      const [signatures, config] = request.params as [
-        string[],
-        { searchTransactionHistory: boolean },
-      ];
-      if (request.method !== 'getSignatureStatuses' || config.searchTransactionHistory)
-        return answer;
-      const { result } = answer as { result: { value: (object | null)[] } };
-      if (!hasLanded && result.value.some(Boolean)) {
+    const forgetful = senderBehind(async (request, forward) => {
+      const answer = await forward();
+      if (request.method !== 'getSignatureStatuses' || isAboutHistory(request)) return answer;
+      const { value } = answer.result;
+      if (!hasLanded && value.some(Boolean)) {
         hasLanded = true;
         await advanceSeconds(ledger.connection, EXPIRY_SECONDS);
       }
-      return { ...answer, result: { ...result, value: signatures.map(() => null) } };
+      return { ...answer, result: { ...answer.result, value: value.map(() => null) } };
     });
-    expect((await send([pay(23)], createSender(options(forgetful)))).status).toBe('landed');
+    await expectLanded(forgetful);
   });
 
   it('gives up no transaction in the last block in which it may land', async () => {
     let lastValid = Number.NaN;
     let isLast = false;
-    const atTheEnd = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
+    const atTheEnd = senderBehind(async (request, forward) => {
       if (request.method === 'sendTransaction' && !isLast) return accepted(request);
-      const answer = await forward(request);
-      const { result } = answer as { result: { value: { lastValidBlockHeight: number } } };
+      const answer = await forward();
+      const { result } = answer;
       if (request.method === 'getLatestBlockhash') lastValid = result.value.lastValidBlockHeight;
       if (request.method !== 'getEpochInfo') return answer;
       isLast = true;
       return { ...answer, result: { ...result, blockHeight: lastValid } };
     });
-    expect((await send([pay(28)], createSender(options(atTheEnd)))).status).toBe('landed');
+    await expectLanded(atTheEnd);
   });
 
   it('does not trust a node that is behind about an expired transaction', async () => {
     let heightSlot = 1;
     let asked = 0;
-    const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const answer = await forward(request);
-      const { result } = answer as { result: { absoluteSlot: number; blockHeight: number } };
+    const behind = senderBehind(async (request, forward) => {
+      const answer = await forward();
+      const { result } = answer;
       if (request.method === 'getEpochInfo') {
         heightSlot = result.absoluteSlot;
         return { ...answer, result: { ...result, blockHeight: result.blockHeight + 100_000 } };
       }
       if (request.method !== 'getSignatureStatuses') return answer;
-      const [signatures, config] = request.params as [
-        string[],
-        { searchTransactionHistory: boolean },
-      ];
-      if (config.searchTransactionHistory && ++asked > 1) return answer;
-      const context = { slot: heightSlot - 1 };
-      return { ...answer, result: { context, value: signatures.map(() => null) } };
+      if (isAboutHistory(request) && ++asked > 1) return answer;
+      const value = result.value.map(() => null);
+      return { ...answer, result: { context: { slot: heightSlot - 1 }, value } };
     });
-    expect((await send([pay(29)], createSender(options(behind)))).status).toBe('landed');
+    await expectLanded(behind);
     expect(asked).toBeGreaterThan(1);
   });
 
   it('does not trust a block that may still be dropped', async () => {
     let asked = 0;
-    const forked = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const answer = await forward(request);
-      if (request.method !== 'getSignatureStatuses' || ++asked > 3) return answer;
-      const { result } = answer as { result: { context: { slot: number } } };
-      const failed = { slot: result.context.slot, confirmations: 0, err: 'AccountNotFound' };
+    const forked = senderBehind(async ({ method }, forward) => {
+      const answer = await forward();
+      if (method !== 'getSignatureStatuses' || ++asked > 3) return answer;
+      const failed = { slot: answer.result.context.slot, confirmations: 0, err: 'AccountNotFound' };
       const value = [{ ...failed, confirmationStatus: 'processed' }];
-      return { ...answer, result: { ...result, value } };
+      return { ...answer, result: { ...answer.result, value } };
     });
-    expect((await send([pay(35)], createSender(options(forked)))).status).toBe('landed');
+    await expectLanded(forked);
     expect(asked).toBeGreaterThan(3);
   });
 
   it('requires the newest known slot when a node checks a transaction', async () => {
     const checkedAt: (number | never[])[] = [];
-    const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const [, checks] = request.params as [string, { minContextSlot?: number } | undefined];
+    const behind = senderBehind(async ({ method, params }, forward) => {
+      const [, checks] = params as [string, { minContextSlot?: number } | undefined];
       // What is sent once more is not checked.
-      if (request.method === 'sendTransaction') checkedAt.push(checks?.minContextSlot ?? []);
-      const answer = await forward(request);
-      if (request.method !== 'getLatestBlockhash') return answer;
-      const { result } = answer as { result: object };
-      return { ...answer, result: { ...result, context: { slot: 1 } } };
+      if (method === 'sendTransaction') checkedAt.push(checks?.minContextSlot ?? []);
+      const answer = await forward();
+      if (method !== 'getLatestBlockhash') return answer;
+      return { ...answer, result: { ...answer.result, context: { slot: 1 } } };
     });
-    const by = createSender(options(behind));
-    const { slot } = await send([pay(36)], by);
-    expect((await send([pay(37)], by)).status).toBe('landed');
+    const { slot } = await expectLanded(behind);
+    await expectLanded(behind);
     expect(checkedAt.flat()).toEqual([1, slot]);
   });
 
   it('uses the lowest slot when several nodes answer together', async () => {
     const slots = [9, 5];
-    const several = interceptedRpc(ledger.rpcUrl, async ({ id, params }) => {
+    const several = nodeThat(({ id, params }) => {
       const value = (params[0] as string[]).map(() => null);
       return { jsonrpc: '2.0', id, result: { context: { slot: slots.shift() }, value } };
     });
@@ -362,99 +353,87 @@ describe('the sender with an unreliable node', () => {
     expect([slot, value.length]).toEqual([5, signatures.length]);
   });
 
-  it('signs no waiting transaction once it is closed', async () => {
-    const asked = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<void>();
-    const slow = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      if (request.method === 'getLatestBlockhash') {
-        asked.resolve();
-        await released.promise;
-      }
-      return forward(request);
-    });
-    const closed = createSender({ ...options(slow), submissionsMax: 1 });
-    // One waits for the blockhash, the other for its turn.
-    const ends = Promise.allSettled([send([pay(40)], closed), send([pay(41)], closed)]);
-    await asked.promise;
-    closed.close();
-    released.resolve();
-    const reason = { name: 'LedgerUnavailableError', signature: null };
-    expect(await ends).toMatchObject([{ reason }, { reason }]);
-  });
-
   it('signs again when the ledger no longer has the blockhash', async () => {
     let stale: object | undefined;
-    const behind = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      if (request.method !== 'getLatestBlockhash') return forward(request);
-      const answer = await forward(request);
-      const first = stale === undefined;
-      stale ??= { ...answer, result: withBlockhash(answer, Keypair.generate().publicKey) };
-      return first ? stale : answer;
+    const behind = senderBehind(async ({ method }, forward) => {
+      const answer = await forward();
+      if (method !== 'getLatestBlockhash' || stale !== undefined) return answer;
+      const blockhash = Keypair.generate().publicKey.toBase58();
+      const value = { ...answer.result.value, blockhash };
+      stale = { ...answer, result: { ...answer.result, value } };
+      return stale;
     });
-    expect((await send([pay(24)], createSender(options(behind)))).status).toBe('landed');
+    await expectLanded(behind);
+    expect(stale).toBeDefined();
   });
 
   it('raises the limit of loaded data to the maximum where accounts need it', async () => {
-    const refusal = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
-    const strict = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-      const isUsual = Buffer.from(String(request.params[0]), 'base64').includes(USUAL_BYTES);
-      const { id, method } = request;
-      if (!isUsual || method !== 'sendTransaction') return forward(request);
-      return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } };
+    const data = { err: 'MaxLoadedAccountsDataSizeExceeded', logs: [] };
+    const strict = senderBehind(({ id, method, params }, forward) => {
+      const isUsual = Buffer.from(String(params[0]), 'base64').includes(USUAL_BYTES);
+      if (!isUsual || method !== 'sendTransaction') return forward();
+      return { jsonrpc: '2.0', id, ...refusal(-32_002, data) };
     });
-    const patient = createSender(options(strict));
-    const { status, signature } = await send([pay(77)], patient);
-    expect(status).toBe('landed');
-    const [, , bytes] = await instructionsOf(String(signature));
+    const [, , bytes] = await instructionsOf((await expectLanded(strict)).signature);
     // 64 MiB
     expect(bytes?.data).toBe('0400000004');
-    patient.close();
   });
 
   it.each(['ComputationalBudgetExceeded', 'ProgramFailedToComplete'])(
     'raises the limit of compute units once when the ledger says %s',
     async (name) => {
-      const refusal = { err: { InstructionError: [0, name] }, logs: [] };
+      const data = { err: { InstructionError: [0, name] }, logs: [] };
       const limits: number[] = [];
-      const strict = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
-        const { id, method, params } = request;
-        if (method !== 'sendTransaction') return forward(request);
-        const [units] = unitsIn(String(params[0]));
-        limits.push(units as number);
-        if (limits.length > 1) return forward(request);
-        return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'refused', data: refusal } };
+      const strict = senderBehind(({ id, method, params }, forward) => {
+        if (method !== 'sendTransaction') return forward();
+        limits.push(unitsIn(String(params[0])));
+        return limits.length > 1 ? forward() : { jsonrpc: '2.0', id, ...refusal(-32_002, data) };
       });
-      const patient = createSender(options(strict));
-      expect((await send([pay(78 + limits.length)], patient)).status).toBe('landed');
+      await expectLanded(strict);
       expect([...new Set(limits)]).toEqual([2_300, 8_300]);
-      patient.close();
     },
   );
+});
 
-  it('reports an unavailable ledger, and nothing sent, without a node', async () => {
-    const silent = interceptedRpc(ledger.rpcUrl, async () => {
-      throw new Error('The connection was refused');
+describe('a sender without a ledger', () => {
+  const unsent = { name: 'LedgerUnavailableError', signature: null };
+
+  it('reports that, and nothing sent, without a node', async () => {
+    const silent = senderBehind(() => Promise.reject(new Error('The connection was refused')));
+    await expect(send(silent)).rejects.toMatchObject(unsent);
+  });
+
+  it('signs no waiting transaction once it is closed', async () => {
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const slow = nodeThat(async ({ method }, forward) => {
+      if (method === 'getLatestBlockhash') {
+        asked.resolve();
+        await released.promise;
+      }
+      return forward();
     });
-    const failed = send([pay(25)], createSender(options(silent)));
-    await expect(failed).rejects.toMatchObject({
-      name: 'LedgerUnavailableError',
-      signature: null,
-    });
+    const closed = createSender({ ...options(slow), submissionsMax: 1 });
+    // One waits for the blockhash, the other for its turn.
+    const ends = Promise.allSettled([send(closed), send(closed)]);
+    await asked.promise;
+    closed.close();
+    released.resolve();
+    expect(await ends).toMatchObject([{ reason: unsent }, { reason: unsent }]);
   });
 
   it('rejects every caller when closed, and lists abandoned transactions', async () => {
     const asked = Promise.withResolvers<void>();
-    const swallowing = interceptedRpc(ledger.rpcUrl, async (request, forward) => {
+    const closed = senderBehind((request, forward) => {
       if (request.method === 'getSignatureStatuses') asked.resolve();
-      return request.method === 'sendTransaction' ? accepted(request) : forward(request);
+      return request.method === 'sendTransaction' ? accepted(request) : forward();
     });
-    const closed = createSender(options(swallowing));
-    const given = send([pay(26)], closed);
+    const given = send(closed);
     await asked.promise;
     closed.close();
-    const name = 'LedgerUnavailableError';
-    await expect(given).rejects.toMatchObject({ name, signature: expect.any(String) });
-    await expect(send([pay(27)], closed)).rejects.toMatchObject({ name, signature: null });
+    const abandoned = { ...unsent, signature: expect.any(String) };
+    await expect(given).rejects.toMatchObject(abandoned);
+    await expect(send(closed)).rejects.toMatchObject(unsent);
   });
 });
 
@@ -472,8 +451,8 @@ describe('a wallet as signer', () => {
   }
 
   function sendBy(feePayer: Signer, signers: readonly Signer[] = []): Promise<SendResult> {
-    const instructions = [feePayer, ...signers].map(({ publicKey }) => pay(1, publicKey));
-    const by = createSender({ ...options(ledger.rpc), feePayers: [feePayer] });
+    const instructions = [feePayer, ...signers].map(({ publicKey }) => pay(undefined, publicKey));
+    const by = createSender({ ...options(), feePayers: [feePayer] });
     return by.send({ instructions, signers, computeUnitLimit: 5_000 });
   }
 
@@ -484,44 +463,33 @@ describe('a wallet as signer', () => {
   });
 
   const changing: Sign = async ({ message: { recentBlockhash } }) => {
-    const instructions = [pay(1), pay(2)];
-    const changed = new TransactionMessage({
-      payerKey: person.publicKey,
-      recentBlockhash,
-      instructions,
-    });
-    const transaction = new VersionedTransaction(changed.compileToLegacyMessage());
+    const content = { payerKey: person.publicKey, recentBlockhash, instructions: [pay(), pay()] };
+    const changed = new TransactionMessage(content).compileToLegacyMessage();
+    const transaction = new VersionedTransaction(changed);
     transaction.sign([person]);
     return transaction;
   };
+  const named = `The wallet ${person.publicKey}`;
   it.each<[string, Sign, string]>([
     ['declines', () => Promise.reject(new Error('User rejected the request.')), 'User rejected'],
-    ['changes the transaction', changing, `The wallet ${person.publicKey} changed the transaction`],
-    [
-      'returns it unsigned',
-      async (transaction) => transaction,
-      `The wallet ${person.publicKey} did not sign the transaction`,
-    ],
+    ['changes the transaction', changing, `${named} changed the transaction`],
+    ['returns it unsigned', async (given) => given, `${named} did not sign the transaction`],
   ])('ends the sending with one sentence when it %s', async (_what, sign, message) => {
     await expect(sendBy(walletOf(person, sign))).rejects.toThrow(message);
   });
 });
 
-/** The limits of compute units that a transaction asks for. */
-function unitsIn(wire: string): number[] {
+/** The limit of compute units that a transaction asks for. */
+function unitsIn(wire: string): number {
   const { instructions } = decodeTransaction(Buffer.from(wire, 'base64'));
-  return instructions
-    .filter(({ data }) => data[0] === 2 && data.length === 5)
-    .map(({ data }) => Buffer.from(data).readUInt32LE(1));
+  const limit = instructions.find(({ data }) => data[0] === 2 && data.length === 5);
+  return Buffer.from(limit?.data ?? []).readUInt32LE(1);
 }
 
-function withBlockhash(answer: object, blockhash: PublicKey): object {
-  const { result } = answer as { result: { value: object } };
-  return { ...result, value: { ...result.value, blockhash: blockhash.toBase58() } };
-}
-
-async function instructionsOf(signature: string): Promise<{ program: PublicKey; data: string }[]> {
-  const sent = await ledger.connection.getTransaction(signature, {
+async function instructionsOf(
+  signature: string | null,
+): Promise<{ program: PublicKey; data: string }[]> {
+  const sent = await ledger.connection.getTransaction(String(signature), {
     commitment: 'confirmed',
     maxSupportedTransactionVersion: 0,
   });
