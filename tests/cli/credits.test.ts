@@ -247,7 +247,7 @@ describe('the ledger that a command works on', () => {
     expect(await findTarget({ rpc: NODE })).toEqual({ rpc: NODE });
   });
 
-  it('names what is missing, a service that is away, and an address that is none', async () => {
+  it('names what is missing, what is away, and an address that is none', async () => {
     await expect(findTarget({})).rejects.toThrow(
       "Say where: --service, or the ledger's node with --rpc.",
     );

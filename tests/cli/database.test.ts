@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { withDatabase } from '../../cli/operators/database.ts';
 import { CommandError } from '../../cli/terminal/output.ts';
@@ -45,14 +42,6 @@ it.each<[string, (url: URL) => void, string, string]>([
     'refuses: password authentication failed',
   ],
   [
-    'an unknown database',
-    (url) => {
-      url.pathname = 'nowhere';
-    },
-    'select 1',
-    'refuses: database "nowhere" does not exist.',
-  ],
-  [
     'a read-only database',
     (url) => url.searchParams.set('options', '-c default_transaction_read_only=on'),
     'create table fresh ()',
@@ -70,15 +59,4 @@ it('an error in the command itself is reported in full', async () => {
 
   expect(refusal).not.toBeInstanceOf(CommandError);
   expect(refusal).toHaveProperty('code', '42601');
-});
-
-it('a command reads DATABASE_URL_FILE, and names a missing one', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'database-'));
-  const path = join(folder, 'DATABASE_URL');
-  writeFileSync(path, `${database.databaseUrl}\n`);
-  const ask = (DATABASE_URL_FILE: string) =>
-    withDatabase(async (pool) => void (await pool.query('select 1')), { DATABASE_URL_FILE });
-  await ask(path);
-  rmSync(folder, { recursive: true });
-  await expect(ask(path)).rejects.toThrow(`DATABASE_URL_FILE: cannot read ${path} (ENOENT)`);
 });

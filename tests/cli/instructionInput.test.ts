@@ -57,7 +57,7 @@ describe('an instruction from command-line fields', () => {
     );
   });
 
-  it('is refused for an address that is none, and for one that follows from others', () => {
+  it('is refused for no address, and for one that follows from others', () => {
     expect(() => build('credit_buy', 'wallet=nonsense')).toThrow('wallet takes an address.');
     const words = [`wallet=${wallet}`, `buyer_token_account=${buyerTokenAccount}`, 'credits=5'];
     expect(() => build('credit_buy', ...words, `credit_account=${gateway}`)).toThrow(

@@ -109,7 +109,7 @@ describe('svc webhooks listen', () => {
   it('forwards each event as a webhook gets it, signed with its secret', async () => {
     const remote = await startReceiver();
     await createWebhook(remote, WEBHOOK_KINDS);
-    const { secret, lines } = await listen();
+    const { secret, lines, signal, exitCode, notices } = await listen();
 
     await complete();
 
@@ -124,31 +124,8 @@ describe('svc webhooks listen', () => {
       await until(() => lines().includes(`${created_at}  ${event}  ${id}  200`));
     }
     await remote.close();
-  });
 
-  it('prints how the receiver failed, and goes on', async () => {
-    local.answer = refuse;
-    const { lines } = await listen();
-    await trigger('credit.low');
-    await until(() => lines().length === 1);
-    local.answer = (response) => void response.destroy();
-    await trigger('credit.low');
-    await until(() => lines().length === 2);
-    // The status of the head counts, past 1xx and with any body.
-    local.answer = (response) => {
-      response.writeContinue();
-      response.writeHead(202, { 'content-length': 100 });
-      response.write('ok', () => response.destroy());
-    };
-    await trigger('credit.topup');
-    await until(() => lines().length === 3);
-    expect(lines().map((line) => line.split('  ').at(-1))).toEqual([
-      ...['500', expect.stringMatching(/^no answer \(\w+\)$/), '202'],
-    ]);
-  });
-
-  it('signs out and ends with 0 on Ctrl-C, which arrives twice below npx', async () => {
-    const { signal, exitCode, notices } = await listen();
+    // It signs out and ends with 0 on Ctrl-C, which arrives twice below npx.
     signal('SIGINT');
     signal('SIGINT');
     expect([await exitCode, notices().split('\n').length]).toEqual([0, 3]);
@@ -159,6 +136,32 @@ describe('svc webhooks listen', () => {
       );
       expect([table, rowCount]).toEqual([table, 0]);
     }
+  });
+
+  it('prints how the receiver failed, goes on, and ends with its session', async () => {
+    const { lines, exitCode, notices } = await listen();
+    const answers: Receiver['answer'][] = [
+      refuse,
+      (response) => void response.destroy(),
+      // The status of the head counts, past 1xx and with any body.
+      (response) => {
+        response.writeContinue();
+        response.writeHead(202, { 'content-length': 100 });
+        response.write('ok', () => response.destroy());
+      },
+    ];
+    for (const [index, answer] of answers.entries()) {
+      local.answer = answer;
+      await trigger('credit.low');
+      await until(() => lines().length === index + 1);
+    }
+    expect(lines().map((line) => line.split('  ').at(-1))).toEqual([
+      ...['500', expect.stringMatching(/^no answer \(\w+\)$/), '202'],
+    ]);
+
+    await service.pool.query('delete from service.sessions');
+    expect(await exitCode).toBe(1);
+    expect(notices()).toMatch(/\nThe session has ended\. Run the command again\.\n$/);
   });
 
   it('connects again after the service was away, and forwards each event once', async () => {
@@ -178,13 +181,6 @@ describe('svc webhooks listen', () => {
     expect(kindsOf(local)).toEqual(['credit.low', ...JOB_KINDS]);
     expect(notices()).toContain('Connected again.\n');
     await again.shutdown.run();
-  });
-
-  it('ends with 1 when its session was ended in the web app', async () => {
-    const { exitCode, notices } = await listen();
-    await service.pool.query('delete from service.sessions');
-    expect(await exitCode).toBe(1);
-    expect(notices()).toMatch(/\nThe session has ended\. Run the command again\.\n$/);
   });
 });
 
