@@ -55,6 +55,13 @@ describe('the ledger clock', () => {
     expect(clock.nowMs() - startMs).toBe(5_000);
     expect(clock.nowSeconds()).toBe(secondsThere());
     expect(node.readAtMs).toHaveLength(1);
+
+    const reached = jest.fn();
+    void clock.waitUntil(clock.nowSeconds() + 2n).then(reached);
+    await pass(1_999);
+    expect(reached).not.toHaveBeenCalled();
+    await pass(1);
+    expect(reached).toHaveBeenCalled();
   });
 
   it("ignores a change of the machine's clock, and shows it as its offset", async () => {
@@ -73,8 +80,9 @@ describe('the ledger clock', () => {
     const offsetMs = clock.offsetMs;
     const reached = jest.fn();
     void clock.waitUntil(clock.nowSeconds() + BigInt(DAY_SECONDS)).then(reached);
-    node.aheadSeconds += DAY_SECONDS;
+    await pass(5_000);
     expect(reached).not.toHaveBeenCalled();
+    node.aheadSeconds += DAY_SECONDS;
     await pass(500);
     expect(reached).toHaveBeenCalled();
     expect(clock.nowSeconds()).toBe(secondsThere());
@@ -86,6 +94,8 @@ describe('the ledger clock', () => {
     const reached = jest.fn();
     void clock.waitUntil(clock.nowSeconds() + BigInt(DAY_SECONDS)).then(reached);
     node.aheadSeconds += DAY_SECONDS;
+    await pass(0);
+    expect(reached).not.toHaveBeenCalled();
     await clock.read();
     await pass(0);
     expect(reached).toHaveBeenCalled();
