@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
-import { findTarget, parseServiceUrl } from '../../cli/wallet/target.ts';
-import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { findTarget } from '../../cli/wallet/target.ts';
 import { BASE_UNITS_PER_CREDIT, NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import { associatedTokenAddress } from '../../programs/client/token/instructions.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
@@ -233,27 +232,9 @@ describe('svc token-account', () => {
   });
 });
 
-describe('the ledger that a command works on', () => {
-  const NODE = new URL('http://127.0.0.1:9/');
-
-  it('takes what the service says of itself, unless an option says otherwise', async () => {
-    const at = new URL(service.baseUrl);
-    const { gateway: named, rpc, ...target } = await findTarget({ service: at });
-    expect(target).toEqual({ program: PROGRAM_ID, allowsLoopback: true });
-    expect([rpc.href, named?.toBase58()]).toEqual([`${service.ledger.rpcUrl}/`, gateway]);
-    const program = Keypair.generate().publicKey;
-    const chosen = await findTarget({ service: at, rpc: NODE, program });
-    expect(chosen).toMatchObject({ rpc: NODE, program });
-    expect(await findTarget({ rpc: NODE })).toEqual({ rpc: NODE });
-  });
-
-  it('names what is missing, what is away, and an address that is none', async () => {
-    await expect(findTarget({})).rejects.toThrow(
-      "Say where: --service, or the ledger's node with --rpc.",
-    );
-    await expect(findTarget({ service: NODE })).rejects.toThrow(
-      'The service at 127.0.0.1:9 cannot be reached: its port is one that fetch refuses.',
-    );
-    expect(() => parseServiceUrl('ftp://x')).toThrow('--service is no http or https address.');
-  });
+it('an option wins over what the service says of its ledger', async () => {
+  const [rpc, program] = [new URL('http://127.0.0.1:9/'), Keypair.generate().publicKey];
+  const target = await findTarget({ service: new URL(service.baseUrl), rpc, program });
+  const expected = { rpc, program, gateway, allowsLoopback: true };
+  expect({ ...target, gateway: `${target.gateway}` }).toEqual(expected);
 });

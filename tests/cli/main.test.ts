@@ -128,6 +128,7 @@ describe('svc', () => {
   });
 
   const away = ['--rpc', 'http://127.0.0.1:1'];
+  const signing = `--signer ${JSON.stringify([...Keypair.generate().secretKey])}`;
   const malformed = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SVC_PROGRAM_ID: 'nonsense' };
   it.each<[string, string, Record<string, string>?]>([
     ['verfy', 'Did you mean verify?'],
@@ -137,6 +138,9 @@ describe('svc', () => {
     [`send credit_open gatway=1 ${away.join(' ')}`, 'credit_open has no gatway. See '],
     ['model card none.json', 'ENOENT'],
     [`key create ${away.join(' ')}`, '--service'],
+    ['credits limits', "Say where: --service, or the ledger's node with --rpc."],
+    ['credits limits --service ftp://x', '--service is no http or https address.'],
+    ['credits limits --service http://127.0.0.1:9', 'The service at 127.0.0.1:9 cannot be reached'],
     ['canary --model any --wallet 11111111111111111111111111111111', 'SOLANA_RPC_URL', AWAY],
     ['webhooks listen --forward-to localhost:3000', '--forward-to is no http or https address.'],
     ['localnet --port 65535', 'from 0 to 65534'],
@@ -147,7 +151,8 @@ describe('svc', () => {
     ['localnet --port 0 --clone 11111111111111111111111111111111', '--clone needs a node: --url'],
     ['localnet --port 0 --bpf-program memo none.so', "'memo' is no address"],
   ])('refuses svc %s with the reason: %s', async (words, reason, env = {}) => {
-    const { code, output, error } = await runCli(words.split(' '), { env });
+    const args = words.startsWith('credits') ? `${words} ${signing}` : words;
+    const { code, output, error } = await runCli(args.split(' '), { env });
     expect([code, output]).toEqual([1, '']);
     expect(error).toContain(reason);
   });
