@@ -55,20 +55,6 @@ describe('the outcome of a transaction', () => {
     expect(await ended).toEqual(LANDED);
   });
 
-  it('is a refusal when the notification contains an error', async () => {
-    void confirmer.expect(SENT.signature);
-    const ended = confirmer.confirm(SENT);
-    const subscription = await socketNode.next();
-    subscription.accept(3);
-    subscription.notify(3, { slot: 8, err: { InstructionError: [1, { Custom: 1 }] } });
-    expect(await ended).toEqual({
-      status: 'failed',
-      signature: SENT.signature,
-      slot: 8,
-      error: { name: '{"Custom":1}', code: null, instructionIndex: 1 },
-    });
-  });
-
   it('is polled when the notification is lost', async () => {
     void confirmer.expect(SENT.signature);
     (await socketNode.next()).accept(3);

@@ -107,16 +107,6 @@ describe(`instruction builders (seed ${random.seed})`, () => {
       }
     }
   });
-
-  it('encode a missing optional account as the program address, as Anchor does', () => {
-    for (const instruction of instructions) {
-      const at = instruction.accounts.findIndex(({ optional }) => optional);
-      if (at < 0) continue;
-      const { gateway: _, ...input } = randomInput(instruction);
-      const { keys } = buildFrom(instruction, input);
-      expect(keys[at]).toEqual({ pubkey: PROGRAM_ID, isSigner: false, isWritable: false });
-    }
-  });
 });
 
 describe('addresses', () => {
