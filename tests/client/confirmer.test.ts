@@ -13,15 +13,26 @@ let socketNode: SignatureNode;
 let confirmer: ReturnType<typeof createConfirmer>;
 /** What the node says of every signature when it is asked. */
 let status: object | null;
+/** Its block heights by commitment. */
+let heights: Record<string, number>;
+
+function answer({ id, method, params: [subject] }: Asked): object {
+  if (method === 'sendTransaction') return { id, result: SENT.signature };
+  if (method === 'getEpochInfo') {
+    const { commitment } = subject as { commitment: string };
+    return { id, result: { blockHeight: heights[commitment], absoluteSlot: 9 } };
+  }
+  const value = (subject as string[]).map(() => status);
+  return { id, result: { context: { slot: 9 }, value } };
+}
 
 beforeEach(async () => {
   [node, socketNode] = await Promise.all([startRpcNode(), startSignatureNode()]);
   status = null;
-  node.says = (asked) => {
-    const { id, params } = asked as Asked;
-    const value = (params[0] as string[]).map(() => status);
-    return { body: JSON.stringify({ id, result: { context: { slot: 9 }, value } }) };
-  };
+  heights = { confirmed: 1 };
+  node.says = (asked) => ({
+    body: JSON.stringify(Array.isArray(asked) ? asked.map(answer) : answer(asked)),
+  });
   const rpc = connectRpc({ url: node.url });
   confirmer = createConfirmer({ rpc, wsUrl: socketNode.url, commitment: 'confirmed' });
 });
@@ -101,23 +112,11 @@ describe('a transaction that was not forwarded', () => {
 
 describe('a transaction that is followed', () => {
   const REPEAT_MS = 50;
-  /** Heights by commitment. */
-  let heights: Record<string, number>;
   let following: AbortController;
 
   beforeEach(() => {
     heights = { confirmed: 2_000, finalized: 1_000 };
     following = new AbortController();
-    const { says } = node;
-    const answer = ({ id, method, params }: Asked): object => {
-      if (method === 'sendTransaction') return { id, result: SENT.signature };
-      if (method !== 'getEpochInfo') return JSON.parse(says({ id, method, params })?.body ?? '');
-      const [{ commitment }] = params as [{ commitment: string }];
-      return { id, result: { blockHeight: heights[commitment], absoluteSlot: 9 } };
-    };
-    node.says = (asked) => ({
-      body: JSON.stringify(Array.isArray(asked) ? asked.map(answer) : answer(asked)),
-    });
   });
   afterEach(() => following.abort());
 
