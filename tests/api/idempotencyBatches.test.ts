@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
@@ -132,15 +131,6 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
       expect(await selectAnswer(pool, requestOf(1))).toEqual(answerOf(requestOf(1)).sealed);
     },
   );
-
-  it('store any bytes unchanged', async () => {
-    const request = { ...requestOf(1), requestKey: Buffer.alloc(0), bodyHmac: randomBytes(32) };
-    const sealed = Buffer.from('"\\,{}null\0\xff', 'latin1');
-    await claimRequests(pool, [request]);
-    await storeAnswers(pool, [{ ...answerOf(request), sealed }]);
-    expect(await selectRequest(pool, request)).toMatchObject({ body_hmac: request.bodyHmac });
-    expect(await selectAnswer(pool, request)).toEqual(sealed);
-  });
 
   it('never deadlock, in any order', async () => {
     const places = Array.from({ length: 40 }, (_, place) => place);

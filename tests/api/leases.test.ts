@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   afterAll,
@@ -10,23 +9,14 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
-import type { ApiError } from '../../api/contracts/errors.ts';
 import type { NewClaim } from '../../api/jobs/claim.ts';
-import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { createLogger } from '../../common/logger.ts';
-import { inTransaction } from '../../common/postgres.ts';
-import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
+import type { Idempotency } from '../../api/jobs/idempotency.ts';
+import { newJobId, openRepeatScene, type RepeatScene, requestOf } from './repeatScene.ts';
 
-const WALLET = Keypair.generate().publicKey.toBase58();
 const INTERVAL_MS = 5_000;
 
-const identify = createRequestIdentification(randomBytes(32));
-let database: PooledDatabase;
-let pool: pg.Pool;
+let scene: RepeatScene;
 let idempotency: Idempotency;
 let isDatabaseAway: boolean;
 let renewals: number;
@@ -34,26 +24,18 @@ let renewals: number;
 let renewal: Promise<unknown>;
 
 beforeAll(async () => {
-  database = await openPooledDatabase();
-  pool = database.pool;
+  scene = await openRepeatScene();
 });
-
-afterAll(() => database?.close());
+afterAll(() => scene?.close());
 
 beforeEach(async () => {
   isDatabaseAway = false;
   renewals = 0;
   renewal = Promise.resolve();
-  await pool.query('truncate service.idempotent_requests');
+  await scene.clear();
   // The database's own times are real: its leases are set instead.
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date'] });
-  idempotency = createIdempotency({
-    database: { query: reachable } as typeof pool,
-    findStatus: async () => 'processing',
-    failOrphan: async () => 'failed',
-    nowMs: Date.now,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-  });
+  idempotency = scene.start({ database: { query: reachable } as typeof scene.pool });
 });
 
 afterEach(async () => {
@@ -62,24 +44,16 @@ afterEach(async () => {
 });
 
 function reachable(query: pg.QueryConfig): Promise<pg.QueryResult> {
-  if (query.name !== 'renew_leases') return pool.query(query);
+  if (query.name !== 'renew_leases') return scene.pool.query(query);
   renewals += 1;
   const answered = isDatabaseAway
     ? Promise.reject(new Error('connect ECONNREFUSED'))
-    : pool.query(query);
+    : scene.pool.query(query);
   renewal = answered.catch(() => undefined);
   return answered;
 }
 
-async function claim(): Promise<NewClaim> {
-  const creditAccount = Keypair.generate().publicKey;
-  const id = formatJobId(createJobId({ nowMs: Date.now(), creditAccount }).bytes);
-  const rawBody = randomBytes(8);
-  const request = { wallet: WALLET, apiKey: 'x', rawBody, idempotencyKey: undefined };
-  const claimed = await idempotency.claim(identify({ ...request, retryCount: undefined }), id);
-  if (claimed.status !== 'new') throw new Error('the request was taken for a repeat');
-  return claimed;
-}
+const claim = async (): Promise<NewClaim> => (await scene.begin({}, { at: idempotency })).claim;
 
 /** Lets seconds pass, and each renewal that falls due end. */
 async function pass(seconds: number): Promise<void> {
@@ -91,82 +65,45 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-const setLease = (seconds: number) =>
-  pool.query(
-    `update service.idempotent_requests
-     set lease_expires_at = now() + make_interval(secs => $1)`,
-    [seconds],
-  );
-
 async function leaseSeconds(): Promise<number> {
-  const { rows } = await pool.query(
+  const { rows } = await scene.pool.query(
     `select extract(epoch from lease_expires_at - now())::float8 as left
      from service.idempotent_requests`,
   );
   return rows[0].left;
 }
 
-/** What a repeat gets of a running job whose lease ends so many seconds later, to the microsecond. */
-function repeatAt(secondsLeft: number) {
-  const rawBody = randomBytes(8);
-  const request = identify({
-    ...{ wallet: WALLET, apiKey: 'x', rawBody, idempotencyKey: 'a-key', retryCount: undefined },
-  });
-  const newId = () => {
-    const creditAccount = Keypair.generate().publicKey;
-    return formatJobId(createJobId({ nowMs: Date.now(), creditAccount }).bytes);
-  };
-  // For the database, a transaction is one moment.
-  return inTransaction(pool, async (client) => {
-    const failOrphan = jest.fn(async () => 'failed' as const);
-    const { claim: claimAt, close } = createIdempotency({
-      ...{ database: client, findStatus: async () => 'processing' as const, failOrphan },
-      ...{ nowMs: Date.now, logger: createLogger({ name: 'test', level: 'silent' }) },
-    });
-    await claimAt(request, newId());
-    await client.query(
-      `update service.idempotent_requests
-       set lease_expires_at = now() + make_interval(secs => $1)`,
-      [secondsLeft],
-    );
-    const answer = await claimAt(request, newId()).then(
-      ({ status }) => status,
-      ({ code, options }: ApiError) => [code, options.retryAfterSeconds],
-    );
-    await close();
-    return { answer, orphansFailed: failOrphan.mock.calls.length };
-  });
-}
-
-describe('requests that come together', () => {
-  it('are each claimed for themselves', async () => {
-    const claims = await Promise.all(Array.from({ length: 20 }, claim));
-    expect(claims).toHaveLength(20);
-    const { rows } = await pool.query(
-      'select count(distinct job_id)::int from service.idempotent_requests',
-    );
-    expect(rows).toEqual([{ count: 20 }]);
-  });
-});
-
 describe('a repeat of a running job', () => {
+  /** What it gets when the lease ends so many seconds later, to the microsecond. */
+  const repeatAt = (secondsLeft: number) =>
+    scene.atOneMoment(async (database, at) => {
+      const request = requestOf({ key: 'a-key' });
+      await at.claim(request, newJobId());
+      await scene.setLease(secondsLeft, database);
+      return at.claim(request, newJobId()).then(
+        ({ status }) => status,
+        ({ code, options }) => [code, options.retryAfterSeconds],
+      );
+    });
+
   it.each([
     // Renewed within the last ten seconds: its process lives, and its answer may come any moment.
     [30, 2],
     [21, 2],
     [20, 20],
     [1, 1],
-    // A lease that no process of ours wrote.
+    [0.5, 1],
+    // Leases that no process of ours wrote.
     [31, 31],
+    [125, 60],
   ])('is to come back, with %d s of its lease left, in %d s', async (secondsLeft, retryAfter) => {
-    expect(await repeatAt(secondsLeft)).toEqual({
-      answer: ['idempotency_key_in_use', retryAfter],
-      orphansFailed: 0,
-    });
+    expect(await repeatAt(secondsLeft)).toEqual(['idempotency_key_in_use', retryAfter]);
+    expect(scene.orphans).toEqual([]);
   });
 
   it('ends the job and runs again from the moment its lease ends', async () => {
-    expect(await repeatAt(0)).toEqual({ answer: 'new', orphansFailed: 1 });
+    expect(await repeatAt(0)).toBe('new');
+    expect(scene.orphans).toHaveLength(1);
   });
 });
 
@@ -174,7 +111,7 @@ describe('the lease of a running job', () => {
   it('is renewed every 5 s, so that a job of 100 s may still be settled', async () => {
     await claim();
     for (let passed = 0; passed < 100; passed += 20) {
-      await setLease(1);
+      await scene.setLease(1);
       await pass(20);
       expect(await leaseSeconds()).toBeGreaterThan(20);
     }
@@ -184,7 +121,7 @@ describe('the lease of a running job', () => {
   it('is renewed once the database is back, however long it was away', async () => {
     await claim();
     isDatabaseAway = true;
-    await setLease(-1);
+    await scene.setLease(-1);
     await pass(60);
     isDatabaseAway = false;
     await pass(5);
@@ -195,8 +132,8 @@ describe('the lease of a running job', () => {
     'is renewed no more after the renewal that finds another %s',
     async (column) => {
       await claim();
-      await setLease(1);
-      await pool.query(`update service.idempotent_requests set ${column} = 'another job'`);
+      await scene.setLease(1);
+      await scene.pool.query(`update service.idempotent_requests set ${column} = 'another job'`);
       await pass(10);
       expect(renewals).toBe(1);
       expect(await leaseSeconds()).toBeLessThanOrEqual(1);
