@@ -11,44 +11,66 @@ import { IDLE_MS } from '../../common/tokenizers/tokenCounts.ts';
 
 export const STOP_AT = 105n;
 
-/** What a worker says: pieces of text, then a failure. */
-type Script = readonly string[];
+type FailureOptions = NonNullable<ConstructorParameters<typeof WorkerFailedError>[1]>;
 
-/** Asks workers that all fail, each after its own text. */
-export async function answer(
-  scripts: readonly Script[],
-  other: {
-    nowSeconds?: bigint;
-    workers?: DispatchServices['workers'];
-    clientGone?: AbortSignal;
-    isStream?: boolean;
-    chat?: Record<string, unknown>;
-    tokenLimit?: number;
-    firstSilenceMs?: number;
-    waitUntil?: (at: bigint) => Promise<void>;
-    clock?: Pick<DispatchServices['clock'], 'nowSeconds' | 'waitUntil'>;
-    /** Resolves once another worker has a place. */
-    free?: Promise<void>;
-    /** Whose places are given back, in that order, where it is not the one they were taken in. */
-    released?: readonly string[];
-    /** Workers that have other terms on the ledger by the time they fail. */
-    changed?: readonly string[];
-    /** Reads the workers again. */
-    refresh?: () => Promise<void>;
-    /** What the ledger has once so many workers were asked. */
-    undelivered?: (asked: number) => { workerAddress: string; attempt: number } | undefined;
-  } = {},
-) {
+/** What a worker says in its turn: an answer with a proof, or a thought and texts before it fails. */
+export type Turn =
+  | 'Hello'
+  | (FailureOptions & { thought?: string; texts?: readonly string[]; code?: string });
+
+/** Workers that each take their turn; further ones as the last. */
+export function say(...turns: readonly Turn[]): DispatchServices['workers'] {
+  const submit: DispatchServices['workers']['submit'] = async function* ({ attempt }) {
+    const turn = turns[Math.min(attempt, turns.length) - 1] ?? {};
+    if (turn === 'Hello') {
+      const outputHash = hash('sha256', turn, 'buffer');
+      return yield [
+        { type: 'content', text: turn },
+        { type: 'proof', proof: { outputHash, promptTokens: 1, completionTokens: 1 } },
+      ] as WorkerEvent[];
+    }
+    const { thought, texts = [], code = 'engine_failed', ...options } = turn;
+    if (thought) yield [{ type: 'reasoning', text: thought }];
+    for (const text of texts) yield [{ type: 'content', text }];
+    throw new WorkerFailedError(code, options);
+  };
+  return { submit, stop: async () => undefined };
+}
+
+/** What else is so while a job is dispatched. */
+export interface Circumstances {
+  nowSeconds?: bigint;
+  workers?: DispatchServices['workers'];
+  clientGone?: AbortSignal;
+  isStream?: boolean;
+  chat?: Record<string, unknown>;
+  tokenLimit?: number;
+  firstSilenceMs?: number;
+  clock?: Pick<DispatchServices['clock'], 'nowSeconds' | 'waitUntil'>;
+  /** Resolves once another worker has a place. */
+  free?: Promise<void>;
+  /** Whose places are given back, in that order, where it is not the one they were taken in. */
+  released?: readonly string[];
+  /** Workers that have other terms on the ledger by the time they fail. */
+  changed?: readonly string[];
+  /** Reads the workers again. */
+  refresh?: () => Promise<void>;
+  /** What the ledger has once so many workers were asked. */
+  undelivered?: (asked: number) => { workerAddress: string; attempt: number } | undefined;
+}
+
+/** Asks workers, one for each turn, until one answers or none is left. */
+export async function answer(turns: readonly Turn[], other: Circumstances = {}) {
   const { nowSeconds = 0n, clientGone = new AbortController().signal, isStream = true } = other;
-  const { tokenLimit = 2_000, firstSilenceMs = IDLE_MS } = other;
-  const { waitUntil = () => new Promise(() => undefined) } = other;
+  const { tokenLimit = 2_000, firstSilenceMs = IDLE_MS, workers = say(...turns) } = other;
+  const waitUntil = () => new Promise<void>(() => undefined);
   const asked: WorkerTask[] = [];
   const taken: string[] = [];
   const released: string[] = [];
   /** What was noted of the workers. */
   const noted: string[] = [];
   const delivered: string[] = [];
-  const left = scripts.map((_script, index) => `worker ${index}`);
+  const left = turns.map((_turn, index) => `worker ${index}`);
 
   function takeReservation() {
     const address = left.shift();
@@ -65,15 +87,15 @@ export async function answer(
     };
   }
 
-  async function* ask(task: WorkerTask): AsyncGenerator<readonly WorkerEvent[]> {
-    asked.push(task);
-    for (const text of scripts[asked.length - 1] ?? []) yield [{ type: 'content', text }];
-    throw new WorkerFailedError('engine_failed');
-  }
-
   const services = {
     escrow: { undeliveredProof: async () => other.undelivered?.(asked.length) },
-    workers: other.workers ?? { submit: ask, stop: async () => undefined },
+    workers: {
+      ...workers,
+      submit(task: WorkerTask, signal: AbortSignal) {
+        asked.push(task);
+        return workers.submit(task, signal);
+      },
+    },
     clock: other.clock ?? { nowSeconds: () => nowSeconds, waitUntil },
     logger: createLogger({ name: 'test', level: 'silent' }),
     directory: {
@@ -109,32 +131,9 @@ export async function answer(
     if (event.type === 'discarded') discarded.push(delivered.length);
     if (event.type === 'ended' && event.result.kind !== 'whole') end = event.result;
   }
-  // However it ends, no place is kept.
+  // However it ends, no place is kept, and each attempt had the one salt.
   expect(released).toEqual(other.released ?? taken);
-  return {
-    ...{ end, taken, delivered, discarded, started, noted },
-    attempts: asked.map(({ attempt }) => attempt),
-    salts: asked.map(({ requestSalt }) => requestSalt),
-  };
-}
-
-/** What each worker says in its turn: a refusal, a failure, a thought before one, or an answer. */
-export type Turn = string | { param: string } | { thought: string; code: string } | undefined;
-
-export function say(...turns: Turn[]): DispatchServices['workers'] {
-  const submit: DispatchServices['workers']['submit'] = async function* ({ attempt }) {
-    const turn = turns[attempt - 1];
-    if (typeof turn === 'object' && 'thought' in turn) {
-      yield [{ type: 'reasoning', text: turn.thought }];
-      throw new WorkerFailedError(turn.code);
-    }
-    if (typeof turn === 'object') throw new WorkerFailedError('parameter_refused', turn);
-    if (turn !== undefined) throw new WorkerFailedError(turn);
-    const outputHash = hash('sha256', 'Hello', 'buffer');
-    yield [
-      { type: 'content', text: 'Hello' },
-      { type: 'proof', proof: { outputHash, promptTokens: 1, completionTokens: 1 } },
-    ] as WorkerEvent[];
-  };
-  return { submit, stop: async () => undefined };
+  expect(asked.map(({ attempt }) => attempt)).toEqual(started);
+  expect(new Set(asked.map(({ requestSalt }) => requestSalt)).size).toBe(1);
+  return { end, taken, delivered, discarded, started, noted };
 }

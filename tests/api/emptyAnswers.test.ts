@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DispatchServices } from '../../api/jobs/dispatch.ts';
-import { WorkerFailedError } from '../../api/workers/events.ts';
-import { answer, say, type Turn } from './dispatchScene.ts';
+import { answer, type Turn } from './dispatchScene.ts';
+
+const EMPTY: Turn = { code: 'empty_output' };
+const EMPTY_AFTER_THOUGHT: Turn = { ...EMPTY, thought: 'Hm.' };
+const end = { kind: 'failed', reason: 'empty_output' };
 
 describe('an answer without text', () => {
-  const empty = 'empty_output';
-  const end = { kind: 'failed', reason: empty };
-
-  describe.each([
+  it.each([
     [{ stop: ['a'] }],
     [{ logit_bias: { '2': 100 } }],
     [{ response_format: { type: 'json_object' } }],
@@ -16,87 +16,60 @@ describe('an answer without text', () => {
     [{ presence_penalty: -2 }],
     [{ repetition_penalty: 0 }],
     [{ tokenLimit: 1 }],
-  ])('that its request can have caused: %j', (fields) => {
+  ])('that its request can have caused counts against none: %j', async (fields) => {
     const { tokenLimit, ...chat } = { tokenLimit: 2_000, ...fields };
-    const asking = (...turns: Turn[]) =>
-      answer([[], [], []], { workers: say(...turns), chat, tokenLimit });
-
-    it('is asked of one more worker at most, and counts against neither', async () => {
-      const { end: result, started, noted } = await asking(empty, empty, undefined);
-      expect(result).toMatchObject(end);
-      expect([started, noted]).toEqual([[1, 2], []]);
-    });
-
-    it('counts against none where another worker has text', async () => {
-      const { delivered, noted } = await asking(empty, undefined);
-      expect([delivered, noted]).toEqual([['Hello'], []]);
-    });
-
-    it('ends a stream after a thought, and counts against none', async () => {
-      const { end: result, started, noted } = await asking({ thought: 'Hm.', code: empty });
-      expect(result).toMatchObject(end);
-      expect([started, noted]).toEqual([[1], []]);
-    });
+    const asking = (...turns: Turn[]) => answer(turns, { chat, tokenLimit });
+    // One more worker is asked at most, and none after a thought in a stream.
+    const both = await asking(EMPTY, EMPTY, 'Hello');
+    expect(both).toMatchObject({ end, started: [1, 2], noted: [] });
+    expect(await asking(EMPTY, 'Hello')).toMatchObject({ delivered: ['Hello'], noted: [] });
+    const one = await asking(EMPTY_AFTER_THOUGHT, 'Hello');
+    expect(one).toMatchObject({ end, started: [1], noted: [] });
   });
 
-  describe('whose request says nothing of its end', () => {
-    const chat = { frequency_penalty: 0, presence_penalty: 0, repetition_penalty: 1, top_k: 1 };
-    const asking = (pool: number, ...turns: Turn[]) =>
-      answer(
-        Array.from({ length: pool }, () => []),
-        { workers: say(...turns), chat },
-      );
-
-    it('counts against its worker where another has text', async () => {
-      const { noted } = await asking(3, empty, empty, undefined);
-      expect(noted).toEqual(['worker 0 failed', 'worker 1 failed']);
-    });
-
-    it.each([
-      [1, 'the only worker has'],
-      [2, 'both workers have'],
-      [3, 'three workers have'],
-      [4, 'three of four workers have'],
-    ])('counts against none where %i: %s none', async (pool) => {
-      const { end: result, started, noted } = await asking(pool, empty, empty, empty);
-      expect(result).toMatchObject(end);
-      expect(started).toHaveLength(Math.min(pool, 3));
-      expect(noted).toEqual([]);
-    });
-
-    it('counts against its worker in a stream that cannot fail over', async () => {
-      const thinking = { thought: 'Hm.', code: empty };
-      const { end: result, noted } = await asking(2, thinking, undefined);
-      expect(result).toMatchObject(end);
-      expect(noted).toEqual(['worker 0 failed']);
-      expect((await asking(1, thinking)).noted).toEqual([]);
-    });
-  });
+  const noted = ['worker 0 failed'];
+  it.each<[string, Turn[], object]>([
+    ['the only worker has none', [EMPTY], { end, started: [1], noted: [] }],
+    ['both workers have none', [EMPTY, EMPTY], { end, started: [1, 2], noted: [] }],
+    ['three have none', [EMPTY, EMPTY, EMPTY], { end, started: [1, 2, 3], noted: [] }],
+    ['three of four have none', [EMPTY, EMPTY, EMPTY, EMPTY], { end, noted: [] }],
+    [
+      'the third has text',
+      [EMPTY, EMPTY, 'Hello'],
+      { end: undefined, noted: ['worker 0 failed', 'worker 1 failed'] },
+    ],
+    [
+      'a stream had a thought, and another is there',
+      [EMPTY_AFTER_THOUGHT, 'Hello'],
+      { end, noted },
+    ],
+    ['a stream had a thought, of the only worker', [EMPTY_AFTER_THOUGHT], { end, noted: [] }],
+  ])(
+    'to any other request counts against who is alone with it: %s',
+    async (_what, turns, outcome) => {
+      const chat = { frequency_penalty: 0, presence_penalty: 0, repetition_penalty: 1, top_k: 1 };
+      expect(await answer(turns, { chat })).toMatchObject(outcome);
+    },
+  );
 
   it('is no answer where its worker breaks off: that counts against the worker', async () => {
     const submit = async function* () {
       yield* [];
     };
     const workers = { submit } as unknown as DispatchServices['workers'];
-    const { end: result, noted } = await answer([[]], { workers, chat: { stop: ['a'] } });
-    expect(result).toMatchObject({ kind: 'failed', reason: 'proof_missing' });
-    expect(noted).toEqual(['worker 0 failed']);
+    expect(await answer([{}], { workers, chat: { stop: ['a'] } })).toMatchObject({
+      ...{ end: { kind: 'failed', reason: 'proof_missing' }, noted },
+    });
   });
 
   it.each([true, false])(
     'ends no other text, which breaks off (in a stream: %s)',
     async (isStream) => {
-      const submit: DispatchServices['workers']['submit'] = async function* ({ attempt }) {
-        if (attempt === 1) throw new WorkerFailedError(empty);
-        yield [{ type: 'content', text: 'Half of' }];
-        throw new WorkerFailedError('engine_failed');
-      };
-      const workers = { submit, stop: async () => undefined };
-      const asked = answer([[], []], { workers, chat: { stop: ['a'] }, isStream });
-      const { end: result, delivered, noted } = await asked;
-      expect(delivered).toEqual(['Half of']);
-      expect(result).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
-      expect(noted).toEqual(['worker 1 failed']);
+      const turns = [EMPTY, { texts: ['Half of'] }];
+      expect(await answer(turns, { chat: { stop: ['a'] }, isStream })).toMatchObject({
+        end: { kind: 'failed', reason: 'worker_error', hasBegun: true },
+        ...{ delivered: ['Half of'], noted: ['worker 1 failed'] },
+      });
     },
   );
 });
