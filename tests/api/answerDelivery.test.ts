@@ -1,34 +1,26 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
+import type { CompletionServices, Completions } from '../../api/jobs/completion.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
 import type { JobResult } from '../../api/ledger/results.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
-import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
 import { proofMessage, requestCommitment, signHashed } from '../../programs/client/proof.ts';
-
-// What a whole service cannot be made to do at will: the ledger's word in time, the mirror's not.
+import {
+  createStubbedCompletions,
+  job,
+  messages,
+  model,
+  never,
+  payer,
+  programId,
+} from './completionScene.ts';
 
 const SETTLED: JobResult = { status: 'settled', signature: 'a settlement' };
-const never = () => new Promise<never>(() => undefined);
-const key = () => Keypair.generate().publicKey;
-const programId = key();
-const worker = key();
+const worker = Keypair.generate().publicKey;
 const proofKey = Keypair.generate();
-const model = {
-  ...{ id: 'model', address: 'a model', tier: 'lite', retires_at: null },
-  ...{ context_window_tokens: 1_000, credits_per_request: 2n, credits_per_1k_tokens: 4n },
-  long_completion_threshold_tokens: 500,
-};
-const job = {
-  ...{ id: 'job_1', address: key(), model, tokenLimit: 10, lockCredits: 8n, escrowTx: 'a lock' },
-  deadlines: { stopAt: 100n, proofDueAt: 110n },
-  requestSalt: new Uint8Array(32),
-};
-const messages = [{ role: 'user', content: 'Hello.' }];
 const asked = { model: model.id, messages, token_limit: job.tokenLimit };
 const proven = {
   outputHash: createHash('sha256').update('a text').digest(),
@@ -42,7 +34,6 @@ const proofOf = (attempt: number) => ({
     proofKey,
   ),
 });
-const answer = { text: 'a text', proof: proofOf(1) };
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
@@ -50,7 +41,7 @@ afterEach(() => void jest.useRealTimers());
 /** What the client learns of the settlement, and after how long. */
 async function deliver(options: {
   isStream: boolean;
-  settle: Escrow['settle'];
+  settle?: Escrow['settle'];
   outputTokens?: number;
   mirrored?: () => Promise<unknown>;
   store?: () => Promise<void>;
@@ -68,8 +59,8 @@ async function deliver(options: {
   observeStage?: CompletionServices['observeStage'];
   observeFirstToken?: CompletionServices['observeFirstToken'];
 }) {
-  const { isStream, settle, mirrored = never, store = async () => undefined } = options;
-  const { onStep = () => undefined } = options;
+  const { isStream, settle = async () => SETTLED, mirrored = never } = options;
+  const { onStep = () => undefined, store = async () => undefined } = options;
   const addresses = [options.firstWorker ?? [], worker.toBase58()].flat();
   const pooled = { proof_key: (options.formerKey ?? proofKey).publicKey };
   async function* ask({ attempt, workerAddress }: WorkerTask): AsyncGenerator<object[]> {
@@ -87,15 +78,7 @@ async function deliver(options: {
     await delay(options.takes.writeMs);
     yield [proof];
   }
-  const completions = createCompletions({
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    nowSeconds: () => 0n,
-    clock: {
-      nowSeconds: () => 0n,
-      waitUntil: (at: bigint) => (at === undefined ? Promise.resolve() : never()),
-    },
-    programId,
-    catalog: { find: () => model },
+  const completions = createStubbedCompletions({
     directory: {
       active: () => addresses.map((address) => ({ address })),
       refresh: async () => void Object.assign(pooled, { proof_key: proofKey.publicKey }),
@@ -127,20 +110,17 @@ async function deliver(options: {
       onStep('receipt');
       return 'a receipt';
     },
-    observeJob: () => undefined,
-    observeLock: () => undefined,
-    observeStage: options.observeStage ?? (() => undefined),
-    observeFirstToken: options.observeFirstToken ?? (() => undefined),
-    publicUrl: 'https://api.example.com',
-  } as unknown as CompletionServices);
+    ...(options.observeStage && { observeStage: options.observeStage }),
+    ...(options.observeFirstToken && { observeFirstToken: options.observeFirstToken }),
+  });
   const { response, received } = createResponse(onStep);
   const request = { model: model.id, messages, stream: isStream };
   void completions.complete({
-    payer: { wallet: 'a wallet', available_credits: 100n },
+    payer,
     identity: {},
     request,
     response,
-  } as unknown as Parameters<typeof completions.complete>[0]);
+  } as unknown as Parameters<Completions['complete']>[0]);
   for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
   await jest.advanceTimersByTimeAsync(60_000);
   return received();
@@ -183,50 +163,35 @@ function createResponse(onStep: (step: string) => void) {
   return { response, received: () => received };
 }
 
-describe('the token count of a settlement', () => {
-  it.each([
-    ['our own count', 7, 7],
-    ['never above the locked limit', 11, 10],
-  ])('is %s', async (_how, ours, counted) => {
-    const settle = jest.fn<Escrow['settle']>(async () => SETTLED);
-    await deliver({ isStream: false, settle, outputTokens: ours });
-    expect(settle).toHaveBeenCalledWith(
-      expect.objectContaining({ id: job.id }),
-      expect.objectContaining(answer),
-      counted,
-      expect.any(Promise),
-    );
-  });
-});
-
 describe('an answer of a second worker, after the first broke off', () => {
   it('has the second one’s text and name, and the first token of each', async () => {
     const observeFirstToken = jest.fn<CompletionServices['observeFirstToken']>();
-    const settle = async () => SETTLED;
-    const given = { isStream: false, settle, firstWorker: 'the first', observeFirstToken };
+    const given = { isStream: false, firstWorker: 'the first', observeFirstToken };
     expect(await deliver(given)).toMatchObject({ worker: worker.toBase58(), text: 'a text' });
     const measured = observeFirstToken.mock.calls.map(([token]) => token.worker);
     expect(measured).toEqual(['the first', worker.toBase58()]);
   });
 });
 
+const after = (ms: number) => (ms > 0 ? delay(ms) : Promise.resolve());
+const mirrored = async () => ({ available_credits: 7n });
+const inFull = { settlementTx: 'a settlement', creditsRemaining: '7' };
+
 describe('a proof that is signed with a new key of its worker', () => {
   it('is checked again once the pool has that key', async () => {
-    const received = await deliver({
-      ...{ isStream: false, formerKey: Keypair.generate() },
-      settle: async () => SETTLED,
-      mirrored: async () => ({ available_credits: 7n }),
-    });
-    expect(received).toMatchObject({ settlementTx: 'a settlement', creditsRemaining: '7' });
+    const given = { isStream: false, formerKey: Keypair.generate(), mirrored };
+    expect(await deliver(given)).toMatchObject(inFull);
   });
 });
 
 describe('the stages of a request', () => {
   it('are measured in milliseconds', async () => {
     const observeStage = jest.fn<CompletionServices['observeStage']>();
-    const settle = () => delay(1_500).then(() => SETTLED);
-    const mirrored = () => delay(250).then(() => ({ available_credits: 7n }));
-    await deliver({ isStream: false, settle, mirrored, observeStage });
+    await deliver({
+      ...{ isStream: false, observeStage },
+      settle: () => delay(1_500).then(() => SETTLED),
+      mirrored: () => delay(250).then(mirrored),
+    });
     expect(Object.fromEntries(observeStage.mock.calls)).toEqual({
       ...{ lock: 0, worker: 0, settle: 1_500, mirror: 250 },
     });
@@ -252,10 +217,7 @@ describe('a streamed answer', () => {
     const onStep = (step: string) => void steps.push(step);
     // As text is sent, nodes are asked behind the work of the moment.
     const readPriced = () => new Promise(process.nextTick).then(() => void onStep('price'));
-    await deliver({
-      ...{ isStream: true, takes: { readMs, writeMs: 5 }, onStep, readPriced },
-      settle: async () => SETTLED,
-    });
+    await deliver({ isStream: true, takes: { readMs, writeMs: 5 }, onStep, readPriced });
     expect(steps.filter((step) => order.includes(step))).toEqual(order);
   });
 });
@@ -264,70 +226,55 @@ describe.each([
   ['a plain answer', false, 10_000],
   ['a stream', true, 3_000],
 ] as const)('%s', (_form, isStream, waitMs) => {
-  it('names a settlement that the mirror does not show in time', async () => {
-    const received = await deliver({ isStream, settle: async () => SETTLED });
-    expect(received).toMatchObject({
-      ...{ settlementTx: 'a settlement', creditsRemaining: null },
-      afterMs: waitMs,
+  const late = { creditsRemaining: null, afterMs: waitMs };
+  it.each<[string, number, number, object]>([
+    ['at once', 0, 0, { ...inFull, afterMs: 0 }],
+    ['later', 0.1, 0.3, { ...inFull, afterMs: 0.4 * waitMs }],
+    ['just in time', 0.9, 0.09, { ...inFull, afterMs: 0.99 * waitMs }],
+    ['too late in the mirror', 0.9, 0.2, { ...inFull, ...late }],
+    ['too late on the ledger', 1.1, 0, { ...late, settlementTx: null }],
+  ])('whose settlement shows %s names what is known by then', async (...given) => {
+    const [, ledger, mirror, expected] = given;
+    const received = await deliver({
+      isStream,
+      settle: () => after(ledger * waitMs).then(() => SETTLED),
+      mirrored: () => after(mirror * waitMs).then(mirrored),
     });
+    expect(received).toMatchObject(expected);
   });
 
   it('has the balance of the ledger where the mirror does not show it', async () => {
     const readSettlement = jest.fn<Escrow['readSettlement']>(async () => ({
       ...{ settlement_tx: 'a settlement', available_credits: 9_999_999_999_999n },
     }));
-    const mirrored = async () => undefined;
-    const received = await deliver({
-      ...{ isStream, mirrored, readSettlement },
-      settle: async () => SETTLED,
-    });
-    expect(received).toMatchObject({
-      ...{ settlementTx: 'a settlement', creditsRemaining: String(9_999_999_999_999n) },
-      afterMs: 0,
-    });
+    expect(await deliver({ isStream, mirrored: async () => undefined, readSettlement })).toEqual(
+      expect.objectContaining({
+        ...{ settlementTx: 'a settlement', creditsRemaining: '9999999999999', afterMs: 0 },
+      }),
+    );
     expect(readSettlement.mock.lastCall?.[1]).toBe('a settlement');
-  });
-
-  it('names the settlement and the balance at once when both are known', async () => {
-    const mirrored = async () => ({ available_credits: 7n });
-    const received = await deliver({ isStream, settle: async () => SETTLED, mirrored });
-    expect(received).toMatchObject({
-      ...{ settlementTx: 'a settlement', creditsRemaining: '7' },
-      afterMs: 0,
-    });
   });
 
   it.each([
     ['once it is kept for repeats', 1_500, 1_500],
     ['after 2 s where it cannot be kept in time', 60_000, 2_000],
-  ])('is settled %s', async (_when, keptAfterMs, settledAfterMs) => {
-    let settledMs: number | undefined;
+  ])('is settled at our own count %s', async (_when, keptAfterMs, settledAfterMs) => {
     const startedMs = performance.now();
-    await deliver({
-      isStream,
-      store: () => delay(keptAfterMs),
-      settle: async (_job, _answer, _countedTokens, kept) => {
-        await kept;
-        settledMs = Math.round(performance.now() - startedMs);
-        return SETTLED;
-      },
+    const settle = jest.fn<Escrow['settle']>(async (_job, _answer, countedTokens, kept) => {
+      await kept;
+      const settledMs = Math.round(performance.now() - startedMs);
+      expect([countedTokens, settledMs]).toEqual([7, settledAfterMs]);
+      return SETTLED;
     });
-    expect(settledMs).toBe(settledAfterMs);
-  });
-
-  it('is settled even if it cannot be stored for repeats', async () => {
-    const store = () => Promise.reject(new Error('the database is away'));
-    const received = await deliver({ isStream, store, settle: async () => SETTLED });
-    expect(received).toMatchObject({ settlementTx: 'a settlement' });
+    await deliver({ isStream, outputTokens: 7, store: () => delay(keptAfterMs), settle });
+    expect(await settle.mock.results[0]?.value).toBe(SETTLED);
   });
 
   it('is refunded when its settlement came too late, with no charge shown', async () => {
-    const refund: JobResult = { status: 'refunded', signature: 'a refund' };
     const received = await deliver({
-      isStream,
+      ...{ isStream, mirrored },
       settle: async () => ({ status: 'overdue' }),
-      mirrored: async () => ({ available_credits: 7n }),
-      refund: async () => refund,
+      refund: async () => ({ status: 'refunded', signature: 'a refund' }),
     });
     expect(received).toMatchObject(
       isStream
@@ -337,16 +284,7 @@ describe.each([
   });
 
   it('waits 1 s for the price of a ledger that is away', async () => {
-    const received = await deliver({
-      ...{ isStream, readPriced: never },
-      settle: async () => SETTLED,
-      mirrored: async () => ({ available_credits: 7n }),
-    });
+    const received = await deliver({ isStream, readPriced: never, mirrored });
     expect(received).toMatchObject({ settlementTx: 'a settlement', afterMs: 1_000 });
-  });
-
-  it('ends its wait at the time-out when the ledger does not answer either', async () => {
-    const received = await deliver({ isStream, settle: never });
-    expect(received).toMatchObject({ settlementTx: null, afterMs: waitMs });
   });
 });

@@ -2,39 +2,25 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
 import { ApiError, ClientLeftError } from '../../api/contracts/errors.ts';
-import { type CompletionServices, createCompletions } from '../../api/jobs/completion.ts';
 import { LockUndecidedError } from '../../api/ledger/results.ts';
-import { createLogger } from '../../common/logger.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
-
-// What a whole service cannot be made to do at will: how a lock fails.
-
-const model = {
-  ...{ id: 'small', address: 'a model', tier: 'lite', retires_at: null },
-  ...{ context_window_tokens: 1_000, credits_per_request: 2, credits_per_1k_tokens: 4 },
-  long_completion_threshold_tokens: 500,
-};
+import { createStubbedCompletions, messages, model, payer } from './completionScene.ts';
 
 /** A request whose lock comes to that. */
 function begin(locking: Promise<never>) {
   const releaseReservation = jest.fn();
   const releaseClaim = jest.fn(async () => undefined);
-  const payer = { wallet: 'a wallet', spender: null, available_credits: 100n };
-  const completions = createCompletions({
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    nowSeconds: () => 0n,
-    catalog: { find: () => model },
+  const completions = createStubbedCompletions({
     directory: { reserve: async () => ({ release: releaseReservation }) },
     escrow: { draft: () => ({ id: 'a job' }), lock: () => locking },
     idempotency: {
       claim: async () => ({ status: 'new', release: releaseClaim }),
     },
-  } as unknown as CompletionServices);
-  const request = { model: model.id, messages: [{ role: 'user', content: 'Hello.' }] };
+  });
   const completing = completions.complete({
     payer,
     identity: { mayRepeat: false },
-    request,
+    request: { model: model.id, messages },
     response: {
       closed: false,
       once: () => undefined,

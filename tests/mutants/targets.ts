@@ -30,7 +30,7 @@ export const TARGETS: readonly Target[] = [
     area: 'settlement',
     files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/proof.ts'],
     tests: words(
-      'api/settlement api/settlementCounts api/settlementWait api/acknowledgements',
+      'api/settlement api/settlementCounts api/answerDelivery api/acknowledgements',
       'api/lock api/tokensCharged api/attempt api/failover journeys/answerFailures',
       'journeys/lockFailures journeys/payoutChange journeys/outages',
     ),
