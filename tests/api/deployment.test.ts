@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey, SYSVAR_RENT_PUBKEY } from '@solana/web3.js';
 import { findDeploymentFaults } from '../../api/ledger/deployment.ts';
-import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
-import { coder } from '../../testing/ledger/anchorCoder.ts';
-import { createRandom } from '../../testing/random.ts';
-import { randomStruct } from '../client/randomValue.ts';
+import { encodedAccount } from './encodedAccount.ts';
 
 const addresses = createAddresses();
 const { programId } = addresses;
@@ -21,14 +18,11 @@ const neededAt = (lamportsPerByte: number) => 507 * lamportsPerByte + 1_000_000;
 const broke = { ...payer, lamports: neededAt(5_080) - 1 };
 
 async function gatewayWith(signers: PublicKey[], stopped = false) {
-  const { forCoder } = randomStruct('Gateway', createRandom());
-  const { signers: places } = forCoder as { signers: PublicKey[] };
-  const filled = places.map((place, index) => signers[index] ?? place);
-  const data = await coder.accounts.encode('Gateway', {
-    ...forCoder,
-    ...{ version: ACCOUNT_VERSION, signers_len: signers.length, signers: filled, stopped },
-  });
-  return { executable: false, owner: programId, lamports: 1, data };
+  const account = await encodedAccount('Gateway', ({ signers: places }) => ({
+    ...{ signers_len: signers.length, stopped },
+    signers: (places as PublicKey[]).map((place, index) => signers[index] ?? place),
+  }));
+  return { ...account, executable: false, lamports: 1 };
 }
 
 /** What a ledger's Rent holds; before SIMD-0194 the threshold was two years. */
@@ -64,34 +58,34 @@ describe("an API's deployment", () => {
     expect(await faultsOf([program, config, await listed(), broke, payer])).toEqual([]);
   });
 
-  it('lacks the program where no program is at its address', async () => {
-    const gatewayAccount = await listed();
-    const message = `SVC_PROGRAM_ID ${programId} is no program on this ledger`;
-    const expected = [['program', message, true]];
-    expect(await faultsOf([null, null, gatewayAccount, payer, null])).toEqual(expected);
-    expect(await faultsOf([payer, null, gatewayAccount, payer, null])).toEqual(expected);
-  });
+  const noProgram = `SVC_PROGRAM_ID ${programId} is no program on this ledger`;
+  const notInitialized = `The program SVC_PROGRAM_ID ${programId} was never initialized`;
+  const noGateway = `SVC_GATEWAY ${gateway} is no Gateway of the program ${programId}`;
+  const noSigner = `SVC_SIGNER_KEY ${signer.publicKey} is no signer of the Gateway ${gateway}`;
+  const stranger = Keypair.generate().publicKey;
 
-  it('lacks the program while it is not initialized', async () => {
-    const message = `The program SVC_PROGRAM_ID ${programId} was never initialized`;
-    expect(await faultsOf([program, null, await listed(), payer, null])).toEqual([
-      ['program', message, true],
-    ]);
-  });
-
-  it('lacks the Gateway where its address has another account or none', async () => {
-    const message = `SVC_GATEWAY ${gateway} is no Gateway of the program ${programId}`;
-    const expected = [['gateway', message, true]];
-    const foreign = { ...(await listed()), owner: Keypair.generate().publicKey };
-    expect(await faultsOf([program, config, null, payer, null])).toEqual(expected);
-    expect(await faultsOf([program, config, foreign, payer, null])).toEqual(expected);
-  });
-
-  it('lacks the signer when the Gateway does not list it', async () => {
-    const other = await gatewayWith([Keypair.generate().publicKey]);
-    const message = `SVC_SIGNER_KEY ${signer.publicKey} is no signer of the Gateway ${gateway}`;
-    expect(await faultsOf([program, config, other, payer, null])).toEqual([
-      ['signer', message, true],
+  it.each([
+    ['the program where nothing is at its address', [null, null], listed, 'program', noProgram],
+    ['the program where another account is', [payer, null], listed, 'program', noProgram],
+    ['the program while it is not initialized', [program, null], listed, 'program', notInitialized],
+    ['the Gateway where there is none', [program, config], () => null, 'gateway', noGateway],
+    [
+      'the Gateway where another account is',
+      [program, config],
+      async () => ({ ...(await listed()), owner: stranger }),
+      'gateway',
+      noGateway,
+    ],
+    [
+      'the signer when the Gateway does not list it',
+      [program, config],
+      () => gatewayWith([stranger]),
+      'signer',
+      noSigner,
+    ],
+  ])('lacks %s', async (_what, accounts, gatewayAccount, part, message) => {
+    expect(await faultsOf([...accounts, await gatewayAccount(), payer, null])).toEqual([
+      [part, message, true],
     ]);
   });
 

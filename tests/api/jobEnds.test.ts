@@ -5,7 +5,6 @@ import type { LockedJob } from '../../api/ledger/job.ts';
 import { createOrphanEnd } from '../../api/ledger/jobLookup.ts';
 import { failOnLedger, refundOnLedger } from '../../api/ledger/refundOnLedger.ts';
 import { systemTime } from '../../common/wait.ts';
-import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { decodeArguments, IDL } from '../../programs/client/codec.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
@@ -15,9 +14,8 @@ import {
   LedgerUnavailableError,
   type SendResult,
 } from '../../programs/client/sender/sendResult.ts';
-import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
-import { createRandom } from '../../testing/random.ts';
-import { randomStruct } from '../client/randomValue.ts';
+import { toCoder } from '../../testing/ledger/anchorCoder.ts';
+import { encodedAccount } from './encodedAccount.ts';
 
 // What the ledger's own tests cannot bring about at will: how an exit's sending ends, and when.
 
@@ -54,18 +52,12 @@ function createScene(
   const reasons: unknown[] = [];
   let nowSeconds = 100n;
   let present = initial;
-  const getAccountInfo = async () => {
-    const status = present;
-    if (status === null) return null;
-    const { forCoder } = randomStruct('Job', createRandom());
-    const account = {
-      ...forCoder,
+  const getAccountInfo = async () =>
+    present &&
+    encodedAccount('Job', {
       ...fields,
-      version: ACCOUNT_VERSION,
-      status: toCoder(status, { defined: { name: 'JobStatus' } }),
-    };
-    return { owner: addresses.programId, data: await coder.accounts.encode('Job', account) };
-  };
+      status: toCoder(present, { defined: { name: 'JobStatus' } }),
+    });
   const context = {
     addresses,
     clock: { nowSeconds: () => nowSeconds },
@@ -144,20 +136,20 @@ describe('failing a job', () => {
     expect(names).toEqual(['job_acknowledge and job_fail', 'job_fail']);
   });
 
-  it('sends a refund once anybody may refund', async () => {
-    const { context, names, at } = createScene([landed]);
-    at(T_SECONDS);
-    const end = await ended(failOnLedger(context, job, 'worker_error'));
-    expect(end).toEqual({ status: 'refunded', signature: 'an exit' });
-    expect(names).toEqual(['job_refund']);
-  });
-
-  it('turns into a refund when its deadline passes before it has landed', async () => {
-    const { context, names, at } = createScene([expired, landed]);
+  it.each([
+    ['once anybody may refund', [landed], ['job_refund']],
+    [
+      'when its deadline passes before it has landed',
+      [expired, landed],
+      ['job_fail', 'job_refund'],
+    ],
+  ])('turns into a refund %s', async (_when, sent, expected) => {
+    const { context, names, at } = createScene([...sent]);
+    if (sent.length === 1) at(T_SECONDS);
     const ending = failOnLedger(context, job, 'worker_error');
     at(T_SECONDS);
     expect(await ended(ending)).toEqual({ status: 'refunded', signature: 'an exit' });
-    expect(names).toEqual(['job_fail', 'job_refund']);
+    expect(names).toEqual(expected);
   });
 
   it.each([

@@ -8,16 +8,14 @@ import { lockOnLedger } from '../../api/ledger/lockOnLedger.ts';
 import { LockUndecidedError } from '../../api/ledger/results.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createBackground, systemTime } from '../../common/wait.ts';
-import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { NO_LIMIT } from '../../programs/client/generated/constants.ts';
 import {
   LedgerUnavailableError,
   type SendResult,
 } from '../../programs/client/sender/sendResult.ts';
-import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
-import { createRandom } from '../../testing/random.ts';
-import { randomStruct } from '../client/randomValue.ts';
+import { toCoder } from '../../testing/ledger/anchorCoder.ts';
+import { encodedAccount } from './encodedAccount.ts';
 
 // What the ledger's own tests cannot bring about at will: how a lock's sending ends, and when.
 
@@ -39,15 +37,11 @@ const UNLIMITED: Limits = {
 };
 
 /** As a node reports it. */
-async function accountOf(availableCredits: bigint, limits: Limits) {
-  const { forCoder } = randomStruct('CreditAccount', createRandom());
-  const data = await coder.accounts.encode('CreditAccount', {
-    ...forCoder,
-    ...{ version: ACCOUNT_VERSION, available_credits: toCoder(availableCredits) },
+const accountOf = (availableCredits: bigint, limits: Limits) =>
+  encodedAccount('CreditAccount', {
+    available_credits: toCoder(availableCredits),
     ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, toCoder(value)])),
   });
-  return { owner: addresses.programId, data };
-}
 
 /**
  * @param sent how the lock's sendings end, one after the other; all further ones as the last
@@ -118,9 +112,10 @@ const errorOf = (locking: Promise<unknown>) =>
     (error: ApiError) => error,
   );
 
+const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
+
 describe('a confirmed lock', () => {
   it('takes its earliest and latest time from around its confirmation', async () => {
-    const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
     const { lock } = createScene(Promise.resolve(landed));
     expect(await lock()).toMatchObject({
       lockedAtLatest: NOW_SECONDS + 1n,
@@ -139,9 +134,7 @@ describe('an expired lock', () => {
 
   it('holds when the ledger has the job nevertheless', async () => {
     const { lock, node } = createScene(expired());
-    const { forCoder } = randomStruct('Job', createRandom());
-    const data = await coder.accounts.encode('Job', { ...forCoder, version: ACCOUNT_VERSION });
-    const getAccountInfo = jest.fn(async () => ({ owner: addresses.programId, data }));
+    const getAccountInfo = jest.fn(() => encodedAccount('Job'));
     node.getAccountInfo = getAccountInfo;
     expect(await lock()).toMatchObject({ escrowTx: 'a lock' });
     // Not by a node that may not have come to its end.
@@ -157,31 +150,7 @@ describe('an expired lock', () => {
   });
 });
 
-describe('a lock that the ledger refuses for the wallet’s balance', () => {
-  it('returns what is missing', async () => {
-    const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS - 1n);
-    const error = await errorOf(lock());
-    expect(error).toMatchObject({
-      code: 'insufficient_credits',
-      options: { details: { credits_remaining: 7, credits_required: 8 } },
-    });
-  });
-
-  it('is sent again if the balance suffices, as another lock went along', async () => {
-    const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
-    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(landed)];
-    const { lock } = createScene(sent, LOCK_CREDITS);
-    expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
-  });
-
-  it('asks the client to retry after repeated failures with enough balance', async () => {
-    const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
-    expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
-  });
-});
-
 describe('a lock that is refused by a node behind the mirror', () => {
-  const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
   const behind = { sequence: SEEN_SEQUENCE - 1n };
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
@@ -218,70 +187,85 @@ describe('a lock that is refused by a node behind the mirror', () => {
   });
 });
 
-describe('a lock that the ledger refuses for the daily limit', () => {
-  const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
-  const sent = () => [refusedFor('DayLimitExceeded'), Promise.resolve(landed)];
+describe('a lock that the ledger refuses', () => {
+  const day = 'DayLimitExceeded';
   const spent = { limit_per_day_credits: 10n, spent_day: TODAY, spent_today_credits: 3n };
-  const dayLimit = { limit: 10, credits_required: 8 };
   /** The next midnight UTC. */
   const resets_at = new Date((TODAY + 1) * 86_400_000).toISOString();
+  const ofDay = `limit of 10 credits a day, 7 are left until ${resets_at}.`;
+  const perJob = { limit_per_job_credits: 7n };
+  /** What the ledger says and has when it refuses the first sending; it takes the second. */
+  const refused = (name: string, limits: Limits, credits = LOCK_CREDITS) =>
+    createScene([refusedFor(name), Promise.resolve(landed)], credits, limits);
+  const limited = (message: string, details: object) => ({
+    code: 'spending_limit_exceeded',
+    message: expect.stringContaining(message),
+    options: { details },
+  });
+  const unpaid = { credits_remaining: 7, credits_required: 8 };
 
-  it("is refused when too little of the day's limit is left", async () => {
-    const { lock } = createScene(sent(), LOCK_CREDITS, spent);
-    expect(await errorOf(lock())).toMatchObject({
-      code: 'spending_limit_exceeded',
-      message: expect.stringContaining(
-        `lock 8 credits. Of the wallet's limit of 10 credits a day, 7 are left until ${resets_at}.`,
-      ),
-      options: { details: { ...dayLimit, left: 7, resets_at } },
-    });
+  it.each([
+    [
+      'for too few credits',
+      refused('InsufficientCredits', {}, 7n),
+      { code: 'insufficient_credits', options: { details: unpaid } },
+    ],
+    [
+      'for the daily limit',
+      refused(day, spent),
+      limited(ofDay, { limit: 10, credits_required: 8, left: 7, resets_at }),
+    ],
+    [
+      'for a daily limit that was lowered below what is spent',
+      refused(day, { ...spent, limit_per_day_credits: 2n }),
+      limited('0 are left', { limit: 2, left: 0 }),
+    ],
+    [
+      'for the daily limit without credits: no higher limit would help',
+      refused(day, spent, 7n),
+      { code: 'insufficient_credits' },
+    ],
+    [
+      'for the limit per job',
+      refused('JobLimitExceeded', perJob),
+      limited("the wallet's limit for one job is 7.", { limit: 7, credits_required: 8 }),
+    ],
+  ])('%s names what is missing or left', async (_why, { lock }, expected) => {
+    expect(await errorOf(lock())).toMatchObject(expected);
   });
 
   it.each([
     ['at its start', 0n],
     ['at its end', 86_399n],
     ['after the clock has stepped back out of it', -1n],
-  ])('is refused on the day on which it was spent: %s', async (_when, second) => {
-    const { lock, state } = createScene(sent(), LOCK_CREDITS, spent);
+  ])('for the daily limit is refused on the day that it was spent: %s', async (_when, second) => {
+    const { lock, state } = refused(day, spent);
     state.nowSeconds = BigInt(TODAY) * 86_400n + second;
     expect(await errorOf(lock())).toMatchObject({ options: { details: { left: 7, resets_at } } });
   });
 
-  it('has nothing left of a limit that was lowered below what is spent', async () => {
-    const { lock } = createScene(sent(), LOCK_CREDITS, { ...spent, limit_per_day_credits: 2n });
-    expect(await errorOf(lock())).toMatchObject({ options: { details: { limit: 2, left: 0 } } });
-  });
-
-  it('lacks credits first: no higher limit would help', async () => {
-    const { lock } = createScene(sent(), LOCK_CREDITS - 1n, spent);
-    expect(await errorOf(lock())).toMatchObject({ code: 'insufficient_credits' });
-  });
-
   it.each([
-    ['enough of the day is left', { spent_today_credits: 2n }],
-    ['it was spent on another day', { spent_day: TODAY - 1 }],
-  ])('is sent again alone when %s: others took it in the same transaction', async (_why, other) => {
-    const { lock } = createScene(sent(), LOCK_CREDITS, { ...spent, ...other });
+    ['the balance suffices', refused('InsufficientCredits', {})],
+    ['enough of the day is left', refused(day, { ...spent, spent_today_credits: 2n })],
+    ['it was spent on another day', refused(day, { ...spent, spent_day: TODAY - 1 })],
+  ])('is sent again alone when %s: others took it along', async (_why, { lock }) => {
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
   });
-});
 
-describe('a lock that the ledger refuses for the limit per job', () => {
-  it('is refused with the limit and its own price', async () => {
-    const limits = { limit_per_job_credits: LOCK_CREDITS - 1n };
-    const { lock } = createScene(refusedFor('JobLimitExceeded'), LOCK_CREDITS, limits);
-    expect(await errorOf(lock())).toMatchObject({
-      code: 'spending_limit_exceeded',
-      message: expect.stringContaining("lock 8 credits, and the wallet's limit for one job is 7."),
-      options: { details: { limit: 7, credits_required: 8 } },
-    });
+  it('again and again, with enough balance, is for the client to retry', async () => {
+    const { lock } = createScene(refusedFor('InsufficientCredits'), LOCK_CREDITS);
+    expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
+  });
+
+  it('because the Gateway lacks our signer is the fault of the service', async () => {
+    const error = await errorOf(createScene(refusedFor('Unauthorized')).lock());
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect(String(error?.cause)).toMatch(/^Error: SVC_SIGNER_KEY is no signer/);
   });
 });
 
-describe('a lock behind more than the ledger takes', () => {
-  const landed: SendResult = { status: 'landed', signature: 'a signature', slot: 6 };
-
-  it('is refused unsent once the first in the queue has waited 5 s', async () => {
+describe('a lock that is refused unsent', () => {
+  it('is one behind a first in the queue that has waited 5 s', async () => {
     const { lock, added, state } = createScene(Promise.resolve(landed));
     state.waitedMs = 5_000;
     expect(await errorOf(lock())).toMatchObject({ code: 'service_unavailable' });
@@ -289,10 +273,8 @@ describe('a lock behind more than the ledger takes', () => {
     state.waitedMs = 4_999;
     expect(await lock()).toMatchObject({ escrowTx: 'a signature' });
   });
-});
 
-describe('a lock that would leave the hot signer too little for settlements', () => {
-  it('is refused unsent', async () => {
+  it('is one that would leave the hot signer too little for settlements', async () => {
     const { lock, added, state } = createScene(refusedFor('never sent'));
     state.hasFloat = false;
     const error = await errorOf(lock());
@@ -302,14 +284,6 @@ describe('a lock that would leave the hot signer too little for settlements', ()
     });
     expect(String(error?.cause)).toMatch(/SVC_SIGNER_KEY has less than 0.05 SOL/);
     expect(added).toEqual([]);
-  });
-});
-
-describe('a lock that the ledger refuses because the Gateway lacks our signer', () => {
-  it('blames the service, not the wallet', async () => {
-    const error = await errorOf(createScene(refusedFor('Unauthorized')).lock());
-    expect(error).toMatchObject({ code: 'service_unavailable' });
-    expect(String(error?.cause)).toMatch(/^Error: SVC_SIGNER_KEY is no signer/);
   });
 });
 
