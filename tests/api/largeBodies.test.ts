@@ -44,15 +44,6 @@ describe('large bodies', () => {
     expect(ended.filter((name) => name !== 'left')).toEqual(['first', 'last']);
   });
 
-  it('keep the keys that their client names, behind a body with others', async () => {
-    const field = (json: string) => bodyWith({ chat_template_kwargs: json });
-    await read(field('{"a":1,"\\\\":2}'));
-    for (const [json, name] of Object.entries({ '\\u00fc': 'ü', '\\n': '\n' })) {
-      const { request } = (await read(field(`{"a":1,"${json}":2}`))) as { request: object };
-      expect(request).toMatchObject({ chat_template_kwargs: { [name]: 2 } });
-    }
-  });
-
   it('are read in turns among wallets, whichever sent more and sooner', async () => {
     const ended: string[] = [];
     // All from one address, whose bound is not met.

@@ -76,26 +76,14 @@ describe('a field whose keys the client names', () => {
 });
 
 describe('a value that no model could use', () => {
-  const part = (json: string) => `[{"role":"user","content":[${json}]}]`;
   it.each([
     ['seed', '9007199254740993'],
-    ['seed', '-9007199254740993'],
     ['messages', `[${Array(2_049).fill('{"role":"user","content":""}').join()}]`],
-    ['messages[0]', nestedArrays(100), 'messages'],
     ['messages', nestedArrays(100_000)],
-    ['messages[0].role', '[{"role":"User","content":""}]', 'messages'],
-    ['messages[0].content', '[{"role":"user"}]', 'messages'],
-    ['messages[0].content', '[{"role":"user","content":null}]', 'messages'],
-    ['messages[0].content', '[{"role":"user","content":"\\ud800"}]', 'messages'],
-    ['messages[0].content', '[{"role":"user","content":"\\udc00\\ud800"}]', 'messages'],
-    ['messages[0].content[0].text', part('{"type":"text","text":"\\ud800"}'), 'messages'],
-    ['messages[0].content', part('{"type":"text"}'), 'messages'],
-    ['messages[0].content', part('{"type":"image_url","image_url":{"url":"x"}}'), 'messages'],
     ['messages[1].role', '[{"role":"user","content":""},{"role":"tool","content":""}]', 'messages'],
-    ['stop', '"\\ud800"'],
+    ['messages[0].content', '[{"role":"user","content":"\\udc00\\ud800"}]', 'messages'],
     ['max_completion_tokens', '2,"max_tokens":3'],
     ['tools', nestedArrays(100_000)],
-    ['logit_bias', '{"50256":-101}'],
     ['logit_bias', '{"word":1}'],
   ])("is refused with the field's name: %s %#", async (param, json, field = param) => {
     expect(await scene.send(bodyWith({ [field]: json }))).toMatchObject(refusal(param));
