@@ -5,6 +5,7 @@ import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKey, revokeKey } from '../../api/account/keys.ts';
 import { reinstateWallet, suspendWallet } from '../../api/account/suspensions.ts';
+import type { Webhooks } from '../../api/account/webhooks.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
@@ -19,6 +20,10 @@ const GATEWAY = 'this service';
 /** Of UTC, counted from 1970. */
 const DAY = 20_000n;
 const body = bodyWith({});
+const webhook = {
+  ...{ id: 'wh_0', url: 'https://example.com', events: ['job.completed'], status: 'active' },
+  created_at: new Date(0),
+};
 let database: KeyedDatabase;
 let app: ServedApp;
 /** The names of the statements that the app has an answer to. */
@@ -47,6 +52,7 @@ beforeAll(async () => {
     database: counted,
     keys,
     gateway: GATEWAY,
+    webhooks: { create: async () => ({ webhook, madeSecret: 'a secret' }) } as unknown as Webhooks,
     nowSeconds: () => DAY * 86_400n + 7n,
     identify: createRequestIdentification(randomBytes(32)),
     completions: {
@@ -112,11 +118,9 @@ const forms = [
 ] as const;
 
 describe.each(forms)('a request%s under a cached key', (_form, headers) => {
-  it('is answered', async () => {
-    expect([await ask({ headers }), await claims()]).toEqual([wallet, 1]);
-  });
-
   it('is refused from the next request on after its key was revoked', async () => {
+    expect([await ask({ headers }), await claims()]).toEqual([wallet, 1]);
+    await database.pool.query('truncate service.idempotent_requests');
     await revokeKey(database.pool, wallet);
     expect([await ask({ headers }), await claims()]).toEqual(['invalid_api_key', 0]);
   });
@@ -220,13 +224,52 @@ describe('GET /v1/account', () => {
   });
 });
 
-describe('GET /v1/jobs', () => {
-  it('names a query parameter that it does not know', async () => {
-    const headers = { authorization: `Bearer ${apiKey}` };
-    const response = await fetch(`${app.url}/v1/jobs?cursor=x`, { headers });
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error: { param: 'cursor', message: "There is no parameter 'cursor' here." } },
-    ]);
+describe('a key in the Authorization header', () => {
+  /** What is answered to a request with this header, in status, code, challenge and caching. */
+  async function call(path: string, authorization?: string, sent?: string) {
+    const response = await fetch(app.url + path, {
+      method: sent === undefined ? 'GET' : 'POST',
+      headers: { ...(authorization !== undefined && { authorization }) },
+      ...(sent !== undefined && { body: sent }),
+    });
+    const { error } = (await response.json()) as { error?: object };
+    const { status, headers } = response;
+    const challenge = headers.get('www-authenticate');
+    return { ...error, status, challenge, caching: headers.get('cache-control') };
+  }
+
+  it.each(['Bearer ', 'bearer ', 'BEARER   '])('is read after the scheme: %j', async (scheme) => {
+    const answer = await call('/v1/account', scheme + apiKey);
+    expect(answer).toMatchObject({ status: 200, challenge: null });
+  });
+
+  it.each([
+    ['followed by something else', (key: string) => `Bearer ${key} junk`],
+    ['followed by another', (key: string) => `Bearer ${key}, Bearer ${key}`],
+    ['without its scheme', (key: string) => key],
+    ['behind a tab', (key: string) => `Bearer\t${key}`],
+    ['behind its scheme without a space', (key: string) => `Bearer${key}`],
+    ['of another scheme', () => 'Basic x'],
+    ['that is left out', () => 'Bearer'],
+    ['in an empty header', () => ''],
+    ['cut short', (key: string) => `Bearer ${key.slice(0, -1)}`],
+    ['that is missing', () => undefined],
+  ])('is refused %s', async (_case, header) => {
+    const authorization = header(apiKey);
+    const code = authorization === undefined ? 'missing_api_key' : 'invalid_api_key';
+    expect(await call('/v1/account', authorization)).toMatchObject({
+      ...{ status: 401, code, challenge: 'Bearer', caching: 'no-store' },
+    });
+  });
+
+  it.each([
+    ['the balance', '/v1/account', 200, undefined],
+    ['a secret', '/v1/webhooks', 200, JSON.stringify({ url: webhook.url, events: webhook.events })],
+    ['the jobs', '/v1/jobs', 200, undefined],
+    ['what is wrong', '/v1/jobs?cursor=x', 400, undefined],
+  ])('leads to no answer that may be cached: %s', async (_case, path, status, sent) => {
+    const answer = await call(path, `Bearer ${apiKey}`, sent);
+    expect(answer).toMatchObject({ status, caching: 'no-store' });
+    if (status === 400) expect(answer).toMatchObject({ param: 'cursor' });
   });
 });

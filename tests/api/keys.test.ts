@@ -3,15 +3,12 @@ import type pg from 'pg';
 import {
   createKey,
   KeyExistsError,
-  KeyNotFoundError,
-  KeyReplacedError,
   listKeys,
   regenerateKey,
   revokeKey,
 } from '../../api/account/keys.ts';
 import {
   reinstateWallet,
-  SuspensionStateError,
   suspendWallet,
   WalletSuspendedError,
 } from '../../api/account/suspensions.ts';
@@ -91,14 +88,6 @@ describe('API keys', () => {
     expect([await statusOf(old), await statusOf(next)]).toEqual(['revoked', 'active']);
   });
 
-  it('stay revoked and leave room for a new one', async () => {
-    const key = await createKey(pool, wallet);
-    await revokeKey(pool, wallet);
-    expect(await statusOf(key)).toBe('revoked');
-    await expect(revokeKey(pool, wallet)).rejects.toThrow(KeyNotFoundError);
-    await createKey(pool, wallet);
-  });
-
   it.each([
     ['revoked', revokeKey],
     ['suspended', suspendWallet],
@@ -117,31 +106,6 @@ describe('API keys', () => {
       expect(await statusOf(next)).toBe(status);
     },
   );
-
-  it('are replaced once by eight regenerations at once, and the shown works', async () => {
-    const old = await createKey(pool, wallet);
-    const { gated, reached, open } = gatedBefore('insert into service.api_keys');
-    const first = regenerateKey(gated, wallet);
-    await reached;
-    const others = Array.from({ length: 7 }, () => regenerateKey(pool, wallet));
-    const refused = Promise.allSettled(others);
-    await untilWaiting(7);
-    open();
-    const shown = await first;
-    expect([await statusOf(old), await statusOf(shown)]).toEqual(['revoked', 'active']);
-    for (const one of await refused) {
-      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(KeyReplacedError) });
-    }
-  });
-
-  it('are not replaced by an older request, however it was delayed', async () => {
-    await createKey(pool, wallet);
-    const arrivedMs = performance.now();
-    const shown = await regenerateKey(pool, wallet);
-    await expect(regenerateKey(pool, wallet, arrivedMs)).rejects.toThrow(KeyReplacedError);
-    expect(await statusOf(shown)).toBe('active');
-    expect(await statusOf(await regenerateKey(pool, wallet))).toBe('active');
-  });
 
   it('made by a clock that was set back since can still be replaced', async () => {
     await createKey(pool, wallet);
@@ -181,21 +145,6 @@ describe('a suspended wallet', () => {
     ]);
     await reinstateWallet(pool, wallet);
     expect(await statusOf(await createKey(pool, wallet))).toBe('active');
-  });
-
-  it('need never have had a key, and is suspended once', async () => {
-    await suspendWallet(pool, wallet);
-    await expect(suspendWallet(pool, wallet)).rejects.toThrow(SuspensionStateError);
-    await refusesNewKeys();
-    await reinstateWallet(pool, wallet);
-    await expect(reinstateWallet(pool, wallet)).rejects.toThrow(SuspensionStateError);
-  });
-
-  it('has its key back as it was when it is reinstated', async () => {
-    const key = await createKey(pool, wallet);
-    await suspendWallet(pool, wallet);
-    await reinstateWallet(pool, wallet);
-    expect(await statusOf(key)).toBe('active');
   });
 
   it('is refused whichever key it had when both began at once', async () => {
