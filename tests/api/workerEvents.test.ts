@@ -60,10 +60,14 @@ describe('a refusal of a worker', () => {
     ...['job_not_open', 'job_not_found', 'job_not_running', 'attempt_already_used'],
     ...['gateway_not_served', 'signer_not_allowed', 'share_too_low', 'suspicious_lock'],
   ];
-  const refuse = (code: string, statusCode: number) => {
-    const body = Readable.from([Buffer.from(JSON.stringify({ error: { code } }))]);
-    const headers = { 'retry-after': '7' };
-    const response: unknown = { statusCode, headers, body };
+  const refuse = (
+    code: string | null,
+    statusCode: number,
+    retryAfter: string | undefined = '7',
+  ) => {
+    const text = code === null ? 'no JSON' : JSON.stringify({ error: { code } });
+    const headers = { 'retry-after': retryAfter || undefined };
+    const response: unknown = { statusCode, headers, body: Readable.from([Buffer.from(text)]) };
     return readRefusal(response as Parameters<typeof readRefusal>[0]);
   };
 
@@ -75,7 +79,15 @@ describe('a refusal of a worker', () => {
     });
   });
 
-  it('never counts against it when it is a 429', async () => {
-    expect(await refuse('upstream_failed', 429)).toMatchObject({ busy: { retryAfterMs: 7_000 } });
+  it.each([
+    [503, 'no_free_slot', '', 'no_free_slot', { retryAfterMs: undefined }],
+    [503, 'shutting_down', '0', 'shutting_down', { retryAfterMs: undefined }],
+    [429, 'upstream_failed', '7', 'upstream_failed', { retryAfterMs: 7_000 }],
+    [429, 'slow_down', '20', 'unknown_code', { retryAfterMs: 20_000 }],
+    [429, null, 'Fri, 31 Dec 1999 23:59:59 GMT', 'status_429', { retryAfterMs: undefined }],
+    [503, null, '3', 'status_503', undefined],
+  ])('with %i %s and Retry-After %j is read as %s, busy: %j', async (...given) => {
+    const [status, word, after, code, busy] = given;
+    expect(await refuse(word, status, after)).toMatchObject({ code, busy });
   });
 });
