@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { createCatalog } from '../../api/jobs/catalog.ts';
 import { insertObservations, selectMedianLatencies } from '../../api/sql/workers.ts';
-import { createPool } from '../../common/postgres.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createPool, type Database } from '../../common/postgres.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { createRandom } from '../../testing/random.ts';
 
@@ -63,10 +66,6 @@ describe('the median time to first token', () => {
     expect(await median('even')).toEqual([20, 20]);
   });
 
-  it('is unknown without observations', async () => {
-    expect(await median('unseen')).toEqual([undefined, undefined]);
-  });
-
   it('covers the ten minutes before the last observation, however old', async () => {
     await observe('idle', [900, 900]);
     await age('idle', '11 minutes');
@@ -124,5 +123,50 @@ describe('an observation', () => {
     await deleting.query('commit');
     deleting.release();
     expect(await count('contended')).toBe(2);
+  });
+});
+
+describe('the medians that a process shows', () => {
+  /** A process with a clock of its own, which counts its reads; the next one may fail. */
+  function createProcess() {
+    const state = { nowMs: 0, reads: 0, fault: undefined as Error | undefined };
+    const query = async (statement: string) => {
+      state.reads += 1;
+      const { fault } = state;
+      state.fault = undefined;
+      if (fault) throw fault;
+      return database.pool.query(statement);
+    };
+    const catalog = createCatalog({
+      database: { query } as Database,
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      time: { ...systemTime, nowMs: () => state.nowMs },
+    });
+    return { state, shown: async () => (await catalog.medianLatencies()).get('shown') };
+  }
+
+  it('are read once for concurrent requests, however long that takes', async () => {
+    const { state, shown } = createProcess();
+    const slow = shown();
+    state.nowMs = 60_000;
+    expect(await Promise.all([slow, shown()])).toEqual([undefined, undefined]);
+    expect(state.reads).toBe(1);
+  });
+
+  it('are read again after five seconds, and not before', async () => {
+    const { state, shown } = createProcess();
+    expect(await shown()).toBeUndefined();
+    await observe('shown', [300]);
+    state.nowMs = 5_000;
+    expect(await shown()).toBeUndefined();
+    state.nowMs = 5_001;
+    expect(await shown()).toBe(300);
+  });
+
+  it('are read again at once after a failed read', async () => {
+    const { state, shown } = createProcess();
+    state.fault = new Error('connect ECONNREFUSED');
+    await expect(shown()).rejects.toThrow('ECONNREFUSED');
+    expect(await shown()).toBe(300);
   });
 });
