@@ -34,12 +34,9 @@ const withoutKey = { status: 401, code: 'missing_api_key' };
 describe('a path with too many slashes', () => {
   it.each([
     ['POST', '//v1/chat/completions'],
-    ['POST', '/v1//chat/completions'],
     ['POST', '///v1///chat//completions//'],
     ['POST', '/v1/chat/completions/'],
     ['GET', '//v1/models?a=//b'],
-    ['GET', '/v1/models//'],
-    ['GET', '/v1//jobs/job_1'],
     ['GET', 'http://api.example.com//v1//models'],
   ])('finds its route: %s %s [errors.routes]', async (method, path) => {
     expect(await ask(method, path)).toMatchObject(withoutKey);
@@ -86,21 +83,17 @@ describe('a path that no route has', () => {
   it.each([
     ['POST', '/chat/completions', 'POST', '/v1/chat/completions'],
     ['POST', '/v1/v1/chat/completions', 'POST', '/v1/chat/completions'],
-    ['POST', '//v1//v1//chat/completions/', 'POST', '/v1/chat/completions'],
     ['POST', '/v1/chat/completions/chat/completions', 'POST', '/v1/chat/completions'],
     ['POST', '/api/v1/chat/completions', 'POST', '/v1/chat/completions'],
     ['POST', '/V1/Chat/Completions', 'POST', '/v1/chat/completions'],
     ['GET', '/v1/chat/completions', 'POST', '/v1/chat/completions'],
-    ['GET', '/models', 'GET', '/v1/models'],
     ['GET', '/v2/models', 'GET', '/v1/models'],
     ['POST', '/models', 'GET', '/v1/models'],
     ['GET', '/models/a-model', 'GET', '/v1/models/{model_id}'],
     ['POST', '/jobs/job_1/dispute', 'POST', '/v1/jobs/{job_id}/dispute'],
     ['DELETE', '/v1/v1/webhooks/wh_1', 'DELETE', '/v1/webhooks/{webhook_id}'],
-    ['POST', '/webhooks', 'POST', '/v1/webhooks'],
     ['GET', '/v1/v1/jobs/models', 'GET', '/v1/jobs/{job_id}'],
     ['GET', '/v1/health', 'GET', '/health'],
-    ['GET', '/v1/openapi.json', 'GET', '/openapi.json'],
   ])('names the nearest one: %s %s [errors.routes]', async (method, path, meant, at) => {
     expect(await ask(method, path)).toMatchObject({
       status: 404,

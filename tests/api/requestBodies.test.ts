@@ -37,9 +37,6 @@ describe('a readable body', () => {
   it.each<[string, Body, Record<string, string>?]>([
     ['without a content type', encoded(valid, 'utf8')],
     ['as text', valid, type('text/plain')],
-    ['as a form', valid, type('application/x-www-form-urlencoded')],
-    ['as UTF-8', valid, type('application/json; charset="UTF-8"')],
-    ['as UTF-8, misspelt', valid, type('application/json; charset=utf8')],
     ['as UTF-8, misspelt in quotes', valid, type('application/json;charset="UTF8"; x=y')],
     ['as nothing that is a type', valid, type(';;=')],
     ['after a byte order mark', `\ufeff${valid}`],
@@ -78,19 +75,14 @@ describe('a readable body', () => {
 describe('an unreadable body', () => {
   it.each<[string, string, Body, Record<string, string>?]>([
     ['null', 'must be a JSON object', 'null'],
-    ['a string', 'must be a JSON object', '"x"'],
     ['an array', 'must be a JSON object', `[${valid}]`],
-    ['white space', 'not valid JSON', '  '],
     ['half of it', 'not valid JSON', valid.slice(0, 20)],
     ['two values', 'not valid JSON', `${valid}${valid}`],
     ['a comment', 'not valid JSON', `${valid} // hi`],
-    ['a number that JSON lacks', 'not valid JSON', bodyWith({ temperature: 'NaN' })],
     ['a raw control character', 'not valid JSON', saying('0a')],
     ['a byte of Latin-1', 'not valid UTF-8', saying('ff')],
     ['an overlong sequence', 'not valid UTF-8', saying('c0af')],
-    ['a character cut short', 'not valid UTF-8', saying('e282')],
     ['a surrogate in UTF-8', 'not valid UTF-8', saying('eda080')],
-    ['a character beyond the last', 'not valid UTF-8', saying('f4908080')],
     ['a byte of Latin-1 in a large one', 'not valid UTF-8', large(saying('ff'))],
     ['two values in a large one', 'not valid JSON', large(`${valid}${valid}`)],
     [
@@ -102,7 +94,6 @@ describe('an unreadable body', () => {
     ['UTF-16', 'not valid UTF-8', encoded(`\ufeff${valid}`, 'utf16le')],
     ['UTF-16, as it says', 'must be utf-8', encoded(valid, 'utf16le'), type('x/y; charset=utf-16')],
     ['Latin-1, as it says', 'must be utf-8', valid, type('text/plain; charset=iso-8859-1')],
-    ['UTF-8-ish, as it says', 'must be utf-8', valid, type('text/plain; charset=utf80')],
     ['an unknown encoding', 'encoding is not supported', valid, { 'content-encoding': 'snappy' }],
     ['two encodings', 'encoding is not supported', valid, { 'content-encoding': 'gzip, br' }],
     [
@@ -138,33 +129,20 @@ describe('a body of 4 MiB', () => {
 });
 
 describe('a body of 4 MB', () => {
-  const padded = (body: string) => body.replace('{', `{"x":"${'x'.repeat(3_900_000)}",`);
   const text = 'lorem ipsum '.repeat(300_000);
-  const messages = Array.from({ length: MESSAGES_MAX }, () => ({
-    role: 'user',
-    content: 'é'.repeat(950),
-  }));
+  const many = Array(MESSAGES_MAX).fill({ role: 'user', content: 'é'.repeat(950) });
 
-  it.each<[string, string, object]>([
-    [
-      'one message',
-      bodyWith({ messages: JSON.stringify([{ role: 'user', content: text }]) }),
-      { request: { model: 'm', messages: [{ role: 'user', content: text }] } },
-    ],
-    [
-      'many messages',
-      bodyWith({ messages: JSON.stringify(messages) }),
-      { request: { model: 'm', messages } },
-    ],
-    ['a bad field', padded(bodyWith({ temperature: '9' })), refusal('temperature')],
-    ['no object', JSON.stringify(text), refusal(null)],
-    [
-      'half of it',
-      padded(valid).slice(0, -1),
-      { error: { message: 'The body is not valid JSON.', param: null } },
-    ],
-  ])('is answered like a small one: %s', async (_case, body, expected) => {
-    expect(await scene.send(body)).toMatchObject(expected);
+  it.each([
+    ['one message', [{ role: 'user', content: text }]],
+    ['many messages', many],
+  ])('is answered like a small one: %s', async (_case, messages) => {
+    const body = bodyWith({ messages: JSON.stringify(messages) });
+    expect(await scene.send(body)).toMatchObject({ request: { model: 'm', messages } });
+    const wrong = body.replace('"model":"m"', '"model":"m","temperature":9');
+    expect(await scene.send(wrong)).toMatchObject(refusal('temperature'));
+    expect(await scene.send(body.slice(0, -1))).toMatchObject({
+      error: { message: 'The body is not valid JSON.', param: null },
+    });
   });
 });
 

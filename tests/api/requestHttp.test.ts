@@ -101,10 +101,6 @@ describe('a request that does not arrive completely', () => {
     expect(answer.toLowerCase()).toContain('connection: close');
   });
 
-  it('is not answered on a connection that was opened but never used', async () => {
-    expect(await text(open(hurried))).toBe('');
-  });
-
   it.each([valid.length + 1, 100_000])(
     'leaves the service working when a client leaves in a body of %d bytes',
     async (length) => {
@@ -152,13 +148,44 @@ describe('a request that violates HTTP', () => {
   });
 });
 
+describe('a request for a tunnel', () => {
+  const tunnel = 'CONNECT host:443 HTTP/1.1\r\nHost: host:443\r\n\r\n';
+
+  it('is refused with the usual error body', async () => {
+    const answer = await exchange(`${tunnel}hello`);
+    expectRefused(answer, 'CONNECT is not supported: this is no proxy.');
+    expect(answer).toMatch(/\r\nconnection: close\r\n/);
+  });
+
+  it('leaves the service working when its client disconnects before the answer', async () => {
+    for (const socket of Array.from({ length: 20 }, () => open())) {
+      socket.on('error', () => undefined);
+      socket.write(tunnel, () => socket.resetAndDestroy());
+    }
+    expect(await exchange(get('/health'))).toMatch('200 OK');
+  });
+});
+
+describe('a request to upgrade the protocol', () => {
+  const upgrade =
+    'GET /health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+
+  it.each([
+    ['alone', '\r\n'],
+    ['with a body', 'Content-Length: 5\r\n\r\nhello'],
+    ['before another', '\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('is answered as any other and its connection closes: %s', async (_case, rest) => {
+    const answer = await exchange(upgrade + rest);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close\r\n.*"ok"/is);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+});
+
 describe('the query of a job list', () => {
   it.each([
     ['model', 'model=a&model=b'],
     ['limit', 'limit=1&limit=2'],
     ['limit', 'limit=1e1'],
-    ['limit', 'limit=-1'],
-    ['limit', 'limit='],
     ['before', 'before=job_%00'],
     ['status', 'status=%ff'],
     ['status', 'status=constructor'],

@@ -62,11 +62,6 @@ describe('the port of the API', () => {
     expect(await getByTls(url)).toBe('hello');
   });
 
-  it('then refuses plain HTTP', async () => {
-    const { url } = await open(tls());
-    await expect(fetch(url.replace('https:', 'http:'))).rejects.toThrow('fetch failed');
-  });
-
   it('is open beyond loopback with a certificate', async () => {
     const { url } = await open({ ...tls(), ...everywhere });
     expect(await getByTls(url.replace('0.0.0.0', '127.0.0.1'))).toBe('hello');
