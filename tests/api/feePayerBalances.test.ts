@@ -49,16 +49,4 @@ describe('the balances of the fee payers', () => {
     await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS);
     expect(await readBalance()).toBe(first);
   });
-
-  it('do not delay the end of the process while the node is silent', async () => {
-    const { promise: never } = Promise.withResolvers<number>();
-    getBalance = () => never;
-    await jest.advanceTimersByTimeAsync(READ_INTERVAL_MS);
-    let isClosed = false;
-    void Promise.resolve(balances.close()).then(() => {
-      isClosed = true;
-    });
-    await jest.advanceTimersByTimeAsync(0);
-    expect(isClosed).toBe(true);
-  });
 });

@@ -92,17 +92,4 @@ describe('GET /v1/models', () => {
     ]);
     expect(await get('/v1/models/retired')).toMatchObject({ svc: { card_hash: null, card: null } });
   });
-
-  it('shows a latency of 0 for a model that no worker ever hosted', async () => {
-    expect(await get('/v1/models/hosted-by-none')).toMatchObject({
-      svc: { active_workers: 0, median_latency_ms: 0 },
-    });
-  });
-
-  it('still shows by its id when a model retired', async () => {
-    expect(await get('/v1/models/retired')).toMatchObject({
-      id: 'retired',
-      svc: { retires_at: '2027-01-15T08:00:00.000Z' },
-    });
-  });
 });

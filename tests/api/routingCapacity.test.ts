@@ -52,12 +52,6 @@ describe('worker capacity', () => {
     expect(capacity.waiting(MODEL)).toBe(0);
   });
 
-  it('is waited for no longer than requested', async () => {
-    const { capacity } = open(knownWorker('a', { capacity: 0 }));
-    expect(await reserve(capacity, { waitMs: 10 })).toBeUndefined();
-    expect(capacity.waiting(MODEL)).toBe(0);
-  });
-
   it('is not reserved for a client that has disconnected', async () => {
     const worker = knownWorker('a', { capacity: 1 });
     const { capacity } = open(worker);

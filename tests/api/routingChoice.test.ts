@@ -55,21 +55,10 @@ describe(`the choice among workers (seed ${seed})`, () => {
     expect(choices(workers, { nowMs: 60_000 }).slow).toBe(0);
     expect(choices(workers, { nowMs: 60_001 }).slow).toBe(1_000);
   });
-
-  it('never chooses a full worker', () => {
-    const workers = [knownWorker('full', { inFlight: 10 }), knownWorker('free', { inFlight: 9 })];
-    expect(choices(workers)).toMatchObject({ full: 0, free: 1_000 });
-    expect(choices([knownWorker('full', { inFlight: 10 })]).none).toBe(1_000);
-  });
 });
 
 describe('a failed worker', () => {
   const cooling = { failures: 1, coolUntilMs: 2_000 };
-
-  it('gets no job during its cooldown while another is healthy', () => {
-    const workers = [knownWorker('sound'), knownWorker('failed', { cooldown: cooling })];
-    expect(choices(workers)).toMatchObject({ sound: 1_000, failed: 0 });
-  });
 
   it('gets no job in place of a healthy worker that is only full', () => {
     const full = knownWorker('sound', { inFlight: 10 });
@@ -127,13 +116,5 @@ describe('a worker that did not answer its last probe', () => {
     expect(choices([silent, knownWorker('sound')]).sound).toBe(1_000);
     expect(choices([silent, failed]).failed).toBe(1_000);
     expect(choices([silent]).silent).toBe(1_000);
-  });
-});
-
-describe('a worker that reports itself busy', () => {
-  it('gets no job before its Retry-After is over', () => {
-    const workers = [knownWorker('busy', { cooldown: { busyUntilMs: 5_000 } })];
-    expect(choices(workers, { nowMs: 4_999 }).none).toBe(1_000);
-    expect(choices(workers, { nowMs: 5_000 }).busy).toBe(1_000);
   });
 });
