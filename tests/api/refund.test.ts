@@ -98,7 +98,6 @@ describe('a job whose model thought until its token limit', () => {
 describe('a job that no worker had a place for', () => {
   it.each([
     [undefined, 1],
-    [0, 1],
     [1_001, 2],
     [25_000, 25],
     [90_000, 60],

@@ -1,22 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
-import type { NewClaim } from '../../api/jobs/claim.ts';
-import { createIdempotency } from '../../api/jobs/idempotency.ts';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { storeForRepeats } from '../../api/jobs/settlement.ts';
 import type { LedgerContext } from '../../api/ledger/context.ts';
-import type { Escrow } from '../../api/ledger/escrow.ts';
 import type { LockedJob } from '../../api/ledger/job.ts';
-import type { ProvenAnswer, WholeAnswer } from '../../api/ledger/proof.ts';
+import type { ProvenAnswer } from '../../api/ledger/proof.ts';
 import { type Acknowledgements, settleOnLedger } from '../../api/ledger/settleOnLedger.ts';
 import { createLogger } from '../../common/logger.ts';
-import type { Database } from '../../common/postgres.ts';
 import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { LedgerUnavailableError, WithdrawnError } from '../../programs/client/sender/sendResult.ts';
-import { KEPT_COPY } from './keptCopy.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 const PROOF_DUE_SECONDS = 118n;
@@ -77,13 +69,6 @@ function createScene({
 }
 
 describe('a settlement', () => {
-  it('accepts only an answer with a checked signature', () => {
-    const whole = {} as WholeAnswer;
-    const settle: Escrow['settle'] = async () => ({ status: 'overdue' });
-    // @ts-expect-error: only the check of the signature makes a proven answer.
-    expect(settle(job, whole, 2, Promise.resolve())).toBeInstanceOf(Promise);
-  });
-
   it('is sent only after the answer is stored', async () => {
     const { end, sent, keep } = createScene();
     await turn();
@@ -111,33 +96,6 @@ describe('a settlement', () => {
 
     expect(await end).toEqual({ status: 'overdue' });
     expect(sent).toEqual([]);
-  });
-
-  it('is sent although the database is away beyond the lease of its request', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    let isAway = false;
-    const query = async () => {
-      if (isAway) throw new Error('connect ECONNREFUSED');
-      return { rows: [], rowCount: 1 };
-    };
-    const idempotency = createIdempotency({
-      database: { query } as unknown as Database,
-      ...{ findStatus: async () => undefined, failOrphan: async () => 'failed' },
-      ...{ nowMs: () => 0, logger },
-    });
-    const named = { wallet: worker.address, apiKey: 'a key', rawBody: randomBytes(8) };
-    const identify = createRequestIdentification(randomBytes(32));
-    const request = identify({ ...named, idempotencyKey: undefined, retryCount: undefined });
-    const claim = (await idempotency.claim(request, job.id)) as NewClaim;
-    isAway = true;
-    await jest.advanceTimersByTimeAsync(60_000);
-    const { end, sent } = createScene({ kept: storeForRepeats({ logger }, job, claim, KEPT_COPY) });
-    await turn();
-    await turn();
-    expect(await end).toEqual({ status: 'settled', signature: 'a settlement' });
-    expect(sent).toHaveLength(1);
-    await idempotency.close();
-    jest.useRealTimers();
   });
 
   it('is tried again after 0.5, 1, 2, 4 and then each 5 s without a ledger', async () => {

@@ -21,33 +21,23 @@ interface ReceivedSpan {
   status: { code: number };
 }
 
-interface Delivery {
-  resourceSpans: { scopeSpans: { spans: ReceivedSpan[] }[] }[];
-}
-
-/** What an OpenTelemetry collector is to a process that sends it traces. */
-interface Collector {
-  url: string;
-  spans: ReceivedSpan[];
-  bodies: string[];
-  close(): Promise<void>;
-}
-
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function startCollector(): Promise<Collector> {
+/** What an OpenTelemetry collector is to a process that sends it traces. */
+async function startCollector() {
   const spans: ReceivedSpan[] = [];
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
-    const delivery = (await json(request)) as Delivery;
+    const delivery = (await json(request)) as {
+      resourceSpans: { scopeSpans: { spans: ReceivedSpan[] }[] }[];
+    };
     bodies.push(JSON.stringify(delivery));
-    for (const { scopeSpans } of delivery.resourceSpans) {
-      spans.push(...scopeSpans.flatMap((scope) => scope.spans));
-    }
+    const scopes = delivery.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans);
+    spans.push(...scopes.flatMap((scope) => scope.spans));
     response.setHeader('content-type', 'application/json').end('{}');
   });
   server.listen(0, '127.0.0.1');
