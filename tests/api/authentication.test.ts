@@ -164,25 +164,6 @@ describe('a request under a cached key', () => {
     await ask();
     expect(statements).toEqual(['select_keys_and_accounts', 'claim_requests']);
   });
-
-  it.each([
-    ['broken', '{"model":'],
-    ['of a wrong form', '{}'],
-    ['too large', 'x'.repeat(11 * 2 ** 20)],
-  ])(
-    'gets key and spender errors before the error of its body, which is %s',
-    async (_what, wrong) => {
-      const fault = await ask({ body: wrong });
-      expect(['invalid_request', 'request_too_large']).toContain(fault);
-      await setSpender('another service');
-      expect(await ask({ body: wrong })).toBe('spender_not_set');
-      await suspendWallet(database.pool, wallet);
-      expect(await ask({ body: wrong })).toBe('key_suspended');
-      await revokeKey(database.pool, wallet);
-      expect(await ask({ body: wrong })).toBe('invalid_api_key');
-      expect(await claims()).toBe(0);
-    },
-  );
 });
 
 describe('GET /v1/account', () => {

@@ -161,16 +161,12 @@ describe('a lock that is refused by a node behind the mirror', () => {
     return locking;
   }
 
-  it('is sent again once the node shows the purchase', async () => {
-    const sent = [refusedFor('InsufficientCredits'), Promise.resolve(landed)];
-    const before = [{ ...behind, available_credits: 0n }];
-    const { lock } = createScene(sent, LOCK_CREDITS, {}, before);
-    expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
-  });
-
-  it('is sent again once the node shows the new spender', async () => {
-    const sent = [refusedFor('SpenderNotSet'), Promise.resolve(landed)];
-    const { lock } = createScene(sent, LOCK_CREDITS, { spender: gateway }, [behind]);
+  it.each<[string, string, Limits, Limits]>([
+    ['purchase', 'InsufficientCredits', {}, { ...behind, available_credits: 0n }],
+    ['new spender', 'SpenderNotSet', { spender: gateway }, behind],
+  ])('is sent again once the node shows the %s', async (_what, name, limits, reading) => {
+    const sent = [refusedFor(name), Promise.resolve(landed)];
+    const { lock } = createScene(sent, LOCK_CREDITS, limits, [reading]);
     expect(await waitedFor(lock)).toMatchObject({ escrowTx: 'a signature' });
   });
 
@@ -292,27 +288,22 @@ describe('a lock that is not confirmed in time', () => {
   afterEach(() => void jest.useRealTimers());
 
   /** Its client was asked to come back. */
-  async function giveUp(lock: () => Promise<unknown>): Promise<LockUndecidedError> {
-    const error = errorOf(lock());
-    await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS);
-    expect(await error).toBeInstanceOf(LockUndecidedError);
-    return (await error) as LockUndecidedError;
-  }
-
-  it('is no longer sent after the time-out', async () => {
-    const { lock, added } = createScene(new Promise(() => undefined));
+  async function giveUp({ lock, added }: ReturnType<typeof createScene>) {
     const error = errorOf(lock());
     await jest.advanceTimersByTimeAsync(CONFIRMATION_WAIT_MS - 1);
     expect(added[0]?.isWanted?.()).toBe(true);
     await jest.advanceTimersByTimeAsync(1);
-    expect(await error).toBeInstanceOf(LockUndecidedError);
+    // It is no longer sent.
     expect(added[0]?.isWanted?.()).toBe(false);
-  });
+    expect(await error).toBeInstanceOf(LockUndecidedError);
+    return (await error) as LockUndecidedError;
+  }
 
   it('counts as undone once the ledger refuses it, and delays a shutdown', async () => {
     const sent = Promise.withResolvers<SendResult>();
-    const { lock, lateLocks } = createScene(sent.promise);
-    const { end } = await giveUp(lock);
+    const scene = createScene(sent.promise);
+    const { lateLocks } = scene;
+    const { end } = await giveUp(scene);
     let isDrained = false;
     const drained = lateLocks.drain().then(() => {
       isDrained = true;
@@ -326,8 +317,9 @@ describe('a lock that is not confirmed in time', () => {
 
   it('is left to the keeper while it stays unknown, and delays no shutdown', async () => {
     const sent = Promise.withResolvers<SendResult>();
-    const { lock, lateLocks } = createScene(sent.promise);
-    const { end } = await giveUp(lock);
+    const scene = createScene(sent.promise);
+    const { lateLocks } = scene;
+    const { end } = await giveUp(scene);
     sent.reject(new LedgerUnavailableError('away', { signature: 'a signature' }));
     expect(await end).toBe('left');
     await lateLocks.drain();
