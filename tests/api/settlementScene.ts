@@ -5,14 +5,12 @@ import { draftJob } from '../../api/ledger/escrow.ts';
 import type { LockedJob } from '../../api/ledger/job.ts';
 import { jobDeadlines } from '../../api/ledger/lockOnLedger.ts';
 import type { ProvenAnswer } from '../../api/ledger/proof.ts';
-import type { SettleResult } from '../../api/ledger/results.ts';
 import { createAcknowledgements, settleOnLedger } from '../../api/ledger/settleOnLedger.ts';
 import { createLogger } from '../../common/logger.ts';
 import {
   createAddresses,
   fetchCreditAccount,
   fetchJob,
-  type Job,
   jobLock,
   PROGRAM_ID,
   proofMessage,
@@ -25,7 +23,7 @@ import { connectLedger } from '../../programs/client/verify/connection/connectLe
 import { openCreditAccount, registerWorker } from '../../stack/participants.ts';
 import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import type { Forward, RpcRequest } from '../../testing/ledger/interceptedConnection.ts';
-import { createJobScene, type JobScene, OUTPUT } from '../../testing/ledger/jobScene.ts';
+import { createJobScene, OUTPUT } from '../../testing/ledger/jobScene.ts';
 import { interceptedRpc } from '../client/interceptedRpc.ts';
 
 export const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
@@ -40,38 +38,13 @@ interface Worker {
 
 type Intercept = (request: RpcRequest, forward: Forward) => Promise<object>;
 
-/** What the API settles on a ledger, with the node between them. */
-export interface SettlementScene extends JobScene {
-  readonly context: LedgerContext;
-  addWorker(): Promise<Worker>;
-  addWallet(): Promise<Keypair>;
-  /** Locks so many jobs of the wallet, by default the service's. */
-  lockJobs(count: number, wallet?: Keypair): Promise<LockedJob[]>;
-  answerTo(
-    job: LockedJob,
-    choice?: { worker?: Worker; attempt?: number; key?: Keypair },
-  ): ProvenAnswer;
-  /** The workers that failed by their own fault, in order. */
-  readonly blamed: readonly string[];
-  settleJob(job: LockedJob, answer?: ProvenAnswer): Promise<SettleResult>;
-  read(job: LockedJob): Promise<Job>;
-  /** What wallet has, charged for every settled job once if this is so. */
-  availableCredits(): Promise<bigint>;
-  /** Opens the API's part again, as after a restart, where these keys pay when its signer cannot. */
-  reopen(feePayers?: readonly Keypair[]): Promise<void>;
-  /** How many transactions the node was given. */
-  sent(): number;
-  /** From now on the node does this with each transaction; nothing by default. */
-  intercept(does?: Intercept): void;
-  close(): Promise<void>;
-}
+export type SettlementScene = Awaited<ReturnType<typeof openSettlementScene>>;
 
-/** @param options.version of the API's transactions */
-export async function openSettlementScene({
-  version = 'legacy',
-}: {
-  version?: SentVersion;
-} = {}): Promise<SettlementScene> {
+/**
+ * What the API settles on a ledger, with the node between them.
+ * @param options.version of the API's transactions
+ */
+export async function openSettlementScene({ version = 'legacy' as SentVersion } = {}) {
   const scene = await createJobScene();
   const { ledger, service } = scene;
   const { operator, mints, model, gateway, hotSigner } = service;
@@ -108,8 +81,12 @@ export async function openSettlementScene({
     proofKey: service.proofKey,
   };
 
+  /** The workers that failed by their own fault, in order. */
   const blamed: string[] = [];
-  const answerTo: SettlementScene['answerTo'] = (job, choice = {}) => {
+  function answerTo(
+    job: LockedJob,
+    choice: { worker?: Worker; attempt?: number; key?: Keypair } = {},
+  ): ProvenAnswer {
     const { worker: of = worker, attempt = 1, key = of.proofKey } = choice;
     const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: TOKENS };
     const proven = { ...output, requestCommitment: REQUEST };
@@ -127,21 +104,22 @@ export async function openSettlementScene({
       attempt,
       proof: { ...proven, signature: signHashed(message, key) },
     } as unknown as ProvenAnswer;
-  };
+  }
 
   return {
     ...scene,
-    get context() {
+    get context(): LedgerContext {
       return opened.context;
     },
-    async reopen(feePayers) {
+    /** Opens the API's part again, as after a restart, where these keys pay when its signer cannot. */
+    async reopen(feePayers: readonly Keypair[] = []) {
       opened.close();
       opened = open(feePayers);
       await opened.context.clock.ready;
     },
     answerTo,
     blamed,
-    async addWorker() {
+    async addWorker(): Promise<Worker> {
       const [authority, proofKey] = [Keypair.generate(), Keypair.generate()];
       const address = await registerWorker(operator, {
         ...{ authority, proofKey: proofKey.publicKey, endpoint: 'http://127.0.0.1:9' },
@@ -154,7 +132,8 @@ export async function openSettlementScene({
       await openCreditAccount(operator, { wallet, spender: gateway, credits: 1_000n, mints });
       return wallet;
     },
-    async lockJobs(count, wallet = service.wallet) {
+    /** Locks so many jobs of the wallet, by default the service's. */
+    async lockJobs(count: number, wallet = service.wallet): Promise<LockedJob[]> {
       const { context } = opened;
       await context.clock.read();
       const named = wallet.publicKey.toBase58();
@@ -174,15 +153,16 @@ export async function openSettlementScene({
         (draft) => ({ ...draft, wallet: named, deadlines }) as unknown as LockedJob,
       );
     },
-    settleJob: (job, answer = answerTo(job)) =>
+    settleJob: (job: LockedJob, answer = answerTo(job)) =>
       settleOnLedger(opened.context, createAcknowledgements(opened.context), {
         ...{ job, answer, countedTokens: TOKENS, kept: Promise.resolve() },
       }),
-    async read({ address }) {
+    async read({ address }: LockedJob) {
       const found = await fetchJob(ledger.connection, address, { commitment: 'confirmed' });
       if (!found) throw new Error('the job is not on the ledger');
       return found;
     },
+    /** What the wallet has, charged for every settled job once if this is so. */
     async availableCredits() {
       const { creditAccount } = service;
       const found = await fetchCreditAccount(ledger.connection, creditAccount, {
@@ -191,8 +171,10 @@ export async function openSettlementScene({
       if (!found) throw new Error('the wallet has no credit account');
       return found.availableCredits;
     },
+    /** How many transactions the node was given. */
     sent: () => sent.size,
-    intercept(does) {
+    /** From now on the node does this with each transaction; nothing by default. */
+    intercept(does?: Intercept) {
       intercept = does;
     },
     async close() {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { openSettlementScene, type SettlementScene } from './settlementScene.ts';
 
@@ -45,20 +44,5 @@ describe('where the ledger takes version 1', () => {
     expect(FULL + calls.length).toBe(64);
     const after = await scene.availableCredits();
     expect(before + locked - after).toBe(BigInt(FULL) * CHARGE);
-  });
-
-  it('a fault among them costs the others one transaction more', async () => {
-    const jobs = await scene.lockJobs(FULL);
-    const sent = scene.sent();
-    const [first, ...others] = jobs;
-    const forged = first && scene.answerTo(first, { key: Keypair.generate() });
-    const ends = await Promise.all([
-      ...jobs.slice(0, 1).map((job) => scene.settleJob(job, forged)),
-      ...others.map((job) => scene.settleJob(job)),
-    ]);
-    expect(ends[0]).toMatchObject({ status: 'failed' });
-    expect(ends.slice(1)).toMatchObject(Array(FULL - 1).fill({ status: 'settled' }));
-    // The refused one, that of the others, and the failure of the job.
-    expect(scene.sent() - sent).toBe(3);
   });
 });
