@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ChatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
 import { ApiError } from '../../api/contracts/errors.ts';
-import { assertAffordable, quote } from '../../api/jobs/admission.ts';
+import { type Admitted, admit, assertAffordable, quote } from '../../api/jobs/admission.ts';
 import type { Quote } from '../../api/ledger/job.ts';
 import type { Funds } from '../../api/sql/accounts.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
@@ -66,11 +66,12 @@ describe('a quote', () => {
     expect((await quoteOf({ max_tokens })).lockCredits).toBe(credits);
   });
 
-  it('accepts the limit under either of its names', async () => {
-    const named = { max_completion_tokens: 10_000 };
-    expect(await quoteOf(named)).toMatchObject({ tokenLimit: 10_000, lockCredits: 40n });
-    const short = { max_completion_tokens: 3 };
-    expect(await quoteOf(short)).toMatchObject({ tokenLimit: 3, lockCredits: 8n });
+  it.each([
+    [10_000, 40n],
+    [3, 8n],
+  ])('accepts a limit of %i tokens under its other name', async (tokenLimit, lockCredits) => {
+    const quoted = await quoteOf({ max_completion_tokens: tokenLimit });
+    expect(quoted).toMatchObject({ tokenLimit, lockCredits });
   });
 
   it('never allows more tokens than the context window leaves [models.context-window]', async () => {
@@ -120,22 +121,85 @@ describe('a quote', () => {
     );
   });
 
-  it('allows a wallet to spend its last credit', async () => {
+  it.each<[bigint, Partial<Funds>, string | undefined]>([
+    [8n, {}, undefined],
+    [7n, {}, 'insufficient_credits'],
+    [100n, { limit_per_job_credits: 8n }, undefined],
+    [100n, { limit_per_job_credits: 7n }, 'spending_limit_exceeded'],
+    [100n, { limit_per_day_credits: 11n }, undefined],
+    [100n, { limit_per_day_credits: 10n }, 'spending_limit_exceeded'],
+    [100n, { limit_per_day_credits: 8n, spent_day: TODAY - 1n }, undefined],
+  ])('of 8 credits is within %s credits and %j, or refused: %s', async (credits, limits, code) => {
     const quoted = await quoteOf();
-    const act = (credits: bigint) => () => assertAffordable(quoted, fundsOf(credits), NOW_SECONDS);
-    expect(act(8n)).not.toThrow();
-    expect(act(7n)).toThrow(ApiError);
+    const act = () => assertAffordable(quoted, { ...fundsOf(credits), ...limits }, NOW_SECONDS);
+    if (code) expect(act).toThrow(expect.objectContaining({ code }));
+    else expect(act).not.toThrow();
+  });
+});
+
+/** Asks for a place at workers of which so many are active, and none is free. */
+function admitTo({
+  model = standard.id,
+  active = 0,
+  reason,
+}: {
+  model?: string;
+  active?: number;
+  reason?: string;
+}) {
+  const services = {
+    catalog: { find: (id: string) => (id === standard.id ? standard : undefined) },
+    nowSeconds: () => 0n,
+    directory: {
+      reserve: async () => undefined,
+      active: () => Array.from({ length: active }),
+      retryAfterSeconds: () => 7,
+      unreadyReason: () => reason,
+    },
+  } as unknown as Parameters<typeof admit>[0];
+  const options = {
+    payer: { wallet: 'a wallet', available_credits: 100n },
+    request: { model, messages: [{ role: 'user', content: 'Hello.' }] },
+    clientGone: new AbortController().signal,
+  } as unknown as Parameters<typeof admit>[1];
+  return admit(services, options).then(
+    (admitted: Admitted) => admitted,
+    ({ code, message, options: { retryAfterSeconds } }) => ({ code, message, retryAfterSeconds }),
+  );
+}
+
+describe('a request for a model without a free worker', () => {
+  it.each([
+    [0, 'No worker of standard-model can be reached.'],
+    [1, 'All workers of standard-model are busy.'],
+    [2, 'All workers of standard-model are busy.'],
+  ])('gets 503 with the reason, of %i healthy ones', async (active, message) => {
+    expect(await admitTo({ active })).toEqual({
+      code: 'no_workers_available',
+      message,
+      retryAfterSeconds: 7,
+    });
   });
 
-  it('allows what the limits leave, and refuses one credit more', async () => {
-    const quoted = await quoteOf();
-    const limitedTo = (limits: Partial<Funds>) => () =>
-      assertAffordable(quoted, { ...fundsOf(100n), ...limits }, NOW_SECONDS);
-    const above = expect.objectContaining({ code: 'spending_limit_exceeded' });
-    expect(limitedTo({ limit_per_job_credits: 8n })).not.toThrow();
-    expect(limitedTo({ limit_per_job_credits: 7n })).toThrow(above);
-    expect(limitedTo({ limit_per_day_credits: 11n })).not.toThrow();
-    expect(limitedTo({ limit_per_day_credits: 10n })).toThrow(above);
-    expect(limitedTo({ limit_per_day_credits: 8n, spent_day: TODAY - 1n })).not.toThrow();
+  it('gets the reason that a worker on the same machine gives', async () => {
+    const reason = 'The upstream is not ready: nothing listens at its address (ECONNREFUSED)';
+    expect(await admitTo({ reason })).toMatchObject({
+      message: `No worker of standard-model can be reached. One here says: ${reason}.`,
+    });
+    expect(await admitTo({ active: 1, reason })).toMatchObject({
+      message: 'All workers of standard-model are busy.',
+    });
+  });
+});
+
+describe('a request for a model that does not exist', () => {
+  it.each([
+    [256, `the id '${'x'.repeat(256)}'`],
+    [257, 'an id that long'],
+  ])('gets 400 with its id of %i characters, unless that is too long', async (length, shown) => {
+    expect(await admitTo({ model: 'x'.repeat(length) })).toMatchObject({
+      code: 'model_not_found',
+      message: `No model has ${shown}.`,
+    });
   });
 });

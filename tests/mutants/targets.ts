@@ -17,7 +17,7 @@ export const TARGETS: readonly Target[] = [
     area: 'admission',
     files: ['api/jobs/admission.ts'],
     tests: words(
-      'api/quote api/admission api/ceiling api/errorOrder api/lock api/walletErrors',
+      'api/quote api/ceiling api/errorOrder api/lock api/walletErrors',
       'journeys/lockFailures',
     ),
   },
