@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
+import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
+import { selectJobsProgress } from '../../api/sql/jobs.ts';
 import {
   claimRequests,
   deleteRequest,
@@ -11,7 +13,7 @@ import {
   selectRequests,
   storeAnswers,
 } from '../../api/sql/requests.ts';
-import { type Database, inTransaction } from '../../common/postgres.ts';
+import { createPool, type Database, inTransaction } from '../../common/postgres.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
@@ -158,5 +160,56 @@ describe(`requests that share a statement (seed ${random.seed})`, () => {
     await deleteOldRequests(pool);
     const left = await pool.query('select job_id from service.idempotent_requests');
     expect(left.rows).toEqual([{ job_id: 'job 2' }]);
+  });
+});
+
+const shareable = {
+  ...{ keySha256: 'hash', wallet: 'wallet', jobId: 'job', lifetimeSeconds: 1 },
+  ...{ requestKey: Buffer.of(1), bodyHmac: Buffer.of(2), sealed: Buffer.of(3) },
+};
+const shared: Record<string, (database: Database) => Promise<unknown>> = {
+  'reads keys and balances': (database) => selectKeysAndAccounts(database, ['hash']),
+  'claims requests': (database) => claimRequests(database, [shareable]),
+  'keeps answers': (database) => storeAnswers(database, [shareable]),
+  'notes deliveries': (database) => expireRequests(database, [shareable]),
+  'reads how jobs stand': (database) => selectJobsProgress(database, ['address']),
+};
+
+async function textOf(run: (database: Database) => Promise<unknown>): Promise<string> {
+  let text = '';
+  const query = async (statement: { text: string }) => {
+    text = statement.text;
+    return { rows: [] };
+  };
+  await run({ query } as unknown as Database);
+  return text;
+}
+
+describe('the statement that', () => {
+  // A connection keeps its plans, and those are often made while there is next to nothing.
+  it.each(Object.entries(shared))('%s scans no table', async (_title, run) => {
+    const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
+      `explain (generic_plan) ${await textOf(run)}`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toMatch('Seq Scan');
+    expect(plan).toMatch('Function Scan on');
+  });
+});
+
+describe('a pool that plans once', () => {
+  it('does not plan a shared statement again, however few its items are', async () => {
+    const planned = createPool({
+      ...{ databaseUrl: database.databaseUrl, applicationName: 'test', max: 1 },
+      plansOnce: true,
+    });
+    for (let time = 0; time < 20; time += 1) {
+      await claimRequests(planned, [{ ...shareable, jobId: `job ${time}` }]);
+    }
+    const { rows } = await planned.query(
+      `select generic_plans, custom_plans from pg_prepared_statements where name = 'claim_requests'`,
+    );
+    await planned.end();
+    expect(rows).toEqual([{ generic_plans: 20n, custom_plans: 0n }]);
   });
 });
