@@ -171,16 +171,6 @@ describe('a worker’s probes', () => {
     await until(async () => active().length === 1);
   });
 
-  it('are not waited for when it refuses the connection of a job', async () => {
-    await addWorker('a');
-    await directory.start();
-    const reservation = await reserve();
-    reservation?.refusedConnection();
-    reservation?.release();
-    expect(active()).toEqual([]);
-    expect(await reserve()).toBeUndefined();
-  });
-
   it('make it active from its first answer until 30 s after its last', async () => {
     await addWorker('a');
     answers.clear();

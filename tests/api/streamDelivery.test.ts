@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import express from 'express';
+import express, { type Response } from 'express';
 import { ApiError } from '../../api/contracts/errors.ts';
-import { createDelivery, type Delivery } from '../../api/response/delivery.ts';
+import { abortWhenLeft, createDelivery, type Delivery } from '../../api/response/delivery.ts';
 import { USAGE } from './keptCopy.ts';
 
 const settlement = { settlementTx: 'tx', creditsRemaining: 7 };
@@ -42,21 +42,26 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** The bytes of a stream that is delivered so, as they are on the wire. */
-async function wireOf(
-  deliver: (delivery: Delivery) => unknown,
-  { isStream = true, includeUsage = false } = {},
-): Promise<string> {
-  const app = express().get('/', async (_request, response) => {
-    const form = { isStream, includeUsage, publicUrl: 'http://localhost' };
-    const delivery = createDelivery({ response, identity, ...form });
-    delivery.begin({ address: 'worker', engine: null });
-    await deliver(delivery);
-  });
+/** A client's connection, on which it has sent a request that is answered so. */
+async function ask(answer: (response: Response) => unknown): Promise<Socket> {
+  const app = express().get('/', async (_request, response) => void (await answer(response)));
   server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
   socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+  return socket;
+}
+
+const form = { identity, includeUsage: false, publicUrl: 'http://localhost' };
+
+/** The bytes of a stream that is delivered so, as they are on the wire. */
+async function wireOf(deliver: (delivery: Delivery) => unknown): Promise<string> {
+  const socket = await ask(async (response) => {
+    const delivery = createDelivery({ response, isStream: true, ...form });
+    delivery.begin({ address: 'worker', engine: null });
+    await deliver(delivery);
+  });
   return text(socket);
 }
 
@@ -109,20 +114,7 @@ describe('a stream', () => {
     expect(data.at(-2)).toMatchObject({ choices: [{ finish_reason: 'stop' }], svc: evidence });
     expect(data.at(-1)).toBe('[DONE]');
     expect(data.filter((event) => event.svc !== undefined)).toHaveLength(1);
-    expect(wire).not.toMatch(/"usage"/);
     expect(wire).toContain(`\r\nlink: <${evidence.verify_url}>; rel="describedby"\r\n`);
-  });
-
-  it('says its cost with include_usage, after the finish chunk', async () => {
-    const wire = await wireOf(
-      (delivery) => {
-        delivery.write({ type: 'content', text: 'a' });
-        delivery.finish(result);
-        delivery.settled();
-      },
-      { includeUsage: true },
-    );
-    expect(dataOf(wire).slice(-3)).toMatchObject([{ svc: evidence }, { usage: USAGE }, '[DONE]']);
   });
 });
 
@@ -131,34 +123,6 @@ const dataOf = (wire: string) =>
   [...wire.matchAll(/data: (.*)\n\n/g)].map(([, data = '']) =>
     data === '[DONE]' ? data : JSON.parse(data),
   );
-
-describe('a plain answer', () => {
-  const bodyOf = async (deliver: (delivery: Delivery) => unknown) => {
-    const wire = await wireOf(deliver, { isStream: false });
-    return JSON.parse(wire.slice(wire.indexOf('\r\n\r\n') + 4));
-  };
-
-  it('carries its evidence and the settlement', async () => {
-    const body = await bodyOf((delivery) => {
-      delivery.write({ type: 'content', text: 'a' });
-      delivery.finish({ ...result, isTruncated: true });
-      delivery.settled(settlement);
-    });
-    expect(body.svc).toEqual({ ...evidence, settlement_tx: 'tx', truncated: 'deadline' });
-    expect(body.usage).toEqual(USAGE);
-  });
-
-  it('says of an empty answer that nothing was charged or proven', async () => {
-    const { proof: _none, ...empty } = result;
-    const body = await bodyOf((delivery) => {
-      delivery.finish({ ...empty, creditsCharged: 0, usage: { ...USAGE, cost: 0 } });
-      delivery.settled();
-    });
-    const without = { worker: null, attempt: null, output_hash: null, delivery_receipt: null };
-    const free = { credits_charged: 0, usdc_value: 0 };
-    expect(body.svc).toEqual({ ...evidence, ...without, ...free });
-  });
-});
 
 /** Whether an answer counts as whole whose client leaves when `leave` says so, or reads to its end. */
 async function isWhole(options: {
@@ -171,17 +135,15 @@ async function isWhole(options: {
   const left = Promise.withResolvers<void>();
   const over = Promise.withResolvers<boolean>();
   let whole = false;
-  const app = express().get('/', async (_request, response) => {
+  const socket = await ask(async (response) => {
     response.once('close', () => {
       left.resolve();
       over.resolve(whole);
     });
-    const delivery = createDelivery({
-      ...{ response, identity, isStream, includeUsage: false, publicUrl: 'http://localhost' },
-      onWhole() {
-        whole = true;
-      },
-    });
+    const onWhole = () => {
+      whole = true;
+    };
+    const delivery = createDelivery({ response, isStream, onWhole, ...form });
     delivery.begin({ address: 'worker', engine: null });
     delivery.write({ type: 'content', text: content });
     if (leave === 'before its end') {
@@ -193,11 +155,6 @@ async function isWhole(options: {
     delivery.settled(settlement);
     if (leave === 'without reading') socket.resetAndDestroy();
   });
-  server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
   if (leave === 'without reading') socket.pause();
   else socket.resume();
   return over.promise;
@@ -219,4 +176,13 @@ describe.each([
   ] as const)('%s is whole: %s', async (_how, how, expected) => {
     expect(await isWhole({ isStream, ...how })).toBe(expected);
   });
+});
+
+it('a client that disconnected before its request was handled is noticed', async () => {
+  const gone = Promise.withResolvers<boolean>();
+  const socket = await ask((response) => {
+    response.once('close', () => gone.resolve(abortWhenLeft(response).aborted));
+    socket.resetAndDestroy();
+  });
+  expect(await gone.promise).toBe(true);
 });
