@@ -72,35 +72,26 @@ describe('a complete answer', () => {
     });
   });
 
-  it('is not proven when another key has signed its proof', async () => {
-    const { end, proven } = await attempt(proofOf(TEXT, Keypair.generate()));
-    expect(end.kind).toBe('whole');
-    expect(proven).toBeUndefined();
-  });
-
-  it.each<[string, Uint8Array, Record<string, Json>]>([
-    ['text', requestSalt, { messages: [{ role: 'user', content: 'Say hello!' }] }],
+  it.each<[string, Uint8Array, Record<string, Json>, Keypair?]>([
+    ['key', requestSalt, {}, Keypair.generate()],
+    ['text of the request', requestSalt, { messages: [{ role: 'user', content: 'Say hello!' }] }],
     ['field', requestSalt, { temperature: 0 }],
     ['token limit', requestSalt, { token_limit: TOKEN_LIMIT + 1 }],
     ['salt', randomBytes(32), {}],
-  ])('is not proven when its proof is of a request with another %s', async (_what, salt, other) => {
+  ])('is not proven when its proof is of another %s', async (...[, salt, other, signer]) => {
     const asked = { ...chat, token_limit: TOKEN_LIMIT, ...other };
-    const proof = proofOf(TEXT, proofKey, requestCommitment(salt, asked));
+    const proof = proofOf(TEXT, signer, requestCommitment(salt, asked));
     const { end, proven } = await attempt(proof);
     expect(end.kind).toBe('whole');
     expect(proven).toBeUndefined();
   });
 
-  it('is not proven when its proof is of another text', async () => {
-    expect((await attempt(proofOf('Good morning.'))).end).toMatchObject({
-      ...{ kind: 'failed', reason: 'output_mismatch', hasBegun: true },
-    });
-  });
-
-  it('is not proven without any text', async () => {
-    expect((await attempt(proofOf(''), '')).end).toMatchObject({
-      ...{ kind: 'failed', reason: 'empty_output', hasBegun: false },
-    });
+  it.each([
+    ['of another text', 'Good morning.', TEXT, { reason: 'output_mismatch', hasBegun: true }],
+    ['without any text', '', '', { reason: 'empty_output', hasBegun: false }],
+  ])('is not proven %s', async (_what, proven, text, expected) => {
+    const { end } = await attempt(proofOf(proven), text);
+    expect(end).toMatchObject({ kind: 'failed', ...expected });
   });
 
   it('may be as long as workers let it become, and fails beyond that', async () => {

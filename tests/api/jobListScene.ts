@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { type JobList, jobListQuery } from '../../api/contracts/job.ts';
 import { parseRequest } from '../../api/contracts/values.ts';
 import { listJobs } from '../../api/jobs/jobList.ts';
@@ -17,16 +16,7 @@ export interface Query {
 
 export const MODELS = ['model-a', 'model-b'];
 
-/** A mirror with jobs of several wallets, to list those of one. */
-export interface JobListScene {
-  pool: pg.Pool;
-  /** What the wallet should see, newest first. */
-  jobs: MirroredJob[];
-  list(query: Query): Promise<JobList>;
-  /** Locks more of the wallet's jobs, later than all there are. */
-  lockMore(count: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type JobListScene = Awaited<ReturnType<typeof createJobListScene>>;
 
 const WALLET = 'mine';
 const OTHER_WALLETS = ['another', 'zealous'];
@@ -35,11 +25,14 @@ const JOBS_PER_SECOND = 6;
 /** How far an id's time may be from its lock, either way: ids come out of order. */
 const ID_SKEW_MS = 20_000;
 
-export async function createJobListScene(random: Random, count: number): Promise<JobListScene> {
+/** A mirror with jobs of several wallets, to list those of one. */
+export async function createJobListScene(random: Random, count: number) {
   const { pool, close } = await openPooledDatabase();
+  /** What the wallet should see, newest first. */
   const jobs: MirroredJob[] = [];
   let nextSecond = 1_800_000_000;
 
+  /** Locks more of the wallet's jobs, later than all there are. */
   async function lockMore(more: number): Promise<void> {
     const seconds = Math.ceil(more / JOBS_PER_SECOND);
     const drawn = Array.from({ length: more }, () =>
@@ -56,7 +49,7 @@ export async function createJobListScene(random: Random, count: number): Promise
   await lockMore(count);
   return {
     ...{ pool, jobs, lockMore, close },
-    list(query) {
+    list(query: Query): Promise<JobList> {
       const entries = Object.entries(query).map(([name, value]) => [name, String(value)]);
       const services = { database: pool, unmirrored: { find: async () => undefined } };
       return listJobs(services, WALLET, parseRequest(jobListQuery, Object.fromEntries(entries)));

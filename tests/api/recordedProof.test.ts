@@ -84,10 +84,6 @@ describe('a recorded proof', () => {
       ...{ job, answer: scene.answerTo(job), countedTokens: 600 },
     });
 
-  it('that is the delivered one is no contradiction', async () => {
-    expect(await isOther(await recorded())).toBe(false);
-  });
-
   it('of another worker or attempt is no contradiction', async () => {
     const job = await recorded({ tokens: 500 });
     const found = await scene.read(job);
