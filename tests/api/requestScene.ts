@@ -7,18 +7,16 @@ import { serveApp } from './serveApp.ts';
 
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/** The way of a completion's body up to the request path, which answers with what it was given. */
-export interface RequestScene {
-  url: string;
-  apiKey: string;
-  send(
-    body: Body,
-    headers?: Record<string, string>,
-  ): Promise<{ status: number; request?: unknown; error?: { message: string } }>;
-  close(): Promise<void>;
+interface Answer {
+  status: number;
+  request?: unknown;
+  error?: { message: string };
 }
 
-export async function openRequestScene(serverOptions: ServerOptions = {}): Promise<RequestScene> {
+export type RequestScene = Awaited<ReturnType<typeof openRequestScene>>;
+
+/** The way of a completion's body up to the request path, which answers with what it was given. */
+export async function openRequestScene(serverOptions: ServerOptions = {}) {
   const { pool, apiKey, close } = await openKeyedDatabase();
   await insertAccount(pool, { wallet: 'a wallet' });
   const app = await serveApp(
@@ -37,7 +35,7 @@ export async function openRequestScene(serverOptions: ServerOptions = {}): Promi
   return {
     url: app.url,
     apiKey,
-    async send(body, headers = {}) {
+    async send(body: Body, headers: Record<string, string> = {}): Promise<Answer> {
       const response = await fetch(`${app.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, ...headers },
