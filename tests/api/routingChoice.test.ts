@@ -1,23 +1,39 @@
 import { describe, expect, it } from '@jest/globals';
-import { chooseWorker, type KnownWorker, recordFailure } from '../../api/workers/choice.ts';
+import {
+  type Cooldown,
+  chooseWorker,
+  type KnownWorker,
+  newCooldown,
+  recordBusy,
+  recordFailure,
+} from '../../api/workers/choice.ts';
+import { retryAfterSeconds } from '../../api/workers/directory.ts';
 import { createRandom } from '../../testing/random.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 
 const { seed, below } = createRandom();
 const random = (): number => below(2 ** 32) / 2 ** 32;
+const TIMES = 1_000;
 
 /** How often each worker is chosen. */
-function choices(
-  workers: KnownWorker[],
-  { times = 1_000, nowMs = 0 }: { times?: number; nowMs?: number } = {},
-): Record<string, number> {
+function choices(workers: KnownWorker[], nowMs = 0): Record<string, number> {
   const counts = Object.fromEntries([...workers.map(({ address }) => [address, 0]), ['none', 0]]);
-  for (let time = 0; time < times; time += 1) {
+  for (let time = 0; time < TIMES; time += 1) {
     const chosen = chooseWorker(workers, { modelAddress: MODEL, nowMs, random });
     counts[chosen?.address ?? 'none'] = (counts[chosen?.address ?? 'none'] ?? 0) + 1;
   }
   return counts;
 }
+
+const quick = (known: Parameters<typeof knownWorker>[1] = {}) =>
+  knownWorker('quick', { firstTokenMs: 100, ...known });
+const slow = (firstTokenMs: number) => knownWorker('slow', { firstTokenMs });
+const fresh = (inFlight: number) => knownWorker('new', { inFlight });
+const sound = (known = {}) => knownWorker('sound', known);
+/** Its cooldown ends at 2,000. */
+const failed = (inFlight = 0) =>
+  knownWorker('failed', { inFlight, cooldown: { failures: 1, coolUntilMs: 2_000 } });
+const silent = () => knownWorker('silent', { isSilent: true });
 
 describe(`the choice among workers (seed ${seed})`, () => {
   it('spreads jobs over equal workers', () => {
@@ -26,80 +42,45 @@ describe(`the choice among workers (seed ${seed})`, () => {
     expect(counts.none).toBe(0);
   });
 
-  it('prefers the faster of two workers', () => {
-    const workers = [
-      knownWorker('quick', { firstTokenMs: 100 }),
-      knownWorker('slow', { firstTokenMs: 200 }),
-    ];
-    expect(choices(workers)).toMatchObject({ quick: 1_000, slow: 0 });
-  });
-
-  it("counts each worker's jobs, including those of other processes", () => {
-    const busy = { firstTokenMs: 100, inFlight: 1, inFlightElsewhere: 2 };
-    const workers = [knownWorker('quick', busy), knownWorker('slow', { firstTokenMs: 350 })];
+  it.each<[string, KnownWorker[], string, number?]>([
+    ['the faster of two', [quick(), slow(200)], 'quick'],
     // 100 × 4 against 350 × 1
-    expect(choices(workers)).toMatchObject({ quick: 0, slow: 1_000 });
+    ['one with less work', [quick({ inFlight: 1, inFlightElsewhere: 2 }), slow(350)], 'slow'],
+    ['a new one, as fast as the best with as many jobs', [quick({ inFlight: 2 }), fresh(1)], 'new'],
+    ['no new one with more jobs', [quick({ inFlight: 2 }), fresh(3)], 'quick'],
+    ['no slow one within a minute', [quick({ inFlight: 1 }), slow(5_000)], 'quick', 60_000],
+    ['a slow one after a minute', [quick({ inFlight: 1 }), slow(5_000)], 'slow', 60_001],
+    ['none of full ones', [sound({ inFlight: 10 })], 'none'],
+    ['no failed one where a sound one is full', [sound({ inFlight: 10 }), failed()], 'none'],
+    ['a failed one after its cooldown', [sound({ inFlight: 5 }), failed()], 'failed', 2_000],
+    ['no failed one with a job to prove it', [sound({ inFlight: 5 }), failed(1)], 'sound', 2_000],
+    [
+      'of failed ones that which is back first',
+      [knownWorker('later', { cooldown: { failures: 3, coolUntilMs: 8_000 } }), failed(3)],
+      'failed',
+    ],
+    [
+      'a failed one before a busy one',
+      [failed(), sound({ cooldown: { busyUntilMs: 1 } })],
+      'failed',
+    ],
+    ['a failed one before one without capacity', [failed(), sound({ capacity: 0 })], 'failed'],
+    ['a failed one before a silent one', [failed(), silent()], 'failed'],
+    ['no silent one where another is left', [silent(), sound()], 'sound'],
+    ['a silent one where no other is left', [silent()], 'silent'],
+  ])('takes %s', (...[, workers, chosen, nowMs]) => {
+    expect(choices(workers, nowMs)[chosen]).toBe(TIMES);
   });
 
-  it('treats a new worker as fast as the best one with as many jobs', () => {
-    const known = knownWorker('known', { firstTokenMs: 100, inFlight: 2 });
-    expect(choices([known, knownWorker('new', { inFlight: 1 })]).new).toBe(1_000);
-    expect(choices([known, knownWorker('new', { inFlight: 3 })]).known).toBe(1_000);
-  });
-
-  it('forgets after a minute that a worker was slow', () => {
-    const workers = [
-      knownWorker('quick', { firstTokenMs: 100, inFlight: 1 }),
-      knownWorker('slow', { firstTokenMs: 5_000 }),
-    ];
-    expect(choices(workers, { nowMs: 60_000 }).slow).toBe(0);
-    expect(choices(workers, { nowMs: 60_001 }).slow).toBe(1_000);
-  });
-});
-
-describe('a failed worker', () => {
-  const cooling = { failures: 1, coolUntilMs: 2_000 };
-
-  it('gets no job in place of a healthy worker that is only full', () => {
-    const full = knownWorker('sound', { inFlight: 10 });
-    expect(choices([full, knownWorker('failed', { cooldown: cooling })]).none).toBe(1_000);
-  });
-
-  it('gets one job at a time after its cooldown', () => {
-    const trial = (inFlight: number) => [
-      knownWorker('sound', { inFlight: 5 }),
-      knownWorker('failed', { cooldown: cooling, inFlight }),
-    ];
-    expect(choices(trial(0), { nowMs: 2_000 }).failed).toBe(1_000);
-    expect(choices(trial(1), { nowMs: 2_000 }).failed).toBe(0);
-  });
-
-  it('gets a job when all have failed and its cooldown ends first', () => {
-    const workers = [
-      knownWorker('later', { cooldown: { failures: 3, coolUntilMs: 8_000 } }),
-      knownWorker('sooner', { cooldown: cooling, inFlight: 3 }),
-    ];
-    expect(choices(workers)).toMatchObject({ sooner: 1_000, later: 0 });
-  });
-
-  it.each([
-    ['reports itself busy', { cooldown: { busyUntilMs: 1 } }],
-    ['offers no capacity', { capacity: 0 }],
-    ['did not answer its last probe', { isSilent: true }],
-  ])('gets a job when the only other one %s', (_what, other) => {
-    const workers = [knownWorker('failed', { cooldown: cooling }), knownWorker('other', other)];
-    expect(choices(workers).failed).toBe(1_000);
-  });
-
-  it('gets only few of the jobs when it is one of many', () => {
+  it('gives one that always fails only few of the jobs', () => {
     // given ten workers of which one fails at once, with any job
     const failing = knownWorker('failing', { firstTokenMs: 1 });
-    const sound = Array.from({ length: 9 }, (_, at) => knownWorker(`sound ${at}`));
+    const others = Array.from({ length: 9 }, (_, at) => knownWorker(`sound ${at}`));
     let given = 0;
     // when a hundred jobs a second come for ten minutes
     for (let nowMs = 0; nowMs < 600_000; nowMs += 10) {
       const choice = { modelAddress: MODEL, nowMs, random };
-      if (chooseWorker([failing, ...sound], choice) !== failing) continue;
+      if (chooseWorker([failing, ...others], choice) !== failing) continue;
       given += 1;
       recordFailure(failing.cooldown, nowMs, nowMs);
     }
@@ -109,12 +90,107 @@ describe('a failed worker', () => {
   });
 });
 
-describe('a worker that did not answer its last probe', () => {
-  it('gets a job only when no other is left, and after those in cooldown', () => {
-    const silent = knownWorker('silent', { isSilent: true });
-    const failed = knownWorker('failed', { cooldown: { failures: 6, coolUntilMs: 60_000 } });
-    expect(choices([silent, knownWorker('sound')]).sound).toBe(1_000);
-    expect(choices([silent, failed]).failed).toBe(1_000);
-    expect(choices([silent]).silent).toBe(1_000);
+/** How long it cools down after each of so many failures, one after the other. */
+function coolDowns(cooldown: Cooldown, failures: number): number[] {
+  let nowMs = 0;
+  return Array.from({ length: failures }, () => {
+    recordFailure(cooldown, nowMs, nowMs);
+    const coolDownMs = cooldown.coolUntilMs - nowMs;
+    nowMs = cooldown.coolUntilMs;
+    return coolDownMs;
+  });
+}
+
+describe('a failing worker', () => {
+  it('cools down twice as long each time, up to a minute', () => {
+    const seconds = coolDowns(newCooldown(), 7).map((ms) => ms / 1_000);
+    expect(seconds).toEqual([2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('counts one incident, however many jobs failed with it', () => {
+    // given ten jobs begun before the worker broke at 5,000
+    const cooldown = newCooldown();
+    for (let job = 0; job < 10; job += 1) recordFailure(cooldown, 1_000 + job, 5_000 + job);
+    expect(cooldown).toMatchObject({ failures: 1, coolUntilMs: 7_000 });
+    // when one that was begun afterwards fails, too
+    recordFailure(cooldown, 7_000, 7_100);
+    expect(cooldown).toMatchObject({ failures: 2, coolUntilMs: 11_100 });
+  });
+});
+
+describe('a worker that is busy', () => {
+  it.each([
+    ['names a time: until then', 7_000, 17_000],
+    ['names none: for a second', undefined, 11_000],
+    ['names an hour: for a minute', 3_600_000, 70_000],
+  ])('and %s', (_what, retryAfterMs, busyUntilMs) => {
+    const cooldown = newCooldown();
+    recordBusy(cooldown, retryAfterMs, 10_000);
+    expect(cooldown).toEqual({ ...newCooldown(), busyUntilMs });
+  });
+});
+
+const nowMs = 100_000;
+const retryAfter = (workers: KnownWorker[], waiting = 0) =>
+  retryAfterSeconds({ workers, waiting, nowMs });
+
+/** A capacity of ten, all in use, each by a job of `jobMs`. */
+const full = (jobMs: number) => knownWorker('full', { inFlight: 10, jobMs });
+
+describe('the Retry-After for a worker', () => {
+  it('is the maximum when no worker hosts the model', () => {
+    expect(retryAfter([])).toBe(60);
+  });
+
+  it.each([
+    // ten jobs of 40 s: one ends every 4 s
+    ['one full worker', [full(40_000)], 0, 4],
+    ['two full workers', [full(40_000), full(40_000)], 0, 2],
+    ['two others waiting before', [full(40_000)], 2, 12],
+    ['quick jobs', [full(200)], 0, 1],
+    ['a queue that lasts minutes', [full(60_000)], 500, 60],
+    // ten jobs taken for 2 s each: one every 200 ms
+    ['jobs of which none has ended yet', [full(0)], 9, 2],
+  ])('follows how soon capacity is released: %s', (_what, workers, waiting, seconds) => {
+    expect(retryAfter(workers, waiting)).toBe(seconds);
+  });
+
+  it.each([
+    ['cools down', { failures: 3, coolUntilMs: nowMs + 7_300 }, 8],
+    ['reports itself busy', { busyUntilMs: nowMs + 4_000 }, 4],
+    ['is due', { failures: 1, coolUntilMs: nowMs - 5 }, 1],
+  ])('ends when a worker with free capacity returns: one that %s', (_what, cooldown, seconds) => {
+    const back = knownWorker('back', { cooldown });
+    expect(retryAfter([back])).toBe(seconds);
+    expect(retryAfter([full(600_000), back])).toBe(seconds);
+  });
+
+  it.each([
+    ['was never probed', { probedAtMs: Number.NEGATIVE_INFINITY, capacity: 0 }, 1],
+    ['offers no capacity at present', { answeredAtMs: nowMs - 2_000, capacity: 0 }, 3],
+    ['missed its last probe', { answeredAtMs: nowMs - 7_000, isSilent: true }, 7],
+    ['has been unreachable for long', { answeredAtMs: nowMs - 600_000, isSilent: true }, 60],
+    ['never answered', { answeredAtMs: Number.NEGATIVE_INFINITY, isSilent: true, capacity: 0 }, 60],
+  ])('ends at the next probe of a worker that %s', (_what, known, seconds) => {
+    expect(retryAfter([knownWorker('away', { probedAtMs: nowMs - 2_000, ...known })])).toBe(
+      seconds,
+    );
+  });
+
+  it(`is a whole number from 1 to 60 in every case (seed ${seed})`, () => {
+    const moment = () => nowMs + below(200_000) - 100_000;
+    for (let round = 0; round < 2_000; round += 1) {
+      const workers = Array.from({ length: below(4) }, (_, at) =>
+        knownWorker(String(at), {
+          ...{ capacity: below(3), inFlight: below(4), jobMs: below(3) * below(100_000) },
+          ...{ isSilent: below(2) === 0, probedAtMs: nowMs - below(5_000), answeredAtMs: moment() },
+          cooldown: { coolUntilMs: moment(), busyUntilMs: moment(), failures: below(3) },
+        }),
+      );
+      const seconds = retryAfter(workers, below(50));
+      if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60) {
+        throw new Error(`round ${round}: ${seconds} s`);
+      }
+    }
   });
 });
