@@ -3,15 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
-import { examples } from '../../api/docs/examples.ts';
 import { html } from '../../api/docs/html.ts';
 import { renderMarkdown } from '../../api/docs/markdown.ts';
-import { modelsPage } from '../../api/docs/modelsPage.ts';
 import { PUBLISHED } from '../../cli/program.ts';
 import { VERBS } from '../../cli/verbs.ts';
 import {
   headingIdsOf,
-  MINT,
   PAGES,
   PUBLIC_URL,
   type ServedDocumentation,
@@ -84,33 +81,9 @@ describe.each([...paths, '/', '/docs/search'])('the page %s', (path) => {
       if (anchor) expect(headingIdsOf(target.text)).toContain(anchor);
     }
   });
-
-  it('gives every heading a unique id', async () => {
-    const ids = headingIdsOf((await docs.read(path)).text);
-
-    expect(new Set(ids).size).toBe(ids.length);
-  });
 });
 
 describe('the documentation', () => {
-  it('begins with the path from a wallet to a receipt, at its own address', async () => {
-    const { text } = await docs.read('/docs');
-    expect(headingIdsOf(text).filter((id) => /^\d/.test(id))).toEqual([
-      ...['1-a-wallet', '2-credits', '3-a-key', '4-the-first-call', '5-the-receipt'],
-    ]);
-    expect(text).toContain(`export BASE_URL=${PUBLIC_URL} API_KEY=`);
-    // No node is named in public here.
-    expect(text).toContain('--response answer.json --rpc &quot;$SOLANA_RPC_URL&quot;');
-  });
-
-  it('leads from each page to the one before and the next', async () => {
-    const { text } = await docs.read('/docs/models');
-    expect(text).toMatch(/<a rel="prev" href="\/docs"><small>Previous<\/small> Getting started/);
-    expect(text).toMatch(/<a rel="next" href="\/docs\/reference"><small>Next<\/small> API ref/);
-    expect((await docs.read('/docs')).text).not.toContain('<a rel="prev"');
-    expect((await docs.read('/docs/receipt')).text).not.toContain('<a rel="next"');
-  });
-
   it('shows the prices of the models that are hosted now', async () => {
     const { text, headers } = await docs.read('/docs/models');
     expect(headers.get('cache-control')).toBe('public, max-age=10');
@@ -129,10 +102,6 @@ describe('the documentation', () => {
     expect((await docs.read('/docs/reference')).text).toContain(`${step} 3, not 8, on standard.`);
   });
 
-  it('names the mint of the stablecoin beside the prices', async () => {
-    expect((await docs.read('/docs/models')).text).toContain(`<code>${MINT}</code>`);
-  });
-
   it.each([...paths, '/llms.txt'])(
     'names no command of the operator to customers on the page %s',
     async (path) => {
@@ -145,13 +114,6 @@ describe('the documentation', () => {
       expect(text).not.toMatch(/svc webhooks (?!listen\b|trigger\b)/);
     },
   );
-
-  it('serves the OpenAPI document as JSON', async () => {
-    const { text, headers } = await docs.read('/openapi.json');
-
-    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(buildDocument(PUBLIC_URL))));
-  });
 
   it('shows every endpoint and event of the document', async () => {
     const { text } = await docs.read('/docs/reference');
@@ -173,17 +135,6 @@ describe('a value in a page', () => {
     const { text } = html`<p title="${`"'`}">${'<b>&'}</p>`;
 
     expect(text).toBe('<p title="&#34;&#39;">&#60;b&#62;&#38;</p>');
-  });
-});
-
-describe('the page of models', () => {
-  it('shows an id with signs of Markdown as it is', async () => {
-    const id = '`<img>*|*';
-    const model = { ...examples.Model, id };
-    const page = modelsPage({ listed: async () => [model], creditMint: async () => null });
-    const { body } = renderMarkdown((await page.live?.()) ?? '');
-    expect(body.text).toContain('`&lt;img&gt;*|*');
-    expect(body.text).not.toMatch(/<img|<em>/);
   });
 });
 

@@ -44,11 +44,6 @@ describe.each([
     },
   );
 
-  it('gets the stored answer as it was', async () => {
-    await scene.run(first, 'settled');
-    expect((await scene.claim(again)).claim).toMatchObject({ copy: KEPT_COPY });
-  });
-
   it.each([
     ['failed', 'new'],
     ['refunded', 'new'],
@@ -115,11 +110,6 @@ describe.each([
       nowMs: () => NOW_MS + askedMs,
     });
     expect((await scene.outcomeOf(again, { at }))[0]).toBe(IN_USE);
-  });
-
-  it('runs again after its claim was released', async () => {
-    await (await scene.begin(first)).claim.release();
-    expect(await outcome()).toBe('new');
   });
 
   it('gets the id of the running job when another repeat came first', async () => {

@@ -47,29 +47,29 @@ const simulated = (err: unknown) => ({
 });
 
 describe('the version of the transactions that are sent', () => {
-  it('is 1 where the node takes that, also from a payer without SOL', async () => {
-    expect(await chosenAt(ledger.rpcUrl)).toEqual([1, 'the node takes it']);
-    const payer = ledger.payer.publicKey;
-    expect(await chosenAt(ledger.rpcUrl, { payer })).toEqual([1, 'the node takes it']);
-  });
+  const away = () => 'http://127.0.0.1:9';
+  const takes = 'the node takes it';
+  const setting = 'SVC_TRANSACTION_VERSION says so';
+  const unreadable = { error: { code: -32_602, message: 'failed to deserialize' } };
 
-  it('is the legacy one on a ledger that does not take version 1 yet', async () => {
-    const url = await nodeSaying(simulated('UnsupportedVersion'));
-    expect(await chosenAt(url)).toEqual(['legacy', 'the ledger does not take version 1 yet']);
-  });
-
-  it('is the legacy one where the node cannot read version 1, or does not say', async () => {
-    const error = { code: -32_602, message: 'failed to deserialize' };
-    const url = await nodeSaying({ error });
-    expect(await chosenAt(url)).toEqual(['legacy', 'the node does not know version 1']);
-    expect(await chosenAt('http://127.0.0.1:9')).toEqual([
+  it.each<[unknown, string, () => string | Promise<string>, Parameters<typeof chosenAt>[1]?]>([
+    // From a payer without SOL, too.
+    [1, takes, () => ledger.rpcUrl],
+    [
       'legacy',
-      'the node did not say whether it takes version 1',
-    ]);
+      'the ledger does not take version 1 yet',
+      () => nodeSaying(simulated('UnsupportedVersion')),
+    ],
+    ['legacy', 'the node does not know version 1', () => nodeSaying(unreadable)],
+    ['legacy', 'the node did not say whether it takes version 1', away],
+    ['legacy', setting, away, { chosen: 'legacy' }],
+    [1, setting, away, { chosen: 1 }],
+  ])('is %s where %s', async (...[version, because, url, options]) => {
+    expect(await chosenAt(await url(), options)).toEqual([version, because]);
   });
 
-  it.each(['legacy', 1] as const)('is %s by the setting', async (chosen) => {
-    const found = await chosenAt('http://127.0.0.1:9', { chosen });
-    expect(found).toEqual([chosen, 'SVC_TRANSACTION_VERSION says so']);
+  it('is 1 also from a payer with SOL, where the node takes it', async () => {
+    const payer = ledger.payer.publicKey;
+    expect(await chosenAt(ledger.rpcUrl, { payer })).toEqual([1, takes]);
   });
 });
