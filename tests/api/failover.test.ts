@@ -7,113 +7,74 @@ import { answer, type Circumstances, STOP_AT, type Turn } from './dispatchScene.
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
 
+const PLAIN: Circumstances = { isStream: false };
+const at = (nowSeconds: bigint): Circumstances => ({ nowSeconds });
+
 /** Workers that say this in their turns, then what comes of the job. */
 type Case = [title: string, turns: Turn[], outcome: object, circumstances?: Circumstances];
 
 const FAILS: Turn = {};
+const ALL_FAIL: Turn[] = [FAILS, FAILS, FAILS];
+const HEL: Turn = { texts: ['Hel'] };
 const busy = (retryAfterMs?: number): Turn => ({ code: 'no_free_slot', busy: { retryAfterMs } });
-const away: Turn = {
+const AWAY: Turn = {
   code: 'connection_failed',
   cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }),
 };
 const notOpen: Turn = { code: 'job_not_open', busy: { retryAfterMs: undefined } };
-const failed = { kind: 'failed' };
+const PROOF = { workerAddress: 'worker 0', attempt: 1 };
+
+/** Ends of a job, and what they say of when it may be asked again. */
+const failed = { kind: 'failed', busy: undefined };
+const unbegun = { ...failed, hasBegun: false };
+const begun = { ...failed, hasBegun: true, reason: 'worker_error' };
+const again = (retryAfterMs: unknown) => ({ kind: 'failed', busy: { retryAfterMs } });
 const refused = { kind: 'refused' };
-const proofOfFirst = { workerAddress: 'worker 0', attempt: 1 };
+/** What is noted of the workers, in their order. */
+const notes = (...of: string[]) => ({ noted: of.map((what, at) => `worker ${at} ${what}`) });
+const both = ['worker 0', 'worker 1'];
+const tooLong = 'context_length_exceeded';
 
 describe('a job with failing workers', () => {
   it.each<Case>([
+    ['is asked of three of four', [...ALL_FAIL, FAILS], { end: unbegun, started: [1, 2, 3] }],
+    ['restarts in plain after text', [HEL, HEL], { started: [1, 2], discarded: [1] }, PLAIN],
+    ['ends in a stream after text', [FAILS, HEL, FAILS], { end: begun, started: [1, 2] }],
+    ['goes on while it can be proven', [FAILS, FAILS], { started: [1, 2] }, at(STOP_AT - 1n)],
+    ['ends when none could prove it', [FAILS, FAILS], { started: [1] }, at(STOP_AT)],
     [
-      'is dispatched to three of four, each as a new attempt',
-      [FAILS, FAILS, FAILS, FAILS],
-      { end: { ...failed, hasBegun: false }, started: [1, 2, 3] },
-    ],
-    [
-      'restarts at another worker after the first text of a plain request',
-      [{ texts: ['Hel'] }, { texts: ['Good morning'] }],
-      { started: [1, 2], delivered: ['Hel', 'Good morning'], discarded: [1] },
-      { isStream: false },
-    ],
-    [
-      'is not dispatched again after the first text of a stream',
-      [FAILS, { texts: ['Hel', 'lo'] }, { texts: ['Good morning'] }],
-      {
-        end: { ...failed, reason: 'worker_error', hasBegun: true },
-        ...{ started: [1, 2], delivered: ['Hel', 'lo'] },
-      },
-    ],
-    [
-      'is dispatched to another that can prove something in time',
+      'is blamed on none that left, moved or changed its key by then',
       [FAILS, FAILS],
-      { started: [1, 2] },
-      { nowSeconds: STOP_AT - 1n },
+      { end: again(expect.any(Number)), ...notes('busy', 'busy') },
+      { changed: both },
+    ],
+    ['is blamed on who broke off', [HEL], { end: begun, ...notes('failed') }, { changed: both }],
+    ['waits as long as the least busy', [busy(9), busy(4), busy(7)], { end: again(4) }],
+    ['waits for none if one failed', [busy(9), FAILS], { end: failed }],
+    [
+      'waits for the next probe',
+      [AWAY, AWAY],
+      { end: again(5_000), ...notes('refused', 'refused') },
     ],
     [
-      'is not dispatched to another that could prove nothing in time',
-      [FAILS, FAILS],
-      { started: [1] },
-      { nowSeconds: STOP_AT },
-    ],
-    [
-      'is blamed on no worker that left, moved or changed its key by then',
-      [FAILS, FAILS],
-      {
-        end: { ...failed, busy: { retryAfterMs: expect.any(Number) } },
-        noted: ['worker 0 busy', 'worker 1 busy'],
-      },
-      { changed: ['worker 0', 'worker 1'] },
-    ],
-    [
-      'is blamed on a worker that broke off its text and then changed',
-      [{ texts: ['Hel'] }],
-      { end: { ...failed, busy: undefined }, noted: ['worker 0 failed'] },
-      { changed: ['worker 0'] },
-    ],
-    [
-      'ends with the shortest retry time when all its workers are busy',
-      [busy(9_000), busy(4_000), busy(7_000)],
-      { end: { ...failed, busy: { retryAfterMs: 4_000 } } },
-    ],
-    [
-      'ends without a retry time if one worker failed for another reason',
-      [busy(9_000), FAILS],
-      { end: { ...failed, busy: undefined } },
-    ],
-    [
-      'ends with the time of the next probe when no worker listens',
-      [away, away],
-      {
-        end: { ...failed, busy: { retryAfterMs: 5_000 } },
-        noted: ['worker 0 refused', 'worker 1 refused'],
-      },
-    ],
-    [
-      'blames the worker with the proof on the ledger, not those that refuse',
+      'is blamed on who has a proof on the ledger, not on those that refuse',
       [notOpen, notOpen, notOpen],
       { noted: ['worker 0 busy', 'worker 0 failed', 'worker 1 busy', 'worker 2 busy'] },
-      { undelivered: () => proofOfFirst },
+      { undelivered: () => PROOF },
     ],
     [
-      'blames a worker once, also for a proof that the ledger shows later',
-      [FAILS, FAILS, FAILS],
-      { noted: ['worker 0 failed', 'worker 1 failed', 'worker 2 failed'] },
-      { undelivered: (asked) => (asked > 1 ? proofOfFirst : undefined) },
+      'is blamed on each once, also for a proof that the ledger shows later',
+      ALL_FAIL,
+      notes('failed', 'failed', 'failed'),
+      { undelivered: (asked) => (asked > 1 ? PROOF : undefined) },
     ],
     [
-      'ends as too long when a worker says so before any text',
-      [{ code: 'context_length_exceeded' }],
+      'is too long for the first to say so',
+      [{ code: tooLong }],
       { end: { kind: 'context_exceeded' } },
     ],
-    [
-      'fails when a worker says that it is too long after its first text',
-      [{ texts: ['Hello'], code: 'context_length_exceeded' }],
-      { end: { ...failed, reason: 'worker_error' } },
-    ],
-    [
-      'fails when a worker says after its first text that it has none',
-      [{ texts: ['Hello'], code: 'empty_output' }],
-      { end: { ...failed, reason: 'worker_error' } },
-    ],
+    ['is not too long after text', [{ ...HEL, code: tooLong }], { end: begun }],
+    ['is not empty after text', [{ ...HEL, code: 'empty_output' }], { end: begun }],
   ])('%s', async (...[, turns, outcome, circumstances]) => {
     expect(await answer(turns, circumstances)).toMatchObject(outcome);
   });
@@ -149,42 +110,21 @@ describe('a client that disconnects after the first text', () => {
 
 describe("a request that a model's server refuses", () => {
   const refuses: Turn = { code: 'request_refused' };
+  const sent = { chat: { top_k: 20 } };
+  const second = ['worker 1 failed'];
   const refusesTopK: Turn = { code: 'parameter_refused', param: 'top_k' };
 
+  const asked = { end: refused, started: [1, 2], noted: [] };
+
   it.each<Case>([
-    ...['invalid_request', 'body_too_large', 'request_refused'].map(
-      (code): Case => [
-        `is asked of one more worker, and counts against neither: ${code}`,
-        [{ code }, { code }, 'Hello'],
-        { end: refused, started: [1, 2], noted: [] },
-      ],
-    ),
-    [
-      'counts against the worker that refused what another answers',
-      [refuses, 'Hello', FAILS],
-      { end: undefined, delivered: ['Hello'], noted: ['worker 0 failed'] },
-    ],
-    [
-      'stays refused where another worker fails, and that one is blamed',
-      [refuses, FAILS, 'Hello'],
-      { end: refused, started: [1, 2], noted: ['worker 1 failed'] },
-    ],
-    [
-      'stays refused where another worker’s text breaks off',
-      [refuses, { texts: ['Half of'] }, FAILS],
-      { end: refused, noted: ['worker 1 failed'] },
-    ],
-    [
-      'names the field that was refused first',
-      [refusesTopK, refuses],
-      { end: { ...refused, param: 'top_k' } },
-      { chat: { top_k: 20 } },
-    ],
-    [
-      'is a worker’s failure where it names a field that was not sent',
-      [refusesTopK],
-      { end: failed, noted: ['worker 0 failed'] },
-    ],
+    ['is asked of one more, and counts against neither', [refuses, refuses, 'Hello'], asked],
+    ['is so, too, where it is invalid', [{ code: 'invalid_request' }, refuses, 'Hello'], asked],
+    ['is so, too, where it is too large', [{ code: 'body_too_large' }, refuses, 'Hello'], asked],
+    ['counts where another answers', [refuses, 'Hello'], { end: undefined, ...notes('failed') }],
+    ['stays refused where another fails', [refuses, FAILS], { end: refused, noted: second }],
+    ['stays refused where another breaks off', [refuses, HEL], { end: refused, noted: second }],
+    ['names the field', [refusesTopK, refuses], { end: { ...refused, param: 'top_k' } }, sent],
+    ['names no field that was not sent', [refusesTopK], { end: failed, ...notes('failed') }],
   ])('%s', async (...[, turns, outcome, circumstances]) => {
     expect(await answer(turns, circumstances)).toMatchObject(outcome);
   });

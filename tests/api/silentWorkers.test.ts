@@ -158,103 +158,72 @@ describe('a worker that stands still', () => {
   const dueAt = stopAt + 10;
   const stream = { isStream: true };
   const plain = { isStream: false };
-  /** A prompt that takes so long to read. */
-  const reading = { ...plain, firstSilenceMs: 44_000 };
+  /** A prompt that takes so many seconds to read. */
+  const reading = (seconds: number): Asked => ({ ...plain, firstSilenceMs: seconds * 1_000 });
   const silent = { kind: 'failed', cause: 'silent' };
   const excused = { kind: 'overdue', isExcused: true };
-  const blamed = ['worker 0 failed'];
+  /** It is blamed. */
+  const noted = ['worker 0 failed'];
   const schema = { response_format: { type: 'json_schema' } };
+
+  const lasting = [...living(dueAt - 1), 1];
+  const overdue = { kind: 'overdue', isExcused: false };
+  const more = (asked: Asked): Asked => ({ ...asked, others: 1 });
+  const begun = { end: { ...silent, hasBegun: true } };
+  const restarted = { started: [1, 2], discarded: [1] };
 
   it.each<[string, Asked, Course, object]>([
     [
-      'ends a stream 20 s after its last text, and nothing is proven',
+      'ends a stream 20 s after its last text',
       stream,
       [15, text, 20],
-      { end: { ...silent, hasBegun: true }, isStopped: false },
+      { ...begun, isStopped: false },
     ],
     [
       'is waited for while it gives signs of life, before and after text',
       stream,
       [15, alive, 15, alive, 15, text, 15, alive, 20],
-      { end: silent },
+      begun,
     ],
-    ...[stream, plain].map((form): [string, Asked, Course, object] => [
-      `runs to its deadline while it lives without text (stream: ${form.isStream})`,
-      form,
-      [...living(dueAt - 1), 1],
-      { end: { kind: 'overdue', isExcused: false }, noted: blamed, isStopped: false },
-    ]),
-    ...[stream, plain].map((form): [string, Asked, Course, object] => [
-      `ends the job after 20 s without any word (stream: ${form.isStream})`,
-      form,
-      [20],
-      { end: { ...silent, hasBegun: false } },
-    ]),
+    ['runs to the deadline of a stream while it lives', stream, lasting, { end: overdue, noted }],
+    ['runs to the deadline in plain while it lives', plain, lasting, { end: overdue, noted }],
+    ['ends a stream after 20 s', stream, [20], { end: { ...silent, hasBegun: false } }],
+    ['ends a plain answer after 20 s', plain, [20], { end: { ...silent, hasBegun: false } }],
+    ['ends a stream after a thought', more(stream), [15, thought, 20], { ...begun, started: [1] }],
+    ['gives way in plain after a thought', more(plain), [thought, 40], restarted],
     [
-      'ends a stream 20 s after its last thought: no other worker follows',
-      { ...stream, others: 1 },
-      [15, thought, 20],
-      { end: { ...silent, hasBegun: true }, started: [1], isStopped: false },
-    ],
-    [
-      'gives a plain request to another worker, also after its first thought',
-      { ...plain, others: 1 },
-      [thought, 40],
-      { started: [1, 2], discarded: [1] },
-    ],
-    [
-      'gives a plain request to another worker, also after its first text',
-      { ...plain, others: 1 },
+      'gives way in plain after text',
+      more(plain),
       [text, 20, text, 20],
-      { end: { ...silent, hasBegun: true }, started: [1, 2], discarded: [1] },
+      { ...begun, ...restarted },
     ],
     [
       'is stopped 15 s before the deadline, 20 s after its last text',
       plain,
       // It proves nothing here.
       [...living(stopAt - 20), text, ...living(20), 10],
-      { end: { kind: 'overdue' }, noted: blamed, isStopped: true },
+      { end: { kind: 'overdue' }, noted, isStopped: true },
     ],
     [
       'is given up 15 s before the deadline, 21 s after its last text',
       plain,
       [...living(stopAt - 21), text, ...living(20), 1],
-      { end: silent, noted: blamed, isStopped: false },
+      { end: silent, noted, isStopped: false },
     ],
-    [
-      'is not blamed at its deadline where it still has time for the prompt',
-      { ...plain, firstSilenceMs: 200_000 },
-      [dueAt],
-      { end: excused, noted: [] },
-    ],
-    [
-      'is not blamed at its deadline where it thinks',
-      plain,
-      thinking(dueAt),
-      { end: excused, noted: [] },
-    ],
-    [
-      'is waited for as long as the prompt takes to read, and cools down',
-      reading,
-      [44],
-      { end: silent, noted: blamed },
-    ],
-    ['has no more time for the prompt by a sign of life', reading, [5, alive, 39], { end: silent }],
-    ['has 20 s after a late sign of life', reading, [30, alive, 20], { end: silent }],
-    ['has the rest of that time taken by its text', reading, [1, text, 20], { end: silent }],
+    ['is excused while it may read', reading(200), [dueAt], { end: excused, noted: [] }],
+    ['is excused while it thinks', plain, thinking(dueAt), { end: excused, noted: [] }],
+    ['is waited for as long as it may read', reading(44), [44], { end: silent, noted }],
+    ['may read no longer by a sign of life', reading(44), [5, alive, 39], { end: silent }],
+    ['has 20 s after a late sign of life', reading(44), [30, alive, 20], { end: silent }],
+    ['may read no more once it has text', reading(44), [1, text, 20], { end: silent }],
     [
       'counts against none where a schema can hold every server up',
-      { ...plain, others: 1, chat: schema },
+      { ...more(plain), chat: schema },
       [40],
       { end: { ...silent, reason: 'worker_error' }, started: [1, 2], noted: [] },
     ],
-    [
-      'leaves another worker 25 s after the longest prompt',
-      { ...plain, firstSilenceMs: 80_000, others: 1 },
-      [dueAt],
-      // The other one had no time to read it, which is not its fault.
-      { end: excused, started: [1, 2], noted: blamed },
-    ],
+    // The other one had no time to read it, which is not its fault.
+    ['leaves another 25 s', more(reading(80)), [dueAt], { end: excused, started: [1, 2], noted }],
   ])('%s', async (_title, asked, course, outcome) => {
     expect(await outcomeOf(course, asked)).toMatchObject(outcome);
   });
@@ -269,6 +238,6 @@ describe('a worker that stands still', () => {
     const workers = { submit: mute, stop: async () => undefined };
     const ending = answer([{}, {}], { workers, chat: schema });
     await jest.advanceTimersByTimeAsync(IDLE_MS);
-    expect(await ending).toMatchObject({ delivered: ['Hello'], noted: blamed });
+    expect(await ending).toMatchObject({ delivered: ['Hello'], noted });
   });
 });
