@@ -31,20 +31,6 @@ afterAll(async () => {
 const read = (path: string, { url } = app) => fetch(`${url}/packages/${path}`);
 
 describe('/packages/', () => {
-  it.each(['', 'index.json'])('lists addresses with their sha512 in /packages/%s', async (path) => {
-    const response = await read(path);
-    expect(response.status).toBe(200);
-    const text = await response.text();
-    expect(text).toContain(`${publicUrl}/packages/${file}`);
-    expect(text).toContain(integrity);
-  });
-
-  it('names the newest address of a package in plain text', async () => {
-    const response = await read('cli');
-    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(await response.text()).toBe(`${publicUrl}/packages/${file}\n`);
-  });
-
   it('serves the listed bytes under an address that never changes', async () => {
     const response = await read(file);
     expect(response.headers.get('cache-control')).toContain('immutable');
