@@ -11,7 +11,6 @@ import { observeState } from '../../api/telemetry/gauges.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { samplesOf } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { until } from '../../testing/until.ts';
 import { serveApp } from './serveApp.ts';
 
 describe('the metrics of a running service', () => {
@@ -58,22 +57,6 @@ describe('the metrics of a running service', () => {
     expect(balances[0]?.[1]).toBeGreaterThan(0);
     // The local ledger's clock starts with this machine's.
     expect(Math.abs(samples.get('svc_api_ledger_clock_offset_seconds') ?? 99)).toBeLessThan(60);
-  });
-
-  it('count a stream as answered when its client disconnects at its last event', async () => {
-    const { model } = service;
-    const messages = [{ role: 'user' as const, content: 'Say hello in parts.' }];
-    const stream = await service
-      .openai()
-      .chat.completions.create({ model: model.id, messages, stream: true });
-    for await (const chunk of stream) expect(chunk.object).toBe('chat.completion.chunk');
-
-    const countOf = async (status: string) => {
-      const labels = `method="POST",route="/v1/chat/completions",status="${status}",code="none"`;
-      return (await read()).get(`svc_api_requests_total{${labels}}`);
-    };
-    await until(async () => (await countOf('200')) === 2);
-    expect(await countOf('left')).toBeUndefined();
   });
 
   it("are not served on the API's port [surface.metrics]", async () => {

@@ -48,78 +48,47 @@ describe('a time-out', () => {
   );
 });
 
-/** What a job fails by, without a ledger's time or a mirror. */
-const failing = (fail: Escrow['fail']) => ({
-  escrow: { fail } as Partial<Escrow> as Escrow,
-  clock: {} as LedgerClock,
-  work: { trackToEnd: (_job, going) => going, awaitMirror: async () => undefined } as JobWork,
-});
-
 describe('a job without a charge', () => {
-  const failed: UnprovenResult = {
-    ...{ kind: 'failed', reason: 'proof_invalid', hasBegun: true, cause: 'proof_invalid' },
-  };
-
-  it.each([
-    // Blamed on no wallet: who leaves workers unpaid too often loses its key.
-    [{ kind: 'context_exceeded' }, 'context_length_exceeded', 'context_length_exceeded'],
-    [{ kind: 'client_gone' }, 'client_gone', 'worker_failed'],
-    [failed, 'proof_invalid', 'worker_failed'],
-  ] as const)(
-    'after %j fails on the ledger as %s and is reported as %s',
-    async (end, reason, code) => {
-      const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-      const services = failing(fail);
-      const ended = await refundUnproven(
-        services,
-        { ...job, model: { id: 'm' } } as LockedJob,
-        end,
-      );
-      expect(fail.mock.lastCall?.[1]).toBe(reason);
-      expect(ended).toMatchObject({ code, options: { details: { refund_tx: 'the failure' } } });
-    },
-  );
-});
-
-describe('a job whose model thought until its token limit', () => {
-  it.each([
-    [1, 'empty_output'],
-    [256, 'empty_output'],
-    // An honest client's lot: it counts against no wallet.
-    [257, 'worker_error'],
-  ])('of %d tokens fails on the ledger as %s', async (tokenLimit, reason) => {
-    const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-    const services = failing(fail);
-    await refundUnproven(services, { ...job, tokenLimit }, { kind: 'limit_reached' });
-    expect(fail.mock.lastCall?.[1]).toBe(reason);
+  const failed = { kind: 'failed', hasBegun: true, cause: 'a fault' } as const;
+  const unserved = { ...failed, reason: 'worker_error', hasBegun: false } as const;
+  const later = (retryAfterSeconds: number) => ({
+    ...{ code: 'no_workers_available', options: { retryAfterSeconds } },
   });
-});
+  const refunded = (code: string) => ({ code, options: { details: { refund_tx: 'the failure' } } });
 
-describe('a job that no worker had a place for', () => {
-  it.each([
-    [undefined, 1],
-    [1_001, 2],
-    [25_000, 25],
-    [90_000, 60],
-  ])(
-    'for %p ms is answered 503 with Retry-After: %d, of 1 to 60 whole seconds',
-    async (retryAfterMs, retryAfterSeconds) => {
-      const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
-      const services = failing(fail);
-      const end: UnprovenResult = {
-        ...{ kind: 'failed', reason: 'worker_error', hasBegun: false, cause: 'no_free_slot' },
-        busy: { retryAfterMs },
-      };
-      const ended = await refundUnproven(
-        services,
-        { ...job, model: { id: 'm' } } as LockedJob,
-        end,
-      );
-      expect(ended).toMatchObject({ code: 'no_workers_available', options: { retryAfterSeconds } });
-      // No worker took it, so none is recorded for it.
-      expect(fail.mock.lastCall?.[2]).toEqual({ hadWorker: false });
-    },
-  );
+  /** A token limit, how the job ended, what the ledger is to say of it, and what its client gets. */
+  it.each<[number, UnprovenResult, string, object]>([
+    // Blamed on no wallet: who leaves workers unpaid too often loses its key.
+    [
+      9,
+      { kind: 'context_exceeded' },
+      'context_length_exceeded',
+      refunded('context_length_exceeded'),
+    ],
+    [9, { kind: 'client_gone' }, 'client_gone', refunded('worker_failed')],
+    [9, { ...failed, reason: 'proof_invalid' }, 'proof_invalid', refunded('worker_failed')],
+    [1, { kind: 'limit_reached' }, 'empty_output', {}],
+    [256, { kind: 'limit_reached' }, 'empty_output', {}],
+    // An honest client's lot: it counts against no wallet.
+    [257, { kind: 'limit_reached' }, 'worker_error', {}],
+    [9, { ...unserved, busy: { retryAfterMs: undefined } }, 'worker_error', later(1)],
+    [9, { ...unserved, busy: { retryAfterMs: 1_001 } }, 'worker_error', later(2)],
+    [9, { ...unserved, busy: { retryAfterMs: 25_000 } }, 'worker_error', later(25)],
+    [9, { ...unserved, busy: { retryAfterMs: 90_000 } }, 'worker_error', later(60)],
+  ])('of %i tokens that ends so, %j, fails as %s', async (tokenLimit, end, reason, expected) => {
+    const fail = jest.fn<Escrow['fail']>(async () => FAILURE);
+    const services = {
+      escrow: { fail } as Partial<Escrow> as Escrow,
+      clock: {} as LedgerClock,
+      work: { trackToEnd: (_job, going) => going, awaitMirror: async () => undefined } as JobWork,
+    };
+    const asked = { ...job, model: { id: 'm' }, tokenLimit } as LockedJob;
+    expect(await refundUnproven(services, asked, end)).toMatchObject(expected);
+    expect(fail.mock.lastCall?.[1]).toBe(reason);
+    // No worker took what none had a place for, so none is recorded for it.
+    const isUnserved = 'busy' in end && end.busy !== undefined;
+    expect(fail.mock.lastCall?.[2]?.hadWorker === false).toBe(isUnserved);
+  });
 });
 
 describe('a job whose worker left before its settlement', () => {

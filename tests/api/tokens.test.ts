@@ -1,5 +1,4 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import {
@@ -77,15 +76,13 @@ describe('a prompt for a model with a tokenizer', () => {
   ])('has the tokens of its texts: %j has %i', async (content, expected) => {
     expect(await tokens.prompt(model, [user(content)])).toBe(expected);
     expect(await tokens.prompt(model, [user(content), user('hello')])).toBe(expected + 1);
+    // As those of other models are, whose ids have a slash.
+    expect(await tokens.prompt('maker/small', [user(content)])).toBe(expected);
   });
 
   it('has at most the tokens that the shortest chat template makes of it', async () => {
     const answer = { role: 'assistant', content: '<think>zzzz</think>\n\nhello' };
     expect(await tokens.prompt(model, [user('  hello world\n'), answer])).toBe(3);
-  });
-
-  it('is counted for a model id with a slash', async () => {
-    expect(await tokens.prompt('maker/small', [user('hello world')])).toBe(2);
   });
 });
 
@@ -113,14 +110,15 @@ describe('a prompt of more than 256 KiB', () => {
 });
 
 describe('an answer of a model with a tokenizer', () => {
-  it('may have used the tokens of its text and one that ended it', async () => {
-    expect(await tokens.output(model, 'hello world')).toBe(3);
-    expect(await tokens.output(model, ' hello')).toBe(3);
-  });
-
-  it('never uses more tokens than it has bytes', async () => {
-    expect(await tokens.output(model, 'zq')).toBe(2);
-    expect(await tokens.output(model, '')).toBe(0);
+  it.each([
+    // Its text, and one that ended it.
+    ['hello world', 3],
+    [' hello', 3],
+    // Never more than it has bytes.
+    ['zq', 2],
+    ['', 0],
+  ])('may have used the tokens of its text: %j has %i', async (text, expected) => {
+    expect(await tokens.output(model, text)).toBe(expected);
   });
 });
 
@@ -149,43 +147,29 @@ describe(`random texts (seed ${random.seed})`, () => {
   });
 });
 
-describe('without a tokenizer, or without one in time,', () => {
-  it('a calibrated bound replaces the count of a model without a tokenizer', async () => {
+describe('without a tokenizer, or without one in time, a calibrated bound replaces', () => {
+  it('the count of a model without a tokenizer, and of a very long answer', async () => {
     expect(await tokens.prompt('another', [user('hello world')])).toBe(2);
     expect(await tokens.output('another', 'hello world')).toBe(6);
-  });
-
-  it('a calibrated bound replaces the count of an answer of more than 512 KiB', async () => {
     expect(await tokens.output(model, ' hello'.repeat(90_000))).toBe(141_302);
   });
 
-  it('a calibrated bound replaces the count without a folder of tokenizers', async () => {
-    const without = await createTokenCounts({ folder: undefined, logger });
-    expect(await without.output(model, 'hello world')).toBe(6);
-    await without.close();
-  });
-
-  it('a bound replaces the newest prompt’s count when too many prompts wait', async () => {
-    const counting = [long, ...Array<string>(PROMPTS_WAITING_MAX).fill('hello')].map((text) =>
-      tokens.prompt(model, [user(text)]),
-    );
-    const answer = tokens.output(model, 'hello world');
-    expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(1);
-    expect(await answer).toBe(3);
-    await Promise.all(counting);
-    expect(await tokens.prompt(model, [user('zzzzzzzz')])).toBe(8);
-  });
-
-  it('a bound replaces the newest answer’s count when too many answers wait', async () => {
-    const counting = [long, ...Array<string>(ANSWERS_WAITING_MAX).fill('hello')].map((text) =>
-      tokens.output(model, text),
-    );
-    const prompt = tokens.prompt(model, [user('zzzzzzzz')]);
-    expect(await tokens.output(model, 'hello world')).toBe(6);
-    expect(await prompt).toBe(8);
-    await Promise.all(counting);
-    expect(await tokens.output(model, 'hello world')).toBe(3);
-  });
+  const prompt = (text: string) => tokens.prompt(model, [user(text)]);
+  const output = (text: string) => tokens.output(model, text);
+  it.each([
+    ['prompts', 'zzzzzzzz', PROMPTS_WAITING_MAX, prompt, [1, 8], output, 8],
+    ['answers', 'hello world', ANSWERS_WAITING_MAX, output, [6, 3], prompt, 2],
+  ] as const)(
+    'the newest count when too many %s wait, which delay no others',
+    async (_what, text, waitingMax, count, [bound, counted], other, othersCount) => {
+      const counting = [long, ...Array<string>(waitingMax).fill('hello')].map(count);
+      const beside = other(text);
+      expect(await count(text)).toBe(bound);
+      expect(await beside).toBe(othersCount);
+      await Promise.all(counting);
+      expect(await count(text)).toBe(counted);
+    },
+  );
 });
 
 describe('a tokenizer thread that died', () => {
@@ -230,20 +214,22 @@ describe('counting a long text', () => {
   });
 });
 
-describe('an unusable folder of tokenizers', () => {
-  it('is refused with the name of the faulty file', async () => {
-    const broken = await mkdtemp(join(tmpdir(), 'tokenizers-'));
-    await writeFile(join(broken, 'broken.json'), '{"model": {}}');
-    const opening = createTokenCounts({ folder: broken, logger });
-    await expect(opening).rejects.toMatchObject({
-      name: 'ConfigError',
-      message: expect.stringContaining('broken.json'),
-    });
-    await rm(broken, { recursive: true });
+describe('a folder of tokenizers', () => {
+  it('may be left out', async () => {
+    const without = await createTokenCounts({ folder: undefined, logger });
+    expect(await without.output(model, 'hello world')).toBe(6);
+    await without.close();
   });
 
-  it('is refused when it does not exist', async () => {
-    const opening = createTokenCounts({ folder: join(folder, 'missing'), logger });
-    await expect(opening).rejects.toMatchObject({ name: 'ConfigError' });
+  it.each([
+    ['has a faulty file, by its name', 'faulty', /broken\.json/],
+    ['does not exist', 'missing', /missing/],
+  ])('is refused when it %s', async (_what, name, message) => {
+    await mkdir(join(folder, 'faulty'), { recursive: true });
+    await writeFile(join(folder, 'faulty', 'broken.json'), '{"model": {}}');
+    const opening = createTokenCounts({ folder: join(folder, name), logger });
+    await expect(opening).rejects.toMatchObject({
+      ...{ name: 'ConfigError', message: expect.stringMatching(message) },
+    });
   });
 });
