@@ -198,34 +198,19 @@ describe('a lock that the ledger refuses', () => {
     message: expect.stringContaining(message),
     options: { details },
   });
-  const unpaid = { credits_remaining: 7, credits_required: 8 };
+  const details = { credits_remaining: 7, credits_required: 8 };
+  const unpaid = { code: 'insufficient_credits', options: { details } };
+  const ofToday = limited(ofDay, { limit: 10, credits_required: 8, left: 7, resets_at });
+  const ofLowered = limited('0 are left', { limit: 2, left: 0 });
+  const ofJob = limited('limit for one job is 7.', { limit: 7, credits_required: 8 });
 
   it.each([
-    [
-      'for too few credits',
-      refused('InsufficientCredits', {}, 7n),
-      { code: 'insufficient_credits', options: { details: unpaid } },
-    ],
-    [
-      'for the daily limit',
-      refused(day, spent),
-      limited(ofDay, { limit: 10, credits_required: 8, left: 7, resets_at }),
-    ],
-    [
-      'for a daily limit that was lowered below what is spent',
-      refused(day, { ...spent, limit_per_day_credits: 2n }),
-      limited('0 are left', { limit: 2, left: 0 }),
-    ],
-    [
-      'for the daily limit without credits: no higher limit would help',
-      refused(day, spent, 7n),
-      { code: 'insufficient_credits' },
-    ],
-    [
-      'for the limit per job',
-      refused('JobLimitExceeded', perJob),
-      limited("the wallet's limit for one job is 7.", { limit: 7, credits_required: 8 }),
-    ],
+    ['for too few credits', refused('InsufficientCredits', {}, 7n), unpaid],
+    ['for the daily limit', refused(day, spent), ofToday],
+    // No higher limit would help.
+    ['for the daily limit, without credits,', refused(day, spent, 7n), unpaid],
+    ['below what is spent', refused(day, { ...spent, limit_per_day_credits: 2n }), ofLowered],
+    ['for the limit per job', refused('JobLimitExceeded', perJob), ofJob],
   ])('%s names what is missing or left', async (_why, { lock }, expected) => {
     expect(await errorOf(lock())).toMatchObject(expected);
   });
