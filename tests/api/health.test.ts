@@ -101,6 +101,12 @@ describe('GET /ready', () => {
     await test.close();
   });
 
+  it('does not wait for a part that never answers', async () => {
+    const read = () => new Promise<never>(() => undefined);
+    const { status, body } = await ask('/ready', { clock: { read } });
+    expect([status, body]).toMatchObject([503, { parts: { ledger: 'away' } }]);
+  });
+
   it('checks the parts once a second, however often it is called', async () => {
     let reads = 0;
     let now = 0;

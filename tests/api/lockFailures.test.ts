@@ -79,7 +79,7 @@ describe('a process that ends', () => {
   });
 });
 
-it('an unexpected error in the middle of an answer returns credits and reservation', async () => {
+it('an unexpected error in an answer returns credits and reservation', async () => {
   const fail = jest.fn(async () => ({ status: 'failed', signature: 'a failure' }));
   const release = jest.fn();
   async function* ask() {

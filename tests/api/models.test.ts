@@ -1,11 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ModelList } from '../../api/contracts/model.ts';
 import type { Catalog } from '../../api/jobs/catalog.ts';
+import { readModelCards } from '../../api/models/cards.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';
 import type { WorkerDirectory } from '../../api/workers/directory.ts';
+import { ConfigError } from '../../common/config.ts';
 import type { ModelCard } from '../../common/contracts/modelCard.ts';
+import { createLogger } from '../../common/logger.ts';
 import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { type ServedApp, serveApp } from './serveApp.ts';
 
@@ -70,17 +77,26 @@ async function get<Body>(path: string): Promise<Body> {
 }
 
 describe('GET /v1/models', () => {
-  it('lists a hosted model until it retires', async () => {
-    const { data } = await get<ModelList>('/v1/models');
-    expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
-  });
-
   it("names the parameters, and the workers' start probe before any answer", async () => {
     expect(await get('/v1/models/for-good')).toMatchObject({
       svc: {
         median_latency_ms: 12,
         supported_parameters: expect.arrayContaining(['response_format', 'top_k', 'stop']),
       },
+    });
+  });
+
+  it('shows a latency of 0 for a model that no worker ever hosted', async () => {
+    expect(await get('/v1/models/hosted-by-none')).toMatchObject({
+      svc: { active_workers: 0, median_latency_ms: 0 },
+    });
+  });
+
+  it('still shows by its id when a model retired, and lists it no more', async () => {
+    const { data } = await get<ModelList>('/v1/models');
+    expect(data.map(({ id }) => id)).toEqual(['for-good', 'retires-soon']);
+    expect(await get('/v1/models/retired')).toMatchObject({
+      ...{ id: 'retired', svc: { retires_at: '2027-01-15T08:00:00.000Z' } },
     });
   });
 
@@ -91,5 +107,71 @@ describe('GET /v1/models', () => {
       [`sha256:${OTHER_HASH}`, null],
     ]);
     expect(await get('/v1/models/retired')).toMatchObject({ svc: { card_hash: null, card: null } });
+  });
+});
+
+const card = (revision: string) => ({
+  ...{ source: 'https://models.example/8b', revision, weights_digest: null },
+  ...{ quantization: 'none', tokenizer_digest: null, chat_template_digest: null },
+  ...{ default_sampling: {}, licence: 'MIT' },
+});
+const hashOf = (revision: string) => bytesToHex(modelCardHash(card(revision)));
+
+const root = ownFolder('model-cards');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(root, 'cards-'));
+});
+
+const write = (file: string, content: unknown) =>
+  writeFileSync(
+    join(folder, file),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  );
+
+/** The cards of the folder where a model pins each of these hashes, and what was logged. */
+function read(...hashes: (string | null)[]) {
+  const lines: string[] = [];
+  const into = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const logger = createLogger({ name: 'test', level: 'warn', into });
+  const models = hashes.map((card_hash) => ({ card_hash }));
+  return { cards: readModelCards({ folder, models, logger }), lines };
+}
+
+describe('the folder of model cards', () => {
+  it('has each card by its hash, in any form of JSON', () => {
+    write('one.json', JSON.stringify(card('1'), undefined, 4));
+    write('two.json', card('2'));
+    write('notes.txt', 'no card');
+    const { cards, lines } = read(hashOf('1'), hashOf('2'));
+    expect([...cards.keys()].sort()).toEqual([hashOf('1'), hashOf('2')].sort());
+    expect(cards.get(hashOf('1'))).toEqual(card('1'));
+    expect(lines).toEqual([]);
+  });
+
+  it('logs a card that no model pins, by file and hash', () => {
+    write('one.json', card('1'));
+    const { cards, lines } = read(null, hashOf('2'));
+    expect(cards.size).toBe(1);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'No model pins this card', file: 'one.json', card_hash: hashOf('1') },
+    ]);
+  });
+
+  it.each([
+    ['what is no JSON', '{', 'it is no JSON'],
+    ['a card with a field more', { ...card('1'), more: 1 }, 'more'],
+    ['a card without canonical form', { ...card('1'), source: '\ud800' }, 'half of a character'],
+  ])('refuses %s at the start, and names the file', (_what, content, reason) => {
+    write('wrong.json', content);
+    expect(() => read()).toThrow(ConfigError);
+    expect(() => read()).toThrow(/wrong\.json is no card: /);
+    expect(() => read()).toThrow(reason);
   });
 });

@@ -55,6 +55,13 @@ const end = (answer: ServerResponse | undefined, body: string) =>
   answer?.setHeader('content-length', body.length).end(body);
 
 describe('a closing server', () => {
+  it('does not wait for a connection that never carried a request', async () => {
+    const ahead = connect(port, '127.0.0.1');
+    await Promise.all([once(ahead, 'connect'), once(server, 'connection')]);
+    await close();
+    await once(ahead, 'close');
+  });
+
   it('still takes requests while it drains, each as the last of its connection', async () => {
     const kept = await ask('/1');
     drain();

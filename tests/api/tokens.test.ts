@@ -147,7 +147,7 @@ describe(`random texts (seed ${random.seed})`, () => {
   });
 });
 
-describe('without a tokenizer, or without one in time, a calibrated bound replaces', () => {
+describe('a calibrated bound replaces', () => {
   it('the count of a model without a tokenizer, and of a very long answer', async () => {
     expect(await tokens.prompt('another', [user('hello world')])).toBe(2);
     expect(await tokens.output('another', 'hello world')).toBe(6);
