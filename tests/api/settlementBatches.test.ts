@@ -45,16 +45,19 @@ function lockFor(wallet: string) {
   } as unknown as Parameters<typeof lockOnLedger>[1]);
 }
 
-/** The last job of three, of one wallet and worker, is at fault; the others are settled together. */
-async function expectOthersSettled(
-  ends: Awaited<ReturnType<typeof settleAll>>,
-  jobs: readonly LockedJob[],
-): Promise<void> {
-  const [one, other] = ends;
+type Three = readonly [LockedJob, LockedJob, LockedJob];
+
+/** Of one wallet and worker. */
+const lockThree = () => scene.lockJobs(3) as Promise<unknown> as Promise<Three>;
+
+/** What becomes of the last of three, which is at fault, while the others are settled together. */
+async function lastOf(jobs: Three, answers: readonly ProvenAnswer[] = []) {
+  const [one, other, last] = await settleAll(jobs, answers);
   expect([one, other]).toMatchObject(Array(2).fill({ status: 'settled' }));
   for (const job of jobs.slice(0, 2)) {
     expect(await scene.read(job)).toMatchObject({ status: 'settled', chargedCredits: CHARGE });
   }
+  return last;
 }
 
 /** So many were charged, each once, and nothing is locked any more. */
@@ -107,16 +110,13 @@ describe.each([
   beforeEach(() => scene.intercept(node));
 
   it('of a job that another process has failed leaves the others settled', async () => {
-    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    const jobs = await lockThree();
     await scene.fail(jobs[2].address);
-    const ends = await settleAll(jobs);
-    await expectOthersSettled(ends, jobs);
-    expect(ends[2]).toEqual({ status: 'failed', signature: null });
+    expect(await lastOf(jobs)).toEqual({ status: 'failed', signature: null });
     expect(scene.sent() - before.sent).toBe(transactions);
     await expectCharged(2);
   });
 
-  type Three = readonly [LockedJob, LockedJob, LockedJob];
   it.each<[string, (jobs: Three) => unknown, object, number]>([
     [
       'of another attempt',
@@ -140,12 +140,10 @@ describe.each([
       3,
     ],
   ])('%s leaves the others settled', async (_what, spoil, end, charged) => {
-    const jobs = (await scene.lockJobs(3)) as unknown as Three;
+    const jobs = await lockThree();
     const spoilt = (await spoil(jobs)) as ProvenAnswer | undefined;
     const answers = [scene.answerTo(jobs[0]), scene.answerTo(jobs[1]), ...(spoilt ? [spoilt] : [])];
-    const ends = await settleAll(jobs, answers);
-    await expectOthersSettled(ends, jobs);
-    expect(ends[2]).toMatchObject(end);
+    expect(await lastOf(jobs, answers)).toMatchObject(end);
     await expectCharged(charged);
   });
 
@@ -154,49 +152,41 @@ describe.each([
     const { refundableAt } = late.deadlines;
     await advanceSeconds(scene.ledger.connection, 125);
     await scene.context.clock.waitUntil(refundableAt);
-    const others = await scene.lockJobs(2);
+    const [one, other] = (await scene.lockJobs(2)) as [LockedJob, LockedJob];
     // As if the ledger's clock had been read wrongly.
     const misjudged = { ...late, deadlines: { ...late.deadlines, proofDueAt: refundableAt + 60n } };
-    const ends = await settleAll([...others, misjudged]);
-    await expectOthersSettled(ends, others);
-    expect(ends[2]).toMatchObject({ status: 'refunded' });
+    expect(await lastOf([one, other, misjudged])).toMatchObject({ status: 'refunded' });
     await expectCharged(2);
   });
 });
 
 describe('a settlement', () => {
   it('is dropped when its deadline passes before its batch is signed', async () => {
-    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    const jobs = await lockThree();
     const { context } = scene;
     const dueAt = context.clock.nowSeconds() + 2n;
     const late = { ...jobs[2], deadlines: { ...jobs[2].deadlines, proofDueAt: dueAt } };
-    const entered = Promise.withResolvers<void>();
     // The node does not know the blockhash, so the batch is signed once more.
     scene.intercept(async ({ id }) => {
       scene.intercept();
-      entered.resolve();
       await context.clock.waitUntil(dueAt);
       const data = { err: 'BlockhashNotFound', logs: [] };
       return { jsonrpc: '2.0', id, error: { code: -32_002, message: 'unknown', data } };
     });
-    const ends = await settleAll([jobs[0], jobs[1], late]);
-    await expectOthersSettled(ends, jobs);
-    expect(ends[2]).toEqual({ status: 'overdue' });
+    expect(await lastOf([jobs[0], jobs[1], late])).toEqual({ status: 'overdue' });
     expect(scene.sent() - before.sent).toBe(2);
     await scene.fail(late.address);
     await expectCharged(2);
   });
 
   it('is dropped alone when a repeat took its lease and failed the job', async () => {
-    const jobs = (await scene.lockJobs(3)) as [LockedJob, LockedJob, LockedJob];
+    const jobs = await lockThree();
     scene.intercept(async (request, forward) => {
       scene.intercept();
       await scene.fail(jobs[2].address);
       return unchecked(request, forward);
     });
-    const ends = await settleAll(jobs);
-    await expectOthersSettled(ends, jobs);
-    expect(ends[2]).toEqual({ status: 'failed', signature: null });
+    expect(await lastOf(jobs)).toEqual({ status: 'failed', signature: null });
     await expectCharged(2);
   });
 
