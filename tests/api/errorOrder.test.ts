@@ -4,56 +4,49 @@ import { createKey } from '../../api/account/keys.ts';
 import { suspendWallet } from '../../api/account/suspensions.ts';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
-import { type ServedApp, serveApp } from './serveApp.ts';
+import { insertAccount } from './keyedDatabase.ts';
+import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 
 const REFUSED_KEYS = 50;
 let nowMs = 0;
-let database: KeyedDatabase;
+let scene: ServedDatabase;
 let suspended: string;
 let foreign: string;
-let app: ServedApp;
 
 beforeAll(async () => {
-  database = await openKeyedDatabase();
-  suspended = await createKey(database.pool, 'a suspended wallet');
-  await suspendWallet(database.pool, 'a suspended wallet');
-  foreign = await createKey(database.pool, "another service's wallet");
-  await insertAccount(database.pool, { wallet: "another service's wallet", spender: 'another' });
   const limit = (burst: number, refillPerSecond: number) =>
     createBurstLimit({ burst, refillPerSecond, nowMs: () => nowMs });
-  app = await serveApp({
-    database: database.pool,
+  scene = await openServedDatabase(() => ({
     identify: createRequestIdentification(randomBytes(32)),
     gateway: 'this one',
     bursts: limit(2 * REFUSED_KEYS, 1),
     refusals: limit(REFUSED_KEYS, 5),
     trustedProxyHops: 1,
-  });
+  }));
+  const { pool } = scene;
+  await pool.query("update mirror.credit_accounts set spender = 'this one'");
+  suspended = await createKey(pool, 'a suspended wallet');
+  await suspendWallet(pool, 'a suspended wallet');
+  foreign = await createKey(pool, "another service's wallet");
+  const account = { wallet: "another service's wallet", address: 'another' };
+  await insertAccount(pool, { ...account, spender: 'another' });
 });
 
-afterAll(async () => {
-  await app.close();
-  await database.close();
-});
+afterAll(() => scene?.close());
 
 /** From an address of its own choice, as a proxy forwards it. */
-async function ask(
-  from: string,
-  path: string,
-  { key, body }: { key?: string; body?: string } = {},
-): Promise<{ status: number; code?: string; retryAfter: string | null }> {
-  const response = await fetch(app.url + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      'x-forwarded-for': from,
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-    },
-    ...(body !== undefined && { body }),
+async function ask(from: string, path: string, sent: { key?: string; body?: string } = {}) {
+  const headers = { 'x-forwarded-for': from };
+  const {
+    status,
+    headers: received,
+    body,
+  } = await scene.call<{ error?: { code: string } }>(path, {
+    key: null,
+    ...sent,
+    headers,
   });
-  const answer = (await response.json()) as { error?: { code: string } };
-  const retryAfter = response.headers.get('retry-after');
-  return { status: response.status, ...answer.error, retryAfter };
+  return { status, ...body.error, retryAfter: received.get('retry-after') };
 }
 
 const unknownKey = `svc_live_${'x'.repeat(32)}`;
@@ -79,7 +72,7 @@ describe('a request with several faults gets the error of the first', () => {
     ['its key is unknown, before its body is wrong', route, () => unknownKey, 'invalid_api_key'],
     ['its key is suspended, before its body is wrong', route, () => suspended, 'key_suspended'],
     ['its spender is another, before its body is wrong', route, () => foreign, 'spender_not_set'],
-    ['its body is wrong', route, () => database.apiKey, 'invalid_request'],
+    ['its body is wrong', route, () => scene.apiKey, 'invalid_request'],
   ])('%s [errors.order-of-checks]', async (_case, path, keyOf, code) => {
     const key = keyOf();
     expect(await ask('192.0.2.2', path, { body, ...(key && { key }) })).toMatchObject({ code });
@@ -88,13 +81,13 @@ describe('a request with several faults gets the error of the first', () => {
   describe.each(['%zz', '%', '%ff', '%00', 'a%00b'])('with the path segment %s', (part) => {
     const models = `/v1/models/${part}`;
     it.each([
-      ['it names no route', `/v1/nothing/${part}`, () => database.apiKey, 404, 'route_not_found'],
+      ['it names no route', `/v1/nothing/${part}`, () => scene.apiKey, 404, 'route_not_found'],
       ['it names more than a route', `${models}/x`, () => undefined, 404, 'route_not_found'],
       ['its key is missing', models, () => undefined, 401, 'missing_api_key'],
       ['its key is unknown', models, () => unknownKey, 401, 'invalid_api_key'],
       ['its key is suspended', models, () => suspended, 403, 'key_suspended'],
-      ['it cannot be read', `${models}?a=b`, () => database.apiKey, 400, 'invalid_request'],
-      ['it cannot be read', `/v1/jobs/${part}`, () => database.apiKey, 400, 'invalid_request'],
+      ['it cannot be read', `${models}?a=b`, () => scene.apiKey, 400, 'invalid_request'],
+      ['it cannot be read', `/v1/jobs/${part}`, () => scene.apiKey, 400, 'invalid_request'],
     ])('and %s', async (_case, path, keyOf, status, code) => {
       const key = keyOf();
       const answer = await ask('192.0.2.6', path, { ...(key && { key }) });
@@ -102,7 +95,7 @@ describe('a request with several faults gets the error of the first', () => {
     });
 
     it('and its method is unknown', async () => {
-      const answer = await ask('192.0.2.6', models, { body, key: database.apiKey });
+      const answer = await ask('192.0.2.6', models, { body, key: scene.apiKey });
       expect(answer).toMatchObject({ status: 404, code: 'route_not_found' });
     });
   });
@@ -125,7 +118,7 @@ describe('an address that tries unknown keys', () => {
     expect(await ask('192.0.2.3', '/v1/jobs')).toMatchObject(waiting);
     expect(await ask('192.0.2.3', '/v1/jobs', { key: suspended })).toMatchObject(waiting);
 
-    const { apiKey: key } = database;
+    const { apiKey: key } = scene;
     // A live key is admitted from there, too: behind a proxy it may be anybody's address, and one
     // bad client would lock out all others. What has 190 bits is not found by asking anyway.
     expect(await ask('192.0.2.3', '/v1/jobs', { key })).toMatchObject({ status: 200 });

@@ -8,9 +8,8 @@ import { renderError } from '../../api/http/middleware/renderError.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createSealing } from '../../common/sealing.ts';
-import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
-import { type ServedApp, serveApp } from './serveApp.ts';
+import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 
 const log: string[] = [];
 const logger = pino(
@@ -21,48 +20,42 @@ const logger = pino(
     },
   }),
 );
-let database: KeyedDatabase;
-let app: ServedApp;
+let scene: ServedDatabase;
 
 beforeAll(async () => {
-  database = await openKeyedDatabase();
-  const { pool } = database;
-  await insertAccount(pool, { wallet: 'a wallet' });
-  const idempotency = createIdempotency({
-    database: pool,
-    findStatus: async () => undefined,
-    nowMs: () => Date.now(),
-    failOrphan: async () => 'failed',
-    logger,
-  });
-  app = await serveApp({
-    database: pool,
-    logger,
-    identify: createRequestIdentification(randomBytes(32)),
-    completions: {
-      complete: async ({ identity }) => void (await idempotency.claim(identity, 'job_0')),
-      drain: async () => undefined,
-    },
-    webhooks: createWebhooks({
-      ...{ pool, sealing: createSealing(randomBytes(32)), allowLoopback: true },
-      resolve: async () => ['192.0.2.1'],
-    }),
+  scene = await openServedDatabase((pool) => {
+    const idempotency = createIdempotency({
+      database: pool,
+      findStatus: async () => undefined,
+      nowMs: () => Date.now(),
+      failOrphan: async () => 'failed',
+      logger,
+    });
+    return {
+      logger,
+      identify: createRequestIdentification(randomBytes(32)),
+      completions: {
+        complete: async ({ identity }) => void (await idempotency.claim(identity, 'job_0')),
+        drain: async () => undefined,
+      },
+      webhooks: createWebhooks({
+        ...{ pool, sealing: createSealing(randomBytes(32)), allowLoopback: true },
+        resolve: async () => ['192.0.2.1'],
+      }),
+    };
   });
 });
 
-afterAll(async () => {
-  await app.close();
-  await database.close();
-});
+afterAll(() => scene?.close());
 
 /** A table that is not there is nothing that any handler expects. */
 async function without<Result>(table: string, act: () => Promise<Result>): Promise<Result> {
   const [schema, name] = table.split('.');
-  await database.pool.query(`alter table ${table} rename to hidden`);
+  await scene.pool.query(`alter table ${table} rename to hidden`);
   try {
     return await act();
   } finally {
-    await database.pool.query(`alter table ${schema}.hidden rename to ${name}`);
+    await scene.pool.query(`alter table ${schema}.hidden rename to ${name}`);
   }
 }
 
@@ -86,15 +79,11 @@ describe('an internal error', () => {
       const [table, method, path, body] = given;
       log.length = 0;
       const response = await without(table, () =>
-        fetch(app.url + path, {
-          method,
-          headers: { authorization: `Bearer ${database.apiKey}` },
-          ...(body !== undefined && { body }),
-        }),
+        scene.call(path, { method, ...(body !== undefined && { body }) }),
       );
 
       expect(response.status).toBe(500);
-      expect(await response.json()).toEqual({
+      expect(response.body).toEqual({
         error: {
           code: 'internal_error',
           message: 'Something went wrong on our side.',
@@ -107,7 +96,7 @@ describe('an internal error', () => {
       expect(written).toContain(`relation \\"${table}\\" does not exist`);
       expect(written).toContain(response.headers.get('x-request-id'));
       expect(written).not.toContain(privately);
-      expect(written).not.toContain(database.apiKey);
+      expect(written).not.toContain(scene.apiKey);
     },
   );
 });
@@ -129,7 +118,7 @@ describe('an unreachable or read-only database', () => {
   });
 
   it('counts as an unavailable part when it only reads', async () => {
-    const client = await database.pool.connect();
+    const client = await scene.pool.connect();
     await client.query('begin read only');
     const refused = await client.query('delete from service.api_keys').catch((error) => error);
     await client.query('rollback');

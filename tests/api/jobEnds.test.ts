@@ -106,49 +106,49 @@ async function ended<End>(exit: Promise<End>): Promise<End> {
 }
 
 describe('failing a job', () => {
-  it.each([
-    ['the ledger was out of reach', away],
-    ['it expired and the job still runs', expired],
-  ])('is sent again when %s', async (_why, first) => {
-    const { context, names } = createScene([first, landed]);
-    const end = await ended(failOnLedger(context, job, 'worker_error'));
-    expect(end).toEqual({ status: 'failed', signature: 'an exit' });
-    expect(names).toEqual(['job_fail', 'job_fail']);
+  const failed = { status: 'failed', signature: 'an exit' };
+  const refunded = { status: 'refunded', signature: 'an exit' };
+  const once = ['job_fail'];
+  const twice = ['job_fail', 'job_fail'];
+  const inTurn = ['job_fail', 'job_refund'];
+
+  it.each<[string, (SendResult | Error)[], JobStatus, object, string[]]>([
+    ['again after an outage', [away, landed], 'processing', failed, twice],
+    ['again after it expired', [expired, landed], 'processing', failed, twice],
+    [
+      'once where it is settled',
+      [refused],
+      'settled',
+      { status: 'settled', signature: null },
+      once,
+    ],
+    ['once where it has failed', [refused], 'failed', { status: 'failed', signature: null }, once],
+    ['once after a refund', [refused], 'refunded', { status: 'refunded', signature: null }, once],
+  ])('is sent %s', async (_when, sent, status, expected, instructions) => {
+    const { context, names } = createScene([...sent], status);
+    expect(await ended(failOnLedger(context, job, 'worker_error'))).toEqual(expected);
+    expect(names).toEqual(instructions);
   });
 
-  it.each(['settled', 'failed', 'refunded'] as const)(
-    'is not sent again when the job is %s already',
-    async (status) => {
-      const { context, names } = createScene([refused], status);
-      const end = await ended(failOnLedger(context, job, 'worker_error'));
-      expect(end).toEqual({ status, signature: null });
-      expect(names).toHaveLength(1);
-    },
-  );
-
   it('carries its worker’s acknowledgement, and goes alone if that is refused', async () => {
-    const { context, names } = createScene([refused, landed], 'processing');
+    const { context, names } = createScene([refused, landed]);
     const worker = Keypair.generate().publicKey;
     const about = { programId: addresses.programId, signer: worker, gateway: worker };
     const acknowledgement = jobAcknowledge({ ...about, job: job.address, worker, attempt: 1 });
     const end = await ended(failOnLedger(context, job, 'worker_error', { acknowledgement }));
-    expect(end).toEqual({ status: 'failed', signature: 'an exit' });
+    expect(end).toEqual(failed);
     expect(names).toEqual(['job_acknowledge and job_fail', 'job_fail']);
   });
 
   it.each([
-    ['once anybody may refund', [landed], ['job_refund']],
-    [
-      'when its deadline passes before it has landed',
-      [expired, landed],
-      ['job_fail', 'job_refund'],
-    ],
-  ])('turns into a refund %s', async (_when, sent, expected) => {
+    ['once anybody may refund', T_SECONDS, [landed], ['job_refund']],
+    ['when T passes before it has landed', 0n, [expired, landed], inTurn],
+  ])('turns into a refund %s', async (_when, beginsAt, sent, expected) => {
     const { context, names, at } = createScene([...sent]);
-    if (sent.length === 1) at(T_SECONDS);
+    at(beginsAt);
     const ending = failOnLedger(context, job, 'worker_error');
     at(T_SECONDS);
-    expect(await ended(ending)).toEqual({ status: 'refunded', signature: 'an exit' });
+    expect(await ended(ending)).toEqual(refunded);
     expect(names).toEqual(expected);
   });
 

@@ -13,17 +13,18 @@ import { createLogger } from '../../common/logger.ts';
 import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
-import { type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
-import { type ServedApp, serveApp } from './serveApp.ts';
+import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 
 const NOW_SECONDS = 1_800_000_000n;
 
-const CARD: ModelCard = {
-  ...{ source: 'https://models.example/8b', revision: '1', weights_digest: null },
+const card = (revision: string): ModelCard => ({
+  ...{ source: 'https://models.example/8b', revision, weights_digest: null },
   ...{ quantization: 'none', tokenizer_digest: null, chat_template_digest: null },
   ...{ default_sampling: { temperature: 0.7 }, licence: 'MIT' },
-};
-const CARD_HASH = bytesToHex(modelCardHash(CARD));
+});
+const hashOf = (revision: string) => bytesToHex(modelCardHash(card(revision)));
+const CARD = card('1');
+const CARD_HASH = hashOf('1');
 const OTHER_HASH = 'ab'.repeat(32);
 
 const model = (id: string, retiresAt: bigint | null, cardHash: string | null = null): ModelRow => ({
@@ -43,11 +44,9 @@ const models = [
   model('hosted-by-none', null),
 ];
 
-let database: KeyedDatabase;
-let app: ServedApp;
+let scene: ServedDatabase;
 
 beforeAll(async () => {
-  database = await openKeyedDatabase();
   const catalog: Partial<Catalog> = {
     list: () => models,
     find: (id) => models.find((one) => one.id === id),
@@ -57,24 +56,17 @@ beforeAll(async () => {
     active: (address) => (address === 'hosted-by-none' ? [] : [{}]) as never,
     startProbeMs: ({ id }) => (id === 'for-good' ? 12 : undefined),
   };
-  app = await serveApp({
-    database: database.pool,
+  scene = await openServedDatabase(() => ({
     nowSeconds: () => NOW_SECONDS,
     catalog: catalog as Catalog,
     directory: directory as WorkerDirectory,
     cards: new Map([[CARD_HASH, CARD]]),
-  });
+  }));
 });
 
-afterAll(async () => {
-  await app.close();
-  await database.close();
-});
+afterAll(() => scene?.close());
 
-async function get<Body>(path: string): Promise<Body> {
-  const headers = { authorization: `Bearer ${database.apiKey}` };
-  return (await (await fetch(app.url + path, { headers })).json()) as Body;
-}
+const get = async <Body>(path: string) => (await scene.call<Body>(path)).body;
 
 describe('GET /v1/models', () => {
   it("names the parameters, and the workers' start probe before any answer", async () => {
@@ -109,13 +101,6 @@ describe('GET /v1/models', () => {
     expect(await get('/v1/models/retired')).toMatchObject({ svc: { card_hash: null, card: null } });
   });
 });
-
-const card = (revision: string) => ({
-  ...{ source: 'https://models.example/8b', revision, weights_digest: null },
-  ...{ quantization: 'none', tokenizer_digest: null, chat_template_digest: null },
-  ...{ default_sampling: {}, licence: 'MIT' },
-});
-const hashOf = (revision: string) => bytesToHex(modelCardHash(card(revision)));
 
 const root = ownFolder('model-cards');
 

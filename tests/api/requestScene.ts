@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import type { Completions } from '../../api/jobs/completion.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
-import { insertAccount, openKeyedDatabase } from './keyedDatabase.ts';
-import { serveApp } from './serveApp.ts';
+import { openServedDatabase } from './servedDatabase.ts';
 
 export type Body = string | Uint8Array<ArrayBuffer>;
 
@@ -17,35 +17,21 @@ export type RequestScene = Awaited<ReturnType<typeof openRequestScene>>;
 
 /** The way of a completion's body up to the request path, which answers with what it was given. */
 export async function openRequestScene(serverOptions: ServerOptions = {}) {
-  const { pool, apiKey, close } = await openKeyedDatabase();
-  await insertAccount(pool, { wallet: 'a wallet' });
-  const app = await serveApp(
-    {
-      database: pool,
-      // Every value of every field is tried in one run.
-      bursts: createBurstLimit({ burst: 10_000, refillPerSecond: 1, nowMs: () => 0 }),
-      identify: createRequestIdentification(randomBytes(32)),
-      completions: {
-        complete: async ({ request, response }) => void response.json({ request }),
-        drain: async () => undefined,
-      },
-    },
-    serverOptions,
-  );
+  const services = () => ({
+    // Every value of every field is tried in one run.
+    bursts: createBurstLimit({ burst: 10_000, refillPerSecond: 1, nowMs: () => 0 }),
+    identify: createRequestIdentification(randomBytes(32)),
+    completions: {
+      complete: async ({ request, response }) => void response.json({ request }),
+      drain: async () => undefined,
+    } satisfies Completions,
+  });
+  const scene = await openServedDatabase(services, serverOptions);
   return {
-    url: app.url,
-    apiKey,
+    ...scene,
     async send(body: Body, headers: Record<string, string> = {}): Promise<Answer> {
-      const response = await fetch(`${app.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, ...headers },
-        body,
-      });
-      return { status: response.status, ...((await response.json()) as object) };
-    },
-    async close() {
-      await app.close();
-      await close();
+      const answer = await scene.call<object>('/v1/chat/completions', { body, headers });
+      return { status: answer.status, ...answer.body };
     },
   };
 }

@@ -4,49 +4,40 @@ import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { createWebhooks } from '../../api/account/webhooks.ts';
 import { createSealing } from '../../common/sealing.ts';
-import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { API_VERSION, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { insertAccount } from './keyedDatabase.ts';
-import { type ServedApp, serveApp } from './serveApp.ts';
+import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 
 const sealing = createSealing(randomBytes(32));
 const events = ['job.completed', 'credit.low'];
 const url = 'https://hooks.example.com/svc';
 
-let database: PooledDatabase;
+let scene: ServedDatabase;
 let pool: pg.Pool;
-let app: ServedApp;
 let key: string;
 let otherKey: string;
 
 beforeAll(async () => {
-  database = await openPooledDatabase();
-  pool = database.pool;
-  key = await createKey(pool, 'a wallet');
-  otherKey = await createKey(pool, 'another wallet');
-  await insertAccount(pool, { wallet: 'a wallet', address: 'one' });
-  await insertAccount(pool, { wallet: 'another wallet', address: 'another' });
-  app = await serveApp({
-    database: pool,
+  scene = await openServedDatabase((database) => ({
     webhooks: createWebhooks({
-      ...{ pool, sealing, allowLoopback: false },
+      ...{ pool: database, sealing, allowLoopback: false },
       async resolve(name) {
         if (name === 'inside.example.com') return ['10.0.0.1'];
         if (name === 'hooks.example.com') return ['93.184.215.14'];
         throw new Error('queryA ENOTFOUND');
       },
     }),
-  });
+  }));
+  ({ pool, apiKey: key } = scene);
+  otherKey = await createKey(pool, 'another wallet');
+  await insertAccount(pool, { wallet: 'another wallet', address: 'another' });
 });
 
 beforeEach(async () => {
   await pool.query('delete from service.webhooks');
 });
 
-afterAll(async () => {
-  await app?.close();
-  await database?.close();
-});
+afterAll(() => scene?.close());
 
 /** What the answers of these endpoints may have. */
 interface Body {
@@ -59,15 +50,15 @@ interface Body {
   error: { code: string; param: string | null; details?: unknown };
 }
 
-async function call(method: string, path: string, options: { body?: unknown; key?: string } = {}) {
-  const response = await fetch(app.url + path, {
-    method,
-    headers: { authorization: `Bearer ${options.key ?? key}`, 'content-type': 'application/json' },
-    ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+const call = (
+  method: string,
+  path: string,
+  { body, key: own = key }: { body?: unknown; key?: string } = {},
+) =>
+  scene.call<Body>(path, {
+    ...{ method, key: own, headers: { 'content-type': 'application/json' } },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const body = (await response.json()) as Body;
-  return { status: response.status, headers: response.headers, body };
-}
 
 const create = (body: unknown, options: { key?: string } = {}) =>
   call('POST', '/v1/webhooks', { body, ...options });
