@@ -3,18 +3,20 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
 import { createKey, revokeKey } from '../../api/account/keys.ts';
 import { reinstateWallet, suspendWallet } from '../../api/account/suspensions.ts';
 import type { Webhooks } from '../../api/account/webhooks.ts';
+import type { AppServices } from '../../api/app.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { createLogger } from '../../common/logger.ts';
 import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
 import { until } from '../../testing/until.ts';
-import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDatabase.ts';
+import { insertAccount } from './keyedDatabase.ts';
 import { bodyWith } from './requestScene.ts';
-import { type ServedApp, serveApp } from './serveApp.ts';
+import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 
 const GATEWAY = 'this service';
 /** Of UTC, counted from 1970. */
@@ -24,8 +26,8 @@ const webhook = {
   ...{ id: 'wh_0', url: 'https://example.com', events: ['job.completed'], status: 'active' },
   created_at: new Date(0),
 };
-let database: KeyedDatabase;
-let app: ServedApp;
+let scene: ServedDatabase;
+let pool: pg.Pool;
 /** The names of the statements that the app has an answer to. */
 let statements: string[];
 let wallet: string;
@@ -33,16 +35,14 @@ let apiKey: string;
 /** Of the last refusal. */
 let message: string;
 
-beforeAll(async () => {
-  database = await openKeyedDatabase();
-  const { pool } = database;
+/** What the app is made of; each of its statements is noted once it is answered. */
+function servicesOf(database: pg.Pool): Partial<AppServices> {
   const query = async (statement: { name?: string }) => {
-    const answer = await pool.query(statement as never);
+    const answer = await database.query(statement as never);
     statements.push(statement.name ?? 'unnamed');
     return answer;
   };
-  const counted = { query } as unknown as typeof pool;
-  const keys = createKeyAdmission(counted);
+  const counted = { query } as unknown as pg.Pool;
   const idempotency = createIdempotency({
     database: counted,
     findStatus: async () => 'failed',
@@ -50,9 +50,9 @@ beforeAll(async () => {
     failOrphan: async () => 'failed',
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
-  app = await serveApp({
+  return {
     database: counted,
-    keys,
+    keys: createKeyAdmission(counted),
     gateway: GATEWAY,
     webhooks: { create: async () => ({ webhook, madeSecret: 'a secret' }) } as unknown as Webhooks,
     nowSeconds: () => DAY * 86_400n + 7n,
@@ -66,17 +66,17 @@ beforeAll(async () => {
       },
       drain: async () => undefined,
     },
-  });
-});
+  };
+}
 
-afterAll(async () => {
-  await app.close();
-  await database.close();
+beforeAll(async () => {
+  scene = await openServedDatabase(servicesOf);
+  pool = scene.pool;
 });
+afterAll(() => scene?.close());
 
 /** A wallet whose key has been admitted once. */
 beforeEach(async () => {
-  const { pool } = database;
   await pool.query('truncate service.idempotent_requests, service.api_keys cascade');
   await pool.query('truncate mirror.credit_accounts, mirror.jobs');
   wallet = `wallet ${randomBytes(4).toString('hex')}`;
@@ -90,25 +90,22 @@ beforeEach(async () => {
 });
 
 /** The wallet that it was answered for, or why it was refused. */
-async function ask({ headers = {} }: { headers?: Record<string, string> } = {}) {
-  const response = await fetch(`${app.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, ...headers },
-    body,
-  });
-  const answer = (await response.json()) as string | { error: { code: string; message: string } };
+async function ask(sent: { headers?: Record<string, string> } = {}) {
+  const path = '/v1/chat/completions';
+  type Answer = string | { error: { code: string; message: string } };
+  const { body: answer } = await scene.call<Answer>(path, { key: apiKey, body, ...sent });
   if (typeof answer === 'string') return answer;
   message = answer.error.message;
   return answer.error.code;
 }
 
 async function claims(): Promise<number> {
-  const { rowCount } = await database.pool.query('select 1 from service.idempotent_requests');
+  const { rowCount } = await pool.query('select 1 from service.idempotent_requests');
   return rowCount ?? 0;
 }
 
 const setSpender = (spender: string) =>
-  database.pool.query('update mirror.credit_accounts set spender = $1', [spender]);
+  pool.query('update mirror.credit_accounts set spender = $1', [spender]);
 
 const forms = [
   ['', {}],
@@ -119,18 +116,18 @@ const forms = [
 describe.each(forms)('a request%s under a cached key', (_form, headers) => {
   it('is refused from the next request on after its key was revoked', async () => {
     expect([await ask({ headers }), await claims()]).toEqual([wallet, 1]);
-    await database.pool.query('truncate service.idempotent_requests');
-    await revokeKey(database.pool, wallet);
+    await pool.query('truncate service.idempotent_requests');
+    await revokeKey(pool, wallet);
     expect([await ask({ headers }), await claims()]).toEqual(['invalid_api_key', 0]);
   });
 
   it('is refused exactly while its key is suspended, with the reason', async () => {
-    await suspendWallet(database.pool, wallet, 'A chargeback on Monday.');
+    await suspendWallet(pool, wallet, 'A chargeback on Monday.');
     expect([await ask({ headers }), await claims()]).toEqual(['key_suspended', 0]);
     expect(message).toBe(
       'The API key is suspended: A chargeback on Monday. The operator of this service can reinstate it.',
     );
-    await reinstateWallet(database.pool, wallet);
+    await reinstateWallet(pool, wallet);
     expect(await ask({ headers })).toBe(wallet);
   });
 
@@ -145,12 +142,12 @@ describe('a request whose body is on its way', () => {
     ['revoked', revokeKey, 'invalid_api_key'],
     ['suspended', suspendWallet, 'key_suspended'],
   ] as const)('is refused when its key is %s before it has arrived', async (_how, end, code) => {
-    const sending = http.request(`${app.url}/v1/chat/completions`, {
+    const sending = http.request(`${scene.url}/v1/chat/completions`, {
       ...{ method: 'POST', headers: { authorization: `Bearer ${apiKey}` } },
     });
     sending.write(body.slice(0, 1));
     await until(async () => statements.length > 0);
-    await end(database.pool, wallet);
+    await end(pool, wallet);
     sending.end(body.slice(1));
     const [response] = (await once(sending, 'response')) as [http.IncomingMessage];
     expect(await readJson(response)).toMatchObject({ error: { code } });
@@ -170,7 +167,6 @@ describe('GET /v1/account', () => {
     ['on a day that the clock has left backwards', DAY + 1n, 9],
     ['on an earlier day', DAY - 1n, 0],
   ])('shows limits, what is locked now, and what was charged %s', async (_when, day, charged) => {
-    const { pool } = database;
     await pool.query(
       `update mirror.credit_accounts set locked_credits = 8, limit_per_job_credits = 9,
          limit_per_day_credits = 18446744073709551615, spent_day = $1, spent_today_credits = 9`,
@@ -187,8 +183,7 @@ describe('GET /v1/account', () => {
       'update mirror.jobs set limit_day = case when job_id = $1 then 0 else locked_at / 86400 end',
       [lockedAt(2n, 'processing').id],
     );
-    const headers = { authorization: `Bearer ${apiKey}` };
-    expect(await (await fetch(`${app.url}/v1/account`, { headers })).json()).toMatchObject({
+    expect((await scene.call('/v1/account', { key: apiKey })).body).toMatchObject({
       credits_remaining: 5,
       charged_today_credits: charged,
       locked_now_credits: 8,
@@ -200,15 +195,17 @@ describe('GET /v1/account', () => {
 describe('a key in the Authorization header', () => {
   /** What is answered to a request with this header, in status, code, challenge and caching. */
   async function call(path: string, authorization?: string, sent?: string) {
-    const response = await fetch(app.url + path, {
-      method: sent === undefined ? 'GET' : 'POST',
-      headers: { ...(authorization !== undefined && { authorization }) },
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await scene.call<{ error?: object }>(path, {
+      key: null,
+      ...(authorization !== undefined && { headers: { authorization } }),
       ...(sent !== undefined && { body: sent }),
     });
-    const { error } = (await response.json()) as { error?: object };
-    const { status, headers } = response;
     const challenge = headers.get('www-authenticate');
-    return { ...error, status, challenge, caching: headers.get('cache-control') };
+    return { ...answer.error, status, challenge, caching: headers.get('cache-control') };
   }
 
   it.each(['Bearer ', 'bearer ', 'BEARER   '])('is read after the scheme: %j', async (scheme) => {
