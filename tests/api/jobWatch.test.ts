@@ -25,10 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 beforeEach(async () => {
-  watch = createJobWatch({
-    pool: database.pool,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-  });
+  watch = createJobWatch({ pool: database.pool, logger });
   await watch.start();
 });
 
@@ -54,15 +51,30 @@ async function notify(...addresses: string[]): Promise<void> {
   await database.pool.query(`select pg_notify('mirror_jobs', $1)`, [addresses.join(',')]);
 }
 
+const logger = createLogger({ name: 'test', level: 'silent' });
 const isSettled = ({ status }: JobProgress) => status === 'settled';
 const settled = { status: 'settled', available_credits: 77n };
+
+/** The jobs of its next notification. */
+const nextChange = (of: JobWatch) =>
+  new Promise<readonly string[]>((resolve) => {
+    const stop = of.onChanges((addresses) => {
+      stop();
+      resolve(addresses);
+    });
+  });
+
+/** What a watch shows of a job that is waited for until it is settled, for long by default. */
+const settlementOf = (
+  address: string,
+  wait: { timeoutMs?: number; sinceMs?: number } = {},
+  by = watch,
+) => by.waitFor(address, isSettled, { timeoutMs: FAR_MS, ...wait });
 
 describe('the watch over jobs in the mirror', () => {
   it('reads again when the mirror notifies of the job', async () => {
     const address = await mirrorJob('pending');
-    const waiting = watch.waitFor(address, isSettled, {
-      ...{ timeoutMs: FAR_MS, sinceMs: performance.now() },
-    });
+    const waiting = settlementOf(address, { sinceMs: performance.now() });
     await notify('another job', address);
     await settle(address);
     await notify(address);
@@ -72,22 +84,17 @@ describe('the watch over jobs in the mirror', () => {
   it('includes notifications since the given moment, even before the call', async () => {
     const address = await mirrorJob('settled');
     const sinceMs = performance.now();
-    const { promise: notified, resolve: onNotified } = Promise.withResolvers<void>();
-    const stop = watch.onChanges((addresses) => void (addresses.includes(address) && onNotified()));
+    const notified = nextChange(watch);
     await notify(address);
-    await notified;
-    stop();
+    expect(await notified).toEqual([address]);
     // With no time to wait for anything else.
-    const wait = { timeoutMs: 0, sinceMs };
-    expect(await watch.waitFor(address, isSettled, wait)).toMatchObject(settled);
+    expect(await settlementOf(address, { timeoutMs: 0, sinceMs })).toMatchObject(settled);
   });
 
   it('polls when no notification comes', async () => {
     const address = await mirrorJob('settled');
     const sinceMs = performance.now();
-    expect(await watch.waitFor(address, isSettled, { timeoutMs: FAR_MS, sinceMs })).toMatchObject(
-      settled,
-    );
+    expect(await settlementOf(address, { sinceMs })).toMatchObject(settled);
   });
 
   it('continues after a short database outage', async () => {
@@ -98,24 +105,21 @@ describe('the watch over jobs in the mirror', () => {
       failures += 1;
       return Promise.reject(new Error('Query read timeout'));
     };
-    const logger = createLogger({ name: 'test', level: 'silent' });
     const shaken = createJobWatch({ pool: { query } as unknown as typeof pool, logger });
     const address = await mirrorJob('settled');
-    const waiting = shaken.waitFor(address, isSettled, { timeoutMs: FAR_MS });
-    expect(await waiting).toMatchObject(settled);
+    expect(await settlementOf(address, {}, shaken)).toMatchObject(settled);
     expect(failures).toBe(2);
   });
 
   it('returns nothing at its time-out or for an unknown job', async () => {
     const address = await mirrorJob('pending');
-    expect(await watch.waitFor(address, isSettled, { timeoutMs: 0 })).toBeUndefined();
-    expect(await watch.waitFor('nowhere', isSettled, { timeoutMs: 0 })).toBeUndefined();
+    expect(await settlementOf(address, { timeoutMs: 0 })).toBeUndefined();
+    expect(await settlementOf('nowhere', { timeoutMs: 0 })).toBeUndefined();
   });
 
   it('ends at once while the mirror is silent, and waits again after that', async () => {
     const time = createMovableTime();
     time.hold();
-    const logger = createLogger({ name: 'test', level: 'silent' });
     const timed = createJobWatch({ pool: database.pool, logger, time });
     await timed.start();
     const address = await mirrorJob('pending');
@@ -132,19 +136,12 @@ describe('the watch over jobs in the mirror', () => {
     expect(first.tookMs).toBeLessThan(5_000);
     expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
 
-    const changed = () =>
-      new Promise<readonly string[]>((resolve) => {
-        const stop = timed.onChanges((addresses) => {
-          stop();
-          resolve(addresses);
-        });
-      });
-    const timing = changed();
+    const timing = nextChange(timed);
     await insertTimings(database.pool, [TIMING]);
     expect(await timing).toEqual([TIMING.job]);
     // The timing is the word of an API, and not of the mirror.
     expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
-    const word = changed();
+    const word = nextChange(timed);
     await notify('another job');
     await word;
     const waiting = wait();

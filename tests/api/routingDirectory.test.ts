@@ -74,6 +74,19 @@ const host = (address: string) =>
 const set = (address: string, change: string) =>
   database.pool.query(`update workers set ${change} where address = $1`, [address]);
 
+async function startWith(address: string): Promise<void> {
+  await addWorker(address);
+  await directory.start();
+}
+
+/** What the endpoint answers to the next probe, which is due. */
+function probe(address: string, answer: Parameters<(typeof answers)['set']>[1]): void {
+  answers.set(`https://${address}.example.com`, answer);
+  nowMs += PROBE_MS;
+}
+
+const untilActive = (count: number) => until(async () => active().length === count);
+
 const active = () => directory.active(MODEL).map(({ address }) => address);
 
 const reserve = () => directory.reserve({ modelAddress: MODEL, except: new Set(), waitMs: 0 });
@@ -99,58 +112,38 @@ describe('the start probe of a model', () => {
   });
 });
 
-describe('a worker that may take no more jobs by the ledger', () => {
+describe('a worker that changes on the ledger', () => {
   it.each([
-    ['has unhosted the model', "delete from worker_models where worker = 'a'"],
-    ['unstakes', "update workers set unstaking_tokens = 1 where address = 'a'"],
-    ['has too little stake', "update workers set stake_tokens = 999 where address = 'a'"],
-    ['is suspended', "update workers set status = 'suspended' where address = 'a'"],
-    ['has deregistered', "update workers set status = 'deregistered' where address = 'a'"],
-  ])('gets no more jobs because it %s', async (_why, change) => {
-    await addWorker('a');
-    await directory.start();
-    expect(active()).toEqual(['a']);
+    ['leaves its model', 'delete from worker_models', true],
+    ['unstakes', 'update workers set unstaking_tokens = 1', true],
+    ['has too little stake', 'update workers set stake_tokens = 999', true],
+    ['is suspended', "update workers set status = 'suspended'", true],
+    ['deregisters', "update workers set status = 'deregistered'", true],
+    ['moves', "update workers set endpoint = 'https://b.example.com'", false],
+    ['has another key', "update workers set proof_key = 'b'", false],
+  ])('has changed for earlier reservations when it %s', async (_why, change, isGone) => {
+    await startWith('a');
+    const reserved = await reserve();
+    expect(reserved?.hasChanged()).toBe(false);
     await database.pool.query(change);
-    await until(async () => active().length === 0);
+    await directory.refresh();
+    expect(reserved?.hasChanged()).toBe(true);
+    if (!isGone) return;
+    // And it gets no more jobs.
+    expect(active()).toEqual([]);
     expect(await reserve()).toBeUndefined();
     expect(directory.retryAfterSeconds(MODEL)).toBe(60);
   });
 
-  it('has changed for its earlier reservations once the pool is read', async () => {
-    await addWorker('a');
-    await directory.start();
-    const back = "endpoint = 'https://a.example.com', proof_key = 'key', status = 'active'";
-    for (const change of [
-      "endpoint = 'https://b.example.com'",
-      "proof_key = 'b'",
-      "status = 'suspended'",
-    ]) {
-      const reserved = await reserve();
-      expect(reserved?.hasChanged()).toBe(false);
-      await set('a', change);
-      await directory.refresh();
-      expect(reserved?.hasChanged()).toBe(true);
-      await set('a', back);
-      await directory.refresh();
-      await until(async () => active().length === 1);
-      nowMs += PROBE_MS;
-    }
-    const reserved = await reserve();
-    await database.pool.query("delete from worker_models where worker = 'a'");
-    await directory.refresh();
-    expect(reserved?.hasChanged()).toBe(true);
-  });
-
   it('keeps the count of its jobs until they end, even when it returns', async () => {
     // given a worker with a capacity of four and one job
-    await addWorker('a');
-    await directory.start();
+    await startWith('a');
     const running = await reserve();
     // when it leaves, and comes back while the job runs
     await set('a', "status = 'suspended'");
-    await until(async () => active().length === 0);
+    await untilActive(0);
     await set('a', "status = 'active'");
-    await until(async () => active().length === 1);
+    await untilActive(1);
     // then three more can be given to it, and the place comes back with the end of the first
     const more = await Promise.all([reserve(), reserve(), reserve(), reserve()]);
     expect(more.filter((reservation) => reservation !== undefined)).toHaveLength(3);
@@ -161,14 +154,11 @@ describe('a worker that may take no more jobs by the ledger', () => {
 
 describe('a worker’s probes', () => {
   it('take it out at once when its endpoint is closed, until it answers', async () => {
-    await addWorker('a');
-    await directory.start();
-    answers.set('https://a.example.com', 'refused');
-    nowMs += 5_000;
-    await until(async () => active().length === 0);
-    answers.set('https://a.example.com', {});
-    nowMs += 5_000;
-    await until(async () => active().length === 1);
+    await startWith('a');
+    probe('a', 'refused');
+    await untilActive(0);
+    probe('a', {});
+    await untilActive(1);
   });
 
   it('make it active from its first answer until 30 s after its last', async () => {
@@ -178,9 +168,8 @@ describe('a worker’s probes', () => {
     expect(active()).toEqual([]);
     expect(directory.retryAfterSeconds(MODEL)).toBe(60);
     // when it answers from the next probe on, and then no more
-    answers.set('https://a.example.com', {});
-    nowMs += 5_000;
-    await until(async () => active().length === 1);
+    probe('a', {});
+    await untilActive(1);
     answers.clear();
     nowMs += 30_000;
     expect(active()).toEqual(['a']);
@@ -193,8 +182,7 @@ describe('a worker’s probes', () => {
     answers.set('https://a.example.com', { slots: 2, in_flight: 1 });
     await directory.start();
     expect(await reserve()).toMatchObject({ worker: { capacity: 2, inFlightElsewhere: 1 } });
-    answers.set('https://a.example.com', { slots: 1, in_flight: 1 });
-    nowMs += 5_000;
+    probe('a', { slots: 1, in_flight: 1 });
     await until(async () => directory.answering()[0]?.capacity === 1);
     // The one that it runs now is ours.
     expect(directory.answering()[0]?.inFlightElsewhere).toBe(0);
@@ -202,22 +190,18 @@ describe('a worker’s probes', () => {
   });
 
   it('restart at a new endpoint: answers of the old one no longer count', async () => {
-    await addWorker('a');
-    await directory.start();
+    await startWith('a');
     await set('a', "endpoint = 'https://elsewhere.example.com'");
     await until(async () => probed.includes('https://elsewhere.example.com'));
     expect(active()).toEqual([]);
-    answers.set('https://elsewhere.example.com', {});
-    nowMs += 5_000;
-    await until(async () => active().length === 1);
+    probe('elsewhere', {});
+    await untilActive(1);
     expect((await reserve())?.worker.endpoint).toBe('https://elsewhere.example.com');
   });
 
   it('do not delay those of others when they hang', async () => {
-    await addWorker('a');
-    await directory.start();
-    answers.set('https://a.example.com', new Promise(() => undefined));
-    nowMs += 5_000;
+    await startWith('a');
+    probe('a', new Promise(() => undefined));
     await until(async () => probed.length === 2);
     await addWorker('b');
     await until(async () => active().includes('b'));
