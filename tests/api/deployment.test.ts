@@ -1,6 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey, SYSVAR_RENT_PUBKEY } from '@solana/web3.js';
+import { type LedgerContext, reachLedger } from '../../api/ledger/context.ts';
 import { findDeploymentFaults } from '../../api/ledger/deployment.ts';
+import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { encodedAccount } from './encodedAccount.ts';
 
@@ -133,5 +135,32 @@ describe("an API's deployment", () => {
     await expect(
       faultsOf([program, config, await listed(), payer], { rent: null }),
     ).rejects.toThrow('Rent');
+  });
+});
+
+describe('an API that starts while its node is unavailable', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('logs every 5 s what it waits for, then each part that the ledger lacks', async () => {
+    const log: string[] = [];
+    const note = ({ msg }: { msg: string }) => void log.push(msg);
+    const ready = Promise.withResolvers<void>();
+    const getMultipleAccountsInfoAndContext = async (keys: unknown[]) => ({
+      value: [rentOf(5_080, 1), ...keys.slice(1).map(() => null)],
+    });
+    const reaching = reachLedger({
+      ...{ addresses, gateway, signer, feePayers: [signer.publicKey, ...others] },
+      ...{ connection: { getMultipleAccountsInfoAndContext }, commitment: 'confirmed' },
+      ...{ clock: { ready: ready.promise }, logger: { warn: note, error: note } },
+      time: systemTime,
+    } as unknown as LedgerContext);
+    await jest.advanceTimersByTimeAsync(11_000);
+    expect(log.splice(0)).toEqual(Array(2).fill(expect.stringMatching(/^Waiting for the time/)));
+    ready.resolve();
+    await jest.advanceTimersByTimeAsync(11_000);
+    const faults = (await reaching) ?? [];
+    expect(faults.map(({ part }) => part)).toEqual(['program', 'gateway', 'fee_payers']);
+    expect(log).toEqual(faults.map(({ message }) => message));
   });
 });
