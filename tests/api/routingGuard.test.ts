@@ -88,6 +88,10 @@ interface AskOptions {
   resolve?: ResolveName;
 }
 
+/** Where loopback is allowed, as in development. */
+const askHere = (allowBuiltin = false) =>
+  asking(`http://127.0.0.1:${port}`, { allowLoopback: true, allowBuiltin });
+
 async function expectFailed(
   ask: ReturnType<typeof asking>,
   codes = { job: 'connection_failed', stop: 'stop_failed' },
@@ -134,14 +138,12 @@ describe('a worker’s endpoint', () => {
       if (request.url === '/elsewhere') return void response.end(JSON.stringify(health));
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
-    const ask = asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
-    await expectFailed(ask, { job: 'status_307', stop: 'stop_307' });
+    await expectFailed(askHere(), { job: 'status_307', stop: 'stop_307' });
     expect(paths).toEqual(['/health', '/jobs', expect.stringMatching(/\/stop$/)]);
   });
 });
 
 describe('an answer of a worker', () => {
-  const ask = () => asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
   const answer = (status: number, body: object, bytes: number) =>
     serve((_request, response) => {
       response.writeHead(status).end(JSON.stringify(body).padEnd(bytes));
@@ -149,30 +151,30 @@ describe('an answer of a worker', () => {
 
   it('about its health is read up to 64 KiB and ignored beyond', async () => {
     answer(200, health, 65_536);
-    expect(await ask().health()).toEqual(health);
+    expect(await askHere().health()).toEqual(health);
     answer(200, health, 65_537);
-    expect(await ask().health()).toBeUndefined();
+    expect(await askHere().health()).toBeUndefined();
   });
 
   it.each([[{ 'a-model': -1 }], [{ 'a-model': 3_600_001 }], [{ 'a-model': '5' }], [null]])(
     'says nothing of its first tokens that is no time: %j',
     async (first_token_ms) => {
       answer(200, { ...health, first_token_ms }, 0);
-      expect(await ask().health()).toEqual({ ...health, first_token_ms: {} });
+      expect(await askHere().health()).toEqual({ ...health, first_token_ms: {} });
     },
   );
 
   it('is read up to the same limit when it refuses a job', async () => {
     const refusal = { error: { code: 'no_free_slot', message: '' } };
     answer(503, refusal, 65_536);
-    await expect(ask().job()).rejects.toMatchObject({ code: 'no_free_slot' });
+    await expect(askHere().job()).rejects.toMatchObject({ code: 'no_free_slot' });
     answer(503, refusal, 65_537);
-    await expect(ask().job()).rejects.toMatchObject({ code: 'status_503', busy: undefined });
+    await expect(askHere().job()).rejects.toMatchObject({ code: 'status_503', busy: undefined });
   });
 
   it('is not repeated to the client when it refuses with an unknown code', async () => {
     answer(502, { error: { code: 'You asked: how do I reach her', message: '' } }, 0);
-    await expect(ask().job()).rejects.toMatchObject({
+    await expect(askHere().job()).rejects.toMatchObject({
       code: 'unknown_code',
       message: expect.not.stringContaining('reach her'),
     });
@@ -180,7 +182,7 @@ describe('an answer of a worker', () => {
 
   it('counts on this machine alone when it refuses all jobs', async () => {
     answer(503, { error: { code: 'upstream_not_ready', message: 'It loads.' } }, 0);
-    expect(await ask().health()).toEqual({ reason: 'It loads.' });
+    expect(await askHere().health()).toEqual({ reason: 'It loads.' });
     const dispatcher = new MockAgent();
     const error = { code: 'upstream_not_ready', message: 'It loads.' };
     dispatcher.get(rebound).intercept({ path: '/health' }).reply(503, { error });
@@ -195,7 +197,7 @@ describe('an answer of a worker', () => {
 
   it('is ignored in the name of another worker', async () => {
     answer(200, { ...health, worker_address: Keypair.generate().publicKey.toBase58() }, 0);
-    expect(await ask().health()).toBeUndefined();
+    expect(await askHere().health()).toBeUndefined();
   });
 });
 
@@ -211,35 +213,32 @@ describe('a worker that names the gateways it serves', () => {
   ])('is offered jobs only if ours is among them: %s', async (_which, gateways, isOffered) => {
     const body = { ...health, gateways };
     serve((_request, response) => void response.end(JSON.stringify(body)));
-    const ask = asking(`http://127.0.0.1:${port}`, { allowLoopback: true });
-    expect(await ask.health()).toEqual(isOffered ? body : undefined);
+    expect(await askHere().health()).toEqual(isOffered ? body : undefined);
   });
 });
 
 describe('a worker with the built-in engine', () => {
-  const ask = (allowBuiltin: boolean) =>
-    asking(`http://127.0.0.1:${port}`, { allowLoopback: true, allowBuiltin });
   const report = (body: object) =>
     serve((_request, response) => void response.end(JSON.stringify(body)));
 
   it('is offered jobs only where a setting allows it', async () => {
     report({ ...health, engine: 'builtin' });
-    expect(await ask(false).health()).toBeUndefined();
-    expect(await ask(true).health()).toEqual({ ...health, engine: 'builtin' });
+    expect(await askHere().health()).toBeUndefined();
+    expect(await askHere(true).health()).toEqual({ ...health, engine: 'builtin' });
   });
 
   it('is another than one that does not name its engine', async () => {
     const { engine: _engine, ...silent } = health;
     report(silent);
-    expect(await ask(false).health()).toEqual({ ...health, engine: 'upstream' });
+    expect(await askHere().health()).toEqual({ ...health, engine: 'upstream' });
   });
 
   it('is found by its answer, if it reported another engine', async () => {
     serve((_request, response) => {
       response.writeHead(200, { 'x-svc-engine': 'builtin' }).end();
     });
-    await expect(ask(false).job()).rejects.toMatchObject({ code: 'builtin_engine' });
-    expect(await ask(true).job()).toMatchObject({
+    await expect(askHere().job()).rejects.toMatchObject({ code: 'builtin_engine' });
+    expect(await askHere(true).job()).toMatchObject({
       value: [{ type: 'started', engine: 'builtin' }],
     });
   });
