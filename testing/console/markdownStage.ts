@@ -44,29 +44,12 @@ const STAGE = `
       }
       return times.slice(1).map((time, at) => time - times[at]);
     },
-    parts: () => [...place.querySelectorAll('*')].map((element) => [
-      element.localName,
-      ...[...element.attributes].map(({ name, value }) => name + '=' + value),
-    ]),
-    text: () => place.textContent,
-    texts() {
-      const walk = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
-      const lengths = [];
-      while (walk.nextNode()) lengths.push(walk.currentNode.data.length);
-      return lengths;
-    },
   };
 `;
 
 /** What the stage can be asked. */
 export interface MarkdownStage {
-  draw(text: string): Promise<void>;
   frames(text: string): Promise<number[]>;
-  /** Each element: its name and attributes. */
-  parts(): Promise<string[][]>;
-  text(): Promise<string>;
-  /** The characters of each piece of text. */
-  texts(): Promise<number[]>;
   close(): void;
 }
 
@@ -80,14 +63,8 @@ export async function openMarkdownStage(page: Page): Promise<MarkdownStage> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const call = <Result>(name: string, ...given: string[]) =>
-    page.evaluate(`stage.${name}(${given.map((one) => JSON.stringify(one))})`) as Promise<Result>;
   return {
-    draw: (text) => call('draw', text),
-    frames: (text) => call('frames', text),
-    parts: () => call('parts'),
-    text: () => call('text'),
-    texts: () => call('texts'),
+    frames: (text) => page.evaluate(`stage.frames(${JSON.stringify(text)})`),
     close: () => void server.close(),
   };
 }

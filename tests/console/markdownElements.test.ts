@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { loadForNode } from '../../testing/console/loadForNode.ts';
+import { LARGE_PIECES, largeText } from '../../testing/console/markdownStage.ts';
+import { createRandom } from '../../testing/random.ts';
+
+const INPUTS = 1_000;
+const PIECES_MAX = 24;
+/** A browser lays out so many elements and characters without a long task. */
+const ELEMENTS_MAX = 3_500;
+const TEXT_CHARACTERS_MAX = 20_000;
+
+/** What tries to become more than text, and marks that parsers look for again and again. */
+const PIECES = [
+  ...['<script>window.hit = 1</script>', '<img src=x onerror="hit=1">', '<svg/onload=hit=1>'],
+  ...['<a href="javascript:hit=1">a</a>', '<iframe srcdoc="<script>">', '<style>*{}</style>'],
+  ...['[a](javascript:hit=1)', '[a](JAVASCRIPT&colon;hit=1)', '[a](java\tscript:hit=1)'],
+  ...['[a](data:text/html,<script>)', '[a](\u0001javascript:hit=1)', '<javascript:hit=1>'],
+  ...['[a](https://a.example/"onclick="hit=1)', '[a](https://good.example@evil.example)'],
+  ...['![a](https://picture.example/a.png)', '![a](data:image/png,a)', '[![a](x)](https://b.c)'],
+  ...['https://a.example/`"><img src=x>', '<https://a.example/"onclick="hit=1>'],
+  ...['[a]: javascript:b', '&lt;script&gt;', '&#106;avascript:', '\u202eabc', '\u0000', '\ud800'],
+  ...['{{7*7}}', '$&', 'word', ' ', '  ', 'https://b.example', '\n---\n', '\t'],
+  ...'* ** *** _ __ ~~ ` `` ``` ~~~ [ ] ]( ( ) ![ < | \\'.split(' '),
+  ...['\n', '\n\n', '\n> ', '\n- ', '\n1. ', '\n  ', '\n# ', '\n```js\n', '\n|a|b|\n|-|-|\n|'],
+];
+
+const PLAIN =
+  'p h3 h4 hr strong em s code pre blockquote ul ol li table thead tbody tr th td div span';
+/** The attributes that the elements of an answer may have, beside the names of classes. */
+const ALLOWED: Readonly<Record<string, readonly RegExp[]>> = {
+  ...Object.fromEntries(PLAIN.split(' ').map((name) => [name, []])),
+  ol: [/^start="\d{1,9}"$/],
+  section: [/^tabindex="0"$/, /^aria-label="/],
+  button: [/^type="button"$/],
+  bdi: [/^dir="ltr"$/],
+  a: [
+    /^href="https?:\/\/[\x21\x23-\x26\x28-\x3b\x3d\x3f-\x7e]+"$/,
+    /^target="_blank"$/,
+    /^rel="noopener noreferrer nofollow"$/,
+  ],
+};
+
+const TAG = /<\/?([a-z\d]+)((?: [a-z-]+="[^"]*")*)\/?>/g;
+const CHARACTERS: Readonly<Record<string, string>> = {
+  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" },
+};
+
+/** The texts between the elements. */
+const textsOf = (html: string): string[] =>
+  html
+    .split(new RegExp(TAG.source.replaceAll(/\((?!\?)/g, '(?:'), 'g'))
+    .map((text) => text.replaceAll(/&[^;]{2,4};/g, (name) => CHARACTERS[name] ?? name));
+
+/** What a page must not have, of a text that was drawn. */
+function faultsOf(html: string): string[] {
+  const elements = [...html.matchAll(TAG)].filter(([tag]) => !tag.startsWith('</'));
+  const faults = elements.flatMap(([tag, name = '', attributes = '']) => {
+    const allowed = ALLOWED[name];
+    if (allowed === undefined) return [tag];
+    const given = attributes.match(/[a-z-]+="[^"]*"/g) ?? [];
+    const foreign = given.filter((one) => ![/^class="/, ...allowed].some((form) => form.test(one)));
+    const missing = name === 'a' && given.length !== 3 ? ['a link without its rel'] : [];
+    return [...foreign.map((one) => `<${name} ${one}>`), ...missing];
+  });
+  return html.replaceAll(TAG, '').includes('<') ? [...faults, 'a tag of another form'] : faults;
+}
+
+const { seed, below } = createRandom();
+
+describe(`what a model writes, drawn for a page, seed ${seed}`, () => {
+  let draw: (text: string) => string;
+
+  beforeAll(async () => {
+    ({ draw } = await loadForNode<{ draw: typeof draw }>(`
+      import { createElement } from 'react';
+      import { renderToStaticMarkup } from 'react-dom/server';
+      import { Markdown } from './console/markdown/markdown.tsx';
+      export const draw = (text) => renderToStaticMarkup(createElement(Markdown, { text }));
+    `));
+  });
+
+  it('becomes no element and no attribute of its own', () => {
+    for (let input = 0; input < INPUTS; input += 1) {
+      const count = 1 + below(PIECES_MAX);
+      const text = Array.from({ length: count }, () => PIECES[below(PIECES.length)]).join('');
+      expect({ text, faults: faultsOf(draw(text)) }).toEqual({ text, faults: [] });
+    }
+  });
+
+  // `npm run bench -- markdown` measures how long they take.
+  it.each(LARGE_PIECES)('becomes few and short elements of a million characters of %j', (piece) => {
+    const html = draw(largeText(piece));
+    expect(faultsOf(html)).toEqual([]);
+    expect(html.match(/<[a-z]/g)?.length).toBeLessThanOrEqual(ELEMENTS_MAX);
+    expect(Math.max(...textsOf(html).map(({ length }) => length))).toBeLessThanOrEqual(
+      TEXT_CHARACTERS_MAX,
+    );
+  });
+
+  it('shows where a link leads, and loads no picture', () => {
+    const html = draw(
+      '[good.example](https://evil.example/a) ![x](https://b.example/c.png) https://d.example/',
+    );
+    expect(textsOf(html).join('')).toBe(
+      'good.example (https://evil.example/a) x (https://b.example/c.png) https://d.example/',
+    );
+    expect(html).not.toContain('<img');
+  });
+});
