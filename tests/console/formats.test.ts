@@ -52,12 +52,8 @@ describe(`numbers and times in the pages (seed ${random.seed})`, () => {
     expect(formatAgo(ms)).toBe(text);
   });
 
-  it.each([
-    [-1, 'now'],
-    [59_999, 'in 59s'],
-    [7_200_000, 'in 2h'],
-  ])('%d ms ahead are %s', (ms, text) => {
-    expect(formatAhead(ms)).toBe(text);
+  it('are ahead by the same units', () => {
+    expect([-1, 59_999, 7_200_000].map(formatAhead)).toEqual(['now', 'in 59s', 'in 2h']);
   });
 
   it('are times of UTC, to the second or the minute', () => {

@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+
+type Fields = Record<string, unknown>;
+
+// By its name alone: what it says of browsers is checked with the console.
+const MODULE = '../../console/verify/savedFiles.ts';
+let forms: {
+  takeFile(
+    file: string,
+    bytes: Uint8Array | undefined,
+  ): { said: string; isUsed: boolean; change(fields: Fields): Fields };
+  withNamed(fields: Fields, named: string): Fields;
+};
+beforeAll(async () => {
+  forms = await import(MODULE);
+});
+
+const JOB = 'job_0199f0a2c3d47e5f8a9b0c1d2e3f4a5b';
+const EMPTY: Fields = {
+  ...{ named: '', wallet: '', hasText: false, text: '', receipt: '', salt: '' },
+  ...{ answer: undefined, request: undefined, card: undefined },
+};
+const ANSWER = JSON.stringify({
+  id: JOB.replace('job_', 'chatcmpl-job_'),
+  object: 'chat.completion',
+  model: 'a-model',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+  svc: { job_id: JOB },
+});
+const take = (text: string | undefined, fields = EMPTY) => {
+  const { said, isUsed, change } = forms.takeFile(
+    'a.json',
+    (text && new TextEncoder().encode(text)) || undefined,
+  );
+  return { said, isUsed, fields: change(fields) };
+};
+
+describe('a file that is given to Verify', () => {
+  it('is an error, of which only the job is taken', () => {
+    const error = { error: { message: '<b>No worker</b>' }, svc: { job_id: JOB } };
+    const { said, isUsed, fields } = take(JSON.stringify(error));
+    expect(said).toContain('It is an error, not an answer. It says: <b>No worker</b>');
+    expect([isUsed, fields]).toEqual([false, { ...EMPTY, named: JOB }]);
+  });
+
+  it('changes nothing where it cannot be read, as a folder', () => {
+    expect(take(undefined)).toEqual({
+      ...{ said: 'a.json cannot be read.', isUsed: false, fields: EMPTY },
+    });
+  });
+});
+
+describe('another job than that of a saved answer', () => {
+  it('is not compared with what the answer brought', () => {
+    const { fields } = take(ANSWER);
+    expect(forms.withNamed(fields, JOB)).toMatchObject({ text: 'Hello.' });
+    const other = JOB.replace(/b$/, 'c');
+    expect(forms.withNamed(fields, other)).toEqual({ ...EMPTY, named: other });
+  });
+});
