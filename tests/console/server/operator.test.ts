@@ -44,27 +44,6 @@ describe('an operator', () => {
     expect(again.body.error.code).toBe('key_not_found');
   });
 
-  it('suspends a wallet without a key, which gets none until it is reinstated', async () => {
-    const owner = Keypair.generate();
-    const wallet = owner.publicKey.toBase58();
-    const as = await signIn(call, owner);
-    const make = async () => (await call('POST /key', { cookie: as })).body;
-
-    await call(`POST /operator/keys/${wallet}/suspend`, { cookie, body: { reason: 'spam' } });
-
-    expect((await make()).error.code).toBe('key_suspended');
-    const { body } = await call(`GET /operator/keys?wallet=${wallet}`, { cookie });
-    expect(body.data).toMatchObject([{ wallet, status: 'suspended', created_at: null }]);
-    const again = await call(`POST /operator/keys/${wallet}/suspend`, {
-      ...{ cookie, body: { reason: 'spam' } },
-    });
-    expect([again.status, again.body.error.message]).toEqual([
-      ...[404, `The wallet ${wallet} is suspended already.`],
-    ]);
-    await call(`POST /operator/keys/${wallet}/reinstate`, { cookie });
-    expect((await make()).api_key).toMatch(/^svc_live_/);
-  });
-
   it('suspends no wallet that is none', async () => {
     const { status, body } = await call('POST /operator/keys/-/suspend', {
       ...{ cookie, body: { reason: 'spam' } },
@@ -112,11 +91,6 @@ describe('the roles of a session', () => {
       expect([status, body.error.code]).toEqual([403, 'not_permitted']);
     },
   );
-
-  it('let the arbiter see disputes, and no keys', async () => {
-    expect((await call('GET /arbiter/disputes', { cookie: arbiter })).body.data).toEqual([]);
-    expect((await call('GET /operator/keys', { cookie: arbiter })).status).toBe(403);
-  });
 });
 
 describe('every route for a session', () => {

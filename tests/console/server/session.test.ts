@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKey } from '../../../api/account/keys.ts';
 import { createBurstLimit, createLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { until } from '../../../testing/until.ts';
 import {
@@ -121,16 +120,6 @@ describe('a session', () => {
 });
 
 describe('the API of the web app', () => {
-  it('refuses a request without a session, with any key', async () => {
-    const apiKey = await createKey(scene.pool, scene.stranger.publicKey.toBase58());
-
-    const { status, body } = await scene.call('GET /sessions', {
-      headers: { authorization: `Bearer ${apiKey}` },
-    });
-
-    expect([status, body.error.code]).toEqual([401, 'session_required']);
-  });
-
   it('gives no cookie any right on /v1', async () => {
     const response = await fetch(`${scene.url}/v1/account`, { headers: { cookie: scene.cookie } });
 

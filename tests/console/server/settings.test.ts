@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { reinstateWallet, suspendWallet } from '../../../api/account/suspensions.ts';
-import { lockKeys } from '../../../api/sql/accounts.ts';
 import { withdrawn } from '../../../testing/indexer/creditEvents.ts';
 import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
@@ -37,7 +36,7 @@ const account = async (apiKey: string) =>
     .status;
 
 describe('the key', () => {
-  it('is made once and shown once, and opens /v1', async () => {
+  it('is made and shown once, opens /v1, and gives way to another at once', async () => {
     const { cookie, call } = scene;
     expect((await call('GET /key', { cookie })).body).toEqual({ key: null });
 
@@ -50,19 +49,14 @@ describe('the key', () => {
     expect(JSON.stringify(shown.body)).not.toContain(body.api_key);
     const again = await call('POST /key', { cookie });
     expect([again.status, again.body.error.code]).toEqual([409, 'key_exists']);
-  });
-
-  it('gives way to another at once, and ends when it is revoked [keys.settings-tab]', async () => {
-    const { cookie, call } = scene;
-    const first = (await call('POST /key/regenerate', { cookie })).body.api_key;
     const second = (await call('POST /key/regenerate', { cookie })).body.api_key;
-    expect([await account(first), await account(second)]).toEqual([401, 200]);
+    expect([await account(body.api_key), await account(second)]).toEqual([401, 200]);
 
     expect((await call('DELETE /key', { cookie })).body).toEqual({ done: true });
 
     expect(await account(second)).toBe(401);
-    const again = await call('DELETE /key', { cookie });
-    expect([again.status, again.body.error.code]).toEqual([404, 'key_not_found']);
+    const gone = await call('DELETE /key', { cookie });
+    expect([gone.status, gone.body.error.code]).toEqual([404, 'key_not_found']);
   });
 
   it('is shown for 15 minutes after a sign-in only', async () => {
@@ -78,27 +72,6 @@ describe('the key', () => {
       expect([status, body.error.code]).toEqual([403, 'fresh_sign_in_required']);
     }
     expect((await scene.call('GET /key', { cookie })).status).toBe(200);
-  });
-
-  it('is replaced once by eight requests at once: one is shown, and it lives', async () => {
-    const owner = Keypair.generate();
-    const cookie = await signIn(scene.call, owner);
-    await scene.call('POST /key', { cookie });
-    const gate = await scene.pool.connect();
-    await gate.query('begin');
-    await lockKeys(gate, owner.publicKey.toBase58());
-    const asking = Array.from({ length: 8 }, () => scene.call('POST /key/regenerate', { cookie }));
-    // The others wait for a connection of the pool.
-    await untilWaiting(gate, 6);
-    await gate.query('commit');
-    gate.release();
-
-    const answers = await Promise.all(asking);
-
-    const [shown, ...refused] = answers.toSorted((one, other) => one.status - other.status);
-    expect([shown?.status, await account(shown?.body.api_key)]).toEqual([200, 200]);
-    const codes = refused.map(({ status, body }) => [status, body.error.code]);
-    expect(codes).toEqual(Array(7).fill([409, 'key_replaced']));
   });
 
   it('is not replaced by a request that came before it was made', async () => {
@@ -136,52 +109,33 @@ describe('a suspended wallet', () => {
   const REASON = '<b>abuse</b>';
   const CHAT = { model: 'a model', messages: [{ role: 'user', content: 'Hello.' }] };
 
-  /** A wallet with a key that an operator has suspended. */
-  async function suspended() {
+  it('sees why, with a live key and without one, and is refused until its end', async () => {
     const owner = Keypair.generate();
     const cookie = await signIn(scene.call, owner);
-    const made = await scene.call('POST /key', { cookie });
+    const { api_key: apiKey } = (await scene.call('POST /key', { cookie })).body;
     await suspendWallet(scene.pool, owner.publicKey.toBase58(), REASON);
-    const refusals = async () => {
-      const asked = ['POST /key', 'POST /key/regenerate', 'POST /completions'];
-      const as = await signIn(scene.call, owner);
-      const answers = await Promise.all(
-        asked.map((route) => scene.call(route, { cookie: as, body: CHAT })),
-      );
-      return answers.map(({ status, body }) => [status, body.error.code]);
-    };
-    return { owner, cookie, refusals, apiKey: made.body.api_key as string };
-  }
-  const ALL_REFUSED = Array(3).fill([403, 'key_suspended']);
-
-  it('stays so when it revokes its key, asks for another, or signs in again', async () => {
-    const { cookie, refusals, apiKey } = await suspended();
-    expect([await account(apiKey), await refusals()]).toEqual([403, ALL_REFUSED]);
-
-    expect((await scene.call('DELETE /key', { cookie })).body).toEqual({ done: true });
-
-    expect([await account(apiKey), await refusals()]).toEqual([401, ALL_REFUSED]);
-  });
-
-  it('sees why, with a live key and without one', async () => {
-    const { cookie } = await suspended();
     const suspension = { suspended_by: 'operator', reason: REASON };
     const state = async () => (await scene.call('GET /key', { cookie })).body;
-    expect(await state()).toMatchObject({
-      key: { status: 'suspended', suspended_by: 'operator', suspension_reason: REASON },
-      suspension,
-    });
+    const expectRefusals = async () => {
+      for (const route of ['POST /key', 'POST /key/regenerate', 'POST /completions']) {
+        const { status, body } = await scene.call(route, { cookie, body: CHAT });
+        expect([route, status, body.error.code]).toEqual([route, 403, 'key_suspended']);
+        expect(body.error.message).toContain(`suspended: ${REASON}. The operator`);
+      }
+    };
+    expect([await account(apiKey), await state()]).toMatchObject([
+      403,
+      {
+        key: { status: 'suspended', suspended_by: 'operator', suspension_reason: REASON },
+        suspension,
+      },
+    ]);
+    await expectRefusals();
 
     await scene.call('DELETE /key', { cookie });
 
     expect(await state()).toMatchObject({ key: null, suspension });
-    const { body } = await scene.call('POST /key', { cookie });
-    expect(body.error.message).toContain(`suspended: ${REASON}. The operator`);
-  });
-
-  it('makes a key again once it is reinstated', async () => {
-    const { owner, cookie } = await suspended();
-    await scene.call('DELETE /key', { cookie });
+    await expectRefusals();
     await reinstateWallet(scene.pool, owner.publicKey.toBase58());
     const { body } = await scene.call('POST /key', { cookie });
     expect(await account(body.api_key)).toBe(200);

@@ -2,12 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Keypair } from '@solana/web3.js';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
-import {
-  createWebhookScene,
-  SECRET,
-  type WebhookScene,
-} from '../../../testing/indexer/webhookScene.ts';
-import { verifyWebhook } from '../../../webhooks/index.ts';
+import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
 import { insertAccount } from '../../api/keyedDatabase.ts';
 import { type ConsoleScene, openConsoleScene, signIn } from './consoleScene.ts';
 
@@ -72,11 +67,6 @@ describe('a webhook', () => {
     expect(removed.body).toMatchObject({ deleted: true });
   });
 
-  it('is refused with the field at fault', async () => {
-    const { status, body } = await call('POST /webhooks', { url: 'http://a.example', events: [] });
-    expect([status, body.error.param]).toEqual([400, 'events']);
-  });
-
   it('is disabled, keeps its events, and is enabled again', async () => {
     expect((await call(`POST /webhooks/${id}/disable`)).body.status).toBe('disabled');
     await announce(1);
@@ -85,17 +75,10 @@ describe('a webhook', () => {
     expect([test.status, test.body.error.code]).toEqual([409, 'webhook_disabled']);
 
     expect((await call(`POST /webhooks/${id}/enable`)).body.status).toBe('active');
-
-    const matching = { webhook: id, status: 'failed,undelivered', since };
-    const { body } = await call('POST /deliveries/replay', { matching });
-    expect(body).toEqual({ replayed: 1, ...none });
-    await webhooks.attemptDue();
-    expect(receiver.received).toHaveLength(1);
   });
 
   it('is edited as it was made, and keeps its secret', async () => {
-    const edit = (body: unknown) => call(`PATCH /webhooks/${id}`, body);
-    const { body } = await edit({
+    const { body } = await call(`PATCH /webhooks/${id}`, {
       url: 'https://Hooks.example.com:443/b#c',
       events: ['job.failed'],
     });
@@ -103,15 +86,6 @@ describe('a webhook', () => {
       ...{ id, url: 'https://hooks.example.com/b', events: ['job.failed'], status: 'active' },
     });
     expect(body).not.toHaveProperty('secret');
-    expect((await edit({ events: ['job.failed', 'credit.low'] })).body).toMatchObject({
-      ...{ url: 'https://hooks.example.com/b', events: ['job.failed', 'credit.low'] },
-    });
-    expect((await edit({ url: 'https://hooks.example.com/c' })).body.events).toHaveLength(2);
-    await scene.pool.query('update service.webhooks set url = $1', [receiver.url]);
-    expect((await edit({ events: ['credit.topup'] })).body.url).toBe(receiver.url);
-    await announce(1);
-    const [{ headers, body: rawBody } = { headers: {}, body: '' }] = receiver.received;
-    expect(verifyWebhook({ rawBody, headers, secret: SECRET }).event).toBe('credit.topup');
   });
 
   it.each([
@@ -126,26 +100,12 @@ describe('a webhook', () => {
     expect([status, body.error.param ?? undefined]).toEqual([400, param]);
   });
 
-  it('refuses an edit that makes it another one’s twin, by the id of that', async () => {
-    const url = 'https://hooks.example.com/twin';
-    const other = await webhooks.addWebhook({ url, wallet });
-    const { status, body } = await call(`PATCH /webhooks/${id}`, { url });
-    expect([status, body.error.code, body.error.details]).toEqual([
-      ...[409, 'duplicate_webhook', { webhook_id: other }],
-    ]);
-  });
-
   it('gets a new secret, beside which the old one signs for a day', async () => {
     const { body } = await call(`POST /webhooks/${id}/rotate`);
 
     expect(body.secret).toMatch(/^whsec_/);
     const hours = (Date.parse(body.previous_secret_until) - Date.now()) / 3_600_000;
     expect(Math.round(hours)).toBe(24);
-    await announce(1);
-    expect(receiver.received[0]?.headers).toMatchObject({
-      'svc-signature': expect.stringMatching(/v1=/),
-      'svc-signature-previous': expect.stringMatching(/v1=/),
-    });
   });
 
   it('is tested by an event of its own kind', async () => {
@@ -158,52 +118,42 @@ describe('a webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('are listed by state, kind and time, newest first, in pages', async () => {
-    await announce(4);
+  it('are listed newest first, in pages, and by each of their fields', async () => {
+    const other = await webhooks.addWebhook({ url: `${receiver.url}/other`, wallet });
+    await announce(2);
     receiver.answer = refuse;
     await call(`POST /webhooks/${id}/test`);
     await webhooks.attemptDue();
-
-    const first = await deliveries('?limit=2&status=delivered');
-    const rest = await deliveries(`?limit=2&status=delivered&before=${first.next_cursor}`);
-    const times = [...first.data, ...rest.data].map(
-      ({ created_at }) => Date.parse(created_at) / 1_000,
-    );
-    expect(times).toEqual([4, 3, 2, 1].map((second) => 1_790_000_000 + second));
-    expect([first.has_more, rest.has_more, rest.next_cursor]).toEqual([true, false, null]);
-    expect((await deliveries('?status=failed')).data).toHaveLength(1);
-    expect((await deliveries('?event=webhook.test')).data).toHaveLength(1);
-    const at = (second: number) => new Date((1_790_000_000 + second) * 1_000).toISOString();
-    expect((await deliveries(`?since=${at(2)}&until=${at(4)}`)).data).toHaveLength(2);
-  });
-
-  it('are those of all webhooks, and of one by its id, an event or a job', async () => {
-    const other = await webhooks.addWebhook({ url: `${receiver.url}/other`, wallet });
-    await announce(2);
+    const { data } = await deliveries();
     const job = `job_${'7'.repeat(32)}`;
     await scene.pool.query('update service.webhook_deliveries set job_id = $1 where id = $2', [
-      ...[job, (await deliveries()).data[0].id],
+      ...[job, data[0].id],
     ]);
-
-    const { data } = await deliveries();
 
     const idsOf = async (query: string) =>
       (await deliveries(query)).data.map((one: { id: string }) => one.id);
-    const all = data.map((one: { id: string }) => one.id);
-    expect(data).toHaveLength(4);
-    expect(all).toEqual(all.toSorted((a: string, b: string) => Number(b) - Number(a)));
+    const all: string[] = data.map((one: { id: string }) => one.id);
+    expect(all).toHaveLength(5);
+    expect(all).toEqual(all.toSorted((one, next) => Number(next) - Number(one)));
     const first = await deliveries('?limit=3');
-    expect([...first.data, ...(await deliveries(`?before=${first.next_cursor}`)).data]).toEqual(
-      data,
-    );
+    expect([first.has_more, await idsOf(`?before=${first.next_cursor}`)]).toEqual([
+      ...[true, all.slice(3)],
+    ]);
+    const at = (second: number) => new Date((1_790_000_000 + second) * 1_000).toISOString();
     const ofOther = data.filter((one: { webhook_id: string }) => one.webhook_id === other);
+    const counts = {
+      '?status=failed': 1,
+      '?status=delivered,pending': 4,
+      '?event=webhook.test': 1,
+      [`?since=${at(2)}&until=${at(3)}`]: 2,
+      [`?job_id=${job}`]: 1,
+      [`?event_id=${data[1].event_id}`]: 2,
+      [`?event_id=${data[1].event_id}&webhook=${other}`]: 1,
+    };
+    for (const [query, count] of Object.entries(counts)) {
+      expect([query, (await idsOf(query)).length]).toEqual([query, count]);
+    }
     expect((await deliveries(`?webhook=${other}`)).data).toEqual(ofOther);
-    expect(await idsOf(`?job_id=${job}`)).toEqual(all.slice(0, 1));
-    const [{ event_id }] = data;
-    expect(await idsOf(`?event_id=${event_id}`)).toHaveLength(2);
-    expect(await idsOf(`?event_id=${event_id}&webhook=${other}`)).toHaveLength(1);
-    expect(await idsOf('?status=failed,pending')).toEqual([]);
-    expect(await idsOf('?status=delivered,pending')).toEqual(all);
   });
 
   it.each([
@@ -242,13 +192,7 @@ describe('deliveries', () => {
     expect(body.body).toBe(sent);
     const shown = body.attempts_made[0].headers;
     for (const name of Object.keys(shown)) expect(shown[name]).toBe(headers[name.toLowerCase()]);
-    const ofTransport = ['host', 'connection', 'content-length', 'transfer-encoding'];
-    const hidden = Object.keys(headers).filter((name) => !/sign|timestamp/.test(name));
-    expect(
-      Object.keys(shown)
-        .map((name) => name.toLowerCase())
-        .sort(),
-    ).toEqual(hidden.filter((name) => !ofTransport.includes(name)).sort());
+    expect(JSON.stringify(shown)).not.toMatch(/signature/i);
   });
 
   it('are sent again when chosen, also those that arrived', async () => {
@@ -260,22 +204,6 @@ describe('deliveries', () => {
 
     expect(body).toMatchObject({ replayed: 2, left: 0 });
     expect(receiver.received).toHaveLength(5);
-    expect((await deliveries()).data.map(({ attempts }: { attempts: number }) => attempts)).toEqual(
-      [1, 2, 2],
-    );
-  });
-
-  it('are sent again five times, once arrived, without an end of the webhook', async () => {
-    await announce(1);
-    const [{ id: delivery }] = (await deliveries()).data;
-    for (let time = 2; time <= 5; time += 1) {
-      if (time === 5) receiver.answer = refuse;
-      await call('POST /deliveries/replay', { delivery_ids: [delivery] });
-      await webhooks.attemptDue();
-    }
-
-    expect((await deliveries()).data[0]).toMatchObject({ status: 'failed', attempts: 5 });
-    expect(await webhooks.webhookStatus(id)).toBe('active');
   });
 
   it.each([
@@ -363,49 +291,15 @@ describe('a wallet without an account on the ledger', () => {
 });
 
 describe('what owners ask for', () => {
-  it('is above 60 a minute refused by every instance, with the seconds to wait', async () => {
-    const another = await scene.another();
-    const ask = async ({ call }: Pick<typeof scene, 'call'>) => {
-      const own = [];
-      while (own.length < 8) {
-        own.push(await call(`POST /webhooks/${id}/test`, { cookie: scene.cookie }));
-      }
-      return own;
-    };
-    // All 64 at once would queue for connections: on a busy machine the database then counts as away.
-    const clients = [scene, another, scene, another, scene, another, scene, another];
-    const answers = (await Promise.all(clients.map(ask))).flat();
-    const refused = answers.filter(({ status }) => status !== 200);
-
-    expect(refused).toHaveLength(4);
-    for (const { status, body, headers } of refused) {
-      expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded']);
-      expect(body.error.details).toEqual({ limit: 60 });
-      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(50);
-      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    }
-    await webhooks.attemptDue();
-    expect(receiver.received).toHaveLength(60);
-    await another.close();
-  });
-
-  it('is sent as far as the budget goes, and the rest stays as it was', async () => {
-    await call(`POST /webhooks/${id}/disable`);
-    await announce(62);
-    await call(`POST /webhooks/${id}/enable`);
-    const matching = { status: 'undelivered' };
-    const replay = () => call('POST /deliveries/replay', { matching });
-
-    expect((await replay()).body).toEqual({ ...none, replayed: 60, left: 2, retry_after: 60 });
-    const late = await replay();
-    expect([late.status, late.body.error.code]).toEqual([429, 'rate_limit_exceeded']);
-
-    expect((await deliveries('?status=undelivered')).data).toHaveLength(2);
+  it('is refused above its budget, with the seconds to wait', async () => {
     await scene.pool.query(
-      `update service.requested_deliveries set requested_at = requested_at - interval '1 minute'`,
+      'insert into service.requested_deliveries (whose, deliveries) values ($1, 60)',
+      [`wallet ${wallet}`],
     );
-    expect((await replay()).body).toEqual({ replayed: 2, ...none });
-    await webhooks.attemptDue();
-    expect(receiver.received).toHaveLength(62);
+    const { status, headers, body } = await call(`POST /webhooks/${id}/test`);
+    expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(body.error.details).toEqual({ limit: 60 });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });
 });
