@@ -159,13 +159,6 @@ function noteRequests(page: Page): void {
   page.on('requestfailed', end);
 }
 
-/**
- * Waits until a page has each answer that it asked for. Moved before that, its clock passes the limit
- * of the request: the page would say that the service did not answer.
- */
-export const answered = (page: Page): Promise<void> =>
-  until(async () => pending.get(page)?.size === 0);
-
 /** Waits until a page shows all that it reads: nothing of it is asked for, and its place is filled. */
 export async function settle(page: Page): Promise<void> {
   await ready(page);

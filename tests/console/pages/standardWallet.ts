@@ -21,34 +21,23 @@ export interface StandardWallet {
   switchTo(page: Page, account: string): Promise<void>;
 }
 
-/** What a wallet and its account say that they can do. */
-export interface Abilities {
-  /** Features of the wallet, besides those of the standard itself. */
-  readonly features: readonly string[];
-  /** Those that it has for its account; by default all. */
-  readonly accountFeatures?: readonly string[];
-  /** By default the stack's ledger. */
-  readonly chains?: readonly string[];
-  readonly transactionVersions?: readonly (string | number)[];
-}
-
 export const DECLINED = 'User rejected the request.';
 
 export async function decline(): Promise<never> {
   throw new Error(DECLINED);
 }
 
-const ABLE: Abilities = { features: ['solana:signIn', 'solana:signTransaction'] };
+const ABLE = ['solana:signIn', 'solana:signTransaction'];
 
 /**
  * @param account the account of the stack that it holds first
- * @param abilities by default it signs in by `solana:signIn`, and signs transactions
+ * @param features what it and its account can do, besides what the standard itself asks for
  */
 export async function addStandardWallet(
   context: BrowserContext,
   { stack }: PageScene,
   account: string,
-  abilities: Abilities = ABLE,
+  features: readonly string[] = ABLE,
 ): Promise<StandardWallet> {
   const keys = await openStackKeys(stack);
   const wallet: StandardWallet = {
@@ -67,7 +56,8 @@ export async function addStandardWallet(
   await context.addInitScript(inPage, {
     name: wallet.name,
     address: keys.address(account),
-    abilities: { chains: [keys.chain, 'solana:mainnet', 'solana:devnet'], ...abilities },
+    chains: [keys.chain, 'solana:mainnet', 'solana:devnet'],
+    features,
   });
   return wallet;
 }
@@ -76,11 +66,13 @@ export async function addStandardWallet(
 function inPage({
   name,
   address,
-  abilities,
+  chains,
+  features,
 }: {
   name: string;
   address: string;
-  abilities: Abilities;
+  chains: readonly string[];
+  features: readonly string[];
 }): void {
   // biome-ignore lint/suspicious/noExplicitAny: the page's own types are not those of Node
   const page = globalThis as any;
@@ -89,14 +81,8 @@ function inPage({
   const ask = async (from: string, kind: Asked['kind'], bytes: Uint8Array) =>
     toBytes(await page.askStandardWallet({ address: from, kind, bytes: toBase64(bytes) }));
   const listeners = new Set<(change: { accounts: object[] }) => void>();
-  const { features, accountFeatures = features, chains } = abilities;
-  const { transactionVersions = ['legacy', 0] } = abilities;
-  const accountOf = (of: string) => ({
-    address: of,
-    publicKey: new Uint8Array(32),
-    chains,
-    features: accountFeatures,
-  });
+  const publicKey = new Uint8Array(32);
+  const accountOf = (of: string) => ({ address: of, publicKey, chains, features });
   let current = accountOf(address);
   const all = {
     'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [current] }) },
@@ -128,17 +114,10 @@ Expiration Time: ${input.expirationTime}`;
     },
     'solana:signTransaction': {
       version: '1.0.0',
-      supportedTransactionVersions: transactionVersions,
+      supportedTransactionVersions: ['legacy', 0],
       async signTransaction(input: { account: { address: string }; transaction: Uint8Array }) {
         const { account, transaction } = input;
         return [{ signedTransaction: await ask(account.address, 'transaction', transaction) }];
-      },
-    },
-    'solana:signMessage': {
-      version: '1.1.0',
-      async signMessage({ message }: { message: Uint8Array }) {
-        const signature = await ask(current.address, 'message', message);
-        return [{ signedMessage: message, signature }];
       },
     },
     'solana:signOffchainMessage': {

@@ -1,7 +1,17 @@
-import { tmpdir } from 'node:os';
 import { beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import BUILTIN_CARD from '../../../stack/modelCards/builtin.json' with { type: 'json' };
 import { describeInBrowser, type PageScene } from './pageScene.ts';
+
+/** What a page says of its origin, its cookies, and whether our API answers it. */
+const REACH = `(async () => {
+  const named = (work) => work.then(String, (error) => error.name);
+  return [
+    window.origin,
+    await named(Promise.resolve().then(() => document.cookie)),
+    await named(fetch('/console/api/session', { credentials: 'include' })),
+  ];
+})()`;
 
 const REQUEST = { messages: [{ role: 'user', content: 'What is a lock?' }], max_tokens: 200 };
 const FILES = 'Saved answer and request';
@@ -21,7 +31,7 @@ const GIVE = `(kind, files, at) => {
   return document.querySelector(at).dispatchEvent(event);
 }`;
 
-describeInBrowser('Verify of a saved answer', (openScene) => {
+describeInBrowser('Verify in the browser', (openScene) => {
   let scene: PageScene;
   let request: string;
   let plain: string;
@@ -45,6 +55,7 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
     job = JSON.parse(plain).svc.job_id;
   });
 
+  const open = () => scene.open(`/verify/${job}#wallet=${scene.stack.wallet}`);
   /** Drops files, or pastes them or a text, at an element. */
   const give = (
     page: Page,
@@ -77,31 +88,14 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
     expect(await page.getByLabel('Job', { exact: true }).inputValue()).toMatch(/^job_\w{32}$/);
     const command = await page.getByText('npx --no svc verify').textContent();
     expect(command).toContain(' --response answer.txt --request request.json');
+    await page.getByLabel('Second node (optional)').fill(scene.stack.rpcUrl);
     expect(await verdictOf(page)).toBe('The job holds');
+    await page.getByText('Both nodes show the same').waitFor();
     expect(await holding(page)).toEqual([
       ...['delivery.output', 'delivery.receipt', 'delivery.request', 'delivery.answer'],
     ]);
     expect([...asked]).toEqual([new URL(scene.stack.rpcUrl).origin]);
     expect(complaints).toEqual([]);
-  });
-
-  it('takes files by its button, with the keyboard, and says what differs', async () => {
-    const { page } = await scene.open('/verify');
-    const choosing = page.waitForEvent('filechooser');
-    await page.getByRole('button', { name: 'Choose files' }).press('Enter');
-    const answer = JSON.parse(plain);
-    answer.choices[0].message.content += '\n';
-    const changed = { ...JSON.parse(request), temperature: 1 };
-    await (await choosing).setFiles([
-      { name: 'a.json', mimeType: '', buffer: Buffer.from(JSON.stringify(answer)) },
-      { name: 'r.json', mimeType: '', buffer: Buffer.from(JSON.stringify(changed)) },
-    ]);
-    await page.getByText(`a.json is the answer of ${job}.`).waitFor();
-
-    expect(await verdictOf(page)).toBe(
-      'The job holds. Your text is not the proven one. Your question is not the proven one.',
-    );
-    await page.getByText('only in this: a newline at the end.').first().waitFor();
   });
 
   it('takes what is pasted outside of a field, and lets it go again', async () => {
@@ -119,31 +113,6 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
     expect(await page.getByLabel('Delivery receipt (optional)').inputValue()).toBe('');
     expect(await verdictOf(page)).toBe('The job holds');
     expect(await holding(page)).toEqual([]);
-  });
-
-  it('takes the job of an error, and says that there is no text', async () => {
-    const { page } = await scene.open('/verify');
-    await page.getByRole('button', { name: 'Choose files' }).waitFor();
-    const error = { error: { message: '<b>No worker</b>' }, svc: { job_id: job } };
-    await give(page, 'drop', { 'error.json': JSON.stringify(error) });
-    await page
-      .getByRole('alert')
-      .getByText('error.json cannot be used. It is an error, not an answer. It says: <b>No')
-      .waitFor();
-    expect(await page.getByLabel('Job', { exact: true }).inputValue()).toBe(job);
-    expect(await verdictOf(page)).toBe('The job holds');
-  });
-
-  it('says which files cannot be read, such as a folder', async () => {
-    const { page, complaints } = await scene.open('/verify');
-    await page.getByRole('button', { name: 'Choose files' }).waitFor();
-    const browser = await page.context().newCDPSession(page);
-    const { root } = await browser.send('DOM.getDocument');
-    const selector = 'input[type=file]';
-    const { nodeId } = await browser.send('DOM.querySelector', { nodeId: root.nodeId, selector });
-    await browser.send('DOM.setFileInputFiles', { nodeId, files: [tmpdir()] });
-    await page.getByRole('alert').getByText(' cannot be read.').waitFor();
-    expect(complaints).toEqual([]);
   });
 
   it('shows no verdict of what was there before other files came', async () => {
@@ -166,29 +135,55 @@ describeInBrowser('Verify of a saved answer', (openScene) => {
     expect(await verdictOf(page)).toBe('The job holds');
   });
 
-  it('compares no other job with what the answer says', async () => {
-    const { page } = await scene.open('/verify');
-    await page.getByRole('button', { name: 'Choose files' }).waitFor();
-    await give(page, 'drop', { 'answer.json': plain });
-    const remove = page.getByRole('button', { name: 'Remove answer.json' });
-    await remove.waitFor();
-    await page.getByLabel('Job', { exact: true }).fill(job.replace(/.$/, 'x'));
-    await remove.waitFor({ state: 'detached' });
-    // What it brought is of its own job.
-    expect(await page.getByLabel('Compare the text that I received').isChecked()).toBe(false);
-    expect(await page.getByLabel('Wallet').inputValue()).toBe('');
-    expect(await page.getByLabel('Delivery receipt (optional)').inputValue()).toBe('');
+  it('takes the card of a model, and compares it with that of the job', async () => {
+    const { page } = await open();
+    const give = (card: object) => {
+      const buffer = Buffer.from(JSON.stringify(card));
+      const file = { name: 'card.json', mimeType: 'application/json', buffer };
+      return page.locator('input[type=file]').setInputFiles(file);
+    };
+    await give(BUILTIN_CARD);
+    await page.getByText("card.json is a model's card").waitFor();
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    await page.getByText(/; what ran is not shown/).waitFor({ state: 'attached' });
+    await page.getByText('--card card.json').waitFor();
+
+    await give({ ...BUILTIN_CARD, revision: 'another' });
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    await page.getByText(/^The card's hash is sha256:/).waitFor();
   });
 
-  it.each(['light', 'dark'] as const)('fits a page of 390 px, %s', async (colorScheme) => {
-    const viewport = { width: 390, height: 844 };
-    const { page } = await scene.open('/verify', { viewport, colorScheme });
-    await page.getByRole('button', { name: 'Choose files' }).waitFor();
-    const file = `${'a'.repeat(80)}.json`;
-    await give(page, 'drop', { [file]: plain, 'request.json': request, 'x.txt': 'x' });
-    await page.getByRole('button', { name: 'Remove request.json' }).waitFor();
-    expect(await verdictOf(page)).toBe('The job holds');
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    expect(width).toBe(viewport.width);
+  it('says of another text that the job holds, and leads with what fails', async () => {
+    const { page } = await open();
+    await page.getByLabel('Compare the text that I received').check();
+    await page.getByLabel('Text', { exact: true }).fill('another text');
+
+    expect(await verdictOf(page)).toBe('The job holds. Your text is not the proven one.');
+    const first = page.getByRole('region', { name: /^Checks: / }).first();
+    expect(await first.getAttribute('aria-label')).toBe('Checks: What fails');
+    expect(await first.locator('code').allTextContents()).toEqual(['delivery.output']);
+  });
+
+  it('takes hostile text as text, and names a node that is away', async () => {
+    const { page, complaints } = await open();
+    await page.getByLabel('Job', { exact: true }).fill('<img src=x onerror=alert(1)>');
+    await page.getByRole('button', { name: 'Verify' }).click();
+
+    await page.getByText('is neither a job id').waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+    await page.getByLabel("Ledger's node").fill('http://127.0.0.1:9');
+    await page.getByLabel('Job', { exact: true }).fill(job);
+    await page.getByRole('button', { name: 'Verify' }).click();
+
+    await page.getByText('The node does not answer this page').waitFor();
+    expect(complaints.filter((text) => !/127\.0\.0\.1:9/.test(text))).toEqual([]);
+  });
+
+  it('has an origin of its own: no session, no storage, and not our API', async () => {
+    const { page } = await scene.openAs('wallet', '/verify');
+
+    const reached = await page.evaluate(REACH);
+
+    expect(reached).toEqual(['null', 'SecurityError', 'TypeError']);
   });
 });

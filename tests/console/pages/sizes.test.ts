@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { BrowserContext, CDPSession, Locator, Page } from 'playwright-core';
-import { APP_PAGES, APP_PATHS, type AppPage, SIGN_IN_HEAD } from '../../../console/routes.ts';
-import { PAGE_WAIT_MS_MAX, ready } from '../../../testing/browser.ts';
+import { beforeAll, expect, it } from '@jest/globals';
+import type { CDPSession, Page } from 'playwright-core';
+import { APP_PAGES, APP_PATHS, SIGN_IN_HEAD } from '../../../console/routes.ts';
+import { ready } from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
+import { faultsByAxe } from './axe.ts';
 import { describeInBrowser, focused, type PageScene, settle } from './pageScene.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const DIALOGS = [
   ['/console/credits', 'Buy credits…'],
   ['/console/credits', 'Change the limits…'],
@@ -44,13 +42,6 @@ const DRAWN = `new Promise((done) => requestAnimationFrame(() => requestAnimatio
 
 /** What axe looks for that depends on the theme: everything else is the same in both. */
 const RULES_OF_COLOR = ['color-contrast', 'link-in-text-block'];
-
-/** What axe finds, by all its rules or by these, each with the elements at fault. */
-const axe = (
-  rules?: readonly string[],
-) => `axe.run(document, ${JSON.stringify(rules ? { runOnly: rules } : {})})
-  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 160) + ' ' + failureSummary)))`;
 
 /** Texts that are cut off, outside of the page or over another one; and what moves. */
 const FAULTS_OF_LAYOUT = `(() => {
@@ -159,7 +150,7 @@ describeInBrowser('the pages', (openScene) => {
   };
 
   it.each(VIEWS)(
-    'pass axe, without overlap or overflow, in either theme and size: $view',
+    'have no overlap, overflow or pale color in any size: $view',
     async ({ path, button }) => {
       await page.emulateMedia({ colorScheme: 'light' });
       await show(ORDINARY);
@@ -169,10 +160,9 @@ describeInBrowser('the pages', (openScene) => {
         await page.getByRole('dialog').waitFor();
       }
       await settle(page);
-      await page.evaluate(AXE);
-      const faults = (await page.evaluate(axe())) as string[];
+      const faults = button ? await faultsByAxe(page) : [];
       await page.emulateMedia({ colorScheme: 'dark' });
-      faults.push(...((await page.evaluate(axe(RULES_OF_COLOR))) as string[]));
+      faults.push(...(await faultsByAxe(page, RULES_OF_COLOR)));
       for (const [name, size] of SIZES) {
         await show(size);
         const found = (await page.evaluate(FAULTS_OF_LAYOUT)) as string[];
@@ -203,159 +193,45 @@ describeInBrowser('the pages', (openScene) => {
   });
 });
 
-const WIDTHS = [1280, 390];
-/** The others have a title that is not known before something is read. */
-const PATHS = APP_PATHS.filter((path) => !path.includes(':'));
-const headOf = (path: (typeof PATHS)[number]) => (APP_PAGES[path] as AppPage).head;
+describeInBrowser('the document of a page', (openScene) => {
+  const PATH = '/console/credits';
 
-/** Two pages with one session. */
-interface Reader {
-  /** Without script. */
-  readonly still: Page;
-  readonly drawn: Page;
-}
-
-describeInBrowser('documents of the pages', (openScene) => {
-  let scene: PageScene;
-  let signedIn: Reader;
-  let signedOut: Reader;
-
-  beforeAll(async () => {
-    scene = await openScene();
-    signedOut = await openReader((await scene.open('/console')).page);
-    signedIn = await openReader((await scene.openAs('wallet', '/console')).page);
-  });
-
-  async function openReader(drawn: Page): Promise<Reader> {
-    const storageState = await drawn.context().storageState();
-    const bare = await scene.browser.newContext({ javaScriptEnabled: false, storageState });
-    bare.setDefaultTimeout(PAGE_WAIT_MS_MAX);
-    return { drawn, still: await bare.newPage() };
-  }
-
-  /** At each width, the heading and the sentence below it, with where they stand in the pages' own font. */
-  async function lookAt(page: Page): Promise<{ width: number; found: unknown }[]> {
+  /** The heading and the sentence below it, with where they stand in the pages' own font. */
+  async function lookAt(page: Page): Promise<unknown[]> {
     await until(() => page.evaluate(`document.fonts.check('1em "Geist Variable"')`));
     const looks = [];
-    for (const width of WIDTHS) {
+    for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 800 });
-      const found = await page.locator('main h1, main h1 + p').evaluateAll((elements) =>
-        elements.map((element) => {
-          const { x, y, width, height } = element.getBoundingClientRect();
-          return { text: element.textContent, x, y, width, height };
-        }),
+      const heads = page.locator('main h1, main h1 + p');
+      looks.push(
+        await heads.evaluateAll((elements) =>
+          elements.map((element) => {
+            const { x, y, width, height } = element.getBoundingClientRect();
+            return { text: element.textContent, x, y, width, height };
+          }),
+        ),
       );
-      looks.push({ width, found });
     }
     return looks;
   }
 
-  /** The same as it stands without script, and as the app draws it. */
-  async function lookTwice({ still, drawn }: Reader, path: string) {
-    await still.goto(`${scene.stack.baseUrl}${path}`);
-    const before = await lookAt(still);
-    await drawn.goto(`${scene.stack.baseUrl}${path}`);
+  it.each([
+    ['has title and lead where the app draws them', 'wallet', APP_PAGES[PATH].head],
+    ['asks for a sign-in at once where there is no session', undefined, SIGN_IN_HEAD],
+  ] as const)('%s', async (_, account, { title, lead }) => {
+    const scene = await openScene();
+    const { page: drawn } = await (account ? scene.openAs(account, PATH) : scene.open(PATH));
     await ready(drawn);
-    return { before, after: await lookAt(drawn), title: await drawn.title() };
-  }
-
-  it.each(PATHS)('have title and lead of %s where the app draws them', async (path) => {
-    const { title, lead } = headOf(path) ?? {};
-    const looks = await lookTwice(signedIn, path);
-
-    for (const { found } of looks.before) {
-      expect(found).toMatchObject([{ text: title }, { text: lead }]);
-    }
-    expect(looks.after).toEqual(looks.before);
-    expect(looks.title).toBe(`${title} · svc`);
-  });
-
-  it('ask for a sign-in at once where there is no session, and keep it there', async () => {
-    const { before, after } = await lookTwice(signedOut, '/console/credits');
-
-    for (const { found } of before) {
-      expect(found).toMatchObject([{ text: SIGN_IN_HEAD.title }, { text: SIGN_IN_HEAD.lead }]);
-    }
-    expect(after).toEqual(before);
-  });
-});
-
-const FAILED = 'This could not be loaded. You may be offline.';
-const CODE = /\/console\/assets\/.*\.js$/;
-
-describeInBrowser('a page whose code does not come', (openScene) => {
-  let scene: PageScene;
-  let context: BrowserContext;
-  let page: Page;
-
-  beforeAll(async () => {
-    scene = await openScene();
-    ({ page } = await scene.openAs('wallet', '/console'));
-    context = page.context();
-  });
-
-  beforeEach(async () => {
-    await page.goto(`${scene.stack.baseUrl}/console/credits`);
-    // The code of the frame comes after the page's.
-    await settle(page);
-  });
-
-  const button = (name: string) => page.getByRole('button', { name, exact: true });
-  /** Fails once more, and then no more. */
-  const recover = async (mend: () => Promise<void>, shown: Locator): Promise<void> => {
-    await page.getByText(FAILED).waitFor();
-    await button('Try again').click();
-    await page.getByText(FAILED).waitFor();
-    await mend();
-    await button('Try again').click();
-    await shown.waitFor();
-    expect(await page.getByText(FAILED).count()).toBe(0);
-  };
-
-  it('leads on by another try once the browser is back', async () => {
-    await context.setOffline(true);
-    await page.getByRole('link', { name: 'Models' }).click();
-
-    await recover(() => context.setOffline(false), page.getByRole('table'));
-  });
-
-  it('leads on by another try once the service answers again', async () => {
-    await page.route(CODE, (route) => route.fulfill({ status: 502 }));
-    await page.getByRole('link', { name: 'Workers' }).click();
-
-    await recover(() => page.unroute(CODE), page.getByRole('table'));
-  });
-
-  it('opens a dialog by another try, and keeps the page around it', async () => {
-    await context.setOffline(true);
-    await button('Buy credits…').click();
-    await page.getByText(FAILED).waitFor();
-    await button('Close').click();
-    await button('Withdraw…').click();
-
-    await recover(() => context.setOffline(false), page.getByRole('dialog', { name: /Withdraw/ }));
-  });
-
-  it('opens the palette by another try', async () => {
-    await context.setOffline(true);
-    await page.keyboard.press('Control+k');
-
-    await recover(() => context.setOffline(false), page.getByRole('combobox'));
-  });
-
-  it('says that the session cannot be read, and reads it by another try', async () => {
-    await page.route('**/console/api/session', async (route) => {
-      const isReaders = await page.evaluate('document.documentElement.dataset.clicked');
-      await (isReaders ? route.continue() : route.fulfill({ status: 503 }));
+    const storageState = await drawn.context().storageState();
+    const withoutScript = await scene.browser.newContext({
+      javaScriptEnabled: false,
+      storageState,
     });
-    await page.reload();
-    await page.evaluate(
-      "addEventListener('click', () => { document.documentElement.dataset.clicked = 'yes'; }, true)",
-    );
-    // It asks some more times by itself, in vain: only after the reader's click does it succeed.
-    await page.getByText('The service answered with status 503.').waitFor();
-    await button('Try again').click();
+    const { page: still } = await scene.openIn(withoutScript, PATH);
 
-    await button('Buy credits…').waitFor();
+    const looks = await lookAt(still);
+
+    for (const found of looks) expect(found).toMatchObject([{ text: title }, { text: lead }]);
+    expect(await lookAt(drawn)).toEqual(looks);
   });
 });

@@ -1,0 +1,147 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { APP_PATHS } from '../../../console/routes.ts';
+import { createStory } from '../../../testing/story.ts';
+import { until } from '../../../testing/until.ts';
+import { complete } from '../../stack/startedStack.ts';
+import { faultsByAxe } from './axe.ts';
+import {
+  describeInBrowser,
+  focused,
+  type OpenPage,
+  type PageScene,
+  press,
+  settle,
+  signAndSend,
+  write,
+} from './pageScene.ts';
+
+/** Each test goes on where the one before it ended, as a visitor does. */
+describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
+  const it = createStory();
+  let scene: PageScene;
+  let opened: OpenPage;
+  let page: Page;
+  let apiKey: string;
+  let job: string;
+  /** How the service answered the page that asked for a stream. */
+  const streams: number[] = [];
+
+  beforeAll(async () => {
+    scene = await openScene();
+    opened = await scene.openAs('stranger', '/console/credits');
+    page = opened.page;
+    page.on('response', (response) => {
+      if (response.url().endsWith('/console/api/stream')) streams.push(response.status());
+    });
+  });
+
+  it('buys the first credits with limits, in one signature', async () => {
+    await press(page, 'Buy the first credits');
+    await focused(page, 'Credits');
+    const proposals = () =>
+      Promise.all(
+        ['job', 'day'].map((period) =>
+          page.getByLabel(`At most per ${period}, in credits`).inputValue(),
+        ),
+      );
+    await write(page, 'Credits', '300');
+    expect(await proposals()).toEqual(['300', '300']);
+    await write(page, 'Credits', '1000');
+    expect(await proposals()).toEqual(['400', '1,000']);
+    await page.keyboard.press('Enter');
+    await page.getByText('You then have 1,000 credits available.').waitFor();
+    await page
+      .getByText('This service may lock 400 credits a job and 1,000 credits a day.')
+      .waitFor();
+    await signAndSend(page);
+
+    const balance = page.getByRole('region', { name: 'Balance' });
+    await balance.getByText('1,000 credits').waitFor();
+    await balance.getByText('10.00 USDC').waitFor();
+    // A wallet without an account has no stream.
+    await until(() => streams.length > 0);
+    expect(streams).toEqual([200]);
+  });
+
+  it('makes an API key, which is shown once [keys.settings-tab]', async () => {
+    await page.goto(`${scene.stack.baseUrl}/console/settings`);
+    await press(page, 'Create the key');
+    const dialog = page.getByRole('dialog', { name: 'Your API key' });
+    apiKey = (await dialog.locator('code').first().textContent()) ?? '';
+    expect(apiKey).toMatch(/^svc_live_\w+$/);
+    expect(await dialog.getByRole('region', { name: 'curl code' }).textContent()).toContain(apiKey);
+    await page.keyboard.press('Escape');
+    await page.mouse.click(2, 2);
+    expect(await dialog.isVisible()).toBe(true);
+    await press(page, 'I have kept it');
+    await page.reload();
+
+    await page.getByRole('button', { name: 'Replace…' }).waitFor();
+    expect(await page.content()).not.toContain(apiKey);
+    const kept = 'JSON.stringify(localStorage) + JSON.stringify(sessionStorage)';
+    expect(await page.evaluate(kept)).not.toContain(apiKey);
+  });
+
+  it('sees the job of the official client come and settle, without a reload', async () => {
+    await page.goto(`${scene.stack.baseUrl}/console/jobs`);
+    await page.getByText('No jobs yet').waitFor();
+    ({ job } = await complete(scene.stack, { as: apiKey }));
+
+    const row = page.getByRole('row').filter({ hasText: job.slice(-8) });
+    await row.getByText('settled').waitFor();
+    await row.getByText(/^[\d,]+ ms$/).waitFor();
+    await page
+      .getByRole('link', { name: /^Credits available/ })
+      .getByText('998')
+      .waitFor();
+  });
+
+  it('opens the job and verifies it in the page', async () => {
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: job });
+    await drawer.getByText(/^(Acknowledged, p|P)roven/).waitFor();
+    await press(page, 'Verify');
+
+    await drawer.getByText('The job holds').waitFor();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+  });
+
+  it('signs out, after which nothing of the wallet is left in the page', async () => {
+    await press(page, 'Sign out');
+
+    await page.getByRole('heading', { name: 'Sign in with your wallet' }).waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+});
+
+/** All but that of a webhook, which this wallet has none of. */
+const PATHS = [...APP_PATHS.filter((path) => !path.includes(':webhook')), '/verify'];
+
+describeInBrowser('each page', (openScene) => {
+  let scene: PageScene;
+  let opened: OpenPage;
+  /** What stands in an address for what is not known before there is a stack. */
+  let known: Record<string, string>;
+
+  beforeAll(async () => {
+    scene = await openScene();
+    const { data } = (await (await fetch(`${scene.stack.baseUrl}/console/api/workers`)).json()) as {
+      data: { address: string }[];
+    };
+    const { job } = await complete(scene.stack);
+    known = { ':worker': data[0]?.address ?? '', ':model': scene.stack.model, ':job': job };
+    const options = { bypassCSP: true, reducedMotion: 'reduce' } as const;
+    opened = await scene.openAs('wallet', '/console', options);
+  });
+
+  it.each(PATHS)('passes axe and complains of nothing: %s', async (path) => {
+    const { page, complaints } = opened;
+    const address = path.replace(/:\w+/, (name) => known[name] ?? name);
+    await page.goto(`${scene.stack.baseUrl}${address}`);
+    await settle(page);
+    expect([await faultsByAxe(page), complaints]).toEqual([[], []]);
+  });
+});
