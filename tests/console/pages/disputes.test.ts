@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { fetchConfig, fetchGateway, gatewaySigners } from '../../../programs/client/accounts.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { DISPUTE_WINDOW_SECONDS } from '../../../programs/client/generated/constants.ts';
-import {
-  gatewayUpdate,
-  modelUpsert,
-  workerRegister,
-} from '../../../programs/client/instructions.ts';
+import { gatewayUpdate, workerRegister } from '../../../programs/client/instructions.ts';
 import { parseJobId } from '../../../programs/client/jobId.ts';
 import { formatReceipt, receiptMessage, signHashed } from '../../../programs/client/proof.ts';
 import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
@@ -36,7 +32,6 @@ const LONG = 'x'.repeat(10_000);
 const HOSTILE = `${TAGS} ${TEMPLATES} ${TURNED}`;
 /** Printable ASCII, as the ledger takes it. */
 const ENDPOINT = `javascript:alert(4)//"><img src=x onerror=alert(5)>{{7*7}}`;
-const MODEL = '"><img src=x onerror=alert(6)>';
 
 let upstream: UpstreamServer;
 beforeAll(async () => {
@@ -98,26 +93,13 @@ describeInBrowser('hostile text in the web app', (openScene) => {
     await expectText();
   });
 
-  it('stays text as the endpoint of a worker and the name of a model', async () => {
+  it('stays text as the endpoint of a worker', async () => {
     const stranger = new PublicKey(keys.address('stranger'));
     const programId = new PublicKey(scene.stack.programId);
     const ledger = new Connection(scene.stack.rpcUrl, 'confirmed');
     const addresses = createAddresses(programId);
     const config = await fetchConfig(ledger, addresses.config, { commitment: 'confirmed' });
     if (config === null) throw new Error('The ledger has no configuration');
-    await keys.submit('operator', [
-      modelUpsert({
-        authority: config.authority,
-        id: MODEL,
-        tier: 'lite',
-        label: '<b>8B</b>',
-        originator: TEMPLATES.slice(0, 32),
-        contextWindowTokens: 8_192,
-        creditsPerRequest: 1,
-        creditsPer1kTokens: 1,
-        longCompletionThresholdTokens: 1_000,
-      }),
-    ]);
     await keys.submit('stranger', [
       workerRegister({
         authority: stranger,
@@ -135,15 +117,6 @@ describeInBrowser('hostile text in the web app', (openScene) => {
     await goTo(`/console/workers/${worker}`);
     await page.getByText(ENDPOINT).waitFor();
     await expectText();
-    await goTo('/console/models');
-    await page.getByRole('table').getByText(MODEL).waitFor();
-    await page.getByText('<b>8B</b>').waitFor();
-    await expectText();
-    for (const path of ['/console/jobs', '/console/playground']) {
-      await goTo(path);
-      await page.getByLabel('Model').selectOption(MODEL);
-      await expectText();
-    }
   });
 
   it('stays text as a pasted job id, an address and the filters in a link', async () => {
@@ -152,25 +125,18 @@ describeInBrowser('hostile text in the web app', (openScene) => {
     const query = filters.map((name) => `${name}=${text}`).join('&');
     for (const path of [
       `/console/jobs?${query}`,
-      `/console/jobs?id=${text}`,
-      `/console/jobs?since=${text}`,
       `/console/usage?${query}`,
       `/console/operator?${query}`,
       `/console/settings?${query}`,
       `/console/jobs/${text}`,
       `/console/jobs/job_${'0'.repeat(10_000)}`,
       `/console/workers/${text}`,
-      `/console/settings/webhooks/${text}`,
       `/verify/${text}#wallet=${text}&rpc=${text}&program=${text}`,
     ]) {
       await goTo(path);
       await settle(page);
       await expectText();
     }
-    await goTo('/console/jobs');
-    await page.getByLabel('Job id').fill(HOSTILE + LONG);
-    await page.getByText('job_ and 32 hexadecimal digits.').waitFor();
-    await expectText();
   });
 });
 
@@ -231,14 +197,6 @@ describeInBrowser('a dispute', (openScene) => {
     expect(await decide.isEnabled()).toBe(true);
   });
 
-  it('is not decided while other disputes of its window may still be opened', async () => {
-    await arbiter.getByRole('button', { name: 'See what the verdict does' }).click();
-
-    await arbiter.getByText('The dispute window is still open.').waitFor();
-    await arbiter.getByText('Nothing was sent and nothing moved.').waitFor();
-    await arbiter.getByRole('button', { name: 'Cancel' }).click();
-  });
-
   it('shows its client the credits without a reload once it is upheld', async () => {
     await client.goto(`${scene.stack.baseUrl}/console/credits`);
     const before = await readAvailable(client);
@@ -256,15 +214,8 @@ describeInBrowser('a dispute', (openScene) => {
     const balance = client.getByRole('region', { name: 'Balance' });
     await balance.getByText(`${(before + 2n).toLocaleString('en-US')} credits`).waitFor();
     await watched.getByText('Dispute upheld', { exact: true }).waitFor();
-    const { page: reloaded } = await scene.openAs('wallet', `/console/jobs/${job}`);
-    const fresh = reloaded.getByRole('dialog', { name: job });
-    await fresh.getByText('Dispute upheld', { exact: true }).waitFor();
-    expect(await stepsIn(watched)).toEqual(await stepsIn(fresh));
   });
 });
-
-/** What happened to a job, with its times. */
-const stepsIn = (drawer: Locator) => drawer.getByRole('listitem').allTextContents();
 
 async function readAvailable(credits: Page): Promise<bigint> {
   const balance = credits.getByRole('region', { name: 'Balance' });
