@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
+import {
+  chatCompletionsUrl,
+  createUpstreamEngine,
+  modelsUrl,
+} from '../../worker/engine/upstream.ts';
+import { createErrorFields } from '../../worker/engine/upstreamEvents.ts';
 import type { ChatRequest } from '../../worker/protocol/contracts.ts';
 import { asWorkerError } from '../../worker/protocol/errors.ts';
 import { type Dialect, readDialects } from './dialects/read.ts';
@@ -68,5 +73,54 @@ describe('an answer in the dialect of', () => {
         reasoningTokens: usage.reasoning,
       },
     });
+  });
+});
+
+/** What comes out of it when these pieces go in, one after the other. */
+function through(pieces: readonly string[]): string {
+  const fields = createErrorFields();
+  return pieces.map(fields.add).join('') + fields.flush();
+}
+
+function splitsOf(text: string): string[][] {
+  const inTwo = Array.from(text, (_, at) => [text.slice(0, at), text.slice(at)]);
+  return [[text], [...text], ...inTwo];
+}
+
+describe('an error field in an event stream', () => {
+  it.each([
+    ['error: {"code":500}\n\n', 'event: error\ndata: {"code":500}\n\n'],
+    ['data: a\n\nerror: b\n\ndata: c\n\n', 'data: a\n\nevent: error\ndata: b\n\ndata: c\n\n'],
+    ['data: a\r\n\r\nerror:b\r\n\r\n', 'data: a\r\n\r\nevent: error\ndata:b\r\n\r\n'],
+  ])('becomes an error event, wherever the stream is split: %j', (text, expected) => {
+    for (const pieces of splitsOf(text)) expect(through(pieces)).toBe(expected);
+  });
+
+  it.each([
+    'data: error: no\n\nevent: error\n: error:\nerr\nerror\n\nerro',
+    'data: {"a":"error:"}\n\n',
+  ])('is not detected where there is none: %j', (text) => {
+    for (const pieces of splitsOf(text)) expect(through(pieces)).toBe(text);
+  });
+});
+
+describe('the address of an upstream engine', () => {
+  it.each([
+    ['http://host:11434/v1', 'http://host:11434/v1/chat/completions'],
+    ['http://host:11434/v1/', 'http://host:11434/v1/chat/completions'],
+    ['http://host:8000', 'http://host:8000/v1/chat/completions'],
+    ['https://host/openai/v1', 'https://host/openai/v1/chat/completions'],
+    ['https://host/api/chat/completions', 'https://host/api/chat/completions'],
+    ['https://host/v1?version=2', 'https://host/v1/chat/completions?version=2'],
+  ])('%s resolves to %s', (base, expected) => {
+    expect(chatCompletionsUrl(base)).toBe(expected);
+  });
+
+  it.each([
+    ['http://host:11434/v1', 'http://host:11434/v1/models'],
+    ['http://host:8000', 'http://host:8000/v1/models'],
+    ['https://host/api/chat/completions', 'https://host/api/models'],
+  ])('%s has its list of models at %s', (base, expected) => {
+    expect(modelsUrl(base)).toBe(expected);
   });
 });

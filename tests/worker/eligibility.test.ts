@@ -4,10 +4,11 @@ import { SystemProgram } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { readAnswer } from './events.ts';
-import { codeOf, freshAddress, openScene, type Scene } from './scene.ts';
+import { freshAddress, openScene, outcomeOf, type Scene } from './scene.ts';
+import { paddedKeys } from './writableLedger.ts';
 
 const KEPT_MS = 5_000;
-const NOT_ELIGIBLE = [503, 'worker_not_eligible'];
+const NOT_ELIGIBLE = '503 worker_not_eligible';
 
 let scene: Scene;
 let logged: { level: number; cause?: string }[];
@@ -46,11 +47,7 @@ function freshHealth(): Promise<Response> {
   return health();
 }
 
-async function refusalOf(response: Response) {
-  return [response.status, await codeOf(response)];
-}
-
-describe('GET /health is refused while the worker', () => {
+describe('a worker is not healthy and refuses every job while it', () => {
   it.each<[string, () => Record<string, unknown>]>([
     ['is registered with another proof key', () => ({ proof_key: freshAddress() })],
     ['is suspended', () => ({ status: 'suspended' })],
@@ -59,12 +56,20 @@ describe('GET /health is refused while the worker', () => {
     ['is unstaking', () => ({ unstaking_tokens: new anchor.BN(1) })],
   ])('%s', async (_case, fields) => {
     await scene.writeWorker(fields());
-    expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
+    expect(await outcomeOf(freshHealth())).toBe(NOT_ELIGIBLE);
+    expect(await outcomeOf(scene.ask(await scene.lock()))).toBe(NOT_ELIGIBLE);
   });
 
   it('is not registered', async () => {
     await scene.ledger.writeBytes(scene.worker, new Uint8Array(), SystemProgram.programId);
-    expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
+    expect(await outcomeOf(freshHealth())).toBe(NOT_ELIGIBLE);
+  });
+
+  it('does not host the model, without which it is healthy', async () => {
+    await scene.writeWorker({ models: paddedKeys([freshAddress()], 16) });
+    expect(await outcomeOf(scene.ask(await scene.lock()))).toBe(NOT_ELIGIBLE);
+    await scene.writeWorker({ models_len: 0 });
+    expect(await (await freshHealth()).json()).toMatchObject({ models: [] });
   });
 });
 
@@ -82,15 +87,21 @@ describe('a worker that becomes ineligible on the ledger', () => {
     await scene.writeWorker({ status: 'suspended' });
     await freshHealth();
     await scene.writeWorker();
-    expect(await refusalOf(await health())).toEqual(NOT_ELIGIBLE);
+    expect(await outcomeOf(health())).toBe(NOT_ELIGIBLE);
     expect((await freshHealth()).status).toBe(200);
+  });
+
+  it('reads the ledger again when the clock falls back an hour', async () => {
+    await scene.writeWorker({ status: 'suspended' });
+    scene.now.offsetMs -= 3_600_000;
+    expect(await outcomeOf(health())).toBe(NOT_ELIGIBLE);
   });
 
   it('completes its running jobs with their proofs', async () => {
     const response = await scene.ask(await scene.lock());
     expect(response.status).toBe(200);
     await scene.writeWorker({ status: 'deregistered' });
-    expect(await refusalOf(await freshHealth())).toEqual(NOT_ELIGIBLE);
+    expect(await outcomeOf(freshHealth())).toBe(NOT_ELIGIBLE);
     finish.resolve();
     const { text, proof } = await readAnswer(response);
     expect(text).toBe('half, whole');

@@ -77,14 +77,4 @@ describe('a repeated lookup of a missing job', () => {
     expect(await asked).toBe('found');
     await Promise.all(strangers);
   });
-
-  it('is unnecessary for a job that is there, beside unknown signers', async () => {
-    const bench = openBench();
-    const strangers = Array.from({ length: CAPACITY }, () => bench.ask(false));
-    const address = freshAddress();
-    bench.show(address);
-    expect(await bench.ask(false, address)).toBe('found');
-    bench.passTime();
-    await Promise.all(strangers);
-  });
 });

@@ -6,7 +6,7 @@ import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { codeBlocks, type Document, readDocuments } from '../docs/documents.ts';
 import { readAnswer } from './events.ts';
-import { CHAT, codeOf, openScene, SALT, type Scene, TOKEN_LIMIT } from './scene.ts';
+import { CHAT, openScene, outcomeOf, SALT, type Scene, TOKEN_LIMIT } from './scene.ts';
 
 const builtin = createBuiltinEngine({ tokenDelayMs: 0 });
 const logged: string[] = [];
@@ -89,11 +89,8 @@ describe('the example of the protocol', () => {
 describe('a request', () => {
   it.each([
     ['no salt', undefined],
-    ['a salt that is no text', 7],
     ['63 digits', '0'.repeat(63)],
-    ['65 digits', '0'.repeat(65)],
     ['a digit beyond f', `${'0'.repeat(63)}g`],
-    ['32 bytes in base64', SALT.toString('base64')],
   ])('is refused by the name of its salt where it has %s', async (_case, request_salt) => {
     const response = await scene.ask(await scene.lock(), { body: { request_salt } });
     expect([response.status, await response.json()]).toEqual([
@@ -108,11 +105,9 @@ describe('a request', () => {
     ['one in a schema', { response_format: { type: 'json_schema', maximum: -1e20 } }],
     ['one in a field that is dropped', { a_field_from_the_future: 1e308 }],
     ['half of a character in its messages', { messages: [{ role: 'user', content: '\ud83d' }] }],
-    ['half of a character in a name', { chat_template_kwargs: { '\udc00': 1 } }],
   ])('is refused before its engine starts where it has %s', async (_case, chat) => {
     const job = await scene.lock();
-    const response = await scene.ask(job, { chat });
-    expect([response.status, await codeOf(response)]).toEqual([400, 'invalid_request']);
+    expect(await outcomeOf(scene.ask(job, { chat }))).toBe('400 invalid_request');
     expect(asked).toEqual([]);
     // Its attempt is not used up.
     expect((await readAnswer(await scene.ask(job))).proof).toBeDefined();

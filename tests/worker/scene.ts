@@ -175,10 +175,10 @@ export async function openScene({
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await untilLedgerRead(url);
-    return { url, close: running.close };
+    return url;
   }
 
-  const { url, close: closeWorker } = await start();
+  const url = await start();
   await setClockSeconds(
     ledger.connection,
     (await readClockSeconds(ledger.connection)) + WORKER_AGE_SECONDS,
@@ -248,9 +248,8 @@ export async function openScene({
       for (const close of closes) await close();
       await ledger.close();
     },
-    closeWorker,
     /** Another process of the same worker, which knows nothing of the first; returns its address. */
-    startAgain: async () => (await start()).url,
+    startAgain: start,
     ask(job: LockedJob, changes: RequestChanges = {}): Promise<Response> {
       const content = {
         job_id: job.id,
@@ -304,6 +303,12 @@ async function untilLedgerRead(url: string): Promise<void> {
 export async function codeOf(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error: { code: string } };
   return error.code;
+}
+
+/** `taken` of what was begun, else the status and code of its refusal, such as `409 job_not_open`. */
+export async function outcomeOf(asking: Promise<Response> | Response): Promise<string> {
+  const response = await asking;
+  return response.ok ? 'taken' : `${response.status} ${await codeOf(response)}`;
 }
 
 /** A fresh address. */
