@@ -1,20 +1,19 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import {
-  type Connection,
+  Connection,
   Keypair,
   LAMPORTS_PER_SOL,
   type PublicKey,
   SystemProgram,
-  Transaction,
 } from '@solana/web3.js';
 import { LAMPORTS_PER_SIGNATURE } from '../../localnet/bank/fees.ts';
 import { findFreePort } from '../../stack/port.ts';
+import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
 import { until } from '../../testing/until.ts';
-import { type LedgerProcess, startLedgerProcess } from './ledgerProcess.ts';
-import { newFolder, removeFolders } from './scene.ts';
+import { newFolder, removeFolders, signTransaction } from './scene.ts';
 
 /** LOCALNET_KILLS=200 for a long run. */
 const KILLS = Number(process.env.LOCALNET_KILLS ?? 5);
@@ -22,7 +21,7 @@ const SENDERS = 8;
 /** A ledger is killed after so many more promises. */
 const PROMISES_MAX = 100;
 
-let ledger: LedgerProcess | undefined;
+let ledger: StartedProcess | undefined;
 afterEach(() => ledger?.kill());
 afterAll(removeFolders);
 
@@ -50,15 +49,14 @@ async function sendUntilGone(options: {
         'getLatestBlockhash',
         [{ commitment: 'confirmed' }],
       );
-      const transaction = new Transaction().add(
-        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports }),
+      const transfer = { fromPubkey: payer.publicKey, toPubkey: to, lamports };
+      const { wire } = signTransaction(
+        [SystemProgram.transfer(transfer)],
+        [payer],
+        value.blockhash,
       );
-      transaction.feePayer = payer.publicKey;
-      transaction.recentBlockhash = value.blockhash;
-      transaction.sign(payer);
-      const wire = transaction.serialize().toString('base64');
       const signature = await callLedger<string>(rpcUrl, 'sendTransaction', [
-        wire,
+        wire.toString('base64'),
         { encoding: 'base64', preflightCommitment: 'confirmed' },
       ]);
       const { value: statuses } = await callLedger<{ value: ({ err: unknown } | null)[] }>(
@@ -117,18 +115,19 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
     async () => {
       const folder = newFolder();
       const payer = Keypair.generate();
-      const settings = {
-        LOCALNET_PAYER_KEY: base58.encode(payer.secretKey),
-        LOCALNET_DATA_DIR: folder,
-      };
       const promised: Promised[] = [];
       let slot = 0;
       // Where it comes back each time: no port that the system gives to another process by then.
-      const port = String(await findFreePort());
+      const settings = {
+        LOCALNET_PAYER_KEY: base58.encode(payer.secretKey),
+        LOCALNET_DATA_DIR: folder,
+        LOCALNET_PORT: String(await findFreePort()),
+      };
       let booksBefore: Books | undefined;
       for (let kill = 1; kill <= KILLS; kill += 1) {
-        ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
-        const { rpcUrl, connection } = ledger;
+        ledger = await startProcess('localnet/main.ts', settings);
+        const { url: rpcUrl } = ledger;
+        const connection = new Connection(rpcUrl, 'confirmed');
         booksBefore ??= await readBooks(rpcUrl);
         // A slot that was reported before never comes again.
         const slotNow = await connection.getSlot('processed');
@@ -143,9 +142,9 @@ describe(`a ledger that is killed at random moments under load (seed ${random.se
         await ledger.kill();
         await Promise.all(sending);
       }
-      ledger = await startLedgerProcess({ ...settings, LOCALNET_PORT: port });
-      await expectKept(ledger.connection, promised);
-      const books = await readBooks(ledger.rpcUrl);
+      ledger = await startProcess('localnet/main.ts', settings);
+      await expectKept(new Connection(ledger.url, 'confirmed'), promised);
+      const books = await readBooks(ledger.url);
       const { lamports = 0n, transactions = 0 } = booksBefore ?? {};
       const feesPaid = BigInt(books.transactions - transactions) * LAMPORTS_PER_SIGNATURE;
       expect(lamports - books.lamports).toBe(feesPaid);

@@ -12,27 +12,10 @@ import { feeOf } from '../../localnet/bank/fees.ts';
 import { createRuntime, RENT_EPOCH_NEVER } from '../../localnet/runtime/runtime.ts';
 import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { createRandom } from '../../testing/random.ts';
+import { PROGRAMS, pick } from './fuzz/values.ts';
 
 const CASES = 300;
 const PAYER_LAMPORTS = 10n ** 18n;
-const PROGRAMS = [
-  '11111111111111111111111111111111',
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'Stake11111111111111111111111111111111111111',
-  'Vote111111111111111111111111111111111111111',
-  'AddressLookupTab1e1111111111111111111111111',
-  'BPFLoaderUpgradeab1e11111111111111111111111',
-  'BPFLoader2111111111111111111111111111111111',
-  'BPFLoader1111111111111111111111111111111111',
-  'LoaderV411111111111111111111111111111111111',
-  'Config1111111111111111111111111111111111111',
-  'Ed25519SigVerify111111111111111111111111111',
-  'KeccakSecp256k11111111111111111111111111111',
-  'Secp256r1SigVerify1111111111111111111111111',
-].map((address) => new PublicKey(address));
 
 const random = createRandom();
 const runtime = createRuntime();
@@ -41,7 +24,7 @@ const others = Array.from({ length: 3 }, () => Keypair.generate());
 
 /** @param kinds of the first two each is executed */
 function randomInstruction(kinds: number): TransactionInstruction {
-  const signer = others[random.below(others.length)] as Keypair;
+  const signer = pick(random, others);
   const keys = [{ pubkey: signer.publicKey, isSigner: random.below(2) === 0, isWritable: false }];
   switch (random.below(kinds)) {
     case 0:
@@ -56,7 +39,7 @@ function randomInstruction(kinds: number): TransactionInstruction {
         lamports: random.below(1_000),
       });
     default: {
-      const programId = PROGRAMS[random.below(PROGRAMS.length)] as PublicKey;
+      const programId = new PublicKey(pick(random, PROGRAMS));
       return new TransactionInstruction({
         programId,
         keys,
@@ -69,8 +52,8 @@ function randomInstruction(kinds: number): TransactionInstruction {
 
 /** Each kind once at most: two of a kind cost nothing, since the transaction is refused. */
 function budget(): TransactionInstruction[] {
-  const limit = [0, 1, 150, 200_000, 1_400_000, 3_000_000_000][random.below(6)] as number;
-  const microLamports = [0, 1, 999_999, 1_000_001, 2 ** 40][random.below(5)] as number;
+  const limit = pick(random, [0, 1, 150, 200_000, 1_400_000, 3_000_000_000]);
+  const microLamports = pick(random, [0, 1, 999_999, 1_000_001, 2 ** 40]);
   return [
     ComputeBudgetProgram.setComputeUnitLimit({ units: limit }),
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
-import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import WebSocket from 'ws';
 import { METHODS } from '../../localnet/rpc/answer.ts';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
-import { plausibleParams } from './fuzz/plausible.ts';
+import { CALLS } from './contract/calls.ts';
+import { newKeys, openScene } from './contract/scene.ts';
 import { mutatedTransaction, noisyTransaction, type Signing } from './fuzz/transactions.ts';
-import { type Known, mutateValue, pick } from './fuzz/values.ts';
+import { anyValue, callsOfOurs, type Known, mutateValue, PROGRAMS, pick } from './fuzz/values.ts';
 
 /** `npm run test:long -- fuzz --cases 40000` sets it: so many calls, and so many transactions. */
 const CASES = Number(process.env.LOCALNET_FUZZ ?? 2_000);
@@ -18,18 +19,9 @@ const INTERNAL_ERROR = -32603;
 const SUBSCRIBING = ['account', 'program', 'logs', 'signature', 'slot', 'root'].map(
   (kind) => `${kind}Subscribe`,
 );
-const PROGRAMS = [
-  '11111111111111111111111111111111',
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'AddressLookupTab1e1111111111111111111111111',
-  'BPFLoaderUpgradeab1e11111111111111111111111',
+const ADDRESSES = [
+  ...PROGRAMS,
   'ComputeBudget111111111111111111111111111111',
-  'Stake11111111111111111111111111111111111111',
-  'Vote111111111111111111111111111111111111111',
-  'Ed25519SigVerify111111111111111111111111111',
   'SysvarC1ock11111111111111111111111111111111',
   'SysvarS1otHashes111111111111111111111111111',
 ];
@@ -38,12 +30,29 @@ const random = createRandom();
 const payer = Keypair.generate();
 let ledger: StartedProcess;
 let known: Known;
+/** What may well be asked; other methods are asked with a commitment. */
+let plausible: readonly Call[];
 beforeAll(async () => {
   ledger = await startProcess('localnet/main.ts', {
     LOCALNET_PAYER_KEY: base58.encode(payer.secretKey),
     LOCALNET_DEVELOPMENT: 'true',
   });
-  known = await getToKnow();
+  const scene = await openScene({ rpcUrl: ledger.url }, newKeys());
+  const asked = await Promise.all(
+    CALLS.map(async ({ method, params }) => ({ method, params: await params(scene) })),
+  );
+  const first = (name: string) =>
+    asked.filter(({ method }) => method === name).map(({ params }) => String(params[0]));
+  const { to, mint, tokens, absent, transfer, made, failed, transferSlot: slot } = scene;
+  known = {
+    addresses: [payer.publicKey, to, mint, tokens, absent].map(String).concat(ADDRESSES),
+    signatures: [transfer, made, failed],
+    transactions: first('sendTransaction'),
+    messages: first('getFeeForMessage'),
+    blockhashes: first('isBlockhashValid'),
+    slots: [0, 1, slot - 1, slot, slot + 100],
+  };
+  plausible = [...asked, ...callsOfOurs(known)];
 });
 afterAll(() => ledger?.kill());
 
@@ -57,35 +66,6 @@ async function newBlockhash(): Promise<string> {
   return value.blockhash;
 }
 
-/** A few transfers, so that there is something to ask for. */
-async function getToKnow(): Promise<Known> {
-  const to = Array.from({ length: 5 }, () => Keypair.generate().publicKey);
-  const blockhash = await newBlockhash();
-  const made = to.map((toPubkey) => {
-    const { publicKey: fromPubkey } = payer;
-    const transaction = new Transaction().add(
-      SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 5_000_000 }),
-    );
-    transaction.feePayer = payer.publicKey;
-    transaction.recentBlockhash = blockhash;
-    transaction.sign(payer);
-    return transaction;
-  });
-  const transactions = made.map((one) => one.serialize().toString('base64'));
-  const signatures = await Promise.all(
-    transactions.map((one) => ask<string>('sendTransaction', one, { encoding: 'base64' })),
-  );
-  const slot = await ask<number>('getSlot', { commitment: 'confirmed' });
-  return {
-    signatures,
-    transactions,
-    blockhashes: [blockhash, PROGRAMS[0] as string],
-    addresses: [payer.publicKey.toBase58(), ...to.map(String), ...PROGRAMS],
-    messages: made.map((one) => one.serializeMessage().toString('base64')),
-    slots: [0, 1, slot - 1, slot, slot + 100],
-  };
-}
-
 interface Call {
   method: string;
   params: unknown;
@@ -97,7 +77,10 @@ interface Answer {
 
 function nextCall(methods: readonly string[]): Call {
   const method = pick(random, methods);
-  let params: unknown = plausibleParams(random, known, method);
+  const calls = plausible.filter((call) => call.method === method);
+  let { params } =
+    calls.length > 0 ? pick(random, calls) : { params: [{ commitment: 'confirmed' }] };
+  if (random.below(10) === 0) params = anyValue(random, known);
   for (let times = random.below(3); times > 0; times -= 1) {
     params = mutateValue(random, known, params);
   }
@@ -160,31 +143,28 @@ describe(`a ledger under random requests (seed ${random.seed}, ${CASES} cases)`,
     return succeeded;
   }
 
-  it(
-    'executes or refuses random transactions',
-    async () => {
-      const succeeded = await expectTransactionsAnswered((signing) =>
+  it.each<[string, (signing: Signing, made: number) => Uint8Array, number]>([
+    [
+      'random',
+      (signing) =>
         random.below(5) === 0
           ? random.bytes(random.below(1_400))
           : noisyTransaction(random, signing),
-      );
-      expect(succeeded).toBeGreaterThan(CASES / 20);
-    },
-    timeoutMs,
-  );
-
-  it(
-    'executes or refuses mutated transactions',
-    async () => {
+      CASES / 20,
+    ],
+    [
+      'mutated',
+      // So many stay whole that enough are executed, even where no other is.
+      (signing, made) =>
+        made % 10 === 0 ? noisyTransaction(random, signing) : mutatedTransaction(random, signing),
+      CASES / 40,
+    ],
+  ])(
+    'executes or refuses %s transactions',
+    async (_kind, make, executedMin) => {
       let made = 0;
-      const succeeded = await expectTransactionsAnswered((signing) => {
-        made += 1;
-        // So many stay whole that enough are executed, even where no other is.
-        return made % 10 === 0
-          ? noisyTransaction(random, signing)
-          : mutatedTransaction(random, signing);
-      });
-      expect(succeeded).toBeGreaterThan(CASES / 40);
+      const succeeded = await expectTransactionsAnswered((signing) => make(signing, ++made));
+      expect(succeeded).toBeGreaterThan(executedMin);
     },
     timeoutMs,
   );

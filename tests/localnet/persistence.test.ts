@@ -43,62 +43,29 @@ function copyAsKilled(folder: string): string {
 }
 
 const LOG = 'ledger.sqlite-wal';
+const DATABASE = 'ledger.sqlite';
 const somebody = () => Keypair.generate().publicKey;
 
 describe('a ledger with a data folder', () => {
-  it('restores its accounts, history, statuses, slot and genesis hash', async () => {
-    const folder = newFolder();
-    const first = await start(folder);
-    const to = somebody();
-    const signature = await first.transfer(to, 5_000_000);
-    const before = await first.connection.getTransaction(signature, {
-      maxSupportedTransactionVersion: 0,
-    });
-    const slot = await first.connection.getSlot('processed');
-    await stop(first);
-
-    const second = await start(folder);
-    expect(second.genesisHash).toBe(first.genesisHash);
-    expect(await second.connection.getBalance(to)).toBe(5_000_000);
-    const after = await second.connection.getTransaction(signature, {
-      maxSupportedTransactionVersion: 0,
-    });
-    expect(JSON.stringify(after)).toBe(JSON.stringify(before));
-    expect(await second.connection.getSlot('processed')).toBeGreaterThan(slot);
-    await second.ask('localnet_skipSlots', 32);
-    expect(await second.connection.getSignatureStatus(signature)).toMatchObject({
-      value: { confirmationStatus: 'finalized', err: null },
-    });
-  });
-
-  it('never returns to an earlier slot, however often it restarts', async () => {
-    const folder = newFolder();
-    let lastSlot = 0;
-    for (let starts = 0; starts < 4; starts += 1) {
-      const scene = await start(folder, { slotMs: [5, 400, 1, 5][starts] });
-      const slot = await scene.connection.getSlot('processed');
-      expect(slot).toBeGreaterThan(lastSlot);
-      await scene.ask('localnet_skipSlots', 1_000_000);
-      lastSlot = await scene.connection.getSlot('processed');
-      await stop(scene);
-    }
-  });
-
-  it('restores as final everything from before its shutdown', async () => {
+  it('restores its accounts, history and genesis hash, all of it as final', async () => {
     const folder = newFolder();
     const first = await start(folder, { slotMs: 400 });
     const to = somebody();
     const signature = await first.transfer(to, 5_000_000);
+    const read = ({ connection }: LocalnetScene) =>
+      connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
+    const before = await read(first);
     await stop(first);
-    const second = await start(folder, { slotMs: 400 });
-    expect(await second.connection.getBalance(to, 'finalized')).toBe(5_000_000);
-    const { value } = await second.connection.getSignatureStatus(signature);
-    expect(value?.confirmationStatus).toBe('finalized');
-  });
 
-  it('differs from the ledger of any other folder', async () => {
-    const [one, other] = [await start(newFolder()), await start(newFolder())];
-    expect(one.genesisHash).not.toBe(other.genesisHash);
+    const second = await start(folder, { slotMs: 400 });
+    expect(second.genesisHash).toBe(first.genesisHash);
+    expect(await second.connection.getBalance(to, 'finalized')).toBe(5_000_000);
+    expect(JSON.stringify(await read(second))).toBe(JSON.stringify(before));
+    expect(await second.connection.getSignatureStatus(signature)).toMatchObject({
+      value: { confirmationStatus: 'finalized', err: null },
+    });
+    const other = await start(newFolder());
+    expect(other.genesisHash).not.toBe(first.genesisHash);
   });
 
   it('refuses a transaction that it executed before its shutdown', async () => {
@@ -106,12 +73,10 @@ describe('a ledger with a data folder', () => {
     // Its blockhash outlives the restart.
     const options = { slotMs: 400, blockhashMs: 60_000 };
     const first = await start(folder, options);
-    const transfer = SystemProgram.transfer({
-      fromPubkey: first.payer.publicKey,
-      toPubkey: first.payer.publicKey,
-      lamports: 1,
-    });
-    const { wire } = await first.sign([transfer]);
+    const { publicKey } = first.payer;
+    const { wire } = await first.sign([
+      SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: 1 }),
+    ]);
     const send = (scene: LocalnetScene) =>
       scene.call('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
     expect((await send(first)).error).toBeUndefined();
@@ -139,17 +104,6 @@ describe('a ledger with a data folder', () => {
     expect(await third.ask('localnet_setClock', {})).toEqual({ unixMs: moved, isRunning: false });
   });
 
-  it('restores everything that was confirmed when its process was killed', async () => {
-    const folder = newFolder();
-    const first = await start(folder);
-    const to = somebody();
-    const signature = await first.transfer(to, 7_000_000);
-    const killed = copyAsKilled(folder);
-    const second = await start(killed);
-    expect(await second.connection.getBalance(to)).toBe(7_000_000);
-    expect((await second.connection.getSignatureStatus(signature)).value?.err).toBeNull();
-  });
-
   it('truncates a torn tail of its log and continues with the rest', async () => {
     const folder = newFolder();
     const first = await start(folder);
@@ -163,86 +117,83 @@ describe('a ledger with a data folder', () => {
 });
 
 describe('an unusable data folder', () => {
-  async function kept(): Promise<string> {
+  /** A folder whose ledger runs, or has been stopped. */
+  async function kept({ isStopped = true } = {}): Promise<string> {
     const folder = newFolder();
     const scene = await start(folder);
     for (let lamports = 5_000_000; lamports < 5_000_020; lamports += 1) {
       await scene.transfer(somebody(), lamports);
     }
+    if (isStopped) await stop(scene);
     return folder;
   }
 
-  it('is refused by name when its log is damaged in the middle', async () => {
-    const killed = copyAsKilled(await kept());
-    const path = join(killed, LOG);
-    const log = readFileSync(path);
-    log.writeUInt8(log.readUInt8(log.length >> 1) ^ 1, log.length >> 1);
-    writeFileSync(path, log);
-    await expect(start(killed)).rejects.toThrow(`The ledger's file ${path} is damaged`);
-  });
-
-  it('is refused by name when an account in it was changed', async () => {
-    const folder = await kept();
-    for (const scene of open) await stop(scene);
-    const path = join(folder, 'ledger.sqlite');
-    const database = new DatabaseSync(path);
-    database.exec('update accounts set checksum = checksum + 1');
+  function execute(folder: string, sql: string): string {
+    const database = new DatabaseSync(join(folder, DATABASE));
+    database.exec(sql);
     database.close();
-    await expect(start(folder)).rejects.toThrow(`The ledger's file ${path} is damaged`);
+    return folder;
+  }
+
+  function rewrite(path: string, change: (bytes: Buffer) => Uint8Array): void {
+    writeFileSync(path, change(readFileSync(path)));
+  }
+
+  it.each<[string, () => Promise<string>, string]>([
+    [
+      'its log is damaged in the middle',
+      async () => {
+        const killed = copyAsKilled(await kept({ isStopped: false }));
+        rewrite(join(killed, LOG), (log) => {
+          log.writeUInt8(log.readUInt8(log.length >> 1) ^ 1, log.length >> 1);
+          return log;
+        });
+        return killed;
+      },
+      `/${LOG} is damaged`,
+    ],
+    [
+      'an account in it was changed',
+      async () => execute(await kept(), 'update accounts set checksum = checksum + 1'),
+      `/${DATABASE} is damaged`,
+    ],
+    [
+      'it is truncated',
+      async () => {
+        const folder = await kept();
+        rewrite(join(folder, DATABASE), (bytes) => bytes.subarray(0, bytes.length - 20_000));
+        return folder;
+      },
+      `/${DATABASE} is damaged`,
+    ],
+    [
+      'it holds something else',
+      async () => {
+        const folder = newFolder();
+        writeFileSync(join(folder, DATABASE), 'hello');
+        return folder;
+      },
+      `/${DATABASE}`,
+    ],
+    [
+      'another release wrote it',
+      async () => execute(await kept(), 'pragma user_version = 99'),
+      'has files of version 99',
+    ],
+    [
+      'another process has it open',
+      () => kept({ isStopped: false }),
+      'Another process has the ledger',
+    ],
+  ])('is refused when %s', async (_case, make, words) => {
+    await expect(start(await make())).rejects.toThrow(words);
   });
 
-  it('is refused by name when it is truncated', async () => {
-    const folder = await kept();
-    for (const scene of open) await stop(scene);
-    const path = join(folder, 'ledger.sqlite');
-    const bytes = readFileSync(path);
-    writeFileSync(path, bytes.subarray(0, bytes.length - 20_000));
-    await expect(start(folder)).rejects.toThrow(`The ledger's file ${path} is damaged`);
-  });
-
-  it.each(['hello', ''])('is refused when it holds something else: %j', async (content) => {
-    const folder = newFolder();
-    writeFileSync(join(folder, 'ledger.sqlite'), content);
-    await expect(start(folder)).rejects.toThrow(join(folder, 'ledger.sqlite'));
-  });
-
-  it('is refused when it holds another program’s database', async () => {
-    const folder = newFolder();
-    const database = new DatabaseSync(join(folder, 'ledger.sqlite'));
-    database.exec('create table other (number integer)');
-    database.close();
+  it('with another program’s database can be used as soon as that is gone', async () => {
+    const folder = execute(newFolder(), 'create table other (number integer)');
     await expect(start(folder)).rejects.toThrow('is no ledger of this program');
-  });
-
-  it('can be used again as soon as it is repaired', async () => {
-    const folder = newFolder();
-    const path = join(folder, 'ledger.sqlite');
-    const database = new DatabaseSync(path);
-    database.exec('create table other (number integer)');
-    database.close();
-    await expect(start(folder)).rejects.toThrow('is no ledger of this program');
-    rmSync(path);
+    rmSync(join(folder, DATABASE));
     expect(await (await start(folder)).connection.getSlot()).toBeGreaterThan(0);
-  });
-
-  it('is refused by name when it is not a folder', async () => {
-    const path = join(newFolder(), 'file');
-    writeFileSync(path, '');
-    await expect(start(path)).rejects.toThrow(`The ledger's folder ${path} cannot be made`);
-  });
-
-  it('is refused when another release wrote it', async () => {
-    const folder = await kept();
-    for (const scene of open) await stop(scene);
-    const database = new DatabaseSync(join(folder, 'ledger.sqlite'));
-    database.exec('pragma user_version = 99');
-    database.close();
-    await expect(start(folder)).rejects.toThrow('has files of version 99');
-  });
-
-  it('is refused while another process has it open', async () => {
-    const folder = await kept();
-    await expect(start(folder)).rejects.toThrow('Another process has the ledger');
   });
 
   it('is refused with the command that starts over, for another account layout', async () => {
@@ -259,5 +210,38 @@ describe('an unusable data folder', () => {
     await expect(start(folder, escrow)).rejects.toThrow(
       /accounts of layout version 77.*Start again: rm -r '/s,
     );
+  });
+});
+
+describe('a ledger whose disk is full', () => {
+  it('reports it, keeps its data, and resumes when there is space', async () => {
+    const folder = newFolder();
+    const limits: ((pages: number) => void)[] = [];
+    const scene = await start(folder, {
+      onStoreOpen: ({ limitPages }: { limitPages: (pages: number) => void }) =>
+        limits.push(limitPages),
+    });
+    const kept = somebody();
+    await scene.transfer(kept, 5_000_000);
+    // SQLite takes the present size for the least.
+    for (const limit of limits) limit(1);
+    const lost = somebody();
+    const failed: string[] = [];
+    for (let tries = 0; tries < 200 && failed.length < 3; tries += 1) {
+      await scene.transfer(lost, 5_000_000 + tries).catch((error: Error) => {
+        failed.push(error.message);
+      });
+    }
+    expect(failed).toHaveLength(3);
+    expect(failed[0]).toMatch(/^-32005 The ledger cannot write .*ledger\.sqlite: .*full/);
+    const { error } = await scene.call('localnet_setClock', { isRunning: true });
+    if (error) expect(error.message).toMatch(/cannot write .*full/);
+    const before = await scene.connection.getBalance(lost, 'processed');
+    await scene.transfer(lost, 6_000_000).catch(() => undefined);
+    expect(await scene.connection.getBalance(lost, 'processed')).toBe(before);
+    expect(await scene.connection.getBalance(kept)).toBe(5_000_000);
+    for (const limit of limits) limit(1_000_000);
+    await scene.transfer(lost, 7_000_000);
+    expect(await scene.connection.getBalance(lost)).toBe(before + 7_000_000);
   });
 });

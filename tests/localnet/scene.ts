@@ -11,28 +11,8 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
-import { type Localnet, type LocalnetOptions, startLocalnet } from '../../localnet/start.ts';
-import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { type LocalnetOptions, startLocalnet } from '../../localnet/start.ts';
 import { BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
-
-/** A local ledger in this process, with somebody who has lamports on it. */
-export interface LocalnetScene extends Localnet {
-  connection: Connection;
-  rpc: Rpc;
-  /** Has 1,000 SOL. */
-  payer: Keypair;
-  /** A JSON-RPC call; the answer as it came. */
-  call(method: string, ...params: unknown[]): Promise<RpcAnswer>;
-  /** The same; @throws Error with the ledger's words */
-  ask<Result>(method: string, ...params: unknown[]): Promise<Result>;
-  /** Signed by the payer, base64, and its signature. */
-  sign(
-    instructions: TransactionInstruction[],
-    options?: { blockhash?: string; signers?: Keypair[] },
-  ): Promise<{ wire: Buffer; signature: string }>;
-  /** A transfer of so many lamports from the payer, confirmed; @returns its signature */
-  transfer(to: PublicKey, lamports: number): Promise<string>;
-}
 
 export interface RpcAnswer {
   result?: unknown;
@@ -42,9 +22,13 @@ export interface RpcAnswer {
 /** So long that slots pass only where a test skips them. */
 export const HELD_SLOT_MS = 3_600_000;
 
+/** 1,000 SOL. */
 const PAYER_LAMPORTS = 1_000_000_000_000;
 
-export async function openLocalnet(options: LocalnetOptions = {}): Promise<LocalnetScene> {
+export type LocalnetScene = Awaited<ReturnType<typeof openLocalnet>>;
+
+/** A local ledger in this process, with somebody who has lamports on it. */
+export async function openLocalnet(options: LocalnetOptions = {}) {
   const localnet = await startLocalnet({
     isDevelopment: true,
     blockhashMs: BLOCKHASH_MS,
@@ -56,6 +40,7 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
   });
   const payer = Keypair.generate();
 
+  /** A JSON-RPC call; the answer as it came. */
   async function call(method: string, ...params: unknown[]): Promise<RpcAnswer> {
     const response = await fetch(localnet.rpcUrl, {
       method: 'POST',
@@ -65,50 +50,61 @@ export async function openLocalnet(options: LocalnetOptions = {}): Promise<Local
     return (await response.json()) as RpcAnswer;
   }
 
+  /** The same. @throws Error with the ledger's words */
   async function ask<Result>(method: string, ...params: unknown[]): Promise<Result> {
     const { result, error } = await call(method, ...params);
     if (error) throw new Error(`${error.code} ${error.message}`);
     return result as Result;
   }
 
-  const scene: LocalnetScene = {
-    ...localnet,
-    connection,
-    rpc: connectPooledRpc({ url: localnet.rpcUrl }),
-    payer,
-    call,
-    ask,
-    async close() {
-      await hangUp(connection);
-      await localnet.close();
-    },
-    async sign(instructions, { blockhash, signers = [] } = {}) {
-      const transaction = new Transaction().add(...instructions);
-      transaction.feePayer = payer.publicKey;
-      transaction.recentBlockhash = blockhash ?? (await latestBlockhash(ask));
-      transaction.sign(payer, ...signers);
-      const signature = base58.encode(transaction.signature as Buffer);
-      return { wire: transaction.serialize(), signature };
-    },
-    async transfer(toPubkey, lamports) {
-      const { publicKey: fromPubkey } = payer;
-      const transfer = SystemProgram.transfer({ fromPubkey, toPubkey, lamports });
-      const { wire } = await scene.sign([transfer]);
-      return ask<string>('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
-    },
-  };
+  async function latestBlockhash(): Promise<string> {
+    const config = { commitment: 'confirmed' };
+    const { value } = await ask<{ value: { blockhash: string } }>('getLatestBlockhash', config);
+    return value.blockhash;
+  }
+
+  /** Signed by the payer. */
+  async function sign(
+    instructions: TransactionInstruction[],
+    { blockhash, signers = [] }: { blockhash?: string; signers?: Keypair[] } = {},
+  ) {
+    const recent = blockhash ?? (await latestBlockhash());
+    return signTransaction(instructions, [payer, ...signers], recent);
+  }
+
+  /** A transfer of so many lamports from the payer, confirmed. @returns its signature */
+  async function transfer(toPubkey: PublicKey, lamports: number): Promise<string> {
+    const { publicKey: fromPubkey } = payer;
+    const { wire } = await sign([SystemProgram.transfer({ fromPubkey, toPubkey, lamports })]);
+    return ask<string>('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
+  }
+
   if (options.isDevelopment !== false) {
     // A write without a transaction waits for the end of its slot.
     await ask('localnet_fund', payer.publicKey.toBase58(), PAYER_LAMPORTS);
   }
-  return scene;
+  const rpc = connectPooledRpc({ url: localnet.rpcUrl });
+  return {
+    ...localnet,
+    ...{ connection, rpc, payer, call, ask, sign, transfer },
+    async close(): Promise<void> {
+      await hangUp(connection);
+      await localnet.close();
+    },
+  };
 }
 
-async function latestBlockhash(ask: LocalnetScene['ask']): Promise<string> {
-  const { value } = await ask<{ value: { blockhash: string } }>('getLatestBlockhash', {
-    commitment: 'confirmed',
-  });
-  return value.blockhash;
+/** @param signers the first one pays */
+export function signTransaction(
+  instructions: readonly TransactionInstruction[],
+  signers: readonly [Keypair, ...Keypair[]],
+  recentBlockhash: string,
+): { wire: Buffer; signature: string } {
+  const feePayer = signers[0].publicKey;
+  const transaction = new Transaction({ feePayer, recentBlockhash }).add(...instructions);
+  transaction.sign(...signers);
+  const signature = base58.encode(transaction.signature as Buffer);
+  return { wire: transaction.serialize(), signature };
 }
 
 /** Once it had a websocket, web3.js would try again and again to reach a ledger that is gone. */

@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair, SystemProgram } from '@solana/web3.js';
-import { RetryableError } from '../../indexer/source/errors.ts';
-import { listPages } from '../../indexer/source/listPages.ts';
-import { connectNode } from '../../indexer/source/node.ts';
-import { createLedgerSource } from '../../indexer/source/source.ts';
 import { createUnreliableMood } from '../../localnet/bank/mood.ts';
-import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { getSignatureStatuses } from '../../programs/client/rpc/methods.ts';
 import { LONG_BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -90,6 +85,8 @@ describe(`an unreliable ledger of seed ${seed}`, () => {
       return answer.value;
     };
     const height = () => scene.ask<number>('getBlockHeight', { commitment: 'processed' });
+    // Slots without a block give no height.
+    await scene.ask('localnet_skipSlots', value.lastValidBlockHeight - (await height()) - 10);
     while ((await height()) < value.lastValidBlockHeight) {
       expect(await isValid()).toBe(true);
       await scene.ask('localnet_skipSlots', 1);
@@ -166,7 +163,7 @@ describe(`an unreliable ledger of seed ${seed}`, () => {
     expect(error?.code).toBe(-32002);
   });
 
-  it('lists a slot in another order each time, and the mirror misses nothing', async () => {
+  it('lists a slot in another order each time', async () => {
     await open({ slotMs: HELD_SLOT_MS, confirmSlots: 1 });
     await scene.ask('localnet_skipSlots', 50);
     const to = Keypair.generate().publicKey;
@@ -189,25 +186,5 @@ describe(`an unreliable ledger of seed ${seed}`, () => {
     expect(await list({ limit: 7 })).toHaveLength(7);
     const shown = await scene.ask('getTransaction', signatures[0], CONFIRMED);
     expect(shown).not.toHaveProperty('transactionIndex');
-
-    const source = createLedgerSource({
-      node: connectNode({ url: scene.rpcUrl }),
-      programId: PROGRAM_ID,
-    });
-    const query = { commitment: 'confirmed', slot: 0n, address: to.toBase58() } as const;
-    /** Reads again where the node contradicts itself, as the mirror does. */
-    const readAll = async (): Promise<string[]> => {
-      try {
-        const found: string[] = [];
-        for await (const page of listPages(source, query)) {
-          found.push(...page.map(({ signature }) => signature));
-        }
-        return found;
-      } catch (error) {
-        if (error instanceof RetryableError) return readAll();
-        throw error;
-      }
-    };
-    expect((await readAll()).sort()).toEqual(signatures.toSorted());
   });
 });

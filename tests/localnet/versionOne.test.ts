@@ -10,10 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-interface TransactionJson {
-  readonly transaction: { readonly message: { readonly transactionConfig: object } };
-}
-
 const CONFIG = {
   priorityFeeLamports: 77n,
   computeUnitLimit: 20_000,
@@ -29,26 +25,34 @@ const transfer = (lamports: number, toPubkey = Keypair.generate().publicKey) =>
   SystemProgram.transfer({ fromPubkey: scene.payer.publicKey, toPubkey, lamports });
 const send = (wire: string) =>
   scene.call('sendTransaction', wire, { encoding: 'base64', preflightCommitment: 'confirmed' });
+
+async function sendTransfer(config?: TransactionConfig) {
+  const signed = await sign([transfer(5_000_000)], config);
+  expect((await send(signed.wire)).result).toBe(signed.signature);
+  return signed;
+}
+
 const read = (signature: string, shape: object) =>
   scene.call('getTransaction', signature, { commitment: 'confirmed', ...shape });
 
 describe('a transaction of version 1', () => {
   it('is executed, for the fee of its signature and what its config adds', async () => {
-    const to = Keypair.generate().publicKey;
-    const before = await scene.connection.getBalance(scene.payer.publicKey);
-    const { wire, signature } = await sign([transfer(5_000_000, to)]);
-    expect((await send(wire)).result).toBe(signature);
-    expect(await scene.connection.getBalance(to)).toBe(5_000_000);
-    const after = await scene.connection.getBalance(scene.payer.publicKey);
-    expect(before - after).toBe(5_000_000 + 5_000 + 77);
+    const balance = () => scene.connection.getBalance(scene.payer.publicKey);
+    const before = await balance();
+    const { bytes } = await sendTransfer();
+    expect(before - (await balance())).toBe(5_000_000 + 5_000 + 77);
+    const message = Buffer.from(decodeTransaction(bytes).message).toString('base64');
+    const fee = await scene.call('getFeeForMessage', message, { commitment: 'confirmed' });
+    expect(fee.result).toMatchObject({ value: 5_077 });
   });
 
   it('is shown with its config to readers of the version, refused to others', async () => {
-    const { wire, signature, bytes } = await sign([transfer(5_000_000)]);
-    await send(wire);
+    const { signature, bytes } = await sendTransfer();
     for (const shape of [{}, { maxSupportedTransactionVersion: 0 }]) {
       expect((await read(signature, shape)).error).toMatchObject({ code: -32015 });
     }
+    const inNoByte = await read(signature, { maxSupportedTransactionVersion: 256 });
+    expect(inNoByte.error).toMatchObject({ code: -32602 });
     const known = { maxSupportedTransactionVersion: 1 };
     const config = {
       computeUnitLimit: 20_000,
@@ -71,27 +75,8 @@ describe('a transaction of version 1', () => {
     });
   });
 
-  it('has the fields of version 1 alone, null for what its config leaves out', async () => {
-    const { priorityFeeLamports: _, ...asked } = { ...CONFIG, heapSize: 65_536 };
-    const { wire, signature } = await sign([transfer(5_000_000)], asked);
-    await send(wire);
-    const shape = { encoding: 'json', maxSupportedTransactionVersion: 1 };
-    const { result } = (await read(signature, shape)) as unknown as { result: TransactionJson };
-    const { message } = result.transaction;
-    const fields = [
-      'accountKeys',
-      'header',
-      'instructions',
-      'recentBlockhash',
-      'transactionConfig',
-    ];
-    expect(Object.keys(message).toSorted()).toEqual(fields);
-    expect(message.transactionConfig).toEqual({ ...asked, priorityFee: null });
-  });
-
   it('is in every list, and in blocks for readers that know the version', async () => {
-    const { wire, signature } = await sign([transfer(5_000_000)]);
-    await send(wire);
+    const { signature } = await sendTransfer();
     const { result: listed } = await scene.call(
       ...(['getSignaturesForAddress', scene.payer.publicKey.toBase58()] as const),
       { commitment: 'confirmed', limit: 1 },
@@ -113,36 +98,10 @@ describe('a transaction of version 1', () => {
     });
   });
 
-  it('is refused to readers of a version that no byte holds', async () => {
-    const { wire, signature } = await sign([transfer(5_000_000)]);
-    await send(wire);
-    const { error } = await read(signature, { maxSupportedTransactionVersion: 256 });
-    expect(error).toMatchObject({ code: -32602 });
-  });
-
   it('may be of more bytes than a packet, up to 4,096', async () => {
     const transfers = Array.from({ length: 40 }, () => transfer(1_000_000));
     const { wire, bytes, signature } = await sign(transfers);
     expect(bytes.length).toBeGreaterThan(2_000);
     expect((await send(wire)).result).toBe(signature);
-  });
-
-  it('fails when it asks for too few units', async () => {
-    const { wire } = await sign([transfer(5_000_000)], { ...CONFIG, computeUnitLimit: 1 });
-    expect((await send(wire)).error).toMatchObject({
-      code: -32002,
-      data: { err: { InstructionError: [0, 'ComputationalBudgetExceeded'] } },
-    });
-  });
-
-  it('is simulated, and its message has a fee', async () => {
-    const { wire, bytes } = await sign([transfer(5_000_000)]);
-    const simulated = await scene.call('simulateTransaction', wire, {
-      ...{ encoding: 'base64', sigVerify: true, commitment: 'confirmed' },
-    });
-    expect(simulated.result).toMatchObject({ value: { err: null } });
-    const message = Buffer.from(decodeTransaction(bytes).message).toString('base64');
-    const fee = await scene.call('getFeeForMessage', message, { commitment: 'confirmed' });
-    expect(fee.result).toMatchObject({ value: 5_077 });
   });
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, SystemProgram } from '@solana/web3.js';
-import WebSocket from 'ws';
 import { FINALITY_SLOTS } from '../../localnet/start.ts';
 import { until } from '../../testing/until.ts';
 import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from './scene.ts';
+import { openSocket, type Socket } from './socket.ts';
 
 let scene: LocalnetScene;
 let sockets: Socket[] = [];
@@ -17,51 +17,8 @@ afterEach(() => {
 });
 afterAll(() => scene.close());
 
-interface Message {
-  id?: number;
-  result?: unknown;
-  error?: { code: number; message: string };
-  method?: string;
-  params?: { result: unknown; subscription: number };
-}
-
-interface Socket {
-  client: WebSocket;
-  /** Sends a call; @returns its answer */
-  ask(method: string, ...params: unknown[]): Promise<Message>;
-  /** Its next notification. */
-  next(): Promise<Message>;
-}
-
-async function openSocket(url = scene.wsUrl): Promise<Socket> {
-  const client = new WebSocket(url);
-  const messages: Message[] = [];
-  let heard = Promise.withResolvers<void>();
-  client.on('message', (data) => {
-    messages.push(JSON.parse(String(data)));
-    heard.resolve();
-    heard = Promise.withResolvers();
-  });
-  await once(client, 'open');
-  let lastId = 0;
-
-  async function take(wanted: (message: Message) => boolean): Promise<Message> {
-    for (;;) {
-      const index = messages.findIndex(wanted);
-      if (index >= 0) return messages.splice(index, 1)[0] as Message;
-      await heard.promise;
-    }
-  }
-
-  const socket: Socket = {
-    client,
-    ask(method, ...params) {
-      const id = ++lastId;
-      client.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-      return take((message) => message.id === id);
-    },
-    next: () => take(({ method }) => method !== undefined),
-  };
+async function open(url = scene.wsUrl): Promise<Socket> {
+  const socket = await openSocket(url);
   sockets.push(socket);
   return socket;
 }
@@ -72,14 +29,14 @@ const CONFIRMED = { commitment: 'confirmed' };
 describe('a websocket', () => {
   it('answers like HTTP, at either port', async () => {
     for (const url of [scene.wsUrl, scene.rpcUrl.replace('http', 'ws')]) {
-      const socket = await openSocket(url);
+      const socket = await open(url);
       expect((await socket.ask('getSlot')).result).toEqual(expect.any(Number));
       expect((await socket.ask('getSlots')).error?.code).toBe(-32601);
     }
   });
 
   it('notifies of an account until it unsubscribes', async () => {
-    const socket = await openSocket();
+    const socket = await open();
     const address = somebody();
     const { result: subscription } = await socket.ask('accountSubscribe', address.toBase58(), {
       ...CONFIRMED,
@@ -105,27 +62,8 @@ describe('a websocket', () => {
     expect((await socket.next()).method).toBe('logsNotification');
   });
 
-  it('notifies that an account was closed', async () => {
-    const socket = await openSocket();
-    const owner = Keypair.generate();
-    await scene.transfer(owner.publicKey, 5_000_000);
-    await socket.ask('accountSubscribe', owner.publicKey.toBase58(), CONFIRMED);
-    const { wire } = await scene.sign(
-      [
-        SystemProgram.transfer({
-          fromPubkey: owner.publicKey,
-          toPubkey: scene.payer.publicKey,
-          lamports: 5_000_000,
-        }),
-      ],
-      { signers: [owner] },
-    );
-    await scene.ask('sendTransaction', wire.toString('base64'), { encoding: 'base64' });
-    expect((await socket.next()).params?.result).toMatchObject({ value: { lamports: 0 } });
-  });
-
   it('gets an error for data too long for base58, and the ledger goes on', async () => {
-    const socket = await openSocket();
+    const socket = await open();
     const address = somebody().toBase58();
     await socket.ask('accountSubscribe', address, CONFIRMED);
     await socket.ask('programSubscribe', SystemProgram.programId.toBase58(), {
@@ -146,7 +84,7 @@ describe('a websocket', () => {
   });
 
   it('notifies of a program’s accounts that pass its filters', async () => {
-    const socket = await openSocket();
+    const socket = await open();
     const program = somebody().toBase58();
     await socket.ask('programSubscribe', program, {
       ...CONFIRMED,
@@ -165,7 +103,7 @@ describe('a websocket', () => {
   });
 
   it('notifies once of a signature, even if the subscription comes late', async () => {
-    const socket = await openSocket();
+    const socket = await open();
     const signature = await scene.transfer(somebody(), 5_000_000);
     const config = { ...CONFIRMED, enableReceivedNotification: true };
     const { result: subscription } = await socket.ask('signatureSubscribe', signature, config);
@@ -174,20 +112,8 @@ describe('a websocket', () => {
     expect((await socket.ask('signatureUnsubscribe', subscription)).result).toBe(false);
   });
 
-  it('notifies of finality when it is reached', async () => {
-    const socket = await openSocket();
-    const signature = await scene.transfer(somebody(), 5_000_000);
-    await socket.ask('signatureSubscribe', signature, { commitment: 'finalized' });
-    await scene.ask('localnet_skipSlots', 40);
-    expect((await socket.next()).params?.result).toMatchObject({ value: { err: null } });
-    expect((await scene.connection.getSignatureStatus(signature)).value).toMatchObject({
-      confirmationStatus: 'finalized',
-      confirmations: null,
-    });
-  });
-
   it('notifies of slots in order, and of roots 32 slots behind', async () => {
-    const socket = await openSocket();
+    const socket = await open();
     await socket.ask('slotSubscribe');
     const first = (await socket.next()).params?.result as { slot: number; root: number };
     const second = (await socket.next()).params?.result as { slot: number; root: number };
@@ -199,28 +125,16 @@ describe('a websocket', () => {
     expect(heard.params?.result).toBeGreaterThanOrEqual(second.root);
   });
 
-  it.each([
-    ['accountSubscribe', ['abc'], 'address: is no address'],
-    ['logsSubscribe', [{ mentions: [] }], 'mentioned'],
-    ['signatureSubscribe', [], 'signature'],
-    ['programSubscribe', ['11111111111111111111111111111111', { filters: 1 }], 'config.filters'],
-    ['slotUnsubscribe', ['one'], 'id'],
-  ])('refuses a malformed %s and names the parameter', async (method, params, words) => {
-    const socket = await openSocket();
-    const { error } = await socket.ask(method, ...params);
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(words) });
-  });
-
   it('is closed by an oversized message, and the ledger continues', async () => {
-    const socket = await openSocket();
+    const socket = await open();
     socket.client.on('error', () => undefined);
     socket.client.send('a'.repeat(3_000_000));
     await once(socket.client, 'close');
-    expect((await (await openSocket()).ask('getHealth')).result).toBe('ok');
+    expect((await (await open()).ask('getHealth')).result).toBe('ok');
   });
 
   it('answers malformed messages with errors', async () => {
-    const { client } = await openSocket();
+    const { client } = await open();
     client.send(Buffer.from([255, 254, 0]));
     const [data] = await once(client, 'message');
     expect(JSON.parse(String(data))).toMatchObject({ error: { code: -32700 } });
@@ -235,27 +149,29 @@ describe('a ledger that confirms as slowly as a cluster', () => {
   afterAll(() => slow.close());
 
   it('notifies of each commitment in turn and lists accounts at each of them', async () => {
-    const socket = await openSocket(slow.wsUrl);
+    const socket = await open(slow.wsUrl);
     const program = somebody().toBase58();
     const address = somebody();
+    const levels = ['processed', 'confirmed', 'finalized'] as const;
     const commitments = new Map<unknown, string>();
-    for (const commitment of ['finalized', 'confirmed', 'processed']) {
-      const { result } = await socket.ask('accountSubscribe', address.toBase58(), {
-        commitment,
-        encoding: 'base64',
-      });
+    for (const commitment of levels.toReversed()) {
+      const config = { commitment, encoding: 'base64' };
+      const { result } = await socket.ask('accountSubscribe', address.toBase58(), config);
       commitments.set(result, commitment);
     }
     const nextCommitment = async () => commitments.get((await socket.next()).params?.subscription);
-    const balance = () => slow.connection.getBalance(address, 'confirmed');
-    const found = async () =>
+    const balances = () =>
+      Promise.all(levels.map((level) => slow.connection.getBalance(address, level)));
+    const found = () =>
       Promise.all(
-        ['processed', 'confirmed', 'finalized'].map(async (commitment) => {
+        levels.map(async (commitment) => {
           const config = { commitment, encoding: 'base64' };
           return (await slow.ask<object[]>('getProgramAccounts', program, config)).length;
         }),
       );
-    await slow.transfer(address, 5_000_000);
+    const signature = await slow.transfer(address, 5_000_000);
+    const status = async () =>
+      (await slow.connection.getSignatureStatus(signature)).value?.confirmationStatus;
     // Into the same block, with which it is stored.
     const written = slow.ask('localnet_setAccount', somebody().toBase58(), {
       data: Buffer.from([1]).toString('base64'),
@@ -265,14 +181,16 @@ describe('a ledger that confirms as slowly as a cluster', () => {
     expect(await nextCommitment()).toBe('processed');
     await slow.ask('localnet_skipSlots', 2);
     await written;
-    expect([await balance(), await found()]).toEqual([0, [1, 0, 0]]);
+    expect([await status(), await found()]).toEqual(['processed', [1, 0, 0]]);
+    expect(await balances()).toEqual([5_000_000, 0, 0]);
     await slow.ask('localnet_skipSlots', 1);
     expect(await nextCommitment()).toBe('confirmed');
-    expect([await balance(), await found()]).toEqual([5_000_000, [1, 1, 0]]);
+    expect([await status(), await found()]).toEqual(['confirmed', [1, 1, 0]]);
+    expect(await balances()).toEqual([5_000_000, 5_000_000, 0]);
     await slow.ask('localnet_skipSlots', FINALITY_SLOTS - 3);
     expect(await found()).toEqual([1, 1, 0]);
     await slow.ask('localnet_skipSlots', 1);
     expect(await nextCommitment()).toBe('finalized');
-    expect(await found()).toEqual([1, 1, 1]);
+    expect([await status(), await found()]).toEqual(['finalized', [1, 1, 1]]);
   });
 });

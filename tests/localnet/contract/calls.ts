@@ -51,6 +51,10 @@ const accounts: ContractCall[] = [
     mint.toBase58(),
     { ...BASE64, dataSlice: { offset: 40, length: 10 } },
   ]),
+  call('getAccountInfo behind its end', ({ mint }) => [
+    mint.toBase58(),
+    { ...BASE64, dataSlice: { offset: 1_000, length: 10 } },
+  ]),
   call('getAccountInfo of a program', () => [
     ...[TOKENS, { ...BASE64, dataSlice: { offset: 0, length: 4 } }],
   ]),

@@ -24,40 +24,14 @@ export interface Answer {
   readonly error?: unknown;
 }
 
-/** The same things on every ledger: somebody who pays, a mint, token accounts, transactions. */
-export interface ContractScene {
-  readonly payer: Keypair;
-  readonly to: PublicKey;
-  readonly absent: PublicKey;
-  readonly mint: PublicKey;
-  readonly tokens: PublicKey;
-  readonly delegate: PublicKey;
-  /** Signatures: a transfer, token accounts with calls within calls, a transfer that failed. */
-  readonly transfer: string;
-  readonly made: string;
-  readonly failed: string;
-  readonly transferSlot: number;
-  /** What the addresses are called in both answers. */
-  readonly names: ReadonlyMap<string, string>;
-  call(method: string, params?: unknown[]): Promise<Answer>;
-  /** Signed by the payer, in base64. */
-  sign(instructions: TransactionInstruction[], blockhash?: string): Promise<Transaction>;
-}
-
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 const POLL_MS = 20;
 const FUNDS = 10_000_000_000;
 
 /** The same on both ledgers, and new at each run. */
-export interface ContractKeys {
-  readonly payer: Keypair;
-  readonly mintKeys: Keypair;
-  readonly to: PublicKey;
-  readonly absent: PublicKey;
-  readonly delegate: PublicKey;
-}
+export type ContractKeys = ReturnType<typeof newKeys>;
 
-export function newKeys(): ContractKeys {
+export function newKeys() {
   const somebody = () => Keypair.generate().publicKey;
   return {
     payer: Keypair.generate(),
@@ -68,10 +42,13 @@ export function newKeys(): ContractKeys {
   };
 }
 
+export type ContractScene = Awaited<ReturnType<typeof openScene>>;
+
+/** The same things on every ledger: somebody who pays, a mint, token accounts, transactions. */
 export async function openScene(
   { rpcUrl }: Pick<Target, 'rpcUrl'>,
   { payer, mintKeys, to, absent, delegate }: ContractKeys,
-): Promise<ContractScene> {
+) {
   const mint = mintKeys.publicKey;
   const owner = payer.publicKey;
   const tokens = associatedTokenAddress(mint, owner);
@@ -91,6 +68,7 @@ export async function openScene(
     return (result as { value: { blockhash: string } }).value.blockhash;
   }
 
+  /** Signed by the payer. */
   async function sign(instructions: TransactionInstruction[], blockhash?: string) {
     const transaction = new Transaction().add(...instructions);
     transaction.feePayer = payer.publicKey;
@@ -152,10 +130,12 @@ export async function openScene(
   const failed = await send(await sign([pay(1e15)]), true);
   return {
     ...{ payer, to, absent, mint, tokens, delegate, call, sign },
+    // Signatures: a transfer, token accounts with calls within calls, a transfer that failed.
     transfer: transfer.signature,
     made: made.signature,
     failed: failed.signature,
     transferSlot: transfer.slot,
+    /** What the addresses are called in both answers. */
     names: new Map(
       Object.entries({ payer: payer.publicKey, to, absent, mint, tokens, delegate }).map(
         ([name, address]) => [address.toBase58(), `<${name}>`],

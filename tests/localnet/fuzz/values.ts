@@ -1,5 +1,25 @@
 import type { Random } from '../../../testing/random.ts';
 
+/** Programs that every ledger has. */
+export const PROGRAMS: readonly string[] = [
+  '11111111111111111111111111111111',
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Stake11111111111111111111111111111111111111',
+  'Vote111111111111111111111111111111111111111',
+  'AddressLookupTab1e1111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+  'Config1111111111111111111111111111111111111',
+  'Ed25519SigVerify111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+];
+
 /** What calls can be made of: addresses, signatures and transactions that the ledger knows. */
 export interface Known {
   readonly addresses: readonly string[];
@@ -109,4 +129,27 @@ function mutateLeaf(random: Random, known: Known, value: unknown): unknown {
     return value * pick(random, [-1, 2, 0.5, 1e9]) + pick(random, [-1, 0, 1]);
   }
   return anyValue(random, known);
+}
+
+/** Plausible calls of what no other ledger has, and of what only a websocket answers. */
+export function callsOfOurs({ addresses, signatures }: Known) {
+  const [address, other] = addresses;
+  const config = { commitment: 'confirmed', encoding: 'base64' };
+  const calls: [method: string, ...params: unknown[]][] = [
+    ['localnet_setAccount', address, { lamports: 7, data: 'AAAA', owner: other }],
+    ['localnet_setClock', { unixMs: 1_000_000, isRunning: false }],
+    ['localnet_setClock', { isRunning: true }],
+    ['localnet_skipSlots', 100],
+    ['localnet_advanceTime', 5_000],
+    ['localnet_fund', address, 1_000_000],
+    ['localnet_mintTokens', address, other, 1_000_000],
+    ['requestAirdrop', address, 1_000_000],
+    ['accountSubscribe', address, config],
+    ['programSubscribe', other, { ...config, filters: [{ dataSize: 165 }] }],
+    ['logsSubscribe', { mentions: [address] }, { commitment: 'finalized' }],
+    ['signatureSubscribe', signatures[0], { enableReceivedNotification: true }],
+    ['slotSubscribe'],
+    ['rootSubscribe'],
+  ];
+  return calls.map(([method, ...params]) => ({ method, params }));
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { pino } from 'pino';
 import { type Commitment, chooseCommitment } from '../../../common/net/commitment.ts';
@@ -6,24 +6,13 @@ import { PROGRAM_ID } from '../../../programs/client/addresses.ts';
 import { connectRpc } from '../../../programs/client/rpc/connectRpc.ts';
 import type { Rpc } from '../../../programs/client/rpc/rpc.ts';
 import { createMovableTime } from '../../../testing/movableTime.ts';
-import {
-  type RunningService,
-  startRunningService,
-} from '../../../testing/service/runningService.ts';
-import { createScriptedEngine } from '../../../testing/workers/engines.ts';
 import { createWorkerLedger } from '../../../worker/ledger/ledger.ts';
 import { startRpcNode } from '../../client/rpcNode.ts';
 import { type LocalnetScene, openLocalnet } from '../scene.ts';
 
-/** The lines of a log, and what writes them. */
-function openLog() {
-  const lines: { msg: string; commitment?: string; because?: string }[] = [];
-  const write = (line: string) => lines.push(JSON.parse(line));
-  return { lines, logger: pino({ level: 'info' }, { write }) };
-}
-
 async function chosenAt(url: string, chosen?: Commitment) {
-  const { lines, logger } = openLog();
+  const lines: { msg: string; commitment?: string; because?: string }[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const time = createMovableTime();
   const rpc = connectRpc({ url });
   const commitment = await time.advanceUntil(chooseCommitment({ chosen, rpc, logger, time }));
@@ -85,33 +74,4 @@ it("a worker's reads wait for what it has chosen, and go by that", async () => {
   chosen.resolve('finalized');
   await reading;
   expect(asked).toMatchObject([{ commitment: 'finalized' }]);
-});
-
-describe('a service on a ledger with Alpenglow', () => {
-  let service: RunningService;
-  const { lines, logger } = openLog();
-  beforeAll(async () => {
-    service = await startRunningService({
-      profile: 'mainnet',
-      workers: [createScriptedEngine()],
-    });
-    await service.startInstance({}, logger);
-  });
-  afterAll(() => service?.close());
-
-  it('says at its start that it acts on what is final, and answers by that', async () => {
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        msg: 'Chose how sure the ledger has to be',
-        commitment: 'finalized',
-      }),
-    );
-    const answer = await service.openai().chat.completions.create({
-      model: service.model.id,
-      messages: [{ role: 'user', content: 'Hello.' }],
-    });
-    expect(answer.choices[0]?.finish_reason).toBe('stop');
-    await service.untilJobs(([job]) => job?.data.status === 'settled');
-    await service.expectConserved();
-  });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair, SystemProgram, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { delay } from '../../../common/wait.ts';
 import { createBank } from '../../../localnet/bank/bank.ts';
 import { RELIABLE } from '../../../localnet/bank/mood.ts';
@@ -10,21 +10,26 @@ import { createRuntime } from '../../../localnet/runtime/runtime.ts';
 import { createTimeline } from '../../../localnet/runtime/timeline.ts';
 import { openStore } from '../../../localnet/store/store.ts';
 import { getSignatureStatuses } from '../../../programs/client/rpc/methods.ts';
-import { until } from '../../../testing/until.ts';
-import { HELD_SLOT_MS, type LocalnetScene, openLocalnet } from '../scene.ts';
+import { HELD_SLOT_MS, type LocalnetScene, openLocalnet, signTransaction } from '../scene.ts';
 
 const FINAL_MS = 150;
 const SYSTEM_ACCOUNT_BYTES = 128;
 const SENT = { encoding: 'base64', preflightCommitment: 'confirmed' };
 const somebody = () => Keypair.generate().publicKey;
 
+const { limits } = PROFILES.mainnet;
 /** Its slots pass only where a test skips them. */
 let held: LocalnetScene;
 beforeAll(async () => {
+  // Mainnet's take a thousand transfers.
+  Object.assign(PROFILES.mainnet, { limits: { blockUnits: 200_000, accountUnits: 80_000 } });
   const payer = somebody();
   held = await openLocalnet({ profile: 'mainnet', slotMs: HELD_SLOT_MS, ...withEscrow({ payer }) });
 });
-afterAll(() => held.close());
+afterAll(async () => {
+  Object.assign(PROFILES.mainnet, { limits });
+  await held.close();
+});
 
 /** Ends the open block. */
 async function endSlot(): Promise<void> {
@@ -38,22 +43,6 @@ const statusesOf = async (signatures: readonly string[]) => {
 };
 
 describe("mainnet's time", () => {
-  it('has slots of 200 ms, and confirms and finalizes a block together', async () => {
-    const scene = await openLocalnet({ profile: 'mainnet' });
-    const signature = await scene.transfer(somebody(), 5_000_000);
-    const notices: string[] = [];
-    for (const commitment of ['confirmed', 'finalized'] as const) {
-      scene.connection.onSignature(signature, () => notices.push(commitment), commitment);
-    }
-    await until(() => notices.length === 2);
-    const [confirmed, finalized] = await Promise.all([
-      scene.connection.getSlot('confirmed'),
-      scene.connection.getSlot('finalized'),
-    ]);
-    expect(finalized).toBeGreaterThanOrEqual(confirmed);
-    await scene.close();
-  });
-
   it('has a block final 150 ms after its end, and no sooner', async () => {
     let nowMs = 0;
     const store = openStore(undefined);
@@ -91,18 +80,6 @@ describe("mainnet's time", () => {
     const { error } = await held.call('sendTransaction', wire.toString('base64'), SENT);
     expect(error?.data?.err).toBe('BlockhashNotFound');
   });
-
-  it('has a certificate of Alpenglow, which development has not', async () => {
-    const { block, signature } = await held.ask<{
-      block: { slot: number; blockId: number[] };
-      signature: { signature: number[]; bitmap: number[] };
-    }>('getAgGenesisCert');
-    expect(block).toMatchObject({ slot: 0, blockId: { length: 32 } });
-    expect(signature).toMatchObject({ signature: { length: 192 }, bitmap: [1] });
-    const development = await openLocalnet();
-    expect(await development.ask('getAgGenesisCert')).toBeNull();
-    await development.close();
-  });
 });
 
 it('has the rent of mainnet, which the runtime holds transactions to', async () => {
@@ -115,58 +92,40 @@ it('has the rent of mainnet, which the runtime holds transactions to', async () 
 });
 
 describe("a block's limits", () => {
-  /** A transfer that does not limit what it loads counts some 17,700 units of 20,000,000. */
-  const MORE_THAN_FIT = 1_200;
+  /** A transfer that does not limit what it loads counts some 17,900 units. */
+  const FITTING = 4;
 
   /** @param from writes one account of its own in each */
   async function sendMany(from: Keypair, count: number): Promise<string[]> {
     const { blockhash } = await held.connection.getLatestBlockhash('confirmed');
-    const signatures: string[] = [];
-    for (let sent = 0; sent < count; sent += 400) {
-      const batch = Array.from({ length: Math.min(400, count - sent) }, (_, index) => ({
-        ...{ jsonrpc: '2.0', id: index, method: 'sendTransaction' },
-        params: [
-          encoded([transfer(1 + sent + index, from.publicKey, from)], from, blockhash),
-          SENT,
-        ],
-      }));
-      const response = await fetch(held.rpcUrl, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(batch),
-      });
-      const answers = (await response.json()) as { result: string }[];
-      signatures.push(...answers.map(({ result }) => result));
-    }
-    return signatures;
+    const sending = Array.from({ length: count }, (_, index) => {
+      const wire = encoded([transfer(1 + index, from.publicKey, from)], from, blockhash);
+      return held.ask<string>('sendTransaction', wire, SENT);
+    });
+    return Promise.all(sending);
   }
 
-  it('leave what exceeds them to the next block', async () => {
+  it('leave what exceeds them to the next block, and nothing that is refused', async () => {
     await endSlot();
-    const signatures = await sendMany(held.payer, MORE_THAN_FIT);
+    const signatures = await sendMany(held.payer, FITTING + 2);
     // Its accounts have been written by no other transaction, and the block has room.
     const other = Keypair.generate();
     await held.ask('localnet_fund', other.publicKey.toBase58(), 1_000_000_000);
     const [fitting = ''] = await sendMany(other, 1);
-    const parts = [signatures.slice(0, 200), signatures.slice(-50), [fitting]];
+    // What a preflight refuses does not wait for the next one.
+    const poor = await held.sign([transfer(2 ** 50)]);
+    const { error } = await held.call('sendTransaction', poor.wire.toString('base64'), SENT);
+    expect(error?.data?.err).toMatchObject({ InstructionError: [0, { Custom: 1 }] });
+    const parts = [signatures.slice(0, FITTING), signatures.slice(FITTING), [fitting]];
     const [first, last, others] = await Promise.all(parts.map(statusesOf));
     const slot = first?.[0]?.slot as number;
     expect(first?.every((one) => one?.slot === slot)).toBe(true);
     expect(last?.every((one) => one === null)).toBe(true);
     expect(others?.[0]?.slot).toBe(slot);
     await endSlot();
-    const landed = await statusesOf(signatures.slice(-50));
+    const landed = await statusesOf(signatures.slice(FITTING));
     expect(new Set(landed.map((one) => one?.slot))).toEqual(new Set([slot + 1]));
     expect(landed.every((one) => one?.err === null)).toBe(true);
-  });
-
-  it('have a preflight refuse what would wait in vain', async () => {
-    await endSlot();
-    await sendMany(held.payer, MORE_THAN_FIT);
-    const poor = await held.sign([transfer(2 ** 50)]);
-    const { error } = await held.call('sendTransaction', poor.wire.toString('base64'), SENT);
-    expect(error?.data?.err).toMatchObject({ InstructionError: [0, { Custom: 1 }] });
-    await endSlot();
     expect(await statusesOf([poor.signature])).toEqual([null]);
   });
 });
@@ -225,9 +184,7 @@ function transfer(
 function encoded(
   instructions: TransactionInstruction[],
   payer: Keypair,
-  recentBlockhash: string,
+  blockhash: string,
 ): string {
-  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash });
-  transaction.add(...instructions).sign(payer);
-  return transaction.serialize().toString('base64');
+  return signTransaction(instructions, [payer], blockhash).wire.toString('base64');
 }

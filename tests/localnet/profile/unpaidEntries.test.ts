@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
-import { readCosts } from '../../../bench/path/transactions.ts';
 import { sweep } from '../../../indexer/mirror/sweep.ts';
 import { isClean, reconcile } from '../../../indexer/reconcile/reconcile.ts';
 import { selectCursor } from '../../../indexer/sql/progress.ts';
@@ -97,12 +96,6 @@ describe("an unpaid entry in a job's history", () => {
     const rpc = ['--rpc', scene.ledger.rpcUrl];
     expect(await runCli(['verify', job.toBase58(), ...rpc])).toMatchObject({ code: 0 });
     expect(await runCli(['audit', ...rpc])).toMatchObject({ code: 0 });
-  });
-
-  it('is no cost in a benchmark', async () => {
-    const costs = await readCosts(scene.ledger.connection, undefined);
-    expect(costs.some(({ instructions }) => /refund/i.test(instructions))).toBe(false);
-    expect(costs.some(({ instructions }) => /settle/i.test(instructions))).toBe(true);
   });
 });
 
