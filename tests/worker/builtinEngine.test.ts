@@ -22,13 +22,6 @@ async function generate(
 }
 
 describe('the built-in engine', () => {
-  it('names itself and writes about the conversation', async () => {
-    const { text, finishReason } = await generate({ seed: 3, content: 'Zanzibar '.repeat(300) });
-    expect(text).toMatch(/^This is the built-in engine, not a language model;/);
-    expect(text).toContain('Zanzibar');
-    expect(finishReason).toBe('stop');
-  });
-
   it('generates equal texts for equal conversations and seeds only [completions.stop-and-seed]', async () => {
     const first = await generate({ seed: 1 });
     expect(await generate({ seed: 1 })).toEqual(first);

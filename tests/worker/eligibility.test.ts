@@ -2,8 +2,6 @@ import anchor from '@coral-xyz/anchor';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
-import type { Engine } from '../../worker/engine/engine.ts';
-import { readAnswer } from './events.ts';
 import { freshAddress, openScene, outcomeOf, type Scene } from './scene.ts';
 import { paddedKeys } from './writableLedger.ts';
 
@@ -12,23 +10,12 @@ const NOT_ELIGIBLE = '503 worker_not_eligible';
 
 let scene: Scene;
 let logged: { level: number; cause?: string }[];
-let finish: PromiseWithResolvers<void>;
-const engine: Engine = {
-  kind: 'upstream',
-  async *generate() {
-    yield { type: 'text', text: 'half, ' };
-    await finish.promise;
-    yield { type: 'text', text: 'whole' };
-    yield { type: 'end', finishReason: 'stop' };
-  },
-};
 
 beforeAll(async () => {
-  finish = Promise.withResolvers();
   logged = [];
   const into = { write: (line: string) => void logged.push(JSON.parse(line)) };
   const logger = createLogger({ name: 'test', level: 'info', into });
-  scene = await openScene({ engine, logger, stopsTime: true });
+  scene = await openScene({ logger, stopsTime: true });
 });
 afterAll(() => scene.close());
 afterEach(async () => {
@@ -95,16 +82,5 @@ describe('a worker that becomes ineligible on the ledger', () => {
     await scene.writeWorker({ status: 'suspended' });
     scene.now.offsetMs -= 3_600_000;
     expect(await outcomeOf(health())).toBe(NOT_ELIGIBLE);
-  });
-
-  it('completes its running jobs with their proofs', async () => {
-    const response = await scene.ask(await scene.lock());
-    expect(response.status).toBe(200);
-    await scene.writeWorker({ status: 'deregistered' });
-    expect(await outcomeOf(freshHealth())).toBe(NOT_ELIGIBLE);
-    finish.resolve();
-    const { text, proof } = await readAnswer(response);
-    expect(text).toBe('half, whole');
-    expect(proof).toBeDefined();
   });
 });

@@ -51,7 +51,7 @@ const notReady = (reason: string) => ({
 });
 
 describe('a worker with an upstream', () => {
-  it('is not healthy until its trial of a model ends, and says how long that took', async () => {
+  it('is not healthy until its trial has ended, and says how long that took', async () => {
     const [tried, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     upstream.answerTrialsWith(async (reply) => {
       tried.resolve();

@@ -2,51 +2,22 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One reply of the upstream, event by event. */
-export interface Reply {
-  /** A delta; its JSON may hold half a surrogate pair. */
-  text(content: string): void;
-  finish(reason: string): void;
-  usage(promptTokens: number, completionTokens: number): void;
-  done(): void;
-  /** All that ends an answer: the reason, its tokens where they are given, and the stream's end. */
-  complete(reason: string, promptTokens?: number, completionTokens?: number): void;
-  /** Any event data at all. */
-  raw(data: string): void;
-  /** Status and headers other than those of a stream. */
-  head(status: number, headers: Record<string, string>): void;
-  /** Any lines at all, or their bytes. */
-  lines(text: string | Uint8Array): void;
-  end(): void;
-  /** Breaks the connection off; what was sent before arrives. */
-  break(): void;
-  refuse(status: number, body: object): void;
-  /** Resolves when the worker has closed the connection. */
-  closed: Promise<unknown>;
-}
-
 /** Answers one request, whose body is at hand. */
 export type AnswerScript = (reply: Reply, body: Record<string, unknown>) => void | Promise<void>;
 
-export interface UpstreamServer {
-  /** Base address that ends with /v1. */
-  url: string;
-  requests: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[];
-  /** Sets how requests are answered from now on. */
-  answerWith(script: AnswerScript): void;
-  /** Sets how a worker's own questions are answered: trials of one token, and for its models. */
-  answerTrialsWith(script: (reply: Reply, model: string | undefined) => void | Promise<void>): void;
-  /** The models that were tried, in order; undefined for each request of the list of models. */
-  trials: (string | undefined)[];
-  close(): void;
-}
+/** Answers a worker's own questions: trials of one token, and without a model that for its models. */
+type TrialScript = (reply: Reply, model: string | undefined) => void | Promise<void>;
+
+export type UpstreamServer = Awaited<ReturnType<typeof startUpstream>>;
 
 /** A small real chat-completions server. */
-export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> {
-  const requests: UpstreamServer['requests'] = [];
-  const trials: UpstreamServer['trials'] = [];
+export async function startUpstream({ port = 0 } = {}) {
+  const requests: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] =
+    [];
+  /** The models that were tried, in order; undefined for each request of the list of models. */
+  const trials: (string | undefined)[] = [];
   let script: AnswerScript = (reply) => reply.refuse(500, {});
-  let trialScript: Parameters<UpstreamServer['answerTrialsWith']>[0] = (reply) => {
+  let trialScript: TrialScript = (reply) => {
     reply.text('Hi');
     reply.complete('length');
   };
@@ -64,27 +35,34 @@ export async function startUpstream({ port = 0 } = {}): Promise<UpstreamServer> 
   }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
+    /** Base address that ends with /v1. */
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
     trials,
-    answerTrialsWith: (next) => {
+    answerTrialsWith(next: TrialScript): void {
       trialScript = next;
     },
-    answerWith: (next) => {
+    /** Sets how requests are answered from now on. */
+    answerWith(next: AnswerScript): void {
       script = next;
     },
-    close() {
+    close(): void {
       server.close();
       server.closeAllConnections();
     },
   };
 }
 
-function createReply(response: ServerResponse): Reply {
+/** One reply of the upstream, event by event. */
+export type Reply = ReturnType<typeof createReply>;
+
+function createReply(response: ServerResponse) {
+  /** Any lines at all, or their bytes. */
   function lines(text: string | Uint8Array): void {
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(text);
   }
+  /** Any event data at all. */
   const raw = (data: string): void => lines(`data: ${data}\n\n`);
   const choice = (delta: object, finish_reason: string | null = null) =>
     raw(JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }));
@@ -95,18 +73,24 @@ function createReply(response: ServerResponse): Reply {
   const end = () => void response.end();
   return {
     ...{ lines, raw, finish, usage, done, end },
-    head: (status, headers) => void response.writeHead(status, headers),
-    text: (content) => choice({ content }),
-    complete(reason, promptTokens, completionTokens = 0) {
+    /** Status and headers other than those of a stream. */
+    head: (status: number, headers: Record<string, string>) =>
+      void response.writeHead(status, headers),
+    /** A delta; its JSON may hold half a surrogate pair. */
+    text: (content: string) => choice({ content }),
+    /** All that ends an answer: the reason, its tokens where they are given, and the stream's end. */
+    complete(reason: string, promptTokens?: number, completionTokens = 0): void {
       finish(reason);
       if (promptTokens !== undefined) usage(promptTokens, completionTokens);
       done();
       end();
     },
+    /** Breaks the connection off; what was sent before arrives. */
     break: () => void response.socket?.end(),
-    refuse(status, body) {
+    refuse(status: number, body: object): void {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     },
+    /** Resolves when the worker has closed the connection. */
     closed: once(response, 'close'),
   };
 }

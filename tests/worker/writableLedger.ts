@@ -1,35 +1,20 @@
 import anchor from '@coral-xyz/anchor';
-import { type Connection, PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import type { AccountName } from '../../programs/client/accounts.ts';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { IDL, wordsOf } from '../../programs/client/codec.ts';
 import type { FieldType } from '../../programs/client/interface.ts';
-import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { coder, toCoder } from '../../testing/ledger/anchorCoder.ts';
 import { startLedger, writeAccount } from '../../testing/ledger/ledger.ts';
 
-/** The local ledger with accounts that tests write as they need them. */
-export interface WritableLedger {
-  connection: Connection;
-  rpc: Rpc;
-  /** Writes an account of the program; fields are named as in the IDL, those not given are zero. */
-  write(
-    address: PublicKey,
-    name: AccountName,
-    fields: Record<string, unknown>,
-    owner?: PublicKey,
-  ): Promise<void>;
-  /** Gives an account any bytes. */
-  writeBytes(address: PublicKey, bytes: Uint8Array, owner?: PublicKey): Promise<void>;
-  close(): Promise<void>;
-}
-
 const LAMPORTS = 10_000_000;
 
-export async function startWritableLedger(): Promise<WritableLedger> {
+/** The local ledger with accounts that tests write as they need them. */
+export async function startWritableLedger() {
   const { connection, rpc, close } = await startLedger();
 
+  /** Gives an account any bytes. */
   async function writeBytes(
     address: PublicKey,
     bytes: Uint8Array,
@@ -42,7 +27,13 @@ export async function startWritableLedger(): Promise<WritableLedger> {
     ...{ connection, rpc },
     close,
     writeBytes,
-    async write(address, name, fields, owner) {
+    /** Writes an account of the program; fields are named as in the IDL, those not given are zero. */
+    async write(
+      address: PublicKey,
+      name: AccountName,
+      fields: Record<string, unknown>,
+      owner?: PublicKey,
+    ): Promise<void> {
       const all = asVariants(name, { ...zeroFields(name), version: ACCOUNT_VERSION, ...fields });
       await writeBytes(address, await coder.accounts.encode(name, all), owner);
     },
