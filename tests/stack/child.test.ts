@@ -1,18 +1,26 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startChild } from '../../stack/child.ts';
+import { startChild, untilReady } from '../../stack/child.ts';
 
 const URL = 'http://127.0.0.1:4000';
 
 let logFolder: string;
 let logPath: string;
+let closing: (() => void)[];
 beforeEach(() => {
   logFolder = mkdtempSync(join(tmpdir(), 'svc-child-'));
   logPath = join(logFolder, 'part.log');
+  closing = [];
 });
-afterEach(() => rmSync(logFolder, { recursive: true }));
+afterEach(() => {
+  for (const close of closing) close();
+  rmSync(logFolder, { recursive: true });
+});
 
 const start = (standIn: string, more: Partial<Parameters<typeof startChild>[0]> = {}) =>
   startChild({
@@ -76,5 +84,37 @@ describe('a part of the stack', () => {
     await ready;
     await stop();
     expect(() => process.kill(Number(log()), 0)).toThrow('ESRCH');
+  });
+});
+
+describe('waiting for a process that listens', () => {
+  async function listen(answer: RequestListener): Promise<string> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    closing.push(() => server.close().closeAllConnections());
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  it('times out when it does not answer', async () => {
+    const time = new AbortController();
+    const url = await listen(() => time.abort());
+    await expect(untilReady(url, time.signal)).rejects.toMatchObject({
+      name: 'StackError',
+      message: 'The mirror does not catch up: it does not answer',
+    });
+  });
+
+  it('goes on after a broken connection, and times out with its last answer', async () => {
+    const time = new AbortController();
+    let requests = 0;
+    const url = await listen((request, response) => {
+      requests += 1;
+      if (requests === 1) request.socket.destroy();
+      else response.writeHead(503).end('lag 7');
+      // It asks again once it has read an answer.
+      if (requests === 3) time.abort();
+    });
+    const late = 'The mirror does not catch up: lag 7';
+    await expect(untilReady(url, time.signal)).rejects.toThrow(late);
   });
 });

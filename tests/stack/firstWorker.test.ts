@@ -117,13 +117,6 @@ describe('why no worker takes jobs', () => {
   const describeWith = async (reason: string, upstreamUrl?: string) =>
     describeUnready({ workerUrls: [await unready(reason)], upstreamUrl, upstreamKey: undefined });
 
-  async function upstreamWith(status: number, body: object): Promise<string> {
-    const upstream = await startUpstream();
-    upstreams.push(upstream);
-    upstream.answerTrialsWith((reply) => reply.refuse(status, body));
-    return upstream.url;
-  }
-
   it('is what a worker says, where it has no upstream', async () => {
     expect(await describeWith('The ledger is away')).toBe('The ledger is away.');
   });
@@ -135,18 +128,24 @@ describe('why no worker takes jobs', () => {
     );
   });
 
-  it('is the upstream that still loads', async () => {
-    const url = await upstreamWith(503, {});
-    expect(await describeWith('It fails', url)).toBe(
-      `${url}/models answers with status 503. It may still load its model: try again soon.`,
-    );
-  });
-
-  it('is a model that the upstream lacks, with those that it has', async () => {
-    const url = await upstreamWith(200, { data: [{ id: 'llama3.2' }, { id: 'qwen3' }] });
-    expect(await describeWith('Its trial failed: status 404', url)).toBe(
-      'Its trial failed: status 404. It serves llama3.2, qwen3 (WORKER_UPSTREAM_MODEL or WORKER_MODELS names them).',
-    );
+  it.each<[string, number, object, string]>([
+    [
+      'that still loads',
+      503,
+      {},
+      '/models answers with status 503. It may still load its model: try again soon.',
+    ],
+    [
+      'without the model, with those that it has',
+      200,
+      { data: [{ id: 'llama3.2' }, { id: 'qwen3' }] },
+      'It serves llama3.2, qwen3 (WORKER_UPSTREAM_MODEL or WORKER_MODELS names them).',
+    ],
+  ])('is the upstream %s', async (_what, status, body, words) => {
+    const upstream = await startUpstream();
+    upstreams.push(upstream);
+    upstream.answerTrialsWith((reply) => reply.refuse(status, body));
+    expect(await describeWith('It fails', upstream.url)).toContain(words);
   });
 
   it('is the API, which has yet to ask, where a worker is ready', async () => {

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { lockFolder } from '../../stack/folderLock.ts';
 
 const STARTS = 6;
 const MODULE = new URL('../../stack/folderLock.ts', import.meta.url).href;
@@ -70,13 +69,5 @@ describe('a data folder', () => {
       await kill(starts[owner]?.child as ChildProcess);
       starts = starts.toSpliced(owner, 1);
     }
-  });
-
-  it('is refused while it has an owner, and free afterwards', async () => {
-    const lock = await lockFolder(folder);
-    await expect(lockFolder(folder)).rejects.toThrow('A stack already runs in this folder.');
-    await lock.release();
-    await (await lockFolder(folder)).release();
-    expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { loadConfig as loadLocalnetConfig } from '../../localnet/config.ts';
 import { withEscrow } from '../../localnet/escrow.ts';
 import { type Localnet, startLocalnet } from '../../localnet/start.ts';
-import { loadConfig } from '../../stack/config.ts';
+import { allowsLoopback, loadConfig } from '../../stack/config.ts';
 import { openLedger } from '../../stack/openLedger.ts';
 
 const address = () => Keypair.generate().publicKey.toBase58();
@@ -89,5 +89,25 @@ describe('a cluster', () => {
   it('is refused with the name of each invalid address', () => {
     const environment = { ...cluster(), SVC_WALLET: 'mine', SVC_PROGRAM_ID: 'program' };
     expect(() => loadConfig(environment)).toThrow(/^SVC_PROGRAM_ID: .*\nSVC_WALLET: /);
+  });
+});
+
+describe('workers and webhooks on this machine', () => {
+  const CLUSTER = 'https://api.mainnet-beta.solana.com';
+  it.each<[boolean, string, Record<string, string>]>([
+    [true, 'the local ledger', {}],
+    [true, 'a ledger on this machine', { SOLANA_RPC_URL: 'http://127.0.0.1:8899' }],
+    [true, 'a ledger at a name of this machine', { SOLANA_RPC_URL: 'http://localhost:8899' }],
+    [true, 'a ledger on this machine by IPv6', { SOLANA_RPC_URL: 'http://[::1]:8899' }],
+    [
+      true,
+      'a test validator elsewhere that it sets up',
+      { SOLANA_RPC_URL: 'http://10.0.0.7:8899', SVC_AUTHORITY_KEY: secret() },
+    ],
+    [false, 'a cluster', { SOLANA_RPC_URL: CLUSTER, SVC_ALLOW_LOOPBACK: '' }],
+    [true, 'a cluster, if asked for', { SOLANA_RPC_URL: CLUSTER, SVC_ALLOW_LOOPBACK: 'true' }],
+    [false, 'the local ledger, if refused', { SVC_ALLOW_LOOPBACK: 'false' }],
+  ])('are allowed (%s) with %s', (isAllowed, _where, environment) => {
+    expect(allowsLoopback(loadConfig(environment))).toBe(isAllowed);
   });
 });

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import {
   createAddresses,
@@ -12,38 +11,55 @@ import {
   fetchGateway,
   gatewaySigners,
 } from '../../programs/client/index.ts';
+import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
+import {
+  ActionRequiredError,
+  type DeploymentOptions,
+  initializeDeployment,
+} from '../../stack/deployment/initialize.ts';
 import { createMint } from '../../stack/operator.ts';
 import { MACHINE_ENVIRONMENT, PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { createStory } from '../../testing/story.ts';
-
-jest.setTimeout(120_000);
 
 /** In November 2026, as tests/docs/rent.test.ts has it. */
 const MAINNET_LAMPORTS_PER_BYTE = 5_080;
 
 const MAIN = join(PROJECT_FOLDER, 'stack/deployment/main.ts');
+const folder = ownFolder('operator-init');
 let ledger: TestLedger;
-let folder: string;
-
 beforeAll(async () => {
   ledger = await startLedger({ blockhashMs: LONG_BLOCKHASH_MS });
-  folder = mkdtempSync(join(tmpdir(), 'operator-init-'));
 });
-
-afterAll(async () => {
-  await ledger?.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => ledger?.close());
 
 /** Runs it as `npm run operator:init` does. */
-function init(...args: string[]) {
+function start(...args: string[]) {
   const options = { cwd: folder, env: { ...MACHINE_ENVIRONMENT } };
   return new Promise<{ code: number; output: string; error: string }>((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], options, (failure, output, error) => {
+    const given = [MAIN, '--rpc', ledger.rpcUrl, ...args];
+    execFile(process.execPath, given, options, (failure, output, error) => {
       resolve({ code: Number(failure?.code ?? 0), output, error });
     });
   });
+}
+
+/** The same in this process, without its command line. @returns the error that ends it */
+async function init(dir: string, options: Partial<DeploymentOptions> = {}) {
+  const connection = connectLedger(ledger.rpc);
+  const deployment = { rpcUrl: `${ledger.rpcUrl}/`, dir, ...options };
+  const before = process.cwd();
+  process.chdir(folder);
+  const lines: string[] = [];
+  const report = (what: string, text: string) => lines.push(`${what} ${text}`);
+  const initializing = initializeDeployment({ rpc: ledger.rpc, connection }, deployment, report);
+  const error = await initializing.then(
+    () => undefined,
+    (reason: Error) => reason,
+  );
+  process.chdir(before);
+  return { error, lines };
 }
 
 const read = (dir: string): Record<string, string> =>
@@ -64,7 +80,7 @@ describe('npm run operator:init on a ledger without the program', () => {
   let keys: Record<string, string>;
 
   it('makes nine keys, and says what to fund and to deploy, by commands', async () => {
-    const { code, output, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'new');
+    const { code, output, error } = await start('--dir', 'new');
     keys = read('new');
     expect(Object.keys(keys).sort()).toEqual([
       ...['arbiter.json', 'crank.json', 'escrow.json', 'gateway-operator.json'],
@@ -90,9 +106,9 @@ describe('npm run operator:init on a ledger without the program', () => {
   });
 
   it('goes on once that is paid: only the program is missing', async () => {
-    const { code, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'new');
-    expect(code).toBe(2);
-    expect(error).toMatch(/^\nBuild and deploy the program/);
+    const { error } = await init('new');
+    expect(error).toBeInstanceOf(ActionRequiredError);
+    expect(error?.message).toMatch(/^Build and deploy the program/);
     expect(read('new')).toEqual(keys);
   });
 });
@@ -100,10 +116,7 @@ describe('npm run operator:init on a ledger without the program', () => {
 describe('npm run operator:init where the program is deployed', () => {
   const it = createStory();
   const [credit, stake] = [Keypair.generate(), Keypair.generate()];
-  const mints = () => [
-    ...['--credit-mint', credit.publicKey.toBase58()],
-    ...['--stake-mint', stake.publicKey.toBase58()],
-  ];
+  const mints = { credit: credit.publicKey, stake: stake.publicKey };
   const addresses = createAddresses();
 
   it('asks for the mints before it initializes', async () => {
@@ -112,15 +125,14 @@ describe('npm run operator:init where the program is deployed', () => {
     writeFileSync(path, JSON.stringify([...ledger.payer.secretKey]), { mode: 0o600 });
     const operator = { rpc: ledger.rpc, authority: ledger.payer };
     await Promise.all([createMint(operator, credit), createMint(operator, stake)]);
-    const { code, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'own');
-    expect(code).toBe(2);
-    expect(error).toContain('--credit-mint <address> --stake-mint <address>');
+    const { error } = await init('own');
+    expect(error).toBeInstanceOf(ActionRequiredError);
+    expect(error?.message).toContain('--credit-mint <address> --stake-mint <address>');
     expect(await fetchConfig(ledger.connection, addresses.config)).toBeNull();
   });
 
   it('sets up config, catalog and gateway, funds payers, and writes settings', async () => {
-    const { code, error } = await init('--rpc', ledger.rpcUrl, '--dir', 'own', ...mints());
-    expect([code, error]).toEqual([0, '']);
+    expect(await init('own', { mints })).toMatchObject({ error: undefined });
     const { connection } = ledger;
     const config = await fetchConfig(connection, addresses.config);
     expect(config?.creditMint).toEqual(credit.publicKey);
@@ -142,58 +154,43 @@ describe('npm run operator:init where the program is deployed', () => {
   it('sends and writes nothing when it runs again', async () => {
     const files = read('own');
     const lamports = await ledger.connection.getBalance(ledger.payer.publicKey);
-    const { code, output } = await init('--rpc', ledger.rpcUrl, '--dir', 'own');
-    expect(code).toBe(0);
-    expect(output).toMatch(/^catalog +8 models, of which 0 new$/m);
+    const { error, lines } = await init('own');
+    expect(error).toBeUndefined();
+    expect(lines).toContain('catalog 8 models, of which 0 new');
     expect(read('own')).toEqual(files);
     expect(await ledger.connection.getBalance(ledger.payer.publicKey)).toBe(lamports);
   });
 });
 
 describe('npm run operator:init', () => {
-  it.each<[string, () => string[], RegExp]>([
-    [
-      'no node answers',
-      () => ['--rpc', 'http://127.0.0.1:9'],
-      /^\nThe ledger's node at \S+ cannot be reached: .+\.$/,
-    ],
-    ['--rpc is no address', () => ['--rpc', 'localhost'], /--rpc is no http or https address\.$/],
+  it.each<[string, string, Partial<DeploymentOptions>, RegExp]>([
     [
       'a file is in the place of its folder',
-      () => ['--rpc', ledger.rpcUrl, '--dir', 'file'],
-      /^\n--dir: the folder file cannot be written to \(EEXIST\), since a file is in its place/,
+      'file',
+      {},
+      /^--dir: the folder file cannot be written to \(EEXIST\), since a file is in its place/,
     ],
     [
       'a key file holds none',
-      () => ['--rpc', ledger.rpcUrl, '--dir', 'broken'],
-      /^\nbroken\/arbiter\.json must be a secret key: a JSON array of 64 bytes, and this has 2\.$/,
+      'broken',
+      {},
+      /^broken\/arbiter\.json must be a secret key: a JSON array of 64 bytes, and this has 2\.$/,
     ],
     [
       'the program is another’s',
-      () => [
-        '--rpc',
-        ledger.rpcUrl,
-        '--dir',
-        'other',
-        '--program',
-        createAddresses().programId.toBase58(),
-      ],
-      /^\nThe upgrade authority of \w+ is \w+, not \w+ of upgrade-authority\.json/,
+      'other',
+      { programId: createAddresses().programId },
+      /^The upgrade authority of \w+ is \w+, not \w+ of upgrade-authority\.json/,
     ],
-    [
-      'one mint is missing',
-      () => ['--rpc', ledger.rpcUrl, '--dir', 'new', '--stake-mint', PublicKey.default.toBase58()],
-      /^\n--credit-mint and --stake-mint go together\.$/,
-    ],
-  ])('ends with one sentence when %s', async (_case, args, sentence) => {
+  ])('ends with one sentence when %s', async (_case, dir, options, sentence) => {
     writeFileSync(join(folder, 'file'), '');
     mkdirSync(join(folder, 'broken'), { recursive: true });
     writeFileSync(join(folder, 'broken/arbiter.json'), '[1,2]', { mode: 0o600 });
-    const given = args();
-    const { code, error } = await init(
-      ...given,
-      ...(given.includes('--dir') ? [] : ['--dir', 'x']),
-    );
-    expect([code, error.trimEnd()]).toEqual([1, expect.stringMatching(sentence)]);
+    expect((await init(dir, options)).error?.message).toMatch(sentence);
+  });
+
+  it('ends with one sentence when one mint is missing', async () => {
+    const { code, error } = await start('--dir', 'x', '--stake-mint', PublicKey.default.toBase58());
+    expect([code, error]).toEqual([1, '\n--credit-mint and --stake-mint go together.\n']);
   });
 });

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,41 +12,14 @@ import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { until } from '../../testing/until.ts';
 
-/** A folder in which stacks are started, as a fresh checkout would be, and what they leave there. */
-export interface Workplace {
-  folder: string;
-  port: number;
-  /** What runs below the launcher `npm start` calls, with its output so far. */
-  start(environment?: Record<string, string>): StartedStack;
-  /** Ids of all processes that were started here and live, with their command lines. */
-  processes(): { id: number; command: string }[];
-  /** Kills every process with these words in its command line. @throws Error where none has them */
-  kill(words: string): void;
-  /** Kills everything but PostgreSQL. @returns the ids of its processes */
-  killAllButPostgres(): Promise<number[]>;
-  untilNoProcess(): Promise<void>;
-  /** All files below, except logs. */
-  files(): string[];
-  /** Runs a shell command here. @returns its standard output */
-  run(command: string): Promise<string>;
-  /** Kills what is still there, and deletes the folder. */
-  close(): Promise<void>;
-}
-
-export interface StartedStack {
-  process: ChildProcess;
-  output(): string;
-  /** Until it has described itself. @throws Error with its output when it ends before */
-  running(): Promise<StackDescription>;
-  exitCode(): Promise<number | null>;
-  /** Sends a signal, SIGTERM by default, and expects exit code 0. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
-
 const launcher = fileURLToPath(new URL('../../stack/launch.mjs', import.meta.url));
 
+/** A folder in which stacks are started, as a fresh checkout would be, and what they leave there. */
+export type Workplace = Awaited<ReturnType<typeof createWorkplace>>;
+export type StartedStack = ReturnType<Workplace['start']>;
+
 /** Linux only: elsewhere the environment of another process, which marks children, is hidden. */
-export async function createWorkplace(): Promise<Workplace> {
+export async function createWorkplace() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-workplace-'));
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
@@ -70,13 +43,16 @@ export async function createWorkplace(): Promise<Workplace> {
   return {
     folder,
     port,
+    /** Ids of all processes that were started here and live, with their command lines. */
     processes,
-    kill(words) {
+    /** Kills every process with these words in its command line. @throws Error where none has them */
+    kill(words: string): void {
       const found = processes().filter(({ command }) => command.includes(words));
       if (found.length === 0) throw new Error(`no process runs ${words}`);
       for (const { id } of found) process.kill(id, 'SIGKILL');
     },
-    async killAllButPostgres() {
+    /** @returns the ids of PostgreSQL's processes */
+    async killAllButPostgres(): Promise<number[]> {
       // Those of the server itself have other titles than its first one.
       const isPostgres = ({ command }: { command: string }) => command.includes('postgres');
       for (const { id, command } of processes()) {
@@ -85,7 +61,8 @@ export async function createWorkplace(): Promise<Workplace> {
       await until(() => processes().every(isPostgres));
       return processes().map(({ id }) => id);
     },
-    start(more = {}) {
+    /** What runs below the launcher `npm start` calls, with its output so far. */
+    start(more: Record<string, string> = {}) {
       const child = spawn(process.execPath, [launcher], {
         cwd: folder,
         env: { ...environment, ...more },
@@ -101,13 +78,15 @@ export async function createWorkplace(): Promise<Workplace> {
         process: child,
         output: () => output,
         exitCode: () => exited,
-        async stop(signal = 'SIGTERM') {
+        /** Sends a signal, and expects exit code 0. */
+        async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
           child.kill(signal);
           const exitCode = await exited;
           // The output says why, should it be another code.
           expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
         },
-        async running() {
+        /** Until it has described itself. @throws Error with its output when it ends before */
+        async running(): Promise<StackDescription> {
           await until(() => child.exitCode !== null || output.includes('Ctrl-C'));
           // What an earlier start left may still be there.
           const stack = child.exitCode === null && readStackFile(join(folder, '.svc'));
@@ -117,15 +96,18 @@ export async function createWorkplace(): Promise<Workplace> {
       };
     },
     untilNoProcess: () => until(() => processes().length === 0),
+    /** All files below, except logs. */
     files: () =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => !entry.isDirectory() && !entry.name.endsWith('.log'))
         .map((entry) => join(entry.parentPath, entry.name)),
-    async run(command) {
+    /** Runs a shell command here. @returns its standard output */
+    async run(command: string): Promise<string> {
       const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: folder });
       return stdout;
     },
-    async close() {
+    /** Kills what is still there, and deletes the folder. */
+    async close(): Promise<void> {
       for (const { id } of processes()) process.kill(id, 'SIGKILL');
       await until(() => processes().length === 0);
       rmSync(folder, { recursive: true });
