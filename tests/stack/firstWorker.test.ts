@@ -69,12 +69,6 @@ describe('the end of a start', () => {
     await until(() => asked > before);
   }
 
-  it('says at once how to try the service where a worker answers', async () => {
-    workers = 'ok';
-    await (await begin()).isOver;
-    expect(lines).toEqual([RUNNING]);
-  });
-
   it('waits with one line while none does, and says it afterwards', async () => {
     const { isOver } = await begin();
     await until(() => lines.length === 1);

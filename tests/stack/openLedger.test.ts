@@ -57,10 +57,10 @@ describe('a ledger that the stack sets up', () => {
   });
 
   it('uses the stack’s own wallet and ignores SVC_WALLET', async () => {
-    const named = address();
-    const { wallet, isOwnWallet } = await open({ SVC_WALLET: named });
-    expect({ isNamed: wallet === named, isOwnWallet }).toEqual({
-      isNamed: false,
+    const SVC_WALLET = address();
+    const opened = await open({ SVC_WALLET });
+    expect(opened).toMatchObject({
+      wallet: expect.not.stringMatching(SVC_WALLET),
       isOwnWallet: true,
     });
   });
@@ -84,11 +84,6 @@ describe('a cluster', () => {
 
   it('requires a wallet, and an empty setting does not count', async () => {
     await expect(open({ ...cluster(), SVC_WALLET: '' })).rejects.toThrow('Missing: SVC_WALLET');
-  });
-
-  it('is refused with the name of each invalid address', () => {
-    const environment = { ...cluster(), SVC_WALLET: 'mine', SVC_PROGRAM_ID: 'program' };
-    expect(() => loadConfig(environment)).toThrow(/^SVC_PROGRAM_ID: .*\nSVC_WALLET: /);
   });
 });
 

@@ -128,13 +128,6 @@ describe('the sender, whose payer has been drained since the preflight', () => {
   }
   const received = () => scene.ledger.connection.getBalance(to);
 
-  it('says that it was refused, and changed nothing', async () => {
-    const drained = Keypair.generate();
-    expect(await send([drained])).toMatchObject({ error: { name: 'AccountNotFound' } });
-    const [entry] = await scene.ledger.connection.getSignaturesForAddress(drained.publicKey);
-    expect([entry?.err, await received()]).toEqual(['AccountNotFound', 0]);
-  });
-
   it.each([
     ['AccountNotFound', undefined],
     ['InsufficientFundsForFee', { lamports: 4_999 }],
