@@ -83,8 +83,8 @@ export const TARGETS: readonly Target[] = [
       (name) => `worker/jobs/${name}.ts`,
     ),
     tests: words(
-      'worker/admission worker/attempts worker/jobChecks worker/jobs worker/stopping',
-      'worker/upstreamAnswer',
+      'worker/admission worker/attempts worker/eligibility worker/jobChecks worker/jobs',
+      'worker/stopping worker/upstreamAnswer',
     ),
   },
   {
