@@ -46,14 +46,6 @@ describe('a stack with a data folder', () => {
     expect(before.jobs).not.toEqual([]);
   };
   const expectKept = async () => expect(await readAccount(stack)).toEqual(before);
-  it('ends when its worker cannot start at all, with the words of that part', async () => {
-    started = place.start({ ...environment, WORKER_SLOTS: 'many' });
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toMatch(/The worker-\d ended unexpectedly \(exit code 1\)/);
-    expect(started.output()).toContain('WORKER_SLOTS');
-    expect(started.output()).not.toContain('starts again');
-    expect(place.processes()).toEqual([]);
-  });
 
   it('keeps wallet, key, credits, jobs and stored answers', async () => {
     await start();
@@ -74,21 +66,17 @@ describe('a stack with a data folder', () => {
     }
   });
 
-  it('ends with PostgreSQL, and says what that means and what to do', async () => {
+  it('ends with the process that holds PostgreSQL, and says what to do', async () => {
     await completeBefore();
-    place.kill('/bin/postgres');
+    place.kill('databaseMain.ts');
     expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toContain('PostgreSQL ended unexpectedly (SIGKILL).');
-    const data = join(place.folder, 'kept');
+    expect(started.output()).toContain('The database ended unexpectedly (SIGKILL).');
     expect(started.output()).toContain(
-      `Everything else ends now. Nothing confirmed or committed is lost: it is in ${data}, and ` +
-        'the next start recovers it. Run npm start again.\n',
+      `Everything else ends now. Nothing confirmed or committed is lost: it is in ` +
+        `${join(place.folder, 'kept')}, and the next start recovers it. Run npm start again.\n`,
     );
     expect(started.output()).not.toContain('starts again');
     expect(place.processes()).toEqual([]);
-  });
-
-  it('recovers what was committed before PostgreSQL was killed', async () => {
     await start();
     await expectKept();
   });

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -24,16 +23,10 @@ let place: Workplace;
 let started: StartedStack;
 let stack: StackDescription;
 
-const openPlace = async () => {
+beforeAll(async () => {
   place = await createWorkplace();
-};
-const closePlace = () => place.close();
-
-async function start(environment: Record<string, string>): Promise<void> {
-  await openPlace();
-  started = place.start(environment);
-  stack = await started.running();
-}
+});
+afterAll(() => place.close());
 
 function expectNothingLeft(): void {
   expect(place.processes()).toEqual([]);
@@ -50,8 +43,10 @@ const expectKilled = (name: string) =>
 
 describe('a stack without a data folder', () => {
   const it = createStory();
-  beforeAll(() => start({ WORKER_UPSTREAM_KEY: 'bearer', CLOUD_TOKEN: 't' }));
-  afterAll(closePlace);
+  beforeAll(async () => {
+    started = place.start({ WORKER_UPSTREAM_KEY: 'bearer', CLOUD_TOKEN: 't' });
+    stack = await started.running();
+  });
 
   it('answers the request that it prints, and serves the web app where it says', async () => {
     const lines = started.output().split('\n');
@@ -135,54 +130,9 @@ describe('a stack without a data folder', () => {
   });
 });
 
-describe('a stack that its operator forbids this machine', () => {
-  const it = createStory();
-  beforeAll(() => start({ SVC_ALLOW_LOOPBACK: 'false' }));
-  afterAll(closePlace);
-
-  it('refuses webhooks to this machine when its operator forbids them', async () => {
-    expect(started.output()).toContain('refused for workers and webhooks');
-    const response = await fetch(`${stack.baseUrl}/v1/webhooks`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ url: 'http://127.0.0.1:9000/', events: ['job.completed'] }),
-    });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { param: 'url' } });
-  });
-
-  it('ends with the process that holds PostgreSQL, and says what to do', async () => {
-    place.kill('databaseMain.ts');
-    expect(await started.exitCode()).toBe(1);
-    expect(started.output()).toContain('The database ended unexpectedly (SIGKILL).');
-    expect(started.output()).toContain(
-      'Everything else ends now. Database and ledger were temporary: their data is lost. ' +
-        'SVC_DATA_DIR would keep it. Run npm start again.\n',
-    );
-    expect(started.output()).not.toContain('starts again');
-    expectNothingLeft();
-  });
-});
-
-describe('a stack that does not start', () => {
-  beforeAll(openPlace);
-  afterAll(closePlace);
-
-  it('names an occupied port before it starts anything', async () => {
-    const other = createServer().listen(place.port, '127.0.0.1');
-    const refused = place.start();
-    expect(await refused.exitCode()).toBe(1);
-    expect(refused.output()).toBe(
-      `Port ${place.port} on 127.0.0.1 is taken. Choose another: PORT=8180 npm start\n`,
-    );
-    other.close();
-    expectNothingLeft();
-  });
-
-  it('leaves nothing behind when it is interrupted', async () => {
-    const interrupted = place.start();
-    await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));
-    await interrupted.stop();
-    expectNothingLeft();
-  });
+it('a stack that is interrupted at its start leaves nothing behind', async () => {
+  const interrupted = place.start();
+  await until(() => place.processes().some(({ command }) => command.includes('databaseMain')));
+  await interrupted.stop();
+  expectNothingLeft();
 });
