@@ -12,6 +12,7 @@ import { expectConserved } from './support/conservation.ts';
 import { pass } from './support/expectations.ts';
 import { acknowledge, complete, fail, lockJob, prove, settle } from './support/jobs.ts';
 import { addWallet, addWorker } from './support/newcomers.ts';
+import { undone } from './support/undone.ts';
 import { addresses, createWorld, hashOf, MODEL, type World } from './support/world.ts';
 
 const CASES = 360;
@@ -54,25 +55,12 @@ const holdings = (keys: readonly PublicKey[]) =>
     }),
   );
 
-/** Runs something that leaves these accounts as they were. */
-async function undone<Result>(
-  keys: readonly PublicKey[],
-  act: () => Promise<Result>,
-): Promise<Result> {
-  const before = await Promise.all(keys.map((key) => world.chain.account(key)));
-  const result = await act();
-  for (const [index, account] of before.entries()) {
-    if (account !== null) world.chain.setAccount(keys[index] as PublicKey, account);
-  }
-  return result;
-}
-
 /** How the transaction ends: the accounts afterwards, or the name of the refusal. */
 const outcomeOf = (
   instructions: TransactionInstruction[],
   keys: readonly PublicKey[],
 ): Promise<unknown> =>
-  undone(keys, () =>
+  undone(world, keys, () =>
     world.chain
       .send(instructions, [world.hotSigner, world.wallet, world.stranger])
       .then(() => holdings(keys))
@@ -160,7 +148,7 @@ describe(`job_complete (seed ${random.seed})`, () => {
       const { gateway, creditAccount } = world;
       const changing = [gateway, worker.address, worker.payout];
       const vaults = [addresses.vault, addresses.treasuryVault];
-      await undone([...changing, ...vaults], async () => {
+      await undone(world, [...changing, ...vaults], async () => {
         await drawChanges(worker);
         const { together, apart } = drawWays(job, worker, signer.publicKey);
         const shared = [addresses.treasury, creditAccount, otherWallet.creditAccount];

@@ -7,14 +7,14 @@ import { addresses, BASE_UNITS_PER_CREDIT, STAKE_DECIMALS, type World } from './
  * The books balance. The vault holds exactly what credits and claims are worth, and the treasury owes
  * exactly what wallets are owed. The stakes' vault holds exactly the stakes.
  *
- * @param parties everybody who has an account; the world's own wallet and worker unless named
+ * @param parties everybody who has an account; all that the world knows unless named
  * @returns the accounts, in the order of the parties
  */
 export async function expectConserved(
   world: World,
   parties: { creditAccounts?: readonly PublicKey[]; workers?: readonly PublicKey[] } = {},
 ): Promise<{ accounts: CreditAccount[]; workers: Worker[]; treasury: Treasury }> {
-  const { creditAccounts = [world.creditAccount], workers: staked = [world.worker] } = parties;
+  const { creditAccounts = world.creditAccounts, workers: staked = world.workerAccounts } = parties;
   const { chain } = world;
   const accounts = await Promise.all(creditAccounts.map((key) => world.read('CreditAccount', key)));
   const workers = await Promise.all(staked.map((key) => world.read('Worker', key)));

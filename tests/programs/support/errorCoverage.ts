@@ -1,7 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { camelCase } from '../../../programs/client/codec.ts';
-
 const FRESH = 'it has just been written by the handler itself';
 const RENT = 'only a Rent of over 4,294,967,295 lamports a byte and year would overflow';
 const LOOKED_AT = 'the handler looks whether the account is usable and never passes the reason on';
@@ -47,20 +43,3 @@ const OF_DISTINCT_KINDS = new Set(
 export const isUnreachable = (instruction: string, error: string): boolean =>
   UNREACHABLE[instruction]?.[error] !== undefined ||
   (error === 'DuplicateAccount' && OF_DISTINCT_KINDS.has(instruction));
-
-/** Tests of an instruction beside those under its own name. */
-const FURTHER_TESTS: Readonly<Record<string, string>> = {
-  dispute_resolve: 'disputeEvidence.test.ts',
-  ...{ worker_register: 'support/payees.ts', worker_update: 'support/payees.ts' },
-  ...{ credit_withdraw: 'support/payees.ts', treasury_withdraw: 'support/payees.ts' },
-};
-
-/** The quoted names in an instruction's own tests, its errors among them. */
-export function namesIn(instruction: string): Set<string> {
-  const files = [`${camelCase(instruction)}.test.ts`, FURTHER_TESTS[instruction] ?? []].flat();
-  const text = files
-    .map((name) => readFileSync(join(import.meta.dirname, '..', name), 'utf8'))
-    .join('\n');
-  const quoted = text.matchAll(/'([A-Z][A-Za-z0-9]+)'/g);
-  return new Set([...quoted].map(([, name = '']) => name));
-}

@@ -31,6 +31,7 @@ export async function composeWorker(world: World): Promise<TestWorker> {
 export async function addWallet(world: World, credits = CREDITS): Promise<TestWallet> {
   const wallet = await composeWallet(world);
   await openWallet(world, wallet, credits);
+  world.creditAccounts.push(wallet.creditAccount);
   return wallet;
 }
 
@@ -38,5 +39,6 @@ export async function addWallet(world: World, credits = CREDITS): Promise<TestWa
 export async function addWorker(world: World): Promise<TestWorker> {
   const worker = await composeWorker(world);
   await openWorker(world, worker, { stakeTokens: STAKE_TOKENS, modelIds: [MODEL.id] });
+  world.workerAccounts.push(worker.address);
   return worker;
 }

@@ -50,6 +50,12 @@ export function returnableErrors(): Map<string, ReturnableErrors> {
   );
 }
 
+export const allErrors = ({ declared, loading, handler }: ReturnableErrors): string[] => [
+  ...declared,
+  ...loading,
+  ...handler,
+];
+
 const isOfInvariant = (name: string): boolean =>
   /^(ArithmeticOverflow|InvariantViolated)$/.test(name);
 

@@ -1,4 +1,4 @@
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ConfigSettings } from '../../../programs/client/index.ts';
 import { startChain } from '../../../testing/chain.ts';
 import { addresses, type Cast, createCast } from '../../../testing/kit/cast.ts';
@@ -30,6 +30,11 @@ export interface World extends Cast {
   payout: PublicKey;
   /** Stake tokens of the worker's authority. */
   stakeTokens: PublicKey;
+  /** Every key that was made so far: those that an instruction names as signers sign it. */
+  people: Keypair[];
+  /** The accounts with credits, and those with a stake. */
+  creditAccounts: PublicKey[];
+  workerAccounts: PublicKey[];
 }
 
 /** A chain with two mints and keys, on which the program is not initialized yet. */
@@ -48,11 +53,33 @@ export async function createWorld(
   return worldOf(await openEscrow(given ?? (await startChain()), { settings }));
 }
 
-function worldOf(cast: Cast): World {
+/** Sends instructions, signed by everybody who has to. @throws Refusal when they are refused */
+export function send(
+  { chain, people }: Pick<World, 'chain' | 'people'>,
+  ...instructions: TransactionInstruction[]
+): Promise<number> {
+  const asked = instructions.flatMap(({ keys }) => keys.filter(({ isSigner }) => isSigner));
+  const signs = ({ publicKey }: Keypair) => asked.some(({ pubkey }) => pubkey.equals(publicKey));
+  return chain.send(instructions, people.filter(signs));
+}
+
+/** Everything about a cast with one wallet and one worker. */
+export function worldOf(cast: Cast): World {
   const [wallet] = cast.wallets;
   const [worker] = cast.workers;
+  const { authority, arbiter, operator, hotSigner, stranger } = cast;
+  const people = [authority, arbiter, operator, hotSigner, stranger];
+  people.push(wallet.keypair, worker.authority, worker.proofKey);
   return {
     ...cast,
+    people,
+    creditAccounts: [wallet.creditAccount],
+    workerAccounts: [worker.address],
+    async person() {
+      const key = await cast.person();
+      people.push(key);
+      return key;
+    },
     wallet: wallet.keypair,
     walletTokens: wallet.tokens,
     creditAccount: wallet.creditAccount,
