@@ -57,6 +57,7 @@ const otherRefusals: readonly [title: RegExp, refusal: RegExp][] = [
   [/^(credit_withdraw|spender_set|limit_set): credit_account = another/, /^Unauthorized$/],
   [/^(worker_\w+|stake_unlock|stake_withdraw): worker = another/, /^Unauthorized$/],
   [/^(job_prove: job|job_complete: (job|worker)) = another/, /^SignatureInvalid$/],
+  [/^job_(settle|complete): (worker_payout|vault|treasury_vault) = /, /^WrongAddress$/],
   [/^job_close: job = another/, /^JobNotClosable$/],
   [/^claim_pay: claimant = another/, /^NothingToClaim$/],
   [/^worker_unhost: model = another/, /^NotHosted$/],

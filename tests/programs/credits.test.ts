@@ -10,11 +10,10 @@ import {
 import { NO_SPENDER } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEffect } from './support/emission.ts';
-import { expectRefusal, pass } from './support/expectations.ts';
+import { pass } from './support/expectations.ts';
 import { freshWorld } from './support/freshWorld.ts';
-import { composeLock, jobIn, lockJob } from './support/jobs.ts';
-import { setSpender } from './support/parties.ts';
-import { addresses, CREDITS, send, type World } from './support/world.ts';
+import { jobIn } from './support/jobs.ts';
+import { addresses, CREDITS, type World } from './support/world.ts';
 
 const NO_LIMIT = 2n ** 64n - 1n;
 const LIMITS = { limitPerJobCredits: 400n, limitPerDayCredits: 4_000n };
@@ -96,17 +95,6 @@ describe('spender_set', () => {
       const set = spenderSet({ wallet: wallet.publicKey, ...named });
       await expectEffect(world, set, 'SpenderSet', { creditAccount: named });
     }
-  });
-
-  it('gives a new spender its own limits, and what was locked today counts on', async () => {
-    const { stranger } = world;
-    await lockJob(world);
-    const limits = { limitPerJobCredits: 8n, limitPerDayCredits: 15n };
-    await setSpender(world, stranger.publicKey, limits);
-    const { instruction } = await composeLock(world, { signer: stranger, gateway: null });
-    await expectRefusal(world, 'DayLimitExceeded', instruction);
-    await setSpender(world, stranger.publicKey, { ...limits, limitPerDayCredits: 16n });
-    await send(world, instruction);
   });
 });
 

@@ -1,29 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import {
-  claimPay,
-  isEnded,
-  limitSet,
-  lockCredits,
-  spenderSet,
-} from '../../programs/client/index.ts';
+import { claimPay, isEnded, lockCredits } from '../../programs/client/index.ts';
 import { createRandom } from '../../testing/random.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
+import { freshWorld } from './support/freshWorld.ts';
 import {
   acknowledge,
   complete,
   composeLock,
-  dispute,
   fail,
+  jobIn,
   lockJob,
   prove,
   readJob,
   refund,
   settle,
 } from './support/jobs.ts';
+import { setLimits, setSpender } from './support/parties.ts';
 import { decide } from './support/verdicts.ts';
-import { CREDITS, createWorld, MODEL, type World } from './support/world.ts';
+import { CREDITS, MODEL, send as sendAs, type World } from './support/world.ts';
 
 const DAY = 86_400n;
 const NO_LIMIT = 2n ** 64n - 1n;
@@ -32,23 +28,18 @@ const TOKEN_LIMIT = 3_000;
 
 let world: World;
 beforeEach(async () => {
-  world = await createWorld();
+  world = await freshWorld();
 });
 afterEach(() => expectConserved(world));
 
 const account = () => world.read('CreditAccount', world.creditAccount);
 const spent = async () => (await account()).spentTodayCredits;
-const setLimit = (limitPerDayCredits: bigint) => {
-  const limits = { limitPerJobCredits: NO_LIMIT, limitPerDayCredits };
-  const { chain, wallet } = world;
-  return chain.send([limitSet({ wallet: wallet.publicKey, ...limits })], [wallet]);
-};
+const setLimit = (limitPerDayCredits: bigint) => setLimits(world, { limitPerDayCredits });
 const lock = () => lockJob(world, { tokenLimit: TOKEN_LIMIT });
-const send = (...instructions: TransactionInstruction[]) =>
-  world.chain.send(instructions, [world.hotSigner]);
+const send = (...instructions: TransactionInstruction[]) => sendAs(world, ...instructions);
 const expectFull = async () => {
   const { instruction } = await composeLock(world, { tokenLimit: 1 });
-  await expectRefusal(world, 'DayLimitExceeded', instruction, [world.hotSigner]);
+  await expectRefusal(world, 'DayLimitExceeded', instruction);
 };
 const midnight = async () => ((await world.chain.now()) / DAY + 1n) * DAY;
 
@@ -81,29 +72,21 @@ describe('the limit of a day', () => {
     await expectFull();
   });
 
-  it.each(ends)('of tomorrow gets nothing back of a job that is %s then', async (_, __, end) => {
+  it('gets back what ends after midnight, until a lock begins the new day', async () => {
     await setLimit(20n);
     const nextDay = await midnight();
     await world.chain.setTime(nextDay - 1n);
     const job = await lock();
     await world.chain.setTime(nextDay);
-    await lock();
-    expect(await account()).toMatchObject({
-      ...{ spentDay: Number(nextDay / DAY), spentTodayCredits: 12n },
-    });
-    await end(job);
-    expect(await spent()).toBe(12n);
-  });
-
-  it('still gets back what ends after midnight, until the next lock', async () => {
-    const nextDay = await midnight();
-    await world.chain.setTime(nextDay - 1n);
-    const job = await lock();
-    await world.chain.setTime(nextDay);
     await send(fail(world, job));
-    expect(await account()).toMatchObject({
-      ...{ spentDay: Number(nextDay / DAY) - 1, spentTodayCredits: 0n },
-    });
+    const day = Number(nextDay / DAY);
+    expect(await account()).toMatchObject({ spentDay: day - 1, spentTodayCredits: 0n });
+    await world.chain.setTime(nextDay - 1n);
+    const late = await lock();
+    await world.chain.setTime(nextDay);
+    await lock();
+    await send(fail(world, late));
+    expect(await account()).toMatchObject({ spentDay: day, spentTodayCredits: 12n });
   });
 
   it('does not begin again where the Clock steps back over midnight', async () => {
@@ -131,52 +114,36 @@ describe('the limit of a day', () => {
   it('has nothing to do with what the wallet locks itself', async () => {
     await setLimit(8n);
     await lockJob(world);
-    const { hotSigner, wallet } = world;
-    const own = { ...world, hotSigner: wallet };
+    const own = { ...world, hotSigner: world.wallet };
     for (const end of [fail, complete]) {
-      const job = await lockJob(world, { tokenLimit: TOKEN_LIMIT, signer: wallet });
+      const job = await lockJob(own, { tokenLimit: TOKEN_LIMIT });
       expect((await readJob(world, job)).limitDay).toBe(0);
-      expect(await spent()).toBe(8n);
-      await world.chain.send([end(own, job)], [wallet]);
+      await send(end(own, job));
       expect(await spent()).toBe(8n);
     }
-    const { instruction } = await composeLock(world, { tokenLimit: 1 });
-    await expectRefusal(world, 'DayLimitExceeded', instruction, [hotSigner]);
+    await expectFull();
   });
 
   it('gets nothing back from the repayment of a dispute', async () => {
-    const { chain, wallet, creditAccount } = world;
-    const job = await lockJob(world);
-    await send(complete(world, job));
-    await chain.send([dispute(world, job)], [wallet]);
+    const job = await jobIn(world, 'disputed');
     await decide(world, job, 'upheld_gateway');
     expect(await account()).toMatchObject({ owedCredits: 8n, spentTodayCredits: 8n });
-    await chain.send([claimPay({ claimant: creditAccount })]);
+    await send(claimPay({ claimant: world.creditAccount }));
     expect(await spent()).toBe(8n);
   });
 
   it('counts on under another spender, and gets the first one’s locks back', async () => {
-    const { chain, wallet, stranger, hotSigner } = world;
+    const { stranger } = world;
     const job = await lock();
     const limits = { limitPerJobCredits: NO_LIMIT, limitPerDayCredits: 20n };
-    const named = { wallet: wallet.publicKey, spender: stranger.publicKey };
-    await chain.send([spenderSet({ ...named, ...limits })], [wallet]);
+    await setSpender(world, stranger.publicKey, limits);
     await lockJob(world, { signer: stranger, gateway: null });
-    const more = await composeLock(world, { signer: stranger, gateway: null });
-    await expectRefusal(world, 'DayLimitExceeded', more.instruction, [stranger]);
-    await chain.send([fail(world, job)], [hotSigner]);
+    const { instruction } = await composeLock(world, { signer: stranger, gateway: null });
+    await expectRefusal(world, 'DayLimitExceeded', instruction);
+    await send(fail(world, job));
     expect(await spent()).toBe(8n);
-    await chain.send([more.instruction], [stranger]);
+    await send(instruction);
     expect(await spent()).toBe(16n);
-  });
-
-  it('lets through every answer that it pays for, one after the other', async () => {
-    await setLimit(100n);
-    let answers = 0;
-    for (; (await spent()) + 12n <= 100n; answers += 1) await send(complete(world, await lock()));
-    // Of 100 credits, twelve charges of 8 leave less than a lock.
-    expect(answers).toBe(12);
-    await expect(lock()).rejects.toThrow(/^DayLimitExceeded$/);
   });
 });
 

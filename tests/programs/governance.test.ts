@@ -19,7 +19,7 @@ import { expectEffect } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { freshWorld } from './support/freshWorld.ts';
 import { jobIn, lockJob, readJob } from './support/jobs.ts';
-import { updateGateway, vouch } from './support/parties.ts';
+import { vouch } from './support/parties.ts';
 import { decide } from './support/verdicts.ts';
 import {
   addresses,
@@ -153,15 +153,6 @@ describe('a gateway', () => {
     const jobs = [before, await lockJob(world), direct];
     const found = await Promise.all(jobs.map((job) => readJob(world, job)));
     expect(found.map(({ vouched }) => vouched)).toEqual([true, false, false]);
-  });
-
-  it('revokes a hot key for running and new jobs at once', async () => {
-    const { stranger } = world;
-    const running = await jobIn(world, 'processing');
-    await updateGateway(world, { signers: [stranger.publicKey] });
-    await expect(jobIn(world, 'failed')).rejects.toThrow(/^Unauthorized$/);
-    await jobIn({ ...world, hotSigner: stranger }, 'settled');
-    expect((await readJob(world, running)).status).toBe('processing');
   });
 });
 

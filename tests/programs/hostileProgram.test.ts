@@ -30,7 +30,7 @@ import {
   settle,
 } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
-import { addresses, createWorld, MODEL, type World } from './support/world.ts';
+import { addresses, createWorld, MODEL, send, type World } from './support/world.ts';
 
 /** What the runtime says of a call that claims a right its caller does not have. */
 const ESCALATION = 'PrivilegeEscalation';
@@ -45,7 +45,6 @@ beforeEach(async () => {
 
 describe('a hostile program', () => {
   it('cannot emit an event, by any signature or claim', async () => {
-    const { chain } = world;
     const forge = (pubkey: PublicKey, isSigner: boolean, room = 64): TransactionInstruction =>
       callThrough(
         new TransactionInstruction({
@@ -66,52 +65,26 @@ describe('a hostile program', () => {
       }),
     );
     for (const key of claim.keys) key.isSigner = false;
-    await expect(chain.send([claim])).rejects.toThrow(ESCALATION);
-  });
-
-  it('is never called back: no instruction accepts it as a known program', async () => {
-    const { hotSigner } = world;
-    const { instruction } = await composeLock(world);
-    const lock = withAccount(instruction, 'system_program', HOSTILE_PROGRAM_ID);
-    await expectRefusal(world, 'WrongAddress', callThrough(lock), [hotSigner]);
-    const job = await jobIn(world, 'settling');
-    for (const [role, refusal] of [
-      ['token_program', 'WrongTokenProgram'],
-      ['program', 'WrongAddress'],
-    ] as const) {
-      const instruction = withAccount(settle(world, job), role, HOSTILE_PROGRAM_ID);
-      await expectRefusal(world, refusal, callThrough(instruction), [hotSigner]);
-    }
-    await expectConserved(world);
+    await expect(send(world, claim)).rejects.toThrow(ESCALATION);
   });
 
   it('can carry a proof, but makes none', async () => {
-    const { chain, hotSigner } = world;
     const [proven, completed] = [await jobIn(world, 'processing'), await lockJob(world)];
     const forged = { key: Keypair.generate() };
     const forgeries = [prove(world, proven, forged), complete(world, completed, forged)];
     for (const forgery of forgeries) {
-      await expectRefusal(world, 'SignatureInvalid', callThrough(forgery), [hotSigner]);
+      await expectRefusal(world, 'SignatureInvalid', callThrough(forgery));
     }
     const both = callThrough(prove(world, proven), complete(world, completed));
-    await chain.send([both], [hotSigner]);
+    await send(world, both);
     const statuses = [await readJob(world, proven), await readJob(world, completed)];
     expect(statuses.map(({ status }) => status)).toEqual(['settling', 'settled']);
   });
 
-  it('cannot complete a job without its controller’s signature', async () => {
-    const job = await lockJob(world);
-    const unsigned = callThrough(complete(world, job));
-    for (const key of unsigned.keys) key.isSigner = false;
-    await expect(world.chain.send([unsigned])).rejects.toThrow(ESCALATION);
-    const asItself = complete(world, job, { signer: HOSTILE_SIGNER });
-    await expectRefusal(world, 'Unauthorized', callThrough(asItself));
-  });
-
   it('cannot revive a job that it closes', async () => {
-    const { chain, hotSigner } = world;
+    const { chain } = world;
     const { instruction, job } = await composeLock(world);
-    await chain.send([instruction], [hotSigner]);
+    await send(world, instruction);
     await pass(world, 121n);
     const close = jobClose({ job, rentPayer: chain.payer.publicKey });
     const revive = SystemProgram.transfer({
@@ -120,9 +93,9 @@ describe('a hostile program', () => {
       lamports: 10_000_000,
     });
     const attack = [refund(world, job), close, revive];
-    await expectRefusal(world, 'JobIdTooOld', callThrough(...attack, instruction), [hotSigner]);
+    await expectRefusal(world, 'JobIdTooOld', callThrough(...attack, instruction));
     await expectRefusal(world, 'WrongAccountOwner', callThrough(...attack, close));
-    await chain.send([callThrough(...attack)]);
+    await send(world, callThrough(...attack));
     const left = await chain.account(job);
     expect(left?.owner).toEqual(SystemProgram.programId);
     expect(left?.data).toHaveLength(0);
@@ -130,29 +103,27 @@ describe('a hostile program', () => {
   });
 
   it('cannot lock an id again after it failed', async () => {
-    const { hotSigner } = world;
     const { instruction, job } = await composeLock(world);
     const again = callThrough(instruction, fail(world, job), instruction);
-    await expectRefusal(world, 'AlreadyInitialized', again, [hotSigner]);
-    await world.chain.send([callThrough(instruction, fail(world, job))], [hotSigner]);
+    await expectRefusal(world, 'AlreadyInitialized', again);
+    await send(world, callThrough(instruction, fail(world, job)));
     const other = await composeLock(world);
     const failedAgain = callThrough(other.instruction, fail(world, job));
-    await expectRefusal(world, 'WrongJobStatus', failedAgain, [hotSigner]);
+    await expectRefusal(world, 'WrongJobStatus', failedAgain);
     expect(await world.chain.account(other.job)).toBeNull();
     await expectConserved(world);
   });
 
   it('cannot combine two steps of a job that exclude each other', async () => {
-    const { hotSigner } = world;
     const job = await jobIn(world, 'settling');
     const given = await jobIn(world, 'processing');
     const ways = [settle(world, job), complete(world, given)];
     const returns = [fail(world, job), fail(world, given)];
     for (const [index, charge] of ways.entries()) {
       const twice = callThrough(charge, charge);
-      await expectRefusal(world, 'WrongJobStatus', twice, [hotSigner]);
+      await expectRefusal(world, 'WrongJobStatus', twice);
       const andReturned = callThrough(charge, returns[index] as TransactionInstruction);
-      await expectRefusal(world, 'WrongJobStatus', andReturned, [hotSigner]);
+      await expectRefusal(world, 'WrongJobStatus', andReturned);
     }
     await expectConserved(world);
   });
@@ -164,7 +135,7 @@ describe('a hostile program', () => {
     const creditAccount = addresses.creditAccount(wallet);
     const buyer = world.wallet.publicKey;
     const buy = creditBuy({ buyer, buyerTokenAccount: world.walletTokens, wallet, credits: 8n });
-    await chain.send([callThrough(creditOpen({ payer: wallet, wallet }), buy)], [world.wallet]);
+    await send(world, callThrough(creditOpen({ payer: wallet, wallet }), buy));
 
     const { jobId, job } = await composeLock({ ...world, creditAccount });
     const lock = jobLock({
@@ -176,7 +147,7 @@ describe('a hostile program', () => {
         ...{ signer: wallet, job, creditAccount, reason: 'worker_error' },
         ...{ deliveredHash: new Uint8Array(32), countedTokens: 0 },
       });
-    await chain.send([callThrough(lock, giveUp(job, creditAccount))]);
+    await send(world, callThrough(lock, giveUp(job, creditAccount)));
     expect((await readJob(world, job)).controller).toEqual(wallet);
     expect((await world.read('CreditAccount', creditAccount)).availableCredits).toBe(8n);
 

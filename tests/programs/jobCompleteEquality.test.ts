@@ -1,19 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import {
-  decodeAccount,
-  gatewayUpdate,
-  workerSuspend,
-  workerUnhost,
-} from '../../programs/client/index.ts';
+import { decodeAccount } from '../../programs/client/index.ts';
 import type { TestWallet, TestWorker } from '../../testing/kit/cast.ts';
 import { createRandom } from '../../testing/random.ts';
 import { expectConserved } from './support/conservation.ts';
 import { pass } from './support/expectations.ts';
 import { acknowledge, complete, fail, lockJob, prove, settle } from './support/jobs.ts';
 import { addWallet, addWorker } from './support/newcomers.ts';
+import { freeze, suspend, unhost, updateGateway } from './support/parties.ts';
 import { undone } from './support/undone.ts';
-import { addresses, createWorld, hashOf, MODEL, type World } from './support/world.ts';
+import { addresses, createWorld, hashOf, type World } from './support/world.ts';
 
 const CASES = 360;
 
@@ -83,27 +79,12 @@ async function drawJob(signer: World['hotSigner']): Promise<PublicKey> {
 
 /** All that may have changed about the parties since the lock. */
 async function drawChanges({ address, authority, payout }: TestWorker): Promise<void> {
-  const { chain, operator, arbiter, hotSigner, creditMint } = world;
-  if (has('stopped', 8)) {
-    const update = { operator: operator.publicKey, signers: [hotSigner.publicKey], stopped: true };
-    await chain.send([gatewayUpdate(update)], [operator]);
-  }
-  if (has('suspended', 8)) {
-    const suspend = { arbiter: arbiter.publicKey, worker: address, suspended: true };
-    await chain.send([workerSuspend(suspend)], [arbiter]);
-  }
-  if (has('unhosted', 8)) {
-    const unhost = { authority: authority.publicKey, modelId: MODEL.id };
-    await chain.send([workerUnhost(unhost)], [authority]);
-  }
-  for (const [token, owner] of [
-    [payout, authority.publicKey],
-    [addresses.vault, addresses.vaultAuthority],
-    [addresses.treasuryVault, addresses.vaultAuthority],
-  ] as const) {
-    const baseUnits = await chain.tokens(token);
-    if (!has('anything', 6)) continue;
-    chain.setToken(token, { mint: creditMint, owner, baseUnits, frozen: true });
+  const parties = { ...world, worker: address, workerAuthority: authority, payout };
+  if (has('stopped', 8)) await updateGateway(world, { stopped: true });
+  if (has('suspended', 8)) await suspend(parties, true);
+  if (has('unhosted', 8)) await unhost(parties);
+  for (const token of [payout, addresses.vault, addresses.treasuryVault]) {
+    if (has('anything', 6)) await freeze(parties, token);
   }
 }
 

@@ -7,7 +7,6 @@ import { expectRefusal } from './support/expectations.ts';
 import { freshWorld } from './support/freshWorld.ts';
 import { composeLock, fail, lockJob, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
-import { setSpender } from './support/parties.ts';
 import { withAccount } from './support/tampering.ts';
 import {
   addresses,
@@ -87,15 +86,6 @@ describe('job_lock', () => {
       expect((await account()).lockedCredits).toBe(credits);
     },
   );
-
-  it('accepts the wallet, the spender’s key or the gateway as the controller', async () => {
-    const { wallet, stranger } = world;
-    const byWallet = await lockJob(world, { signer: wallet });
-    expect((await readJob(world, byWallet)).controller).toEqual(wallet.publicKey);
-    await setSpender(world, stranger.publicKey);
-    const byKey = await lockJob(world, { signer: stranger, gateway: null });
-    expect((await readJob(world, byKey)).controller).toEqual(stranger.publicKey);
-  });
 
   it('refuses a price that rose after its quote [charging.price-changes]', async () => {
     const { instruction } = await composeLock(world, { maxCredits: 8n });

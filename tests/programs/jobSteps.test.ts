@@ -19,7 +19,7 @@ import {
   settle,
 } from './support/jobs.ts';
 import { addWorker } from './support/newcomers.ts';
-import { setSpender, updateGateway } from './support/parties.ts';
+import { setSpender } from './support/parties.ts';
 import { composeVerdict } from './support/verdicts.ts';
 import { CREDITS, hashOf, send, type World } from './support/world.ts';
 
@@ -80,15 +80,6 @@ describe('job_acknowledge', () => {
     await expectRefusal(world, 'SignatureInvalid', prove(world, job, proof));
     await send(world, prove(world, job, { ...proof, key: another.proofKey }));
     expect(await readJob(world, job)).toMatchObject({ status: 'settling', attempt: 2 });
-  });
-
-  it('lets a stopped gateway end what it began', async () => {
-    const [waiting, running] = [await lockJob(world), await jobIn(world, 'processing')];
-    await updateGateway(world, { stopped: true });
-    await expectNoEffect({ ...world, job: running }, acknowledge(world, running));
-    await send(world, prove(world, running), settle(world, running), fail(world, waiting));
-    const statuses = [await readJob(world, running), await readJob(world, waiting)];
-    expect(statuses.map(({ status }) => status)).toEqual(['settled', 'failed']);
   });
 
   it('stays the controller’s right when the wallet names another spender', async () => {

@@ -1,4 +1,4 @@
-import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
   claimPay,
   creditWithdraw,
@@ -10,7 +10,7 @@ import {
 import { pass } from './expectations.ts';
 import { complete, dispute, fail, jobIn, refund, settle } from './jobs.ts';
 import { composeVerdict } from './verdicts.ts';
-import type { World } from './world.ts';
+import { send, type World } from './world.ts';
 
 const DAY = 86_400n;
 
@@ -41,21 +41,7 @@ export async function openJobs(world: World): Promise<OpenJobs> {
 }
 
 /** What became of each way out: `works`, or the reason of its refusal. */
-export type Exits = Record<
-  | 'settle'
-  | 'complete'
-  | 'fail'
-  | 'dispute'
-  | 'resolve'
-  | 'withdraw'
-  | 'unlock'
-  | 'refund'
-  | 'close'
-  | 'expire'
-  | 'claim'
-  | 'unstake',
-  string
->;
+export type Exits = Awaited<ReturnType<typeof takeExits>>;
 
 /**
  * Takes every way out, each at its time.
@@ -66,10 +52,10 @@ export async function takeExits(
   world: World,
   jobs: OpenJobs,
   through: (instruction: TransactionInstruction) => TransactionInstruction = (plain) => plain,
-): Promise<Exits> {
-  const { chain, hotSigner, wallet, arbiter, workerAuthority, creditAccount } = world;
-  const attempt = (instruction: TransactionInstruction, ...signers: Keypair[]): Promise<string> =>
-    chain.send([through(instruction)], signers).then(
+) {
+  const { chain, wallet, workerAuthority, creditAccount } = world;
+  const attempt = (instruction: TransactionInstruction): Promise<string> =>
+    send(world, through(instruction)).then(
       () => 'works',
       (error: Error) => error.message,
     );
@@ -77,16 +63,16 @@ export async function takeExits(
   const authority = workerAuthority.publicKey;
 
   const atOnce = {
-    settle: await attempt(settle(world, jobs.settling), hotSigner),
-    complete: await attempt(complete(world, jobs.given), hotSigner),
-    fail: await attempt(fail(world, jobs.processing), hotSigner),
-    dispute: await attempt(dispute(world, jobs.settled), wallet),
+    settle: await attempt(settle(world, jobs.settling)),
+    complete: await attempt(complete(world, jobs.given)),
+    fail: await attempt(fail(world, jobs.processing)),
+    dispute: await attempt(dispute(world, jobs.settled)),
   };
   await pass(world, 61n);
   const afterWindow = {
-    resolve: await attempt(await composeVerdict(world, jobs.disputed, 'upheld_worker'), arbiter),
-    withdraw: await attempt(creditWithdraw(withdrawal), wallet),
-    unlock: await attempt(stakeUnlock({ authority, tokens: 100n }), workerAuthority),
+    resolve: await attempt(await composeVerdict(world, jobs.disputed, 'upheld_worker')),
+    withdraw: await attempt(creditWithdraw(withdrawal)),
+    unlock: await attempt(stakeUnlock({ authority, tokens: 100n })),
     claim: await attempt(claimPay({ claimant: creditAccount })),
   };
   await pass(world, 60n);
@@ -98,6 +84,6 @@ export async function takeExits(
   const expire = await attempt(disputeExpire({ job: jobs.undecided, creditAccount }));
   await pass(world, DAY);
   const destination = world.stakeTokens;
-  const unstake = await attempt(stakeWithdraw({ authority, destination }), workerAuthority);
+  const unstake = await attempt(stakeWithdraw({ authority, destination }));
   return { ...atOnce, ...afterWindow, ...afterTimeout, expire, unstake };
 }
