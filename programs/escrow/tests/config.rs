@@ -32,14 +32,6 @@ pub fn config(treasury_floor_credits: u64) -> Config {
     config
 }
 
-#[test]
-fn a_lowered_floor_counts_at_the_end_of_its_notice_and_not_a_second_before() {
-    let mut config = config(100);
-    config.set_terms(&terms(&address(2), 10), 1_000).unwrap();
-    assert_eq!(config.treasury_floor_in_force_credits(1_000 + NOTICE - 1), 100);
-    assert_eq!(config.treasury_floor_in_force_credits(1_000 + NOTICE), 10);
-}
-
 proptest! {
     #[test]
     fn whatever_the_authority_does_no_floor_ends_before_its_notice_is_over(

@@ -2,7 +2,6 @@ use proptest::prelude::*;
 
 use crate::{
     limits::{CREDITS_MAX, NO_LIMIT},
-    seeds::NONE,
     state::{CreditAccount, Job, credit_account::Limits},
     tests::{address, fresh, job::job},
 };
@@ -14,18 +13,6 @@ fn account(per_job_credits: u64, per_day_credits: u64) -> CreditAccount {
     let limits = Limits { per_job_credits, per_day_credits };
     account.open(&address(1), &address(2), &limits, 0).unwrap();
     account
-}
-
-#[test]
-fn without_a_spender_all_limits_are_zero() {
-    for (per_job_credits, per_day_credits) in [(1, 0), (0, 1), (NO_LIMIT, NO_LIMIT)] {
-        let limits = Limits { per_job_credits, per_day_credits };
-        assert!(fresh::<CreditAccount>().open(&address(1), &NONE, &limits, 0).is_err());
-    }
-    let mut account = account(NO_LIMIT, NO_LIMIT);
-    let none = Limits { per_job_credits: 0, per_day_credits: 0 };
-    account.set_spender(&NONE, &none).unwrap();
-    assert!(account.set_limits(&none).is_err());
 }
 
 #[test]
@@ -156,40 +143,6 @@ impl Books {
 fn books(per_job_credits: u64, per_day_credits: u64) -> Books {
     let account = account(per_job_credits, per_day_credits);
     Books { account, jobs: Vec::new(), now: 1_000_000_000 }
-}
-
-#[test]
-fn a_lock_that_ends_gives_its_day_back_what_was_not_charged_but_no_other_day() {
-    for (ends_on, spent) in [(1, 30), (2, 0)] {
-        let mut books = books(NO_LIMIT, 100);
-        books.account.buy(1_000, CREDITS_MAX, 0).unwrap();
-        books.now = SECONDS_PER_DAY;
-        assert!(books.lock(100, false) && !books.lock(1, false));
-        books.now = ends_on * SECONDS_PER_DAY;
-        // The day of the account is that of its last lock.
-        assert!(books.lock(0, false));
-        books.end(0, 3_000);
-        assert_eq!(books.account.spent_today_credits(), spent);
-        assert!(books.lock(100 - spent, false) && !books.lock(1, false));
-    }
-}
-
-#[test]
-fn a_clock_that_steps_back_over_midnight_does_not_begin_the_day_again() {
-    let mut books = books(NO_LIMIT, 100);
-    books.account.buy(1_000, CREDITS_MAX, 0).unwrap();
-    for (now, credits, allowed) in [
-        (2 * SECONDS_PER_DAY, 100, true),
-        (2 * SECONDS_PER_DAY - 1, 1, false),
-        (0, 1, false),
-        (i64::MIN, 1, false),
-        (2 * SECONDS_PER_DAY, 1, false),
-        (3 * SECONDS_PER_DAY - 1, 1, false),
-        (3 * SECONDS_PER_DAY, 100, true),
-    ] {
-        books.now = now;
-        assert_eq!(books.lock(credits, false), allowed, "at {now}");
-    }
 }
 
 proptest! {

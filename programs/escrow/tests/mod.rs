@@ -4,7 +4,6 @@
 mod accounts;
 mod config;
 mod credit_account;
-mod evidence;
 mod instructions;
 mod job;
 mod lending;
@@ -21,7 +20,7 @@ use core::fmt;
 use pinocchio::Address;
 
 use crate::{
-    error::{EscrowError, Result},
+    error::EscrowError,
     wire::layout::Layout,
 };
 
@@ -40,9 +39,4 @@ fn fresh<T: Layout>() -> T {
 /// One of 255 different addresses, none of them zero.
 fn address(byte: u8) -> Address {
     Address::new_from_array([byte.max(1); 32])
-}
-
-/// The number of a refusal; zero for none.
-fn refusal<T>(result: Result<T>) -> u32 {
-    result.map_or_else(|error| error as u32, |_| 0)
 }

@@ -18,15 +18,6 @@ fn ledgers_rent(lamports_per_byte_year: u64, exemption_threshold: f64, bytes: us
 }
 
 #[test]
-fn rent_is_the_ledgers_whether_it_is_split_into_two_years_or_one() {
-    for bytes in 0..=ACCOUNT_BYTES_MAX {
-        let expected = Some((128 + bytes as u64) * 6_960);
-        assert_eq!(rent_with(3_480, 2.0, bytes), expected);
-        assert_eq!(rent_with(6_960, 1.0, bytes), expected);
-    }
-}
-
-#[test]
 fn thresholds_that_are_no_sensible_number_cost_nothing_or_are_refused_but_never_wrap() {
     assert_eq!(rent_with(3_480, 0.0, 100), Some(0));
     assert_eq!(rent_with(3_480, f64::MIN_POSITIVE, 100), Some(0));
