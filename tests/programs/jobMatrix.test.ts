@@ -1,18 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
-  creditOpen,
   disputeExpire,
   gatewayOpen,
-  gatewayUpdate,
   JOB_STATUSES,
   type JobStatus,
   jobClose,
   jobLock,
-  spenderSet,
   verdictInstruction,
 } from '../../programs/client/index.ts';
-import { UNLIMITED } from '../../testing/kit/setUp.ts';
 import { expectConserved } from './support/conservation.ts';
 import {
   controllers,
@@ -33,8 +29,10 @@ import {
   refund,
   settle,
 } from './support/jobs.ts';
+import { addWallet } from './support/newcomers.ts';
+import { setSpender, updateGateway } from './support/parties.ts';
 import { passDisputeWindow } from './support/verdicts.ts';
-import { addresses, createWorld, MODEL, type World } from './support/world.ts';
+import { addresses, createWorld, MODEL, send, type World } from './support/world.ts';
 
 /** Than that of any job here. */
 const LATER_ATTEMPT = 9;
@@ -48,102 +46,70 @@ describe.each(Object.entries(controllers))('a job controlled by %s', (controller
   /** The signer that has the rights when jobs are made. */
   let maker: Keypair;
 
-  const setGateway = (signers: Keypair[], stopped: boolean) =>
-    gatewayUpdate({
-      operator: world.operator.publicKey,
-      signers: signers.map(({ publicKey }) => publicKey),
-      stopped,
-    });
-
   beforeAll(async () => {
     world = await createWorld({ openDisputesMax: 255 });
-    const { chain, operator, wallet, hotSigner } = world;
+    const { operator, wallet, hotSigner, stranger, workerAuthority, proofKey } = world;
+    const { arbiter, authority } = world;
     people = {
-      ...{ wallet, operator, gatewaySigner: hotSigner, stranger: world.stranger },
-      ...{ workerAuthority: world.workerAuthority, proofKey: world.proofKey },
-      ...{ arbiter: world.arbiter, authority: world.authority, spenderKey: await world.person() },
-      ...{ otherWallet: await world.person(), revokedSigner: await world.person() },
+      ...{ wallet, operator, gatewaySigner: hotSigner, stranger, workerAuthority, proofKey },
+      ...{ arbiter, authority, spenderKey: await world.person() },
+      otherWallet: (await addWallet(world)).keypair,
+      revokedSigner: await world.person(),
       otherGatewaysSigner: await world.person(),
     };
-    const { otherWallet, otherGatewaysSigner, revokedSigner } = people;
-    const otherOperator = await world.person();
-    otherGateway = addresses.gateway(otherOperator.publicKey);
-    const by = { payer: otherOperator.publicKey, operator: otherOperator.publicKey };
-    const open = creditOpen({ payer: otherWallet.publicKey, wallet: otherWallet.publicKey });
-    await chain.send(
-      [gatewayOpen({ ...by, signers: [otherGatewaysSigner.publicKey] }), open],
-      [otherOperator, otherWallet],
-    );
-    await chain.send([setGateway([hotSigner, revokedSigner], false)], [operator]);
-    await chain.send([setGateway([hotSigner], false)], [operator]);
-    if (acting === 'spenderKey') {
-      const spender = people.spenderKey.publicKey;
-      await chain.send([spenderSet({ wallet: wallet.publicKey, spender, ...UNLIMITED })], [wallet]);
-    }
+    const other = (await world.person()).publicKey;
+    otherGateway = addresses.gateway(other);
+    const signers = [people.otherGatewaysSigner.publicKey];
+    await send(world, gatewayOpen({ payer: other, operator: other, signers }));
+    await updateGateway(world, { signers: [hotSigner.publicKey, people.revokedSigner.publicKey] });
+    await updateGateway(world);
+    if (acting === 'spenderKey') await setSpender(world, people.spenderKey.publicKey);
     maker = isReplaced ? hotSigner : people[acting];
   });
 
   /** A fresh job in this status, under this controller. */
   const freshJob = async (status: JobStatus): Promise<PublicKey> => {
-    const { chain, operator } = world;
     const isChanged = isStopped || isReplaced;
-    if (isChanged) await chain.send([setGateway([world.hotSigner], false)], [operator]);
+    if (isChanged) await updateGateway(world);
     const job = await jobIn({ ...world, hotSigner: maker }, status);
     // No verdict is given before.
     if (status === 'disputed') await passDisputeWindow(world);
-    if (isChanged) await chain.send([setGateway([people[acting]], isStopped)], [operator]);
+    const signers = [people[acting].publicKey];
+    if (isChanged) await updateGateway(world, { signers, stopped: isStopped });
     return job;
   };
 
-  const compose = async (
-    name: MatrixName,
-    job: PublicKey,
-    person: Person,
-  ): Promise<TransactionInstruction[]> => {
+  const compose = async (name: MatrixName, job: PublicKey, person: Person) => {
     const { creditAccount, worker, chain } = world;
     const signer = people[person].publicKey;
     const usesOther = person === 'otherGatewaysSigner' && !isReplaced;
     const actor = { signer, gateway: usesOther ? otherGateway : world.gateway };
-    switch (name) {
-      case 'lock':
-        return [
-          jobLock({
-            ...{ payer: chain.payer.publicKey, ...actor, wallet: world.wallet.publicKey },
-            ...{ modelId: MODEL.id, jobId: (await readJob(world, job)).jobId },
-            ...{ tokenLimit: 2_000, maxCredits: 8n },
-          }),
-        ];
-      case 'acknowledge':
-        return [acknowledge(world, job, { ...actor, attempt: LATER_ATTEMPT })];
-      case 'prove':
-        return [prove(world, job)];
-      case 'settle':
-        return [settle(world, job, actor)];
-      case 'complete':
-        return [complete(world, job, { ...actor, attempt: LATER_ATTEMPT })];
-      case 'fail':
-        return [fail(world, job, actor)];
-      case 'refund':
-        return [refund(world, job)];
-      case 'dispute':
-        return [dispute(world, job, actor)];
-      case 'resolve': {
-        const named = { arbiter: signer, job, creditAccount, worker };
-        return [verdictInstruction([], { ...named, verdict: 'rejected' })];
-      }
-      case 'expire':
-        return [disputeExpire({ job, creditAccount })];
-      case 'close':
-        return [jobClose({ job, rentPayer: chain.payer.publicKey })];
-    }
+    const { jobId } = await readJob(world, job);
+    const named = { arbiter: signer, job, creditAccount, worker };
+    const instructions: Record<MatrixName, () => TransactionInstruction> = {
+      lock: () =>
+        jobLock({
+          ...{ payer: chain.payer.publicKey, ...actor, wallet: world.wallet.publicKey },
+          ...{ modelId: MODEL.id, jobId, tokenLimit: 2_000, maxCredits: 8n },
+        }),
+      acknowledge: () => acknowledge(world, job, { ...actor, attempt: LATER_ATTEMPT }),
+      prove: () => prove(world, job),
+      settle: () => settle(world, job, actor),
+      complete: () => complete(world, job, { ...actor, attempt: LATER_ATTEMPT }),
+      fail: () => fail(world, job, actor),
+      refund: () => refund(world, job),
+      dispute: () => dispute(world, job, actor),
+      resolve: () => verdictInstruction([], { ...named, verdict: 'rejected' }),
+      expire: () => disputeExpire({ job, creditAccount }),
+      close: () => jobClose({ job, rentPayer: chain.payer.publicKey }),
+    };
+    return instructions[name]();
   };
 
   /** The job's status afterwards, or why the instruction was refused. */
   const attempt = async (name: MatrixName, job: PublicKey, person: Person): Promise<string> => {
-    const instructions = await compose(name, job, person);
-    const isSigned = instructions.some(({ keys }) => keys.some((key) => key.isSigner));
     try {
-      await world.chain.send(instructions, isSigned ? [people[person]] : []);
+      await send(world, await compose(name, job, person));
     } catch (error) {
       return (error as Error).message;
     }

@@ -4,7 +4,7 @@ import { creditOpen, jobClose } from '../../programs/client/index.ts';
 import { type Chain, startChain } from '../../testing/chain.ts';
 import { pass } from './support/expectations.ts';
 import { composeLock, refund } from './support/jobs.ts';
-import { addresses, createWorld, type World } from './support/world.ts';
+import { addresses, createWorld, send, type World } from './support/world.ts';
 
 const ACCOUNT_OVERHEAD_BYTES = 128;
 
@@ -40,7 +40,7 @@ describe('the rent of an account', () => {
   it.each([6_960, 5_080, 696])('is the ledger’s: %i lamports a byte', async (lamportsPerByte) => {
     const world = await createWorld({}, await startWithRent(lamportsPerByte));
     const { instruction, job } = await composeLock(world);
-    await world.chain.send([instruction], [world.hotSigner]);
+    await send(world, instruction);
     const { config, treasury, vault, treasuryVault, stakeVault } = addresses;
     const { gateway, creditAccount, model, worker } = world;
     const ofProgram = [config, treasury, vault, treasuryVault, stakeVault, gateway, creditAccount];
@@ -65,7 +65,7 @@ describe('the rent of an account', () => {
       give(world, creditAccount, sent);
       const before = await lamportsOf(world, payer.publicKey);
       const open = creditOpen({ payer: payer.publicKey, wallet: payer.publicKey });
-      await world.chain.send([open], [payer]);
+      await send(world, open);
       expect(await lamportsOf(world, creditAccount)).toBe(Math.max(minimum, sent));
       const paid = before - (await lamportsOf(world, payer.publicKey));
       expect(paid).toBe(Math.max(0, minimum - sent));
@@ -74,22 +74,22 @@ describe('the rent of an account', () => {
 
   it('is returned in full when a job is closed, with lamports from others', async () => {
     const world = await createWorld();
-    const { chain, hotSigner, stranger } = world;
+    const { chain, stranger } = world;
     const rentPayer = await world.person();
     const { instruction, job } = await composeLock(world);
     for (const key of instruction.keys) {
       if (key.pubkey.equals(chain.payer.publicKey)) key.pubkey = rentPayer.publicKey;
     }
     const before = await lamportsOf(world, rentPayer.publicKey);
-    await chain.send([instruction], [hotSigner, rentPayer]);
+    await send(world, instruction);
     const paid = before - (await lamportsOf(world, rentPayer.publicKey));
     expect(paid).toBe(await lamportsOf(world, job));
 
     const gift = { fromPubkey: stranger.publicKey, toPubkey: job, lamports: 7 };
-    await chain.send([SystemProgram.transfer(gift)], [stranger]);
+    await send(world, SystemProgram.transfer(gift));
     await pass(world, 122n);
     const close = jobClose({ job, rentPayer: rentPayer.publicKey });
-    await chain.send([refund(world, job), close]);
+    await send(world, refund(world, job), close);
     expect(await chain.account(job)).toBeNull();
     expect(await lamportsOf(world, rentPayer.publicKey)).toBe(before + gift.lamports);
   });
