@@ -39,9 +39,12 @@ function corrupt(name: string, data: Uint8Array, changes: Corruption): Uint8Arra
 
 /** The program's accounts among the instruction's, with what to write over them. */
 async function brokenAccounts({ world, instructions }: Step) {
-  const keys = instructions.at(-1)?.keys.map(({ pubkey }) => pubkey) ?? [];
+  const [{ keys }] = instructions;
   const found = await Promise.all(
-    keys.map(async (address) => ({ address, account: await world.chain.account(address) })),
+    keys.map(async ({ pubkey: address }) => ({
+      address,
+      account: await world.chain.account(address),
+    })),
   );
   return found.flatMap(({ address, account }) => {
     if (account === null || account.executable || !account.owner.equals(PROGRAM_ID)) return [];
@@ -56,7 +59,7 @@ async function brokenAccounts({ world, instructions }: Step) {
 
 /** How the step ends now. All that it did is taken back. */
 const outcomeOf = ({ world, instructions, signers }: Step): Promise<string> => {
-  const keys = instructions.flatMap((instruction) => instruction.keys);
+  const [{ keys }] = instructions;
   const writable = keys.filter(({ isWritable }) => isWritable).map(({ pubkey }) => pubkey);
   return undone(world, writable, () =>
     world.chain.send(instructions, signers).then(

@@ -20,8 +20,8 @@ export interface Confusion {
   instruction: TransactionInstruction;
   /** The name of the refusal; undefined where any named one will do. */
   refusal?: string | RegExp | undefined;
-  /** A fault that only a call by another program can have. */
-  isCall?: boolean;
+  /** Where both ways would show the same, or only a call by another program can have the fault. */
+  only?: 'client' | 'call' | undefined;
 }
 
 /** These are created by the instruction, so what matters about them is their address. */
@@ -46,7 +46,7 @@ const GUARDED = new Set('authority arbiter operator wallet pending_authority'.sp
 const OPENS_OWN = new Set(['gateway_open', 'worker_register']);
 
 const create = (step: Step, position: number) => {
-  const valid = step.instructions.at(-1) as TransactionInstruction;
+  const [valid] = step.instructions;
   return (change: Partial<AccountMeta>): TransactionInstruction =>
     withKeys(valid, (keys) =>
       keys.map((key, index) => (index === position ? { ...key, ...change } : key)),
@@ -56,7 +56,7 @@ const create = (step: Step, position: number) => {
 /** Every instruction that differs from the step's in its data or in one account. */
 export async function confuse(step: Step, others: Others): Promise<Confusion[]> {
   const { world, name, instructions } = step;
-  const { keys } = instructions.at(-1) as TransactionInstruction;
+  const [{ keys }] = instructions;
   const confusions = [...withOtherData(step), ...withoutRights(step)];
   for (const [position, role] of rolesOf(name).entries()) {
     const own = keys[position]?.pubkey as PublicKey;
@@ -84,7 +84,7 @@ export async function confuse(step: Step, others: Others): Promise<Confusion[]> 
 type Replace = (change: Partial<AccountMeta>) => TransactionInstruction;
 
 function withOtherData({ instructions }: Step): Confusion[] {
-  const valid = instructions.at(-1) as TransactionInstruction;
+  const [valid] = instructions;
   const { data } = valid;
   const others: [title: string, data: Uint8Array][] = [
     ['a byte more of data', Buffer.concat([data, Buffer.alloc(1)])],
@@ -92,19 +92,23 @@ function withOtherData({ instructions }: Step): Confusion[] {
   ];
   if (data.length > 8) others.push(['a byte less of data', data.subarray(0, -1)]);
   const refusal = 'InvalidInstructionData';
+  const only = 'client';
   return [
-    ...others.map(([title, other]) => ({ title, instruction: withData(valid, other), refusal })),
+    ...others.map(([title, other]): Confusion => {
+      return { title, instruction: withData(valid, other), refusal, only };
+    }),
     {
       title: 'an account fewer',
       instruction: withKeys(valid, (keys) => keys.slice(0, -1)),
       refusal: 'MissingAccount',
+      only,
     },
   ];
 }
 
 /** The instruction without each of its signatures, and without each right to write. */
 function withoutRights({ world, name, instructions }: Step): Confusion[] {
-  const valid = instructions.at(-1) as TransactionInstruction;
+  const [valid] = instructions;
   const rights = [
     { right: 'isSigner', what: 'does not sign', refusal: 'MissingSigner' },
     { right: 'isWritable', what: 'is read-only', refusal: 'NotWritable' },
@@ -125,7 +129,7 @@ function withoutRights({ world, name, instructions }: Step): Confusion[] {
           ),
           refusal,
           // Who pays for a transaction signs it, and is written.
-          isCall: own.equals(world.chain.payer.publicKey),
+          only: own.equals(world.chain.payer.publicKey) ? ('call' as const) : undefined,
         }))
     );
   });
@@ -149,7 +153,7 @@ function atOtherAddress({ world, name }: Step, role: AccountRole, replaced: Repl
 }
 
 function inOtherRoles({ name, instructions }: Step, position: number, replaced: Replace) {
-  const { keys } = instructions.at(-1) as TransactionInstruction;
+  const [{ keys }] = instructions;
   const roles = rolesOf(name);
   const own = keys[position]?.pubkey as PublicKey;
   return roles.flatMap(({ name: other, address }, index): Confusion[] => {
@@ -179,11 +183,14 @@ function byOthers(
   const others = world.people.filter((person) => !signers.includes(person));
   return [
     { title, instruction, refusal },
-    ...others.map(({ publicKey: pubkey }, index) => ({
-      title: `${role.name} = person ${index}`,
-      instruction: replaced({ pubkey }),
-      refusal,
-    })),
+    ...others.map(
+      ({ publicKey: pubkey }, index): Confusion => ({
+        title: `${role.name} = person ${index}`,
+        instruction: replaced({ pubkey }),
+        refusal,
+        only: 'client',
+      }),
+    ),
   ];
 }
 
@@ -260,7 +267,7 @@ const addressOf = (title: string): PublicKey =>
 
 /** The accounts that a step creates. */
 export function createdBy({ name, instructions }: Step): PublicKey[] {
-  const { keys } = instructions.at(-1) as TransactionInstruction;
+  const [{ keys }] = instructions;
   const created = rolesOf(name).map((role) => CREATED[name]?.includes(role.name));
   return keys.filter((_, index) => created[index]).map(({ pubkey }) => pubkey);
 }

@@ -53,15 +53,20 @@ export async function createWorld(
   return worldOf(await openEscrow(given ?? (await startChain()), { settings }));
 }
 
-/** Sends instructions, signed by everybody who has to. @throws Refusal when they are refused */
-export function send(
-  { chain, people }: Pick<World, 'chain' | 'people'>,
-  ...instructions: TransactionInstruction[]
-): Promise<number> {
+/** Who of all people must sign these instructions. */
+export function signersOf(
+  { people }: Pick<World, 'people'>,
+  ...instructions: readonly TransactionInstruction[]
+): Keypair[] {
   const asked = instructions.flatMap(({ keys }) => keys.filter(({ isSigner }) => isSigner));
-  const signs = ({ publicKey }: Keypair) => asked.some(({ pubkey }) => pubkey.equals(publicKey));
-  return chain.send(instructions, people.filter(signs));
+  return people.filter((key) => asked.some(({ pubkey }) => pubkey.equals(key.publicKey)));
 }
+
+/** Sends instructions, signed by everybody who has to. @throws Refusal when they are refused */
+export const send = (
+  world: Pick<World, 'chain' | 'people'>,
+  ...instructions: TransactionInstruction[]
+): Promise<number> => world.chain.send(instructions, signersOf(world, ...instructions));
 
 /** Everything about a cast with one wallet and one worker. */
 export function worldOf(cast: Cast): World {

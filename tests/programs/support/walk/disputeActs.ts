@@ -27,7 +27,7 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
   if (isAmendment) {
     const isOpen = books.now <= job.disputedAt + ARBITRATION_WINDOW_SECONDS;
     const allowed = isOpen && clientHash !== ANSWER;
-    if (await attempt(walk, allowed, [instruction], [signer])) job.disputedByWallet = true;
+    if (await attempt(walk, allowed, instruction)) job.disputedByWallet = true;
     return;
   }
   const allowed =
@@ -37,7 +37,7 @@ export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {
     books.now <= job.endedAt + DISPUTE_WINDOW_SECONDS &&
     clientHash !== ANSWER &&
     wallet.openDisputes < openDisputesMaxOf(walk, job, signer);
-  if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   const disputedByWallet = signer === wallet.party.keypair;
   Object.assign(job, { status: 'disputed', disputedAt: books.now, disputedByWallet });
   wallet.openDisputes += 1;
@@ -88,7 +88,7 @@ export async function resolveJob(walk: Walk, job: JobBook): Promise<void> {
     verdict !== 'none' &&
     verdict !== 'expired' &&
     (hasEvidence || verdict === 'rejected');
-  if (!(await attempt(walk, allowed, [instruction], [arbiter]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   const isBorne = verdict !== 'upheld_worker' || slash(books, job);
   const repaid = isBorne ? repayableOf(job) : shareOf(job);
   endDispute(books, job, verdict);
@@ -122,7 +122,7 @@ export async function expireJob(walk: Walk, job: JobBook): Promise<void> {
   const isOver = books.now > job.disputedAt + ARBITRATION_WINDOW_SECONDS;
   const { creditAccount } = job.wallet.party;
   const instruction = disputeExpire({ job: job.address, creditAccount });
-  if (await attempt(walk, job.status === 'disputed' && isOver, [instruction], [])) {
+  if (await attempt(walk, job.status === 'disputed' && isOver, instruction)) {
     endDispute(books, job, 'expired');
   }
 }

@@ -26,7 +26,7 @@ const governor = (walk: Walk) => {
 };
 
 const updateConfig: Step = async (walk) => {
-  const { signer, authority, isAuthority } = governor(walk);
+  const { authority, isAuthority } = governor(walk);
   const { world, books } = walk;
   const terms = {
     treasuryShareBasisPoints: choose(walk, 1_500, 0, 10_000, 10_001),
@@ -40,7 +40,7 @@ const updateConfig: Step = async (walk) => {
   const instruction = configUpdate({
     ...{ authority, ...SETTINGS, arbiter, ...terms, treasuryFloorCredits },
   });
-  if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   books.terms = terms;
   setFloor(books, treasuryFloorCredits);
 };
@@ -64,32 +64,32 @@ function setFloor(books: Books, credits: bigint): void {
 
 /** Pauses are short: most of the time both flags are down. */
 const pause: Step = async (walk) => {
-  const { signer, authority, isAuthority } = governor(walk);
+  const { authority, isAuthority } = governor(walk);
   const flags = { depositsPaused: rarely(walk, 5), locksPaused: rarely(walk, 10) };
   const instruction = pauseSet({ authority, ...flags });
-  if (await attempt(walk, isAuthority, [instruction], [signer])) Object.assign(walk.books, flags);
+  if (await attempt(walk, isAuthority, instruction)) Object.assign(walk.books, flags);
 };
 
 const propose: Step = async (walk) => {
-  const { signer, authority, isAuthority } = governor(walk);
+  const { authority, isAuthority } = governor(walk);
   const { world, books } = walk;
   const heir = choose(walk, world.stranger, world.authority, world.arbiter, null);
   const pendingAuthority = heir?.publicKey ?? PublicKey.default;
   const instruction = authorityPropose({ authority, pendingAuthority });
   const allowed = isAuthority && heir !== world.arbiter;
-  if (await attempt(walk, allowed, [instruction], [signer])) books.pendingAuthority = heir;
+  if (await attempt(walk, allowed, instruction)) books.pendingAuthority = heir;
 };
 
 const accept: Step = async (walk) => {
   const { world, books } = walk;
   const heir = choose(walk, world.stranger, world.authority);
   const instruction = authorityAccept({ pendingAuthority: heir.publicKey });
-  if (!(await attempt(walk, books.pendingAuthority === heir, [instruction], [heir]))) return;
+  if (!(await attempt(walk, books.pendingAuthority === heir, instruction))) return;
   Object.assign(books, { authority: heir, pendingAuthority: null });
 };
 
 const withdrawTreasury: Step = async (walk) => {
-  const { signer, authority, isAuthority } = governor(walk);
+  const { authority, isAuthority } = governor(walk);
   const { world, books } = walk;
   const { treasury, wallets } = books;
   const owed = wallets.reduce(
@@ -103,7 +103,7 @@ const withdrawTreasury: Step = async (walk) => {
     isAuthority && baseUnits > 0n && baseUnits <= free && !isFrozen(walk, addresses.treasuryVault);
   const destination = world.walletTokens;
   const instruction = treasuryWithdraw({ authority, destination, baseUnits });
-  if (await attempt(walk, allowed, [instruction], [signer])) treasury.baseUnits -= baseUnits;
+  if (await attempt(walk, allowed, instruction)) treasury.baseUnits -= baseUnits;
 };
 
 /** Pays the treasury what it could not be paid at settlement. */
@@ -111,7 +111,7 @@ export const claimTreasury: Step = async (walk) => {
   const { treasury } = walk.books;
   const canPay = !isFrozen(walk, addresses.vault) && !isFrozen(walk, addresses.treasuryVault);
   const instruction = claimPay({ claimant: addresses.treasury });
-  if (!(await attempt(walk, treasury.unpaidBaseUnits > 0n && canPay, [instruction], []))) return;
+  if (!(await attempt(walk, treasury.unpaidBaseUnits > 0n && canPay, instruction))) return;
   treasury.baseUnits += treasury.unpaidBaseUnits;
   treasury.unpaidBaseUnits = 0n;
 };
@@ -122,7 +122,7 @@ const openGateway: Step = async (walk) => {
   const operator = isNew ? await world.person() : world.operator;
   const by = { payer: operator.publicKey, operator: operator.publicKey };
   const instruction = gatewayOpen({ ...by, signers: [world.hotSigner.publicKey] });
-  await attempt(walk, isNew, [instruction], [operator]);
+  await attempt(walk, isNew, instruction);
 };
 
 /** Revocations are short: most of the time the gateway can lock. */
@@ -134,16 +134,16 @@ const updateGateway: Step = async (walk) => {
     signers: [(gateway.trustsHotSigner ? world.hotSigner : world.operator).publicKey],
     stopped: gateway.stopped,
   });
-  await attempt(walk, true, [instruction], [world.operator]);
+  await attempt(walk, true, instruction);
   Object.assign(books.gateway, gateway);
 };
 
 const vouchForGateway: Step = async (walk) => {
-  const { signer, authority, isAuthority } = governor(walk);
+  const { authority, isAuthority } = governor(walk);
   const { world, books } = walk;
   const vouched = !rarely(walk, 3);
   const instruction = gatewayVouch({ authority, gateway: world.gateway, vouched });
-  if (await attempt(walk, isAuthority, [instruction], [signer])) books.gateway.vouched = vouched;
+  if (await attempt(walk, isAuthority, instruction)) books.gateway.vouched = vouched;
 };
 
 /** Burns what verdicts took. */
@@ -151,7 +151,7 @@ const burnSlashed: Step = async (walk) => {
   const { world, books } = walk;
   const allowed = books.treasury.slashedTokens > 0n && !isFrozen(walk, addresses.stakeVault);
   const instruction = slashBurn({ stakeMint: world.stakeMint });
-  if (await attempt(walk, allowed, [instruction], [])) books.treasury.slashedTokens = 0n;
+  if (await attempt(walk, allowed, instruction)) books.treasury.slashedTokens = 0n;
 };
 
 const upsertModel: Step = async (walk) => {
@@ -162,17 +162,17 @@ const upsertModel: Step = async (walk) => {
   };
   const allowed = isAuthority && prices.creditsPerRequest > 0;
   const instruction = modelInstruction({ authority: signer }, prices);
-  if (await attempt(walk, allowed, [instruction], [signer])) walk.books.prices = prices;
+  if (await attempt(walk, allowed, instruction)) walk.books.prices = prices;
 };
 
 const retireModel: Step = async (walk) => {
-  const { signer, authority, isAuthority } = governor(walk);
+  const { authority, isAuthority } = governor(walk);
   const { books } = walk;
   const soonest = books.now + NOTICE_SECONDS;
   const retiresAt = choose(walk, 0n, 0n, 0n, 0n, soonest, soonest - 1n);
   const allowed = isAuthority && (retiresAt === 0n || retiresAt >= soonest);
   const instruction = modelRetire({ authority, modelId: MODEL.id, retiresAt });
-  if (await attempt(walk, allowed, [instruction], [signer])) books.retiresAt = retiresAt;
+  if (await attempt(walk, allowed, instruction)) books.retiresAt = retiresAt;
 };
 
 export const governanceSteps: readonly Step[] = [

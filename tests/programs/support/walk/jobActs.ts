@@ -55,11 +55,11 @@ function drawAttempt(walk: Walk, job: JobBook) {
 export async function acknowledgeJob(walk: Walk, job: JobBook): Promise<void> {
   const { worker, attemptNumber, repeats, mayBeGiven } = drawAttempt(walk, job);
   if (worker === undefined) return;
-  const { key, mayAct, actor } = actorOf(walk, job);
+  const { mayAct, actor } = actorOf(walk, job);
   const choice = { attempt: attemptNumber, worker: worker.party.address, ...actor };
   const instruction = acknowledge(partiesOf(walk, job), job.address, choice);
   const allowed = mayAct && (repeats || mayBeGiven);
-  if (!(await attempt(walk, allowed, [instruction], [key])) || repeats) return;
+  if (!(await attempt(walk, allowed, instruction)) || repeats) return;
   Object.assign(job, { status: 'processing', worker, attempt: attemptNumber });
 }
 
@@ -67,7 +67,7 @@ export async function proveJob(walk: Walk, job: JobBook): Promise<void> {
   const isNew = job.status === 'processing' && isInTime(walk.books, job);
   const proven = { completionTokens: PROVEN_TOKENS, attempt: job.attempt };
   const instruction = prove(partiesOf(walk, job), job.address, proven);
-  if (await attempt(walk, isNew || job.status === 'settling', [instruction], [])) {
+  if (await attempt(walk, isNew || job.status === 'settling', instruction)) {
     if (isNew) job.provenBy = job.worker?.party.proofKey ?? null;
     job.status = 'settling';
   }
@@ -75,11 +75,11 @@ export async function proveJob(walk: Walk, job: JobBook): Promise<void> {
 
 export async function settleJob(walk: Walk, job: JobBook): Promise<void> {
   const { books, random } = walk;
-  const { key, mayAct, actor } = actorOf(walk, job);
+  const { mayAct, actor } = actorOf(walk, job);
   const countedTokens = random.below(4_000);
   const instruction = settle(partiesOf(walk, job), job.address, { countedTokens, ...actor });
   const allowed = mayAct && job.status === 'settling' && isInTime(books, job) && countedTokens > 0;
-  if (await attempt(walk, allowed, [instruction], [key])) charge(walk, job, countedTokens);
+  if (await attempt(walk, allowed, instruction)) charge(walk, job, countedTokens);
 }
 
 /** Acknowledges, proves and settles at once. */
@@ -87,7 +87,7 @@ export async function completeJob(walk: Walk, job: JobBook): Promise<void> {
   const { books, random } = walk;
   const { worker, attemptNumber, repeats, mayBeGiven } = drawAttempt(walk, job);
   if (worker === undefined) return;
-  const { key, mayAct, actor } = actorOf(walk, job);
+  const { mayAct, actor } = actorOf(walk, job);
   const countedTokens = random.below(4_000);
   const isForged = rarely(walk, 8);
   const instruction = complete(partiesOf(walk, { ...job, worker }), job.address, {
@@ -101,7 +101,7 @@ export async function completeJob(walk: Walk, job: JobBook): Promise<void> {
     (repeats || mayBeGiven) &&
     isInTime(books, job) &&
     countedTokens > 0;
-  if (!(await attempt(walk, allowed, [instruction], [key]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   const provenBy = worker.party.proofKey;
   Object.assign(job, { worker, attempt: attemptNumber, provenBy });
   charge(walk, job, countedTokens);
@@ -131,7 +131,7 @@ function pay(walk: Walk, { worker, terms }: JobBook, credits: bigint): void {
 const REASON_OFFSET = 8;
 
 export async function failJob(walk: Walk, job: JobBook): Promise<void> {
-  const { key, mayAct, actor } = actorOf(walk, job);
+  const { mayAct, actor } = actorOf(walk, job);
   const differs = rarely(walk, 2);
   /** One more than there are reasons. */
   const byte = walk.random.below(FAILURE_REASONS.length + 1);
@@ -145,7 +145,7 @@ export async function failJob(walk: Walk, job: JobBook): Promise<void> {
   const delivered = { deliveredHash: differs ? hashOf('other') : ANSWER, countedTokens: 5 };
   const instruction = fail(partiesOf(walk, job), job.address, { ...delivered, ...actor });
   instruction.data[REASON_OFFSET] = byte;
-  if (!(await attempt(walk, allowed, [instruction], [key]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   release(job);
   job.status = 'failed';
 }
@@ -154,7 +154,7 @@ export async function failJob(walk: Walk, job: JobBook): Promise<void> {
 export async function refundJob(walk: Walk, job: JobBook): Promise<void> {
   const allowed = holdsLock(job) && !isInTime(walk.books, job);
   const instruction = refund(partiesOf(walk, job), job.address);
-  if (!(await attempt(walk, allowed, [instruction], []))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   release(job);
   job.status = 'refunded';
 }
@@ -167,7 +167,7 @@ export async function closeJob(walk: Walk, job: JobBook): Promise<void> {
   const payer = world.chain.payer.publicKey;
   const rentPayer = rarely(walk, 10) ? world.stranger.publicKey : payer;
   const allowed = isFinal && rentPayer === payer && books.now >= job.lockedAt + CLOSE_AFTER_SECONDS;
-  if (await attempt(walk, allowed, [jobClose({ job: job.address, rentPayer })], [])) {
+  if (await attempt(walk, allowed, jobClose({ job: job.address, rentPayer }))) {
     books.jobs = books.jobs.filter((other) => other !== job);
   }
 }

@@ -49,7 +49,7 @@ export const lock: Step = async (walk) => {
     credits <= maxCredits &&
     credits <= wallet.availableCredits &&
     (!isGateways || maySpend(books, wallet, credits));
-  if (!(await attempt(walk, allowed, [instruction], [signer]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   const day = books.now / DAY_SECONDS;
   if (isGateways) {
     wallet.spentTodayCredits = spentOn(day, wallet) + credits;

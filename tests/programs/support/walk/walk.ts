@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
-import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { IDL } from '../../../../programs/client/index.ts';
 import type { Random } from '../../../../testing/random.ts';
 import { expectConserved } from '../conservation.ts';
-import { addresses, type World } from '../world.ts';
+import { addresses, send, type World } from '../world.ts';
 import { type Books, holdsLock } from './books.ts';
 
 /** A step of the walk: it picks a case, says whether that may happen, and books what it did. */
@@ -40,20 +40,19 @@ export const isFrozen = ({ books }: Walk, account: PublicKey): boolean =>
 export async function attempt(
   { world, performed }: Walk,
   allowed: boolean,
-  instructions: TransactionInstruction[],
-  signers: Keypair[],
+  instruction: TransactionInstruction,
 ): Promise<boolean> {
-  const names = instructions.map(nameOf);
-  const outcome = await world.chain.send(instructions, signers).then(
+  const name = nameOf(instruction);
+  const outcome = await send(world, instruction).then(
     () => 'success',
     (error: Error) => error.message,
   );
-  expect({ names, allowed, outcome }).toEqual({
-    names,
+  expect({ name, allowed, outcome }).toEqual({
+    name,
     allowed: outcome === 'success',
     outcome: allowed ? 'success' : outcome,
   });
-  if (allowed) for (const name of names) performed.add(name);
+  if (allowed) performed.add(name);
   return allowed;
 }
 
@@ -63,9 +62,8 @@ const instructionNames = new Map(
     name,
   ]),
 );
-/** The instruction's name, or its program's address where that is another one. */
-const nameOf = ({ data, programId }: TransactionInstruction): string =>
-  instructionNames.get(data.subarray(0, 8).toString('hex')) ?? programId.toBase58();
+const nameOf = ({ data }: TransactionInstruction): string =>
+  instructionNames.get(data.subarray(0, 8).toString('hex')) ?? '';
 
 /** Nothing was made or lost, and every account says what the books say. */
 export async function expectAgreement({ world, books }: Walk): Promise<void> {

@@ -31,8 +31,7 @@ const open: Step = async (walk) => {
   const wallet = party.keypair.publicKey;
   const named = trustsGateway ? { spender: world.gateway, ...UNLIMITED } : {};
   const instruction = creditOpen({ payer: world.stranger.publicKey, wallet, ...named });
-  const signers = trustsGateway ? [world.stranger, party.keypair] : [world.stranger];
-  if (await attempt(walk, isNew, [instruction], signers)) {
+  if (await attempt(walk, isNew, instruction)) {
     books.wallets.push(openBook(party, trustsGateway));
   }
 };
@@ -50,7 +49,7 @@ const buy = onWallet(async (walk, wallet) => {
   const instruction = creditBuy({
     ...{ buyer: keypair.publicKey, buyerTokenAccount: tokens, wallet: keypair.publicKey, credits },
   });
-  if (await attempt(walk, allowed, [instruction], [keypair])) wallet.availableCredits += credits;
+  if (await attempt(walk, allowed, instruction)) wallet.availableCredits += credits;
 });
 
 /** Takes this many credits out. */
@@ -60,7 +59,7 @@ export async function withdraw(walk: Walk, wallet: WalletBook, credits: bigint):
     credits > 0n && credits <= wallet.availableCredits && !isFrozen(walk, addresses.vault);
   const destination = { wallet: keypair.publicKey, destination: tokens };
   const instruction = creditWithdraw({ ...destination, credits });
-  if (await attempt(walk, allowed, [instruction], [keypair])) wallet.availableCredits -= credits;
+  if (await attempt(walk, allowed, instruction)) wallet.availableCredits -= credits;
 }
 
 const setSpender = onWallet(async (walk, wallet) => {
@@ -69,7 +68,7 @@ const setSpender = onWallet(async (walk, wallet) => {
   const owner = wallet.party.keypair;
   const named = trustsGateway ? { spender: world.gateway, ...UNLIMITED } : NO_SPENDER;
   const instruction = spenderSet({ wallet: owner.publicKey, ...named });
-  await attempt(walk, true, [instruction], [owner]);
+  await attempt(walk, true, instruction);
   const { limitPerJobCredits, limitPerDayCredits } = named;
   Object.assign(wallet, { trustsGateway, limitPerJobCredits, limitPerDayCredits });
 });
@@ -81,7 +80,7 @@ const setLimits = onWallet(async (walk, wallet) => {
     limitPerDayCredits: rarely(walk, 6) ? 40n : NO_LIMIT,
   };
   const instruction = limitSet({ wallet: owner.publicKey, ...limits });
-  const isSet = await attempt(walk, wallet.trustsGateway, [instruction], [owner]);
+  const isSet = await attempt(walk, wallet.trustsGateway, instruction);
   if (isSet) Object.assign(wallet, limits);
 });
 
@@ -90,7 +89,7 @@ const claim = onWallet(async (walk, wallet) => {
   const credits = smaller(treasury.baseUnits / BASE_UNITS_PER_CREDIT, wallet.owedCredits);
   const canPay = !isFrozen(walk, addresses.treasuryVault) && !isFrozen(walk, addresses.vault);
   const instruction = claimPay({ claimant: wallet.party.creditAccount });
-  if (!(await attempt(walk, credits > 0n && canPay, [instruction], []))) return;
+  if (!(await attempt(walk, credits > 0n && canPay, instruction))) return;
   treasury.baseUnits -= credits * BASE_UNITS_PER_CREDIT;
   wallet.owedCredits -= credits;
   wallet.availableCredits += credits;

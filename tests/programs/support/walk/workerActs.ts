@@ -40,7 +40,7 @@ export async function update(walk: Walk, worker: WorkerBook): Promise<void> {
   const mayRotate = changedAt === 0n || now >= changedAt + KEY_NEEDED_SECONDS;
   const allowed = !isFrozen(walk, payee) && (!isRotating || mayRotate);
   const instruction = workerUpdate(describeWorker(party));
-  if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   worker.party = party;
   if (isRotating) worker.proofKeyChangedAt = now;
 }
@@ -49,13 +49,13 @@ export async function host(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority } = worker.party;
   const allowed = worker.status !== 'deregistered' && !worker.hosts;
   const instruction = workerHost({ authority: authority.publicKey, modelId: MODEL.id });
-  if (await attempt(walk, allowed, [instruction], [authority])) worker.hosts = true;
+  if (await attempt(walk, allowed, instruction)) worker.hosts = true;
 }
 
 export async function unhost(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority } = worker.party;
   const instruction = workerUnhost({ authority: authority.publicKey, modelId: MODEL.id });
-  if (await attempt(walk, worker.hosts, [instruction], [authority])) worker.hosts = false;
+  if (await attempt(walk, worker.hosts, instruction)) worker.hosts = false;
 }
 
 export async function suspend(walk: Walk, worker: WorkerBook): Promise<void> {
@@ -65,7 +65,7 @@ export async function suspend(walk: Walk, worker: WorkerBook): Promise<void> {
   const from = suspended ? 'active' : 'suspended';
   const named = { arbiter: signer.publicKey, worker: worker.party.address, suspended };
   const allowed = signer === arbiter && worker.status === from;
-  if (await attempt(walk, allowed, [workerSuspend(named)], [signer])) {
+  if (await attempt(walk, allowed, workerSuspend(named))) {
     worker.status = suspended ? 'suspended' : 'active';
   }
 }
@@ -76,7 +76,7 @@ export async function deregister(walk: Walk, worker: WorkerBook): Promise<void> 
   const own = workerDeregister({ authority: authority.publicKey });
   const instruction = withAccount(own, 'authority', signer.publicKey);
   const allowed = signer === authority && worker.status !== 'deregistered';
-  if (await attempt(walk, allowed, [instruction], [signer])) worker.status = 'deregistered';
+  if (await attempt(walk, allowed, instruction)) worker.status = 'deregistered';
 }
 
 /** Up to the minimum stake or a little more, so that there are eligible workers most of the time. */
@@ -88,7 +88,7 @@ export async function deposit(walk: Walk, worker: WorkerBook): Promise<void> {
     tokens > 0n && worker.status !== 'deregistered' && !isFrozen(walk, addresses.stakeVault);
   const from = { depositor: authority.publicKey, depositorTokenAccount: stakeTokens };
   const instruction = stakeDeposit({ ...from, worker: address, tokens });
-  if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   const { unstakeCooldownSeconds } = walk.books.terms;
   const hadNothing = worker.stakeTokens + worker.unstakingTokens === 0n;
   if (hadNothing || unstakeCooldownSeconds < worker.cooldownSeconds) {
@@ -102,7 +102,7 @@ export async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
   const tokens = choose(walk, worker.stakeTokens, 600n, 0n, worker.stakeTokens + 1n);
   const allowed = tokens > 0n && tokens <= worker.stakeTokens;
   const instruction = stakeUnlock({ authority: authority.publicKey, tokens });
-  if (!(await attempt(walk, allowed, [instruction], [authority]))) return;
+  if (!(await attempt(walk, allowed, instruction))) return;
   worker.stakeTokens -= tokens;
   worker.unstakingTokens += tokens;
   worker.unstakeReadyAt = walk.books.now + BigInt(worker.cooldownSeconds);
@@ -115,7 +115,7 @@ export async function withdraw(walk: Walk, worker: WorkerBook): Promise<void> {
     walk.books.now >= worker.unstakeReadyAt &&
     !isFrozen(walk, addresses.stakeVault);
   const to = { authority: authority.publicKey, destination: stakeTokens };
-  if (!(await attempt(walk, allowed, [stakeWithdraw(to)], [authority]))) return;
+  if (!(await attempt(walk, allowed, stakeWithdraw(to)))) return;
   Object.assign(worker, { unstakingTokens: 0n, unstakeReadyAt: 0n });
 }
 
@@ -124,7 +124,7 @@ export async function claim(walk: Walk, worker: WorkerBook): Promise<void> {
   const { address, payout } = worker.party;
   const canPay = !isFrozen(walk, addresses.vault) && !isFrozen(walk, payout);
   const instruction = claimPay({ claimant: address, payout: payout });
-  if (await attempt(walk, worker.claimableBaseUnits > 0n && canPay, [instruction], [])) {
+  if (await attempt(walk, worker.claimableBaseUnits > 0n && canPay, instruction)) {
     worker.claimableBaseUnits = 0n;
   }
 }

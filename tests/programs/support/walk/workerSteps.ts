@@ -36,7 +36,7 @@ const register: Step = async (walk) => {
   const isNew = inService.length < IN_SERVICE_MAX || known === undefined;
   const party = isNew ? await composeWorker(world) : known.party;
   const instruction = workerRegister(describeWorker(party));
-  if (await attempt(walk, isNew, [instruction], [party.authority])) {
+  if (await attempt(walk, isNew, instruction)) {
     books.workers.push(registerBook(party));
   }
 };
