@@ -111,6 +111,17 @@ export interface TestLedger {
   close(): Promise<void>;
 }
 
+/** How a local ledger is started; see `startLedger`. */
+export interface LedgerOptions {
+  profile?: ProfileName;
+  slotMs?: number;
+  confirmSlots?: number;
+  blockhashMs?: number;
+  elf?: Uint8Array;
+  folder?: string;
+  payer?: Keypair;
+}
+
 /**
  * Starts a local ledger in this process.
  *
@@ -119,18 +130,14 @@ export interface TestLedger {
  * @param options.confirmSlots the slots after which a block is confirmed; by default at once
  * @param options.blockhashMs how long a transaction may take to land; by default BLOCKHASH_MS
  * @param options.elf another release of the program; by default the committed one
+ * @param options.folder where its files are; by default it has none
+ * @param options.payer by default a new one
  */
 export async function startLedger({
   elf,
+  payer = Keypair.generate(),
   ...options
-}: {
-  profile?: ProfileName;
-  slotMs?: number;
-  confirmSlots?: number;
-  blockhashMs?: number;
-  elf?: Uint8Array;
-} = {}): Promise<TestLedger> {
-  const payer = Keypair.generate();
+}: LedgerOptions = {}): Promise<TestLedger> {
   const escrow = withEscrow({ payer: payer.publicKey });
   // Set by `npm run test:unreliable`.
   const { LOCALNET_UNRELIABLE: seed } = process.env;

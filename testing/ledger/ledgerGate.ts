@@ -3,8 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { decodeArguments } from '../../programs/client/codec.ts';
 import { decodeTransaction, isWritable } from '../../programs/client/wire/index.ts';
-import type { Forward, RpcRequest } from './interceptedConnection.ts';
+import { type Forward, forwardTo, type RpcRequest } from './interceptedConnection.ts';
 
 /** Handles a request on its way to the node. When it throws, the connection is cut. */
 export type Interceptor = (request: RpcRequest, forward: Forward) => Promise<object>;
@@ -35,14 +37,7 @@ export const BATCH_REFUSED = {
 
 export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   let interceptor = forwardUnchanged;
-  const forward: Forward = async (request) => {
-    const answer = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-    });
-    return (await answer.json()) as object;
-  };
+  const forward = forwardTo(rpcUrl);
   const server = createServer(async (request, response) => {
     try {
       const asked = JSON.parse(await text(request)) as RpcRequest | unknown[];
@@ -86,5 +81,15 @@ export function sentInstructions({ method, params }: RpcRequest): TransactionIns
         })),
         data: Buffer.from(data),
       }),
+  );
+}
+
+/** The first instruction of this name that a request sends to the program; undefined: none. */
+export function sentToProgram(
+  request: RpcRequest,
+  name: string,
+): TransactionInstruction | undefined {
+  return sentInstructions(request).find(
+    ({ programId, data }) => programId.equals(PROGRAM_ID) && decodeArguments(name, data),
   );
 }

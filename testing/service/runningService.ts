@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { base58 } from '@scure/base';
-import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
@@ -30,14 +30,8 @@ import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../childProcess.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { startIndexerInProcess, type TestIndexer } from '../indexer/inProcessIndexer.ts';
-import {
-  advanceSeconds,
-  LONG_BLOCKHASH_MS,
-  openService,
-  PROFILE,
-  startLedger,
-  type TestLedger,
-} from '../ledger/ledger.ts';
+import { advanceSeconds, LONG_BLOCKHASH_MS, PROFILE, type TestLedger } from '../ledger/ledger.ts';
+import { startOpenedLedger } from '../ledger/openedLedger.ts';
 import { readTokenAccount } from '../ledger/tokens.ts';
 import { createMovableTime, type MovableTime } from '../movableTime.ts';
 import { until as untilSo } from '../until.ts';
@@ -158,16 +152,11 @@ export async function startRunningService({
   /** Time limits of an indexer inside that differ from the published ones. */
   indexerLimits?: Partial<TimeLimits>;
 } = {}): Promise<RunningService> {
-  const [ledger, database] = await Promise.all([
-    startLedger({ blockhashMs, ...(profile && { profile }) }),
+  const [{ ledger, opened, crank }, database] = await Promise.all([
+    startOpenedLedger({ blockhashMs, ...(profile && { profile }) }, boughtCredits),
     createTestDatabase(),
   ]);
   const { connection, rpc } = ledger;
-  const opened = await openService(ledger, { credits: boughtCredits });
-  const crank = Keypair.generate();
-  for (const { publicKey } of [opened.hotSigner, crank]) {
-    await ledger.fundLamports(publicKey, 1_000 * LAMPORTS_PER_SOL);
-  }
   const addWorker = async (behaviour: WorkerBehaviour) => {
     const worker = await startTestWorker({ behaviour, rpc, opened });
     started.push(worker);
