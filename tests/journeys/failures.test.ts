@@ -1,106 +1,93 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PublicKey } from '@solana/web3.js';
-import { APIError } from 'openai';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
 import { boundTokens } from '../../common/tokenizers/tokenCounts.ts';
-import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
+import { delay } from '../../common/wait.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import { REFUNDABLE_SECONDS, STOPPED_SECONDS } from '../../testing/ledger/deadlines.ts';
 import {
   ofWallet,
   readBooks,
   untilDispatched,
+  untilEnded,
   untilLocked,
 } from '../../testing/ledger/walletBooks.ts';
+import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
-  type RunningService,
-  startRunningService,
-  type WorkerBehaviour,
-} from '../../testing/service/runningService.ts';
+  FORMS,
+  openCompletion,
+  readAnswer,
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
+import { answerInTwoParts } from '../../testing/workers/engines.ts';
 import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
-import type { Engine } from '../../worker/engine/engine.ts';
-import { WorkerError } from '../../worker/protocol/errors.ts';
 
-const ROUNDS = 4;
-
-const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 const CREDITS = 1_000n;
+const KEEP_ALIVE = ': keep-alive\n\n';
+const KEEP_ALIVE_MS = 10_000;
+/** Everything but intervals goes on by real time. */
+const REAL_TIMERS = [
+  ...(['Date', 'hrtime', 'performance', 'nextTick', 'queueMicrotask'] as const),
+  ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
+];
+const SETTLED = { status: 'settled', reason: 'none', charged: 8n };
+const REFUNDED = { status: 'refunded', reason: 'none', charged: 0n };
 
-/** With one worker, whose mode each test sets. */
-let shared: RunningService;
-/** The shared one, or a test's own. */
-let service: RunningService;
+let service: GatedService;
 /** Of one test: what is charged is counted for its wallet. */
-let wallet: { address: PublicKey; apiKey: string };
-const started: RunningService[] = [];
+let wallet: Awaited<ReturnType<GatedService['addWallet']>>;
 
 beforeAll(async () => {
-  shared = await startRunningService({ credits: CREDITS, apiSettings: { METRICS_PORT: '0' } });
+  service = await startGatedService();
 });
 
-afterEach(async () => {
-  for (const one of started.splice(0)) await one.close();
-});
-
-afterAll(() => shared?.close());
-
-/** What the shared service's only worker does from now on, to a wallet's first job. */
-async function work(mode: WorkerMode): Promise<void> {
-  service = shared;
+beforeEach(async () => {
   wallet = await service.addWallet(CREDITS);
-  service.workers[0]?.setMode(mode);
+  service.engine.play(() => words(50));
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  service.ledgerGate.open();
+  work('honest');
+});
+
+afterAll(() => service?.close());
+
+async function* words(count: number): AsyncGenerator<string> {
+  for (let word = 0; word < count; word += 1) yield `word ${word} `;
 }
 
-/** A service of the test's own, for other workers than the shared one's. */
-async function start(...workers: WorkerBehaviour[]): Promise<void> {
-  const apiSettings = { METRICS_PORT: '0' };
-  service = await startRunningService({ workers, credits: CREDITS, apiSettings });
-  started.push(service);
-  wallet = { address: service.wallet.publicKey, apiKey: service.apiKey };
-}
-
-/** An engine that has no text, and finds its job's time over as soon as the test says so. */
-function createHastyEngine() {
-  const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
-  const { promise: said, resolve: sayIt } = Promise.withResolvers<void>();
-  // biome-ignore lint/correctness/useYield: it has nothing to say
-  async function* generate(): ReturnType<Engine['generate']> {
-    wasAsked();
-    await said;
-    throw new WorkerError('deadline_passed', 'The proof would come too late');
+async function* endless(signal: AbortSignal): AsyncGenerator<string> {
+  for (;;) {
+    yield 'again ';
+    await delay(10, signal);
+    signal.throwIfAborted();
   }
-  return { engine: { kind: 'builtin', generate } satisfies Engine, asked, sayIt };
 }
 
-/** The error that ends a completion, as a status or inside the stream. */
-async function failureOf(kind: 'plain' | 'stream'): Promise<APIError> {
-  const client = service.openai(wallet);
-  const body = { model: service.model.id, messages };
-  try {
-    if (kind === 'plain') await client.chat.completions.create(body);
-    else {
-      const stream = await client.chat.completions.create({ ...body, stream: true });
-      for await (const _chunk of stream);
-    }
-  } catch (error) {
-    if (error instanceof APIError) return error;
-    throw error;
-  }
-  throw new Error('the completion succeeded');
+/** What the only worker does from now on. */
+const work = (mode: WorkerMode) => service.workers[0]?.setMode(mode);
+
+/** The wallet's credits and jobs, once it has so many and all have ended. */
+async function endedBooks(jobs = 1) {
+  const books = await untilEnded(service, wallet.address, jobs);
+  await service.expectConserved();
+  return books;
 }
 
-/** Whether a streamed completion ends with an error. */
-async function failsAsStream(): Promise<boolean> {
-  const failure = await failureOf('stream').catch((error: Error) => error);
-  return failure instanceof APIError;
-}
-
-/** The wallet's only job, as the ledger has it. */
-async function onlyJob() {
-  const { jobs } = await readBooks(service, wallet.address);
-  expect(jobs).toHaveLength(1);
-  return jobs[0];
-}
+const ofJobs = (available: bigint, ...jobs: object[]) => ({ available, locked: 0n, jobs });
 
 async function keptAnswers(): Promise<number> {
   const { rows } = await service.pool.query(
@@ -111,65 +98,66 @@ async function keptAnswers(): Promise<number> {
   return rows[0].answers;
 }
 
-async function expectNothingCharged(): Promise<void> {
-  expect(await readBooks(service, wallet.address)).toMatchObject({
-    available: CREDITS,
-    locked: 0n,
+/** The text that a stream has brought so far. */
+function collect(response: IncomingMessage): () => string {
+  let received = '';
+  response.setEncoding('utf8').on('data', (piece) => {
+    received += piece;
   });
-  await service.expectConserved();
+  return () => received;
 }
 
-/** Until so many of the wallet's jobs are there, and each of them has this status. */
-async function untilAll(status: JobStatus, count: number) {
-  const own = (jobs: Awaited<ReturnType<RunningService['jobs']>>) => ofWallet(jobs, wallet.address);
-  const found = await service.untilJobs(
-    (jobs) => own(jobs).length === count && own(jobs).every(({ data }) => data.status === status),
-  );
-  return own(found);
+function textOf(body: string): string {
+  const chunks = body.split('\n\n').filter((event) => event.startsWith('data: {'));
+  return chunks
+    .map((event) => JSON.parse(event.slice('data: '.length)).choices[0]?.delta.content ?? '')
+    .join('');
 }
 
-describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
+describe.each(FORMS)('a %s completion', (form) => {
+  const ask = (body = {}) => requestCompletion(service, { form, apiKey: wallet.apiKey, body });
+
   it('ends as job_timeout and is refunded when its worker never answers [failures.timeout]', async () => {
-    await work('never_answers');
-    const failing = failureOf(kind);
+    work('never_answers');
+    const asking = ask();
     await untilDispatched(service, wallet.address, 1);
     await service.advanceSeconds(REFUNDABLE_SECONDS);
-    const error = await failing;
-    expect(error).toMatchObject({ status: 504, code: 'job_timeout', type: 'timeout_error' });
+    const { status, headers, error } = await asking;
     // It is safe to retry.
-    expect(error.headers?.get('x-should-retry')).toBeNull();
+    expect([status, headers['x-should-retry']]).toEqual([504, undefined]);
     const [job] = await service.get('/v1/jobs', wallet.apiKey).then(({ data }) => data);
-    expect(error.error).toMatchObject({
+    expect(error).toMatchObject({
+      ...{ code: 'job_timeout', type: 'timeout_error' },
       details: { job_id: job.id, credits_refunded: 8, refund_tx: job.on_chain.refund_tx },
     });
     expect(job).toMatchObject({ status: 'refunded', failure_reason: null, credits_charged: 0 });
-    expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
-    await expectNothingCharged();
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS, REFUNDED));
   });
 
-  it('ends as job_timeout, too, when its worker reports the time-out first', async () => {
-    const { engine, asked, sayIt } = createHastyEngine();
-    await start(engine);
-    const failing = failureOf(kind);
-    await asked;
-    await service.advanceSeconds(STOPPED_SECONDS + 3);
-    sayIt();
-    await service.advanceSeconds(REFUNDABLE_SECONDS + 1 - STOPPED_SECONDS);
-    expect(await failing).toMatchObject({ status: 504, code: 'job_timeout' });
-    expect(await onlyJob()).toMatchObject({ status: 'refunded', charged: 0n });
-    await expectNothingCharged();
-  });
-
-  it('fails when its worker reports a time-out too early', async () => {
-    const { engine, sayIt } = createHastyEngine();
-    await start(engine);
-    sayIt();
-    expect(await failureOf(kind)).toMatchObject({ code: 'worker_failed' });
-    expect(await onlyJob()).toMatchObject({
-      status: 'failed',
-      reason: 'worker_error',
-      charged: 0n,
+  it('is refunded when its worker does not answer the stop, despite its text', async () => {
+    const ending = Promise.withResolvers<void>();
+    const [spoken, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    service.engine.play(async function* (signal) {
+      signal.addEventListener('abort', () => stopped.resolve());
+      yield 'Hello';
+      spoken.resolve();
+      await ending.promise;
     });
+    const asking = openCompletion(service, { form, apiKey: wallet.apiKey });
+    await spoken.promise;
+    await untilDispatched(service, wallet.address, 1);
+    await service.advanceSeconds(STOPPED_SECONDS);
+    await stopped.promise;
+    await service.advanceSeconds(16);
+    const { status, body, error } = await readAnswer(await asking);
+    ending.resolve();
+    expect(status).toBe(form === 'stream' ? 200 : 504);
+    expect(body).not.toMatch('[DONE]');
+    expect(error).toMatchObject({
+      code: 'job_timeout',
+      details: { credits_refunded: 8, refund_tx: expect.any(String) },
+    });
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS, REFUNDED));
   });
 
   it.each([
@@ -182,132 +170,85 @@ describe.each(['plain', 'stream'] as const)('a %s completion', (kind) => {
   ] as const)(
     'costs nothing when its worker misbehaves: %s [completions.stream-error] [failures.worker-failed]',
     async (behaviour, reason) => {
-      await work(behaviour);
-      const error = await failureOf(kind);
+      work(behaviour);
+      const { error } = await ask();
       expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
-      expect(await onlyJob()).toMatchObject({ status: 'failed', reason, charged: 0n });
+      expect(await endedBooks()).toEqual(
+        ofJobs(CREDITS, { status: 'failed', reason, charged: 0n }),
+      );
       const { data } = await service.get('/v1/jobs', wallet.apiKey);
       expect(data).toMatchObject([{ status: 'failed', failure_reason: reason }]);
-      await expectNothingCharged();
       // What was not proven is kept for no repeat.
       await until(async () => (await keptAnswers()) === 0);
     },
   );
 
-  it('fails over to the next worker when the first refuses before any content [failures.failover]', async () => {
-    await start('refuses', 'honest');
-    // The choice among two is random: whichever comes first, each request must be answered.
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const body = { model: service.model.id, messages };
-      if (kind === 'plain') await service.openai(wallet).chat.completions.create(body);
-      else {
-        const stream = await service
-          .openai(wallet)
-          .chat.completions.create({ ...body, stream: true });
-        for await (const _chunk of stream);
-      }
-    }
-    await untilAll('settled', ROUNDS);
-  });
-
-  it.each(['dies_midstream', 'no_proof', 'wrong_hash'] as const)(
-    'is answered by a sound worker, if plain, after one’s first text: %s',
-    async (behaviour) => {
-      await start(behaviour, 'honest');
-      const body = { model: service.model.id, messages };
-      const [bad] = service.workers;
-      for (let round = 0; (bad?.jobsAsked() ?? 0) === 0; round += 1) {
-        expect(round).toBeLessThan(50);
-        if (kind === 'plain') {
-          const answer = await service.openai(wallet).chat.completions.create(body);
-          expect(answer.choices[0]?.finish_reason).toBe('stop');
-        } else if (await failsAsStream()) break;
-      }
-      await service.expectConserved();
-    },
-  );
-
   it('is charged for the lower count when its worker claims more tokens [charging.lower-count]', async () => {
-    await work('inflates_count');
-    const body = { model: service.model.id, messages, max_tokens: 100_000 };
-    const client = service.openai(wallet);
-    if (kind === 'plain') {
-      const { choices, usage } = await client.chat.completions.create(body);
-      // There is no tokenizer.
-      const bound = boundTokens(choices[0]?.message.content ?? '');
-      expect(usage?.completion_tokens).toBe(bound);
-    } else for await (const _ of await client.chat.completions.create({ ...body, stream: true }));
-    await untilAll('settled', 1);
-    expect(await onlyJob()).toMatchObject({ status: 'settled', charged: 8n });
+    work('inflates_count');
+    service.engine.play(() => words(250));
+    const { body } = await ask({ max_tokens: 100_000 });
+    const text = form === 'stream' ? textOf(body) : JSON.parse(body).choices[0].message.content;
+    // There is no tokenizer.
+    const bound = boundTokens(text);
+    if (form === 'plain') expect(JSON.parse(body).usage.completion_tokens).toBe(bound);
+    const charged = chargeCredits(service.model, bound, 400n);
+    expect(charged).toBeLessThan(chargeCredits(service.model, 10 * bound, 400n));
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS - charged, { ...SETTLED, charged }));
   });
 
   it('is stopped before its deadline, ends with length and is paid [failures.long-answer]', async () => {
-    await work('endless');
-    const body = { model: service.model.id, messages, max_tokens: 5_000 };
-    const client = service.openai(wallet);
-    let reportedTokens: number | undefined;
-    if (kind === 'plain') {
-      const answering = client.chat.completions.create(body);
-      await untilAll('processing', 1);
-      await service.advanceSeconds(STOPPED_SECONDS);
-      const answer = await answering;
-      expect(answer.choices[0]?.finish_reason).toBe('length');
-      reportedTokens = answer.usage?.completion_tokens;
-    } else {
-      const options = { stream: true, stream_options: { include_usage: true } } as const;
-      const stream = await client.chat.completions.create({ ...body, ...options });
-      const reasons: unknown[] = [];
-      let moved: Promise<void> | undefined;
-      for await (const { choices, usage } of stream) {
-        moved ??= service.advanceSeconds(STOPPED_SECONDS);
-        reasons.push(...choices.map(({ finish_reason }) => finish_reason));
-        reportedTokens = usage?.completion_tokens;
-      }
-      await moved;
-      expect(reasons.at(-1)).toBe('length');
-    }
-    const [job] = await untilAll('settled', 1);
-    if (!job) throw new Error('no job was locked');
-    const { completionTokens, countedTokens, chargedCredits } = job.data;
-    const tokens = Math.min(completionTokens, countedTokens);
-    expect(tokens).toBeLessThan(body.max_tokens);
-    expect(reportedTokens).toBe(tokens);
-    expect(chargedCredits).toBe(chargeCredits(service.model, tokens, 20n));
-    expect(await readBooks(service, wallet.address)).toMatchObject({
-      available: CREDITS - chargedCredits,
-      locked: 0n,
+    service.engine.play(endless);
+    const asking = openCompletion(service, {
+      ...{ form, apiKey: wallet.apiKey },
+      body: {
+        max_tokens: 5_000,
+        ...(form === 'stream' && { stream_options: { include_usage: true } }),
+      },
     });
-    await service.expectConserved();
+    await untilDispatched(service, wallet.address, 1);
+    if (form === 'stream') await once(await asking, 'readable');
+    await service.advanceSeconds(STOPPED_SECONDS);
+    const { status, body, headers } = await readAnswer(await asking);
+    expect(status).toBe(200);
+    expect(body).toContain('"finish_reason":"length"');
+    if (form === 'plain') expect(headers['x-svc-truncated']).toBe('deadline');
+    else expect(body).toContain('"truncated":"deadline"');
+    const { jobs, available } = await endedBooks();
+    const [job] = ofWallet(await service.jobs(), wallet.address);
+    const { completionTokens = 0, countedTokens = 0 } = job?.data ?? {};
+    const tokens = Math.min(completionTokens, countedTokens);
+    expect(tokens).toBeLessThan(5_000);
+    expect(body).toContain(`"completion_tokens":${tokens},`);
+    const charged = chargeCredits(service.model, tokens, 20n);
+    expect({ available, jobs }).toEqual({
+      ...{ available: CREDITS - charged, jobs: [{ ...SETTLED, charged }] },
+    });
   });
 });
 
 describe('a request whose API process is killed after the lock', () => {
   it('is refunded by the keeper [failures.process-dies]', async () => {
-    await work('never_answers');
-    const api = await service.startApiProcess();
-    const asking = fetch(`${api.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${wallet.apiKey}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ model: service.model.id, messages }),
-    });
+    work('never_answers');
+    const { url: baseUrl, kill } = await service.startApiProcess();
+    const asking = requestCompletion(
+      { ...service, baseUrl },
+      { form: 'plain', apiKey: wallet.apiKey },
+    );
     const broken = expect(asking).rejects.toThrow();
     await untilLocked(service, wallet.address, 1);
-    await api.kill();
+    await kill();
     await broken;
     expect((await readBooks(service, wallet.address)).locked).toBe(8n);
     await service.advanceSeconds(REFUNDABLE_SECONDS);
-    await untilAll('refunded', 1);
-    await expectNothingCharged();
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS, REFUNDED));
   });
 });
 
 describe('a client that disconnects', () => {
   it('is not charged before a plain answer began [failures.client-left-plain]', async () => {
-    await work('endless');
+    service.engine.play(endless);
     const leaving = new AbortController();
+    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
     const asking = service
       .openai(wallet)
       .chat.completions.create({ model: service.model.id, messages }, { signal: leaving.signal });
@@ -315,19 +256,86 @@ describe('a client that disconnects', () => {
     await untilLocked(service, wallet.address, 1);
     leaving.abort();
     await left;
-    await untilAll('failed', 1);
-    expect(await onlyJob()).toMatchObject({ status: 'failed', reason: 'client_gone' });
-    await expectNothingCharged();
+    const gone = { status: 'failed', reason: 'client_gone', charged: 0n };
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS, gone));
   });
 
   it('during a stream is charged for what was produced [failures.client-left-stream]', async () => {
-    await work('endless');
-    const stream = await service
-      .openai(wallet)
-      .chat.completions.create({ model: service.model.id, messages, stream: true });
-    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
-    await untilAll('settled', 1);
-    expect((await onlyJob())?.charged).toBe(8n);
-    await service.expectConserved();
+    service.engine.play(endless);
+    const body = { max_tokens: 10_000 };
+    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey, body });
+    await once(response, 'data');
+    expect(await readBooks(service, wallet.address)).toMatchObject({ locked: 40n });
+    response.destroy();
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS - 8n, SETTLED));
+  });
+
+  it('at the end of a stream has it settled', async () => {
+    const end = answerInTwoParts(service.engine);
+    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey });
+    const received = collect(response);
+    await untilDispatched(service, wallet.address, 1);
+    await service.untilMirrored();
+    const going = Promise.withResolvers<void>();
+    service.ledgerGate.intercept(async (request, forward) => {
+      if (request.method === 'sendTransaction') await going.promise;
+      return forward(request);
+    });
+    end();
+    await until(async () => received().includes('[DONE]'));
+    response.socket.resetAndDestroy();
+    // An API that answers what was asked after the reset has heard of it.
+    await service.get('/v1/account', wallet.apiKey);
+    going.resolve();
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS - 8n, SETTLED));
+  });
+});
+
+describe('a stream', () => {
+  it('carries a comment after ten seconds of silence, but none during text [completions.stream-keep-alive]', async () => {
+    const cues = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    service.engine.play(async function* () {
+      yield 'text ';
+      for (const { promise } of cues) {
+        await promise;
+        yield 'more ';
+      }
+    });
+    jest.useFakeTimers({ doNotFake: [...REAL_TIMERS] });
+    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey });
+    const received = collect(response);
+    const untilMore = (times: number) =>
+      until(async () => received().split('more ').length === times + 1);
+    await until(async () => received().includes('text '));
+    jest.advanceTimersByTime(KEEP_ALIVE_MS - 1);
+    cues[0]?.resolve();
+    await untilMore(1);
+    jest.advanceTimersByTime(KEEP_ALIVE_MS - 1);
+    cues[1]?.resolve();
+    await untilMore(2);
+    jest.advanceTimersByTime(KEEP_ALIVE_MS);
+    jest.advanceTimersByTime(KEEP_ALIVE_MS);
+    await until(async () => received().split(KEEP_ALIVE).length === 3);
+    cues[2]?.resolve();
+    await once(response, 'end');
+    const [before, between, after] = received().split(KEEP_ALIVE) as [string, string, string];
+    expect([textOf(before), between, textOf(after)]).toEqual(['text more more ', '', 'more ']);
+    expect(after).toMatch(/data: \[DONE\]\n\n$/);
+  });
+
+  it('is completed for a client that reads nothing, and read later [completions.slow-reader]', async () => {
+    service.engine.play(() => words(20_000));
+    const body = { max_tokens: 30_000 };
+    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey, body });
+    // The text has more tokens than the limit of 30,000, which therefore is what is charged.
+    expect(await endedBooks()).toEqual(ofJobs(CREDITS - 120n, { ...SETTLED, charged: 120n }));
+    const readBefore = response.socket.bytesRead;
+    const answer = await readAnswer(response);
+    // What the client had not taken by then was the greater part.
+    expect(readBefore).toBeLessThan(answer.body.length / 2);
+    const text = textOf(answer.body);
+    expect(text.split('word ')).toHaveLength(20_001);
+    const hash = createHash('sha256').update(text).digest('hex');
+    expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
   });
 });
