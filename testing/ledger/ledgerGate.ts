@@ -64,32 +64,32 @@ export async function startLedgerGate(rpcUrl: string): Promise<LedgerGate> {
   };
 }
 
-/** The instructions of a sent transaction of any version; none for any other request. */
-export function sentInstructions({ method, params }: RpcRequest): TransactionInstruction[] {
-  if (method !== 'sendTransaction') return [];
-  const message = decodeTransaction(Buffer.from(String(params[0]), 'base64'));
-  const keys = message.keys.map((bytes) => new PublicKey(bytes));
-  const { numRequiredSignatures: signers } = message.header;
-  return message.instructions.map(
-    ({ programIdIndex, accounts, data }) =>
-      new TransactionInstruction({
-        programId: keys[programIdIndex] as PublicKey,
-        keys: [...accounts].map((index) => ({
-          pubkey: keys[index] as PublicKey,
-          isSigner: index < signers,
-          isWritable: isWritable(message, index),
-        })),
-        data: Buffer.from(data),
-      }),
-  );
-}
-
-/** The first instruction of this name that a request sends to the program; undefined: none. */
+/**
+ * The first instruction of this name that a request sends to the program, in a transaction of any
+ * version; undefined: none.
+ */
 export function sentToProgram(
   request: RpcRequest,
   name: string,
 ): TransactionInstruction | undefined {
-  return sentInstructions(request).find(
-    ({ programId, data }) => programId.equals(PROGRAM_ID) && decodeArguments(name, data),
+  if (request.method !== 'sendTransaction') return undefined;
+  const message = decodeTransaction(Buffer.from(String(request.params[0]), 'base64'));
+  const keys = message.keys.map((bytes) => new PublicKey(bytes));
+  const { numRequiredSignatures: signers } = message.header;
+  const sent = message.instructions.find(
+    ({ programIdIndex, data }) =>
+      keys[programIdIndex]?.equals(PROGRAM_ID) && decodeArguments(name, data),
+  );
+  return (
+    sent &&
+    new TransactionInstruction({
+      programId: PROGRAM_ID,
+      keys: [...sent.accounts].map((index) => ({
+        pubkey: keys[index] as PublicKey,
+        isSigner: index < signers,
+        isWritable: isWritable(message, index),
+      })),
+      data: Buffer.from(sent.data),
+    })
   );
 }

@@ -58,7 +58,7 @@ export type WorkerMode =
   | 'claims_not_open';
 
 const SLOW_FIRST_TOKEN_MS = 300;
-export const FULL_SECONDS = 25;
+const FULL_SECONDS = 25;
 
 const ENDLESS_TOKEN_MS = 10;
 /** Role and some content, so that a client has seen text. */

@@ -1,11 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { TransactionInstruction } from '@solana/web3.js';
-import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { modelUpsert } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
-import { coder } from '../../testing/ledger/anchorCoder.ts';
 import { LONG_BLOCKHASH_MS } from '../../testing/ledger/ledger.ts';
-import { sentInstructions } from '../../testing/ledger/ledgerGate.ts';
+import { sentToProgram } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
@@ -36,24 +33,6 @@ function expectUnavailable({ status, headers, error }: Answer): void {
   expect(headers['retry-after']).toBe('5');
   expect(headers['x-svc-job-id']).toBeUndefined();
 }
-
-describe("concurrent requests beyond a wallet's credits", () => {
-  it('are answered while the credits last, then get insufficient_credits', async () => {
-    const { address, apiKey } = await service.addWallet(16n);
-    const asking = Array.from({ length: 8 }, (_, index) =>
-      requestCompletion(service, {
-        form: FORMS[index % FORMS.length] as Form,
-        apiKey,
-        body: { seed: index },
-      }),
-    );
-    const codes = (await Promise.all(asking)).map(({ error }) => error?.code ?? 'answered');
-    const refused = Array<string>(6).fill('insufficient_credits');
-    expect(codes.toSorted()).toEqual(['answered', 'answered', ...refused]);
-    expect(await untilEnded(service, address, 2)).toMatchObject({ available: 0n, locked: 0n });
-    await service.expectConserved();
-  });
-});
 
 describe('a lock that is not confirmed in 10 s', () => {
   it('makes a 503, plain and streamed, and is reverted at once when it lands [failures.lock-late]', async () => {
@@ -118,7 +97,7 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
   function raiseBeforeLocks(times: number): void {
     let left = times;
     service.ledgerGate.intercept(async (request, forward) => {
-      if (left > 0 && sentInstructions(request).some(isLock)) {
+      if (left > 0 && sentToProgram(request, 'job_lock')) {
         left -= 1;
         await raisePrice();
       }
@@ -148,9 +127,6 @@ describe.each(FORMS)('a price increase between quote and lock, %s,', (form) => {
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
   });
 });
-
-const isLock = ({ programId, data }: TransactionInstruction): boolean =>
-  programId.equals(PROGRAM_ID) && coder.instruction.decode(data)?.name === 'job_lock';
 
 async function priceNow(): Promise<bigint> {
   const { rows } = await service.pool.query<{ price: bigint }>(
