@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
-import { APICallError, generateText, streamText } from 'ai';
+import { APICallError, generateText, Output, streamText } from 'ai';
 import type OpenAI from 'openai';
 import {
   APIError,
@@ -10,8 +10,9 @@ import {
   NotFoundError,
   PermissionDeniedError,
 } from 'openai';
+import { zodResponseFormat } from 'openai/helpers/zod';
+import { z } from 'zod';
 import { suspendWallet } from '../../api/account/suspensions.ts';
-import { isEnded } from '../../programs/client/accounts.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const PROMPT = 'Say hello.';
@@ -109,33 +110,22 @@ describe('the official client with another base URL and key', () => {
     expect(response.headers.get('x-svc-credits-remaining')).toBe(`${after.credits_remaining}`);
   });
 
-  it('gets a stream of role, text, finish reason and end [completions.stream]', async () => {
-    const stream = await client.chat.completions.create({ model, messages, stream: true });
-    const chunks = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
-    expect(chunks.slice(0, -1).every(({ choices }) => choices[0]?.finish_reason === null)).toBe(
-      true,
-    );
-    expect(chunks.at(-1)?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).not.toBe('');
-    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
-  });
-
-  it('gets usage in a stream on request, in a chunk without choices [completions.stream-usage]', async () => {
-    const stream = await client.chat.completions.create({
+  it('gets a stream of role, text, finish reason, and usage on request [completions.stream] [completions.stream-usage]', async () => {
+    const asked = {
       model,
       messages,
       stream: true,
       stream_options: { include_usage: true },
-    });
+    } as const;
     const chunks = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.at(-1)).toMatchObject({
-      choices: [],
-      usage: { total_tokens: expect.any(Number) },
-    });
-    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
+    for await (const chunk of await client.chat.completions.create(asked)) chunks.push(chunk);
+    const [usage, finish, ...others] = chunks.toReversed();
+    expect(others.at(-1)?.choices[0]?.delta.role).toBe('assistant');
+    expect(others.every(({ choices }) => choices[0]?.finish_reason === null)).toBe(true);
+    expect(others.some(({ choices }) => choices[0]?.delta.content)).toBe(true);
+    expect(finish?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+    expect(usage).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
   it('sees that max_tokens cut the answer [completions.max-tokens]', async () => {
@@ -195,14 +185,6 @@ describe('the official client with another base URL and key', () => {
     expect(error.message).toContain('Buy credits in the web app');
   });
 
-  it('throws BadRequestError for a temperature of 3 and names the field [completions.field-ranges]', async () => {
-    const error = await refusal(
-      client.chat.completions.create({ model, messages, temperature: 3 }),
-    );
-    expect(error).toBeInstanceOf(BadRequestError);
-    expect(error).toMatchObject({ status: 400, code: 'invalid_request', param: 'temperature' });
-  });
-
   it('throws PermissionDeniedError once its key is suspended [keys.suspended]', async () => {
     const wallet = await service.addWallet(100n);
     const suspended = service.openai({ apiKey: wallet.apiKey });
@@ -229,84 +211,83 @@ describe('the official client with another base URL and key', () => {
   });
 });
 
-/** How many jobs are settled, once none runs. */
-async function settledJobs(): Promise<number> {
-  const jobs = await service.untilJobs((found) => found.every(({ data }) => isEnded(data.status)));
-  return jobs.filter(({ data }) => data.status === 'settled').length;
-}
+const city = z.object({ city: z.string().min(1), people: z.int().min(1_000) });
+/** Of the built-in engine, which the workers beside `npm start` have. */
+const SMALLEST_CITY = { city: 'a', people: 1_000 };
+
+describe("structured output by the official client's helpers", () => {
+  const asked = { messages, response_format: zodResponseFormat(city, 'city') };
+
+  it('is parsed from a plain answer and from a stream', async () => {
+    const { choices } = await client.chat.completions.parse({ ...asked, model });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { parsed: SMALLEST_CITY },
+    });
+    const stream = client.chat.completions.stream({ ...asked, model });
+    const streamed = await stream.finalChatCompletion();
+    expect(streamed.choices[0]?.message.parsed).toEqual(SMALLEST_CITY);
+  });
+
+  it('is refused with the name of the field where it finds no value', async () => {
+    const schema = { type: 'string', pattern: '^[A-Z]{2}-\\d{4}$' };
+    const response_format = { type: 'json_schema' as const, json_schema: { name: 'id', schema } };
+    const error = await refusal(
+      client.chat.completions.create({ model, messages, response_format }),
+    );
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(error).toMatchObject({ code: 'invalid_request', param: 'response_format' });
+  });
+});
 
 describe('LangChain', () => {
-  const model = (options: { apiKey?: string; maxTokens?: number } = {}) =>
+  const chat = (apiKey = service.apiKey) =>
     new ChatOpenAI({
-      model: service.model.id,
-      apiKey: service.apiKey,
-      maxRetries: 0,
+      ...{ model, apiKey, maxRetries: 0 },
       configuration: { baseURL: `${service.baseUrl}/v1` },
-      ...options,
     });
 
-  it('gets a plain answer with its usage [completions.compatible]', async () => {
-    const before = await settledJobs();
-    const answer = await model({ maxTokens: 1_000 }).invoke(PROMPT);
+  it('gets plain, streamed and structured answers with their usage, and errors [completions.compatible]', async () => {
+    const answer = await chat().invoke(PROMPT);
     expect(answer.text).not.toBe('');
     expect(answer.response_metadata.finish_reason).toBe('stop');
     expect(answer.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
-    expect(await settledJobs()).toBe(before + 1);
-  });
-
-  it('gets a stream that adds up to an answer, with the usage at the end', async () => {
-    const before = await settledJobs();
     const pieces: string[] = [];
     const usages: unknown[] = [];
-    for await (const { text, usage_metadata } of await model().stream(PROMPT)) {
+    for await (const { text, usage_metadata } of await chat().stream(PROMPT)) {
       if (text) pieces.push(text);
       if (usage_metadata) usages.push(usage_metadata);
     }
     expect(pieces.length).toBeGreaterThan(1);
     expect(usages).toEqual([expect.objectContaining({ total_tokens: expect.any(Number) })]);
-    expect(await settledJobs()).toBe(before + 1);
-  });
-
-  it('throws its own authentication error for a wrong key', async () => {
-    await expect(model({ apiKey: wrongKey }).invoke(PROMPT)).rejects.toMatchObject({
-      status: 401,
-      code: 'invalid_api_key',
+    const structured = chat().withStructuredOutput(city, { method: 'jsonSchema' });
+    expect(await structured.invoke(PROMPT)).toEqual(SMALLEST_CITY);
+    await expect(chat(wrongKey).invoke(PROMPT)).rejects.toMatchObject({
+      ...{ status: 401, code: 'invalid_api_key' },
     });
   });
 });
 
 describe('the Vercel AI SDK', () => {
-  const model = (apiKey = service.apiKey) =>
-    createOpenAICompatible({
-      name: 'svc',
-      baseURL: `${service.baseUrl}/v1`,
-      apiKey,
-      includeUsage: true,
-    })(service.model.id);
+  const asked = (apiKey = service.apiKey) => ({
+    prompt: PROMPT,
+    maxRetries: 0,
+    model: createOpenAICompatible({
+      ...{ name: 'svc', baseURL: `${service.baseUrl}/v1`, apiKey },
+      ...{ includeUsage: true, supportsStructuredOutputs: true },
+    })(model),
+  });
 
-  it('gets a plain answer with its usage [completions.compatible]', async () => {
-    const before = await settledJobs();
-    const { text, finishReason, usage } = await generateText({ model: model(), prompt: PROMPT });
-    expect(text).not.toBe('');
-    expect(finishReason).toBe('stop');
+  it('gets plain, streamed and structured answers with their usage, and errors [completions.compatible]', async () => {
+    const { text, finishReason, usage } = await generateText(asked());
+    expect([text === '', finishReason]).toEqual([false, 'stop']);
     expect(usage.outputTokens).toBeGreaterThan(0);
-    expect(await settledJobs()).toBe(before + 1);
-  });
-
-  it('gets a stream that ends with the usage', async () => {
-    const before = await settledJobs();
-    const { textStream, finishReason, usage } = streamText({ model: model(), prompt: PROMPT });
-    let text = '';
-    for await (const piece of textStream) text += piece;
-    expect(text).not.toBe('');
-    expect(await finishReason).toBe('stop');
-    expect((await usage).totalTokens).toBeGreaterThan(0);
-    expect(await settledJobs()).toBe(before + 1);
-  });
-
-  it('throws its own authentication error for a wrong key', async () => {
-    const failing = generateText({ model: model(wrongKey), prompt: PROMPT, maxRetries: 0 });
-    const error = await failing.catch((thrown: unknown) => thrown);
+    const stream = streamText(asked());
+    expect(await stream.text).not.toBe('');
+    expect((await stream.usage).totalTokens).toBeGreaterThan(0);
+    const output = Output.object({ schema: city });
+    expect((await generateText({ ...asked(), output })).output).toEqual(SMALLEST_CITY);
+    const error = await generateText(asked(wrongKey)).catch((thrown: unknown) => thrown);
     expect(APICallError.isInstance(error) && [error.statusCode, error.isRetryable]).toEqual([
       401,
       false,
