@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
-import { fetchConfig, fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
+import { fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
+import type { Job } from '../../programs/client/generated/types.ts';
 import { verdictInstruction } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
@@ -11,6 +12,7 @@ import { submit } from '../../stack/operator.ts';
 import { otherReceipt } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { setClockSeconds, startClock, stopClock } from '../../testing/ledger/ledger.ts';
+import { type Form, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 
@@ -37,16 +39,14 @@ beforeEach(async () => {
 
 afterAll(() => service?.close());
 
-const messages = [{ role: 'user' as const, content: 'Say hello.' }];
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-/** Asks for a plain completion. @returns its job and the hash of the text that arrived */
-async function complete(): Promise<{ jobId: string; hash: string }> {
-  const completion = await service
-    .openai(wallet)
-    .chat.completions.create({ model: service.model.id, messages });
-  const text = completion.choices[0]?.message.content ?? '';
-  return { jobId: completion.id.replace('chatcmpl-', ''), hash: sha256(text) };
+/** @returns a completion's job, and the hash of the text that arrived */
+async function complete(form: Form = 'plain'): Promise<{ jobId: string; hash: string }> {
+  const { apiKey } = wallet;
+  const { headers, body } = await requestCompletion(service, { form, apiKey });
+  const hash = form === 'plain' ? sha256(JSON.parse(body).choices?.[0].message.content ?? '') : '';
+  return { jobId: String(headers['x-svc-job-id']), hash };
 }
 
 async function dispute(jobId: string, hash: unknown, apiKey = wallet.apiKey) {
@@ -69,18 +69,10 @@ const refusalOf = ({ status, body }: Awaited<ReturnType<typeof dispute>>) => [
 const addressOf = (jobId: string) =>
   addresses.job(addresses.creditAccount(wallet.address), parseJobId(jobId) as Uint8Array);
 
-const isOf =
-  (jobId: string) =>
-  ({ address }: { address: PublicKey }) =>
-    address.equals(addressOf(jobId));
-
-async function onLedger(jobId: string) {
+async function onLedger(jobId: string): Promise<Job> {
   const job = await fetchJob(service.ledger.connection, addressOf(jobId));
   if (!job) throw new Error('the job is not on the ledger');
-  return {
-    status: job.status,
-    clientHash: `sha256:${Buffer.from(job.clientHash).toString('hex')}`,
-  };
+  return job;
 }
 
 /** Of all disputes that are open. */
@@ -92,8 +84,7 @@ async function exposureBaseUnits(): Promise<bigint> {
 
 /** The arbiter decides. */
 async function resolve(jobId: string, verdict: 'rejected' | 'upheld_gateway'): Promise<void> {
-  const job = await fetchJob(service.ledger.connection, addressOf(jobId));
-  if (!job) throw new Error('the job is not on the ledger');
+  const job = await onLedger(jobId);
   const evidence = verdict === 'rejected' ? [] : [otherReceipt(service, addressOf(jobId))];
   await advanceToVerdict(service.ledger.connection, job);
   const instruction = verdictInstruction(evidence, {
@@ -116,19 +107,11 @@ async function advanceToNoon(): Promise<void> {
 
 /** What an upheld dispute is repaid from; this job's share alone would not do. */
 async function fillTreasury(): Promise<void> {
-  const { connection } = service.ledger;
-  const config = await fetchConfig(connection, addresses.config);
-  if (!config) throw new Error('the program is not initialized');
-  const payer = service.operator.authority.publicKey;
+  const { operator, mints } = service;
+  const authority = operator.authority.publicKey;
   const baseUnits = CHARGE_CREDITS * BASE_UNITS_PER_CREDIT;
-  await submit(service.operator, [
-    tokenMintTo({
-      mint: config.creditMint,
-      account: addresses.treasuryVault,
-      authority: payer,
-      baseUnits,
-    }),
-  ]);
+  const account = addresses.treasuryVault;
+  await submit(operator, [tokenMintTo({ mint: mints.credit, account, authority, baseUnits })]);
 }
 
 describe('a dispute', () => {
@@ -146,7 +129,9 @@ describe('a dispute', () => {
       dispute_tx: expect.any(String),
       arbitration_window_hours: 24,
     });
-    expect(await onLedger(jobId)).toEqual({ status: 'disputed', clientHash: received });
+    const { status: ledgerStatus, clientHash } = await onLedger(jobId);
+    expect(ledgerStatus).toBe('disputed');
+    expect(`sha256:${Buffer.from(clientHash).toString('hex')}`).toBe(received);
     expect((await exposureBaseUnits()) - exposedBefore).toBe(
       CHARGE_CREDITS * BASE_UNITS_PER_CREDIT,
     );
@@ -196,9 +181,7 @@ describe('a dispute', () => {
     const { jobId } = await complete();
     await dispute(jobId, sha256('another text'));
     await service.advanceSeconds(ARBITRATION_SECONDS + 1);
-    await service.untilJobs((jobs) =>
-      jobs.filter(isOf(jobId)).every(({ data }) => data.outcome !== 'none'),
-    );
+    await until(async () => (await onLedger(jobId)).outcome !== 'none');
     await service.untilMirrored();
     expect(await service.get(`/v1/jobs/${jobId}`, wallet.apiKey)).toMatchObject({
       status: 'settled',
@@ -222,35 +205,21 @@ describe('a dispute', () => {
   });
 
   it('waits for a job that is still settling after its stream [disputes.still-settling]', async () => {
-    const stream = await service
-      .openai(wallet)
-      .chat.completions.create({ model: service.model.id, messages, stream: true });
-    let jobId = '';
-    for await (const chunk of stream) jobId = chunk.id.replace('chatcmpl-', '');
+    const { jobId } = await complete('stream');
     const { status, body } = await dispute(jobId, sha256('another text'));
     expect([status, body.dispute_opened]).toEqual([200, true]);
-  });
-
-  it("is refused after the window, by the ledger's clock [disputes.window]", async () => {
-    const { jobId, hash } = await complete();
-    await service.advanceSeconds(WINDOW_SECONDS + 1);
-    const late = await dispute(jobId, sha256('another text'));
-    expect(refusalOf(late)).toEqual([422, 'dispute_window_expired']);
-    await service.advanceSeconds(WINDOW_SECONDS);
-    expect(refusalOf(await dispute(jobId, hash))).toEqual([422, 'dispute_window_expired']);
-    expect((await onLedger(jobId)).status).toBe('settled');
   });
 
   it.each([
     ['is answered in the last second of the window', 0n, [200, undefined]],
     ['is refused in the next one', 1n, [422, 'dispute_window_expired']],
+    ["is refused later, by the ledger's clock", 60n, [422, 'dispute_window_expired']],
   ])('%s [disputes.window]', async (_case, late, end) => {
     const { connection } = service.ledger;
     const { jobId, hash } = await complete();
     await stopClock(connection);
     try {
-      const job = await fetchJob(connection, addressOf(jobId));
-      if (!job) throw new Error('the job is not on the ledger');
+      const job = await onLedger(jobId);
       const settledAt = job.lockedAt + BigInt(job.endedAfterSeconds);
       await setClockSeconds(connection, settledAt + BigInt(WINDOW_SECONDS) + late);
       for (const received of [hash, sha256('another text')]) {
@@ -268,15 +237,7 @@ describe('a dispute', () => {
     const unknown = jobId.replace(/.{8}$/, '00000000');
     expect(refusalOf(await dispute(unknown, hash))).toEqual([404, 'job_not_found']);
     expect(refusalOf(await dispute('job_1', hash))).toEqual([404, 'job_not_found']);
-    for (const malformed of [
-      undefined,
-      null,
-      7,
-      '',
-      hash.slice(7),
-      `${hash}0`,
-      hash.slice(0, -1),
-    ]) {
+    for (const malformed of [undefined, 7, '', hash.slice(7), `${hash}0`, hash.slice(0, -1)]) {
       const { status, body } = await dispute(jobId, malformed);
       expect([status, body.error?.code, body.error?.param]).toEqual([
         400,
@@ -309,12 +270,9 @@ describe('a dispute', () => {
 describe('a job without a charge', () => {
   it('cannot be disputed [disputes.refusals]', async () => {
     service.workers[0]?.setMode('wrong_hash');
-    const failed = await service
-      .openai(wallet)
-      .chat.completions.create({ model: service.model.id, messages })
-      .catch((error: { headers: Headers }) => error.headers.get('x-svc-job-id'));
+    const { jobId } = await complete();
     service.workers[0]?.setMode('honest');
-    const refused = await dispute(String(failed), sha256('another text'));
+    const refused = await dispute(jobId, sha256('another text'));
     expect(refusalOf(refused)).toEqual([422, 'job_not_settled']);
   });
 });

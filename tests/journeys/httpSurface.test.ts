@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import http from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
@@ -10,11 +7,13 @@ import { chargeCredits, lockCredits } from '../../programs/client/pricing.ts';
 import { addModel, type CatalogModel, LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
+import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
-import { FORMS, requestCompletion } from '../../testing/service/requestCompletion.ts';
+import { FORMS, type Form, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
+import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 
 const messages = [{ role: 'user', content: 'Say hello.' }];
 
@@ -41,21 +40,14 @@ afterAll(() => service?.close());
 describe('a streamed answer', () => {
   it('ends with the settlement in trailers, and its job confirms it [completions.stream] [completions.stream-headers] [completions.stream-trailers] [models.engine]', async () => {
     const { availableCredits } = await service.account();
-    const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service.apiKey}` },
-    });
-    request.end(JSON.stringify({ model: service.model.id, messages, stream: true }));
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    let text = '';
-    for await (const chunk of response) text += chunk;
+    const response = await requestCompletion(service, { form: 'stream' });
     expect(response.headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       'x-svc-engine': 'builtin',
     });
-    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(response.body.endsWith('data: [DONE]\n\n')).toBe(true);
     const job = await service.get(`/v1/jobs/${response.headers['x-svc-job-id']}`);
     expect(job).toMatchObject({
       status: 'settled',
@@ -69,14 +61,6 @@ describe('a streamed answer', () => {
     expect(response.trailers['x-svc-delivery-receipt']).toMatch(/^\w+\.[\w-]{86}$/);
   });
 });
-
-function post(body: string): Promise<Response> {
-  return fetch(`${service.baseUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
-    body,
-  });
-}
 
 describe('an invalid request', () => {
   it.each([
@@ -99,7 +83,9 @@ describe('an invalid request', () => {
     ['an empty body', ''],
     ['more than 4 MiB', JSON.stringify({ model: 'x', messages: 'x'.repeat(4 * 1_024 * 1_024) })],
   ])('gets invalid_request: %s [completions.body-limits]', async (_name, body) => {
-    const response = await post(body);
+    const headers = { authorization: `Bearer ${service.apiKey}` };
+    const path = `${service.baseUrl}/v1/chat/completions`;
+    const response = await fetch(path, { method: 'POST', headers, body });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       error: { code: 'invalid_request', type: 'invalid_request_error' },
@@ -183,30 +169,44 @@ describe.each(FORMS)('a refused %s completion', (form) => {
   );
 });
 
-describe('the access log', () => {
+describe('what is private', () => {
   const PROMPT = 'a private prompt';
   const lines: string[] = [];
+  let receiver: Receiver;
   let baseUrl: string;
+
   beforeAll(async () => {
+    receiver = await startReceiver();
     const into = { write: (line: string) => void lines.push(line) };
-    const logger = createLogger({ name: 'api', level: 'info', into });
+    const logger = createLogger({ name: 'api', level: 'trace', into });
     baseUrl = (await service.startInstance({}, logger)).url;
+    await fetch(`${baseUrl}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}` },
+      body: JSON.stringify({ url: receiver.url, events: WEBHOOK_KINDS }),
+    });
   });
+
+  afterAll(() => receiver?.close());
+
+  const ask = (form: Form) => {
+    const body = { messages: [{ role: 'user', content: PROMPT }] };
+    return requestCompletion({ ...service, baseUrl }, { form, body });
+  };
 
   const answeredLines = () =>
     lines.filter((line) => line.includes('Answered a request')).map((line) => JSON.parse(line));
 
   it.each(FORMS)(
-    'has one line for a %s completion, with wallet, model, worker and times [surface.access-log]',
+    'is not in the one line for a %s completion, with its worker and times [surface.access-log]',
     async (form) => {
-      const before = answeredLines().length;
-      const body = { messages: [{ role: 'user', content: PROMPT }] };
-      const answer = await requestCompletion({ ...service, baseUrl }, { form, body });
-      await until(async () => answeredLines().length > before);
-      expect(answeredLines().slice(before)).toEqual([
+      const { headers } = await ask(form);
+      const logged = () =>
+        answeredLines().filter(({ job_id }) => job_id === headers['x-svc-job-id']);
+      await until(() => logged().length > 0);
+      expect(logged()).toEqual([
         expect.objectContaining({
-          request_id: answer.headers['x-request-id'],
-          job_id: answer.headers['x-svc-job-id'],
+          request_id: headers['x-request-id'],
           wallet: service.wallet.publicKey.toBase58(),
           model: service.model.id,
           worker: service.workers[0]?.address,
@@ -219,18 +219,52 @@ describe('the access log', () => {
           duration_ms: expect.any(Number),
         }),
       ]);
+      expect(lines.join('')).not.toContain(PROMPT);
+      expect(lines.join('')).not.toContain(service.apiKey);
     },
   );
 
-  it('has no line for successful probes, and no prompt, answer or key', async () => {
-    const before = answeredLines().length;
-    await fetch(`${baseUrl}/health`);
-    await fetch(`${baseUrl}/ready`);
-    await fetch(`${baseUrl}/v1/nothing`);
-    await until(async () => answeredLines().length > before);
-    expect(answeredLines().slice(before)).toMatchObject([{ route: 'none', status: '404' }]);
-    expect(lines.join('')).not.toContain(PROMPT);
-    expect(lines.join('')).not.toContain(service.apiKey);
+  /** Every row of every table, as text. */
+  async function readTables(): Promise<string> {
+    const { rows: tables } = await service.pool.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    const texts = tables.map(async ({ name }) => {
+      const { rows } = await service.pool.query(`select t::text as text from ${name} t`);
+      return rows.map(({ text }) => text).join('\n');
+    });
+    return (await Promise.all(texts)).join('\n');
+  }
+
+  it('as the new salt of each job, is in no log, table, webhook or URL', async () => {
+    const answers = await Promise.all(FORMS.map(ask));
+    const ids = answers.map(({ headers }) => String(headers['x-svc-job-id']));
+    const { received } = receiver;
+    const hasEvent = (id: string) =>
+      received.some(({ body }) => body.includes('job.completed') && body.includes(id));
+    await until(() => ids.every(hasEvent));
+
+    const requests = service.workers.flatMap((worker) => worker.requests);
+    const jobs = requests
+      .filter(({ path }) => path === '/jobs')
+      .map(({ body }) => JSON.parse(String(body())))
+      .filter(({ job_id }) => ids.includes(job_id));
+    const salts = new Set<string>(jobs.map(({ request_salt }) => request_salt));
+    expect([...salts]).toEqual(FORMS.map(() => expect.stringMatching(/^[0-9a-f]{64}$/)));
+
+    const urls = JSON.stringify(requests.map(({ path, headers }) => [path, headers]));
+    const webhooks = JSON.stringify(received);
+    const places = { logs: lines.join(), tables: await readTables(), webhooks, urls };
+    for (const id of ids) expect(places.tables).toContain(id);
+    for (const [place, text] of Object.entries(places)) {
+      expect([place, text.length > 100]).toEqual([place, true]);
+      for (const salt of [...salts].map((hex) => Buffer.from(hex, 'hex'))) {
+        for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+          expect([place, text.includes(salt.toString(encoding))]).toEqual([place, false]);
+        }
+      }
+    }
   });
 });
 
@@ -264,20 +298,9 @@ describe('a completion over HTTP', () => {
 
   it.each([
     ['with a model and a message alone [completions.required-fields]', {}],
-    ['with stream off', { stream: false }],
-    ['with the least token limit', { max_tokens: 1 }],
-    ['at the lower bounds', { temperature: 0, frequency_penalty: -2, presence_penalty: -2 }],
-    ['at the upper bounds', { temperature: 2, frequency_penalty: 2, presence_penalty: 2 }],
-    ['with nucleus sampling and a seed', { top_p: 0.5, seed: 7 }],
-    ['with one stop sequence', { stop: 'END' }],
-    ['with several stop sequences', { stop: ['END', 'STOP'] }],
     ['from the system [completions.roles]', say('Say hello.', 'system')],
     ['from the assistant [completions.roles]', say('Hello.', 'assistant')],
     ['from the developer, read as the system [completions.roles]', say('Say hello.', 'developer')],
-    [
-      'after an answer that was empty',
-      { messages: [...say(null, 'assistant').messages, ...say('Say hello.').messages] },
-    ],
     ['with what is unsupported, turned off [completions.unsupported]', { tools: [], n: 1 }],
   ])('is answered %s', async (_what, body) => {
     const { text, headers } = await answerTo(body);
@@ -298,28 +321,11 @@ describe('a completion over HTTP', () => {
     ['too cold [completions.field-ranges]', 'temperature', { temperature: -0.1 }],
     ['too hot [completions.field-ranges]', 'temperature', { temperature: 2.1 }],
     ['beyond a probability [completions.field-ranges]', 'top_p', { top_p: 1.1 }],
-    ['below a penalty', 'frequency_penalty', { frequency_penalty: -2.1 }],
-    ['above a penalty', 'presence_penalty', { presence_penalty: 2.1 }],
-    ['with half a seed', 'seed', { seed: 0.5 }],
-    ['with a number as stop sequence', 'stop', { stop: 7 }],
-    ['with no token', 'max_tokens', { max_tokens: 0 }],
-    ['with a word for stream', 'stream', { stream: 'yes' }],
   ])('is refused, and locks nothing, %s', async (_what, param, body) => {
     const { status, error } = await ask(body, refused);
     expect([status, error]).toMatchObject([400, { code: 'invalid_request', param }]);
     expect(error?.message).not.toMatch(LIBRARY_WORDS);
     expect(await readBooks(service, refused.address)).toMatchObject({ locked: 0n, jobs: [] });
-  });
-
-  it.each([
-    ["'messages' is required.", { messages: undefined }],
-    ["Invalid value for 'messages': must hold at least one message.", { messages: [] }],
-    [
-      "Invalid value for 'tools': is not supported yet: tools are planned.",
-      { tools: [{ type: 'function' }] },
-    ],
-  ])('is refused in words that name the remedy: %s', async (message, body) => {
-    expect((await ask(body)).error?.message).toBe(message);
   });
 
   it.each([
@@ -383,16 +389,13 @@ describe('the list of jobs over HTTP', () => {
     newestFirst = ids.reverse();
   });
 
-  it('has 20 a page, and goes on before its cursor to the end [jobs.list]', async () => {
+  it('has 20 a page, goes on before or after a job, and has filters [jobs.list]', async () => {
     const first = await list('');
     expect(first).toMatchObject({ object: 'list', has_more: true, next_cursor: newestFirst[19] });
     expect(idsOf(first)).toEqual(newestFirst.slice(0, 20));
     const last = await list(`?before=${first.next_cursor}`);
     expect(last).toMatchObject({ has_more: false, next_cursor: null });
     expect(idsOf(last)).toEqual(newestFirst.slice(20));
-  });
-
-  it('has those after a job, and those of a state and a model [jobs.list]', async () => {
     expect(idsOf(await list(`?after=${newestFirst[3]}`))).toEqual(newestFirst.slice(0, 3));
     const filter = `status=settled&model=${service.model.id}&limit=100`;
     expect(idsOf(await list(`?${filter}`))).toEqual(newestFirst);

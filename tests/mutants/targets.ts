@@ -31,14 +31,14 @@ export const TARGETS: readonly Target[] = [
     files: ['api/jobs/settlement.ts', 'api/ledger/settleOnLedger.ts', 'api/ledger/proof.ts'],
     tests: words(
       'api/settlement api/settlementCounts api/answerDelivery api/acknowledgements',
-      'api/lock api/tokensCharged api/attempt api/failover journeys/answerFailures',
-      'journeys/lockFailures journeys/payoutChange journeys/outages',
+      'api/lock api/tokensCharged api/attempt api/failover journeys/lockFailures',
+      'journeys/outages journeys/failures journeys/settlements',
     ),
   },
   {
     area: 'refund',
     files: ['api/jobs/refund.ts', 'api/ledger/refundOnLedger.ts'],
-    tests: ['api/refund', 'api/jobEnds', 'journeys/answerFailures'],
+    tests: ['api/refund', 'api/jobEnds', 'journeys/failures'],
   },
   {
     area: 'idempotency',
@@ -53,7 +53,7 @@ export const TARGETS: readonly Target[] = [
     files: ['api/jobs/completion.ts', 'api/jobs/dispatch.ts', 'api/jobs/attempt.ts'],
     tests: words(
       'api/attempt api/failover api/answerDelivery api/streamDelivery api/lockFailures',
-      'journeys/answerFailures journeys/routing',
+      'journeys/failures journeys/routing',
     ),
   },
   {
@@ -73,8 +73,7 @@ export const TARGETS: readonly Target[] = [
     ),
     tests: words(
       'auditors/deadlines api/disputeTries auditors/verifyJob auditors/forgedJob',
-      'auditors/missingEvidence journeys/disputes journeys/nodeBehind',
-      'journeys/unmirroredDispute',
+      'auditors/missingEvidence journeys/disputes journeys/unmirroredJob',
     ),
   },
   {
