@@ -1,11 +1,7 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PublicKey } from '@solana/web3.js';
 import OpenAI from 'openai';
-import type { StartedProcess } from '../../testing/childProcess.ts';
 import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import {
   ofWallet,
@@ -13,19 +9,18 @@ import {
   untilDispatched,
   untilEnded,
 } from '../../testing/ledger/walletBooks.ts';
+import { type Answer, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
-import { answerInTwoParts, createScriptedEngine } from '../../testing/workers/engines.ts';
+import { createScriptedEngine } from '../../testing/workers/engines.ts';
 import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
-const FAILED = 'failed';
 const engine = createScriptedEngine();
 let service: RunningService;
 /** Of one test: what is repeated and charged is counted for its wallet. */
 let wallet: { address: PublicKey; apiKey: string };
-const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   service = await startRunningService({ workers: [engine] });
@@ -37,34 +32,24 @@ beforeEach(async () => {
 
 afterAll(() => service?.close());
 
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 /** What the only worker does from now on. */
 function setMode(mode: WorkerMode): void {
   service.workers[0]?.setMode(mode);
 }
 
-async function ask(options: {
+const ask = (options: {
   stream?: boolean;
   headers?: Record<string, string>;
   text?: string;
   baseUrl?: string;
-}) {
-  const { stream = false, headers, text = 'Say hello.', baseUrl = service.baseUrl } = options;
-  const response = await fetch(`${baseUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${wallet.apiKey}`, ...headers },
-    body: JSON.stringify({
-      model: service.model.id,
-      messages: [{ role: 'user', content: text }],
-      stream,
-      ...(stream && { stream_options: { include_usage: true } }),
-    }),
-  });
-  return { response, body: await response.text() };
-}
+}): Promise<Answer> => {
+  const { stream = false, headers = {}, text = 'Say hello.', baseUrl = service.baseUrl } = options;
+  const messages = [{ role: 'user', content: text }];
+  const form = stream ? 'stream' : 'plain';
+  const asked = { form, apiKey: wallet.apiKey, headers } as const;
+  const body = { messages, ...(stream && { stream_options: { include_usage: true } }) };
+  return requestCompletion({ ...service, baseUrl }, { ...asked, body });
+};
 
 /** All pieces of text, however the answer came, and what comes with them. */
 function read(body: string) {
@@ -93,15 +78,6 @@ async function spentCredits(): Promise<bigint> {
   return CREDITS - available - locked;
 }
 
-/** As it ends by itself after half a minute without a renewal. */
-async function endLease(): Promise<void> {
-  await service.pool.query(
-    `update service.idempotent_requests
-     set lease_expires_at = lease_expires_at - interval '30 seconds' where wallet = $1`,
-    [wallet.address.toBase58()],
-  );
-}
-
 /** Until a request of the wallet without an Idempotency-Key has lost its answer, whose job has ended. */
 async function untilLost(): Promise<void> {
   await untilEnded(service, wallet.address, 1);
@@ -124,62 +100,46 @@ const untilDelivered = () =>
     return rowCount === 0;
   });
 
-/**
- * A proxy that loses the first answer: it leaves the service in the middle of it. Once the service has
- * charged it, the proxy cuts the client off.
- */
-async function startLosingProxy(
-  lose: (forwarded: http.ClientRequest) => Promise<void>,
-): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = http.createServer(async (request, response) => {
-    asked.push(String(request.headers['x-stainless-retry-count']));
-    const isFirst = asked.length === 1;
-    const { host: _host, ...headers } = request.headers;
-    const forwarded = http.request(`${service.baseUrl}${request.url}`, {
-      method: request.method ?? 'GET',
-      headers,
-    });
-    request.pipe(forwarded);
-    if (isFirst) {
-      forwarded.on('error', () => undefined);
-      await lose(forwarded);
-      return void response.destroy();
-    }
-    const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
-    response.writeHead(answer.statusCode ?? 500, answer.headers);
-    answer.pipe(response);
+type Lose = (asking: Promise<Response>, leave: () => void) => Promise<void>;
+
+/** The official client, whose first connection breaks once the service has charged what it began. */
+function createLosingClient(lose: Lose): { client: OpenAI; asked: (string | null)[] } {
+  const asked: (string | null)[] = [];
+  const client = new OpenAI({
+    ...{ baseURL: `${service.baseUrl}/v1`, apiKey: wallet.apiKey },
+    async fetch(url, options) {
+      asked.push(new Headers(options?.headers).get('x-stainless-retry-count'));
+      if (asked.length > 1) return fetch(url, options);
+      const left = new AbortController();
+      const asking = fetch(url, { ...options, signal: left.signal });
+      asking.catch(() => undefined);
+      await lose(asking, () => left.abort());
+      throw new TypeError('the connection broke');
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { client, asked };
 }
 
 /** Leaves a plain answer between its settlement and its delivery, for which the mirror is held. */
-async function losePlain(forwarded: http.ClientRequest): Promise<void> {
+const losePlain: Lose = async (_asking, leave) => {
   const mirror = await service.pool.connect();
   await mirror.query('begin');
   await mirror.query('lock table mirror.jobs in exclusive mode');
   service.time.hold();
   await untilEnded(service, wallet.address, 1);
-  forwarded.destroy();
+  leave();
   await untilLost();
   await mirror.query('rollback');
   mirror.release();
   service.time.release();
-}
+};
 
 /** Leaves a stream after its first text: what was produced is charged. */
-async function loseStream(forwarded: http.ClientRequest): Promise<void> {
-  const [answer] = (await once(forwarded, 'response')) as [IncomingMessage];
-  await once(answer, 'data');
-  answer.destroy();
+const loseStream: Lose = async (asking, leave) => {
+  await (await asking).body?.getReader().read();
+  leave();
   await untilLost();
-}
+};
 
 describe.each([false, true])('a completion with stream %s', (stream) => {
   it('is replayed without a charge under the same Idempotency-Key [idempotency.replay]', async () => {
@@ -189,26 +149,23 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     await untilEnded(service, wallet.address, 1);
     await service.untilMirrored();
     const again = await ask({ stream, headers });
-    expect(again.response.status).toBe(200);
+    expect(again.status).toBe(200);
     expect(read(again.body)).toEqual(read(first.body));
-    expect(first.response.headers.get('x-svc-replayed')).toBeNull();
-    expect(again.response.headers.get('x-svc-replayed')).toBe('true');
+    expect(first.headers['x-svc-replayed']).toBeUndefined();
+    expect(again.headers['x-svc-replayed']).toBe('true');
     for (const name of ['x-svc-job-id', 'x-svc-tx-signature', 'x-svc-worker', 'content-type']) {
-      expect(again.response.headers.get(name)).toBe(first.response.headers.get(name));
+      expect(again.headers[name]).toBe(first.headers[name]);
     }
     if (!stream) {
       for (const name of ['x-svc-settlement-tx', 'x-svc-output-hash']) {
-        expect(again.response.headers.get(name)).toBe(first.response.headers.get(name));
+        expect(again.headers[name]).toBe(first.headers[name]);
       }
     }
     expect(await statuses()).toEqual(['settled']);
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
 
     const other = await ask({ stream, headers, text: 'Say something else.' });
-    expect([other.response.status, JSON.parse(other.body).error.code]).toEqual([
-      422,
-      'idempotency_key_mismatch',
-    ]);
+    expect([other.status, other.error?.code]).toEqual([422, 'idempotency_key_mismatch']);
     await service.pool.query(
       `update service.answer_copies copy set expires_at = now()
        from service.idempotent_requests request
@@ -216,13 +173,10 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
       [wallet.address.toBase58()],
     );
     const late = await ask({ stream, headers });
-    expect([late.response.status, late.response.headers.get('x-should-retry')]).toEqual([
-      409,
-      'false',
-    ]);
-    expect(JSON.parse(late.body).error).toMatchObject({
+    expect([late.status, late.headers['x-should-retry']]).toEqual([409, 'false']);
+    expect(late.error).toMatchObject({
       code: 'idempotency_key_reused',
-      details: { job_id: first.response.headers.get('x-svc-job-id') },
+      details: { job_id: first.headers['x-svc-job-id'] },
     });
     expect(await statuses()).toEqual(['settled']);
   });
@@ -233,10 +187,10 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     const first = ask({ stream, headers });
     await untilDispatched(service, wallet.address, 1);
     const again = await ask({ stream, headers });
-    expect([again.response.status, again.response.headers.get('retry-after')]).toEqual([409, '2']);
-    expect(JSON.parse(again.body).error.code).toBe('idempotency_key_in_use');
+    expect([again.status, again.headers['retry-after']]).toEqual([409, '2']);
+    expect(again.error?.code).toBe('idempotency_key_in_use');
     await service.advanceSeconds(REFUNDABLE_SECONDS);
-    expect((await first).response.status).toBe(504);
+    expect((await first).status).toBe(504);
     // It ended without a charge, so the next one runs.
     const next = ask({ stream, headers });
     await untilDispatched(service, wallet.address, 1);
@@ -261,8 +215,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
       if (stream) await once(signal, 'abort');
       signal.throwIfAborted();
     });
-    const proxy = await startLosingProxy(stream ? loseStream : losePlain);
-    const client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: wallet.apiKey });
+    const { client, asked } = createLosingClient(stream ? loseStream : losePlain);
     const body = {
       model: service.model.id,
       messages: [{ role: 'user' as const, content: 'Say hello.' }],
@@ -276,7 +229,7 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
       const answer = await client.chat.completions.create(body);
       expect(answer.choices[0]?.message.content).toBeTruthy();
     }
-    expect(proxy.asked).toEqual(['0', '1']);
+    expect(asked).toEqual(['0', '1']);
     expect(await statuses()).toEqual(['settled']);
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
   });
@@ -294,66 +247,13 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     const samples = [...twins, await ask({ stream, headers, baseUrl: other.url })];
     await untilDelivered();
     samples.push(await ask({ stream, headers }));
-    const jobIds = samples.map(({ response }) => response.headers.get('x-svc-job-id'));
+    const jobIds = samples.map(({ headers }) => headers['x-svc-job-id']);
     expect(new Set(jobIds).size).toBe(5);
-    expect(samples.map(({ response }) => response.headers.get('x-svc-replayed'))).toEqual(
-      Array(5).fill(null),
+    expect(samples.map(({ headers }) => headers['x-svc-replayed'])).toEqual(
+      Array(5).fill(undefined),
     );
     await untilEnded(service, wallet.address, 5);
     expect(await spentCredits()).toBe(5n * CHARGE_CREDITS);
-  });
-});
-
-describe('a completion of another process', () => {
-  let api: StartedProcess;
-
-  beforeAll(async () => {
-    api = await service.startApiProcess();
-  });
-
-  it('is charged once when its process was paused and goes on later', async () => {
-    const release = answerInTwoParts(engine);
-    const headers = { 'idempotency-key': 'pause' };
-    const asking = ask({ headers, baseUrl: api.url });
-    await untilDispatched(service, wallet.address, 1);
-    api.signal('SIGSTOP');
-    release();
-    await endLease();
-    const again = await ask({ headers });
-    expect([again.response.status, read(again.body).text]).toEqual([200, 'Hello again.']);
-
-    api.signal('SIGCONT');
-    const { response, body } = await asking;
-    expect(response.status).toBe(500);
-    expect(JSON.parse(body).error.code).toBe('worker_failed');
-    expect(await statuses()).toEqual(['failed', 'settled']);
-    expect(await spentCredits()).toBe(CHARGE_CREDITS);
-  });
-
-  it('runs again once the lease of a killed process is over', async () => {
-    setMode('never_answers');
-    const headers = { 'idempotency-key': 'crash' };
-    const asking = expect(ask({ headers, baseUrl: api.url })).rejects.toThrow();
-    await untilDispatched(service, wallet.address, 1);
-    await api.kill();
-    await asking;
-    setMode('honest');
-
-    const soon = await ask({ headers });
-    expect(soon.response.status).toBe(409);
-    const seconds = Number(soon.response.headers.get('retry-after'));
-    expect(seconds).toBeGreaterThan(0);
-    expect(seconds).toBeLessThanOrEqual(30);
-    expect(await statuses()).toEqual(['processing']);
-
-    await endLease();
-    const { response, body } = await ask({ headers });
-    expect(response.status).toBe(200);
-    expect(read(body).text).not.toBe('');
-    expect(await statuses()).toEqual(['failed', 'settled']);
-    const [abandoned] = (await readBooks(service, wallet.address)).jobs;
-    expect(abandoned).toMatchObject({ reason: 'lease_lost' });
-    expect(await spentCredits()).toBe(CHARGE_CREDITS);
   });
 });
 
@@ -363,8 +263,7 @@ describe('a request that locked nothing', () => {
     const { address, apiKey } = await service.addWallet(1n);
     const headers = { 'idempotency-key': 'order-7', authorization: `Bearer ${apiKey}` };
     for (let round = 0; round < 2; round += 1) {
-      const { response } = await ask({ headers });
-      expect(response.status).toBe(402);
+      expect((await ask({ headers })).status).toBe(402);
     }
     expect((await readBooks(service, address)).jobs).toEqual([]);
   });
@@ -389,7 +288,7 @@ describe('a time-out of the official client', () => {
     const asking = client.chat.completions.create({ model: service.model.id, messages });
     await expect(asking).rejects.toThrow('Request timed out.');
     await service.untilJobs((jobs) =>
-      ofWallet(jobs, wallet.address).every(({ data }) => data.status === FAILED),
+      ofWallet(jobs, wallet.address).every(({ data }) => data.status === 'failed'),
     );
     expect(await spentCredits()).toBe(0n);
   });
