@@ -10,17 +10,12 @@ import {
   type TestLedger,
 } from './ledger.ts';
 
-/** A ledger on which a service is open, whose keys that send transactions have SOL. */
-export interface OpenedLedger {
-  ledger: TestLedger;
+/** A ledger that was closed with a service on it, whose keys that send transactions have SOL. */
+interface Snapshot {
+  files: ReadonlyMap<string, Uint8Array>;
   opened: Service;
   /** The indexer's key. */
   crank: Keypair;
-}
-
-/** The files of such a ledger when it was closed, and its keys. */
-interface Snapshot extends Omit<OpenedLedger, 'ledger'> {
-  files: ReadonlyMap<string, Uint8Array>;
 }
 
 type Options = Pick<LedgerOptions, 'profile' | 'blockhashMs'>;
@@ -34,7 +29,10 @@ const snapshots = new Map<string, Promise<Snapshot>>();
  *
  * @param credits what the service's wallet has bought
  */
-export async function startOpenedLedger(options: Options, credits: bigint): Promise<OpenedLedger> {
+export async function startOpenedLedger(
+  options: Options,
+  credits: bigint,
+): Promise<{ ledger: TestLedger } & Pick<Snapshot, 'opened' | 'crank'>> {
   const key = `${options.profile} ${credits}`;
   const taken = snapshots.get(key) ?? takeSnapshot(options, credits);
   snapshots.set(key, taken);

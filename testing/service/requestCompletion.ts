@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import http from 'node:http';
 import type { ErrorBody } from '../../api/contracts/errors.ts';
 import { until } from '../until.ts';
+import { answerInTwoParts, type ScriptedEngine } from '../workers/engines.ts';
 import type { RunningService } from './runningService.ts';
 
 export const FORMS = ['plain', 'stream'] as const;
@@ -64,6 +66,32 @@ export async function requestCompletion(
   asking: CompletionRequest,
 ): Promise<Answer> {
   return readAnswer(await openCompletion(service, asking));
+}
+
+/** The service could do nothing just now, and says when to come back. */
+export function expectUnavailable({ status, headers, error }: Answer): void {
+  const { code, type, param } = error ?? {};
+  const refusal = { status, code, type, param, retryAfter: headers['retry-after'] };
+  assert.deepEqual(refusal, {
+    ...{ status: 503, code: 'service_unavailable', type: 'server_error', param: null },
+    retryAfter: '5',
+  });
+}
+
+/** A stream that has begun, and goes on to its end when the test says so. */
+export async function openStream(
+  service: Parameters<typeof openCompletion>[0],
+  { engine, apiKey = service.apiKey }: { engine: ScriptedEngine; apiKey?: string },
+) {
+  const end = answerInTwoParts(engine);
+  const response = await openCompletion(service, { form: 'stream', apiKey });
+  return {
+    headers: response.headers,
+    end() {
+      end();
+      return readAnswer(response);
+    },
+  };
 }
 
 /** For official clients: one that is to retry does so at once, however long the answer says. */

@@ -1,21 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Keypair } from '@solana/web3.js';
-import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { createAddresses } from '../../programs/client/addresses.ts';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
-import {
-  jobComplete,
-  jobFail,
-  jobLock,
-  verdictInstruction,
-} from '../../programs/client/instructions.ts';
-import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
+import { jobComplete, jobLock, verdictInstruction } from '../../programs/client/instructions.ts';
+import { createJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
-import {
-  type SignedMessage,
-  sign,
-  signHashed,
-  workerRequestMessage,
-} from '../../programs/client/proof.ts';
+import { type SignedMessage, sign, signHashed } from '../../programs/client/proof.ts';
 import { submit } from '../../stack/operator.ts';
 import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
@@ -23,6 +12,7 @@ import type { Random } from '../../testing/random.ts';
 import type { CapturedRequest } from '../../testing/workers/misbehavingWorker.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
 import type { JobAccount } from './books.ts';
+import { createOwnJobs } from './ownJobs.ts';
 import { signedProof } from './sabotage.ts';
 import type { Scene, Wallet } from './scene.ts';
 import type { Tally } from './tally.ts';
@@ -41,71 +31,14 @@ export async function lockForOneself(
   { random, tally, thief }: { random: Random; tally: Tally; thief: Wallet },
 ): Promise<string[]> {
   tally.note('thief locks for itself');
-  const { operator, model } = service;
-  const { keypair } = thief;
-  const wallet = keypair.publicKey;
-  const creditAccount = addresses.creditAccount(wallet);
-  const nowMs = Number(await readClockSeconds(service.ledger.connection)) * 1_000;
-  const { bytes, address: job } = createJobId({ nowMs, creditAccount });
-  const payer = operator.authority.publicKey;
-  const lock = jobLock({
-    payer,
-    signer: wallet,
-    wallet,
-    modelId: model.id,
-    jobId: bytes,
-    tokenLimit: TOKEN_LIMIT,
-    maxCredits: MAX_CREDITS,
-  });
-  await submit(operator, [lock], [keypair]);
-  const victim = honest[random.below(honest.length)] as TestWorker;
-  const body = JSON.stringify({
-    job_id: formatJobId(bytes),
-    job_address: job.toBase58(),
-    program_id: PROGRAM_ID.toBase58(),
-    worker_address: victim.address,
-    attempt: 1 + random.below(255),
-    token_limit: TOKEN_LIMIT,
-    request_salt: Buffer.from(random.bytes(32)).toString('hex'),
-    chat: { model: model.id, messages: [{ role: 'user', content: 'For free, please.' }] },
-  });
-  const answer = await fetch(`${victim.url}/jobs`, {
-    method: 'POST',
-    body,
-    headers: signedHeaders(body, { worker: victim, job: job.toBase58(), signer: keypair }),
-  });
+  const own = createOwnJobs(service, thief.keypair);
+  const job = await own.lock();
+  const { url, address } = honest[random.below(honest.length)] as TestWorker;
+  const worker = { url, address: publicKeyOf(address) };
+  const answer = await own.ask(worker, job, 1 + random.below(255));
   const text = await answer.text();
-  const back = jobFail({
-    signer: wallet,
-    job,
-    creditAccount,
-    reason: 'worker_error',
-    deliveredHash: new Uint8Array(32),
-    countedTokens: 0,
-  });
-  await submit(operator, [back], [keypair]);
+  await own.fail(job);
   return answer.ok ? [`a worker gave a thief ${text.length} characters for nothing`] : [];
-}
-
-function signedHeaders(
-  body: string,
-  { worker, job, signer }: { worker: TestWorker; job: string; signer: Keypair },
-): Record<string, string> {
-  const timestampMs = Date.now();
-  const message = workerRequestMessage({
-    kind: 'job',
-    worker: publicKeyOf(worker.address),
-    job: publicKeyOf(job),
-    attempt: JSON.parse(body).attempt,
-    timestampMs,
-    bodySha256: createHash('sha256').update(body).digest(),
-  });
-  return {
-    'content-type': 'application/json',
-    'svc-signer': signer.publicKey.toBase58(),
-    'svc-timestamp': String(timestampMs),
-    'svc-signature': Buffer.from(sign(message, signer)).toString('base64'),
-  };
 }
 
 const REPLAYED = ['content-type', 'svc-signer', 'svc-timestamp', 'svc-signature'];

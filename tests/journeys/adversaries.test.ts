@@ -1,21 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Keypair, type PublicKey } from '@solana/web3.js';
-import { createKey, listKeys, revokeKey } from '../../api/account/keys.ts';
+import { Keypair } from '@solana/web3.js';
+import { listKeys } from '../../api/account/keys.ts';
 import { reinstateWallet } from '../../api/account/suspensions.ts';
-import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import {
-  creditWithdraw,
-  jobFail,
-  jobLock,
-  jobProve,
-  limitSet,
-} from '../../programs/client/instructions.ts';
-import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
-import { publicKeyOf } from '../../programs/client/keys.ts';
-import { proofMessage, signHashed } from '../../programs/client/proof.ts';
-import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
-import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import { openTokens, readTokenAccount } from '../../testing/ledger/tokens.ts';
 import {
   ofWallet,
@@ -28,13 +15,10 @@ import { FORMS, requestCompletion } from '../../testing/service/requestCompletio
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { createScriptedEngine } from '../../testing/workers/engines.ts';
-import {
-  type MisbehavingWorker,
-  startMisbehavingWorker,
-} from '../../testing/workers/misbehavingWorker.ts';
-import { postSigned } from '../../testing/workers/signedRequest.ts';
+import { startMisbehavingWorker } from '../../testing/workers/misbehavingWorker.ts';
 import type { TestWorker } from '../../testing/workers/testWorker.ts';
-import type { Terms } from '../../worker/ledger/terms.ts';
+import { createOwnJobs } from '../faults/ownJobs.ts';
+import { proveGarbage } from '../faults/sabotage.ts';
 import { readAnswer } from '../worker/events.ts';
 
 const CREDITS = 100n;
@@ -50,58 +34,23 @@ beforeAll(async () => {
     indexerSettings: { SVC_ABUSE_UNPAID_ENDINGS_PER_HOUR: String(UNPAID_ENDINGS_MAX) },
     indexerLimits: { abuseIntervalMs: 100 },
   });
-  own = await service.addWallet(10_000n);
-  await registerWorker(service.operator, {
-    ...{ authority: workerKeys.authority, proofKey: workerKeys.proofKey.publicKey },
-    // The gateway finds nothing there, and asks only those of the service.
-    ...{ endpoint: 'http://127.0.0.1:9', modelIds: [service.model.id] },
-    ...{ stakeTokens: 1_000n, mints: service.mints },
-  });
 });
 
 afterAll(() => service?.close());
 
-const creditAccountOf = createAddresses().creditAccount;
 const firstWorker = (): TestWorker => service.workers[0] as TestWorker;
 
 // The most that a writer of the database, without other rights, can do with others' money.
 describe('an operator of the database', () => {
-  const LIMITS = { limitPerJobCredits: CHARGE, limitPerDayCredits: 3n * CHARGE };
   /** The worker's share of a request. */
   const WORKER_BASE_UNITS = 68_000n;
 
-  /** The mirror's balance of a wallet, as somebody wrote it. */
-  const writeBalance = (wallet: PublicKey, credits: bigint) =>
-    service.pool.query(
-      'update mirror.credit_accounts set available_credits = $2 where wallet = $1',
-      [wallet.toBase58(), credits],
-    );
-
-  /** A new token account of somebody's. */
-  function openTokensOf(owner: PublicKey): Promise<PublicKey> {
-    return openTokens(service.operator, { owner, like: firstWorker().payout });
-  }
-
-  it('spends by an inserted key only the wallet’s limit: 24 credits a day', async () => {
-    const { address, keypair } = await service.addWallet(CREDITS);
-    await submit(service.operator, [limitSet({ wallet: address, ...LIMITS })], [keypair]);
-    await revokeKey(service.pool, address.toBase58());
-    const apiKey = await createKey(service.pool, address.toBase58());
-    const statuses: number[] = [];
-    for (let request = 0; request < 5; request += 1) {
-      const { status } = await requestCompletion(service, { form: 'plain', apiKey });
-      statuses.push(status);
-    }
-    expect(statuses).toEqual([200, 200, 200, 403, 403]);
-    expect(await readBooks(service, address)).toMatchObject({
-      available: CREDITS - LIMITS.limitPerDayCredits,
-      locked: 0n,
-    });
-  });
-
   it('gives a wallet no credit: 1,000,000 in the mirror buy nothing', async () => {
     const { address, apiKey } = await service.addWallet(CHARGE - 1n);
-    await writeBalance(address, 1_000_000n);
+    await service.pool.query(
+      'update mirror.credit_accounts set available_credits = 1000000 where wallet = $1',
+      [address.toBase58()],
+    );
     const { status, error } = await requestCompletion(service, { form: 'plain', apiKey });
     expect([status, error?.code]).toEqual([402, 'insufficient_credits']);
     expect(await readBooks(service, address)).toEqual({
@@ -111,21 +60,11 @@ describe('an operator of the database', () => {
     });
   });
 
-  it('takes no credit from a wallet: with 0 in the mirror it withdraws all 100', async () => {
-    const { address, keypair } = await service.addWallet(CREDITS);
-    await writeBalance(address, 0n);
-    const destination = await openTokensOf(address);
-    const withdrawal = creditWithdraw({ wallet: address, destination, credits: CREDITS });
-    await submit(service.operator, [withdrawal], [keypair]);
-    expect(await service.account(address)).toMatchObject({ availableCredits: 0n });
-    const { amount } = await readTokenAccount(service.ledger.connection, destination);
-    expect(amount).toBe(CREDITS * 10_000n);
-  });
-
   it('pays no worker’s share elsewhere by another payout in the mirror', async () => {
     const { apiKey } = await service.addWallet(CREDITS);
     const { address: worker, payout } = firstWorker();
-    const stolen = await openTokensOf(Keypair.generate().publicKey);
+    const owner = Keypair.generate().publicKey;
+    const stolen = await openTokens(service.operator, { owner, like: payout });
     const { connection } = service.ledger;
     const paidBefore = (await readTokenAccount(connection, payout)).amount;
     await service.pool.query('update mirror.workers set payout = $2 where address = $1', [
@@ -202,126 +141,32 @@ describe('a wallet that disconnects from its requests again and again', () => {
   });
 });
 
-/** A wallet that locks for itself, and the keys of a worker that it may ask. */
-let own: Awaited<ReturnType<RunningService['addWallet']>>;
-const workerKeys = { authority: Keypair.generate(), proofKey: Keypair.generate() };
-const engine = createScriptedEngine();
-const TOKEN_LIMIT = 2_000;
-
-/** A job that the wallet locked with its own signature, so that it is the job's controller. */
-async function lockAsWallet(): Promise<{ bytes: Uint8Array; address: PublicKey }> {
-  const { model, operator } = service;
-  const job = createJobId({ nowMs: Date.now(), creditAccount: creditAccountOf(own.address) });
-  const lock = jobLock({
-    payer: operator.authority.publicKey,
-    signer: own.address,
-    wallet: own.address,
-    modelId: model.id,
-    jobId: job.bytes,
-    tokenLimit: TOKEN_LIMIT,
-    maxCredits: CHARGE,
-  });
-  await submit(operator, [lock], [own.keypair]);
-  return job;
-}
-
-type OwnJob = Awaited<ReturnType<typeof lockAsWallet>>;
-
-/** Asks a worker directly, signed by the wallet. */
-function ask(worker: MisbehavingWorker, job: OwnJob, attempt = 1): Promise<Response> {
-  return postSigned({
-    ...{ url: worker.url, kind: 'job', worker: worker.address, job: job.address },
-    signer: own.keypair,
-    content: {
-      job_id: formatJobId(job.bytes),
-      job_address: job.address.toBase58(),
-      program_id: PROGRAM_ID.toBase58(),
-      worker_address: worker.address.toBase58(),
-      attempt,
-      token_limit: TOKEN_LIMIT,
-      request_salt: '00'.repeat(32),
-      chat: { model: service.model.id, messages: [{ role: 'user', content: 'Say hello.' }] },
-    },
-  });
-}
-
-/** Takes the credits back. */
-async function fail({ address }: OwnJob): Promise<void> {
-  const instruction = jobFail({
-    ...{ signer: own.address, job: address, creditAccount: creditAccountOf(own.address) },
-    ...{ reason: 'worker_error', deliveredHash: new Uint8Array(32), countedTokens: 0 },
-  });
-  await submit(service.operator, [instruction], [own.keypair]);
-}
-
-async function outcomeOf(response: Response): Promise<string> {
-  if (!response.ok) return ((await response.json()) as { error: { code: string } }).error.code;
-  const { proof, error } = await readAnswer(response);
-  return proof === undefined ? (error?.code ?? 'unproven') : 'proven';
-}
-
-async function startWorker(gateways: Terms['gateways']): Promise<MisbehavingWorker> {
-  const worker = await startMisbehavingWorker({
-    ...{ mode: 'honest', engine, rpc: service.ledger.rpc, capacity: 128 },
-    ...{ authority: workerKeys.authority.publicKey, proofKey: workerKeys.proofKey },
-    terms: { gateways, shareMinBasisPoints: 8_500 },
-  });
-  await fetch(`${worker.url}/health`);
-  return worker;
-}
-
-describe('a wallet that locks with its own signature and asks a worker itself', () => {
-  it('gets no answer in forty tries where its gateway is served', async () => {
-    const worker = await startWorker([publicKeyOf(service.apiEnvironment.SVC_GATEWAY as string)]);
-    const before = await service.account(own.address);
-    const outcomes: string[] = [];
-    for (let tries = 0; tries < 40; tries += 1) {
-      const job = await lockAsWallet();
-      outcomes.push(await outcomeOf(await ask(worker, job)));
-      await fail(job);
-    }
-    expect(outcomes).toEqual(Array(40).fill('gateway_not_served'));
-    expect((await service.account(own.address)).availableCredits).toBe(before.availableCredits);
-    await worker.close();
-  });
-});
-
 describe('a worker that serves any controller', () => {
   const ATTEMPTS_MAX = 255;
-  let worker: MisbehavingWorker;
 
-  beforeAll(async () => {
-    worker = await startWorker('any');
-  });
-
-  afterAll(() => worker.close());
-
-  it('answers a job once, whichever attempts follow', async () => {
-    const job = await lockAsWallet();
-    const outcomes: string[] = [];
-    for (const attempt of [1, 2, 3, ATTEMPTS_MAX]) {
-      outcomes.push(await outcomeOf(await ask(worker, job, attempt)));
-    }
-    expect(outcomes).toEqual(['proven', ...Array(3).fill('attempt_already_used')]);
-    await fail(job);
-  });
-
-  it('takes another attempt of a job after one without output', async () => {
-    engine.play(async function* () {
-      yield* [];
-    });
-    const job = await lockAsWallet();
-    expect(await outcomeOf(await ask(worker, job, 1))).toBe('empty_output');
-    expect(await outcomeOf(await ask(worker, job, 2))).toBe('empty_output');
-    engine.play(async function* () {
-      yield 'Hello.';
-    });
-    expect(await outcomeOf(await ask(worker, job, 3))).toBe('proven');
-    expect(await outcomeOf(await ask(worker, job, 4))).toBe('attempt_already_used');
-    await fail(job);
-  });
+  async function outcomeOf(asked: Promise<Response>): Promise<string> {
+    const response = await asked;
+    if (!response.ok) return ((await response.json()) as { error: { code: string } }).error.code;
+    return (await readAnswer(response)).proof === undefined ? 'unproven' : 'proven';
+  }
 
   it('gives one job one place, so 255 attempts of it leave room for another', async () => {
+    const { operator, model, mints, ledger } = service;
+    const [authority, proofKey, engine] = [
+      Keypair.generate(),
+      Keypair.generate(),
+      createScriptedEngine(),
+    ];
+    const worker = await startMisbehavingWorker({
+      ...{ mode: 'honest', engine, rpc: ledger.rpc, capacity: 128 },
+      ...{ authority: authority.publicKey, proofKey },
+    });
+    await registerWorker(operator, {
+      ...{ authority, proofKey: proofKey.publicKey, modelIds: [model.id] },
+      // The gateway finds nothing there, and asks only those of the service.
+      ...{ endpoint: 'http://127.0.0.1:9', stakeTokens: 1_000n, mints },
+    });
+    await fetch(`${worker.url}/health`);
     const held = Promise.withResolvers<void>();
     let started = 0;
     engine.play(async function* () {
@@ -329,47 +174,28 @@ describe('a worker that serves any controller', () => {
       await held.promise;
       yield 'Hello.';
     });
-    const job = await lockAsWallet();
-    const asking = Array.from({ length: ATTEMPTS_MAX }, (_, index) => ask(worker, job, index + 1));
-    const outcomes = Promise.all(asking.map(async (response) => outcomeOf(await response)));
-    const other = await lockAsWallet();
-    const asked = ask(worker, other);
+    const { keypair } = await service.addWallet(CREDITS);
+    const own = createOwnJobs(service, keypair);
+    const [job, other] = [await own.lock(), await own.lock()];
+    const outcomes = Promise.all(
+      Array.from({ length: ATTEMPTS_MAX }, (_, index) =>
+        outcomeOf(own.ask(worker, job, index + 1)),
+      ),
+    );
+    const asked = outcomeOf(own.ask(worker, other, 1));
     await until(async () => started === 2);
     held.resolve();
-    expect(await outcomeOf(await asked)).toBe('proven');
+    expect(await asked).toBe('proven');
     const counts = Map.groupBy(await outcomes, (outcome) => outcome);
     expect(counts.get('proven')).toHaveLength(1);
     expect(counts.get('attempt_already_used')).toHaveLength(ATTEMPTS_MAX - 1);
-    await fail(job);
-    await fail(other);
+    await own.fail(job);
+    await own.fail(other);
+    await worker.close();
   });
 });
 
 describe('a worker that proves garbage on the ledger and leaves', () => {
-  /** Proves any text for the job, as a worker can once it is acknowledged, and ends the stream. */
-  async function sabotage(
-    thief: TestWorker,
-    { address: job, data }: Awaited<ReturnType<RunningService['jobs']>>[0],
-  ): Promise<void> {
-    const worker = publicKeyOf(thief.address);
-    const output = {
-      outputHash: new Uint8Array(32).fill(7),
-      promptTokens: 1,
-      completionTokens: 2_000,
-      requestCommitment: REQUEST,
-    };
-    const message = proofMessage({
-      programId: PROGRAM_ID,
-      job,
-      worker,
-      attempt: data.attempt,
-      ...output,
-    });
-    const signature = signHashed(message, thief.proofKeypair);
-    await submit(service.operator, [jobProve({ job, worker, ...output, signature })]);
-    thief.drop();
-  }
-
   it('keeps no job from a sound worker, which is paid and not punished', async () => {
     const workers = [firstWorker(), await service.addWorker('never_answers')];
     firstWorker().setMode('never_answers');
@@ -392,7 +218,7 @@ describe('a worker that proves garbage on the ledger and leaves', () => {
     const sound = workers.find((worker) => !isThief(worker)) as TestWorker;
     sound.setMode('honest');
     const askedBefore = [sound.jobsAsked(), thief.jobsAsked()] as const;
-    await sabotage(thief, job);
+    await proveGarbage(service, thief);
 
     const answer = await asking;
     expect(answer.choices[0]?.finish_reason).toBe('stop');

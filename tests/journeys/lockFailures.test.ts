@@ -6,7 +6,7 @@ import { sentToProgram } from '../../testing/ledger/ledgerGate.ts';
 import { readBooks, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
-  type Answer,
+  expectUnavailable,
   FORMS,
   type Form,
   requestCompletion,
@@ -24,15 +24,6 @@ beforeAll(async () => {
 afterEach(() => service.ledgerGate.open());
 
 afterAll(() => service?.close());
-
-function expectUnavailable({ status, headers, error }: Answer): void {
-  expect({ status, error }).toMatchObject({
-    status: 503,
-    error: { code: 'service_unavailable', type: 'server_error', param: null },
-  });
-  expect(headers['retry-after']).toBe('5');
-  expect(headers['x-svc-job-id']).toBeUndefined();
-}
 
 describe('a lock that is not confirmed in 10 s', () => {
   it('makes a 503, plain and streamed, and is reverted at once when it lands [failures.lock-late]', async () => {

@@ -7,6 +7,7 @@ import { readBooks, untilDispatched, untilEnded } from '../../testing/ledger/wal
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
   type Answer,
+  expectUnavailable,
   FORMS,
   type Form,
   openCompletion,
@@ -42,14 +43,6 @@ afterAll(() => service?.close());
 
 const ask = (form: Form = 'plain', headers: Record<string, string> = {}) =>
   requestCompletion(service, { form, apiKey: wallet.apiKey, headers });
-
-function expectUnavailable({ status, headers, error }: Answer): void {
-  expect({ status, error }).toMatchObject({
-    status: 503,
-    error: { code: 'service_unavailable', type: 'server_error', param: null },
-  });
-  expect(headers['retry-after']).toBe('5');
-}
 
 /** What the API answers once it has waited as long as it does. */
 const brought = <Result>(answers: Promise<Result>) => service.time.advanceUntil(answers);

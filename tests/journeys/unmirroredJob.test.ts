@@ -9,12 +9,10 @@ import { type GatedService, startGatedService } from '../../testing/service/gate
 import {
   type Answer,
   type Form,
-  openCompletion,
-  readAnswer,
+  openStream,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
-import { answerInTwoParts } from '../../testing/workers/engines.ts';
 import { landUnchecked } from '../indexer/landUnchecked.ts';
 
 const CREDITS = 100n;
@@ -57,19 +55,18 @@ const ask = (form: Form = 'plain', headers: Record<string, string> = {}) =>
     100,
   );
 
-/** A stream that has begun. @returns it, and what lets its answer end */
-async function openStream() {
-  const end = answerInTwoParts(service.engine);
-  const stream = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey });
-  return {
-    headers: stream.headers,
-    async finish(): Promise<Answer> {
-      end();
-      const answer = await service.time.advanceUntil(readAnswer(stream));
-      await untilEnded(service, wallet.address, 1);
-      return answer;
-    },
+/** A stream that has begun, and what ends it: it waits for the mirror no longer than it does. */
+async function beginStream() {
+  const { headers, end } = await openStream(service, {
+    engine: service.engine,
+    apiKey: wallet.apiKey,
+  });
+  const finish = async () => {
+    const answer = await service.time.advanceUntil(end());
+    await untilEnded(service, wallet.address, 1);
+    return answer;
   };
+  return { headers, finish };
 }
 
 async function dispute(path: string) {
@@ -118,45 +115,11 @@ describe('with a stopped indexer, a plain answer', () => {
     const job = await read(pathOf(answer));
     expect(job.on_chain.settlement_tx).toBe(answer.headers['x-svc-settlement-tx']);
   });
-
-  it('is given to a counted repeat when it was lost, and charged once [idempotency.silent-retries]', async () => {
-    service.time.hold();
-    const { apiKey, address } = wallet;
-    const left = new AbortController();
-    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
-    // It waits for the mirror, whose silence lasts as long as time is held.
-    const asking = service
-      .openai({ apiKey })
-      .chat.completions.create({ model: service.model.id, messages }, { signal: left.signal });
-    const broken = expect(asking).rejects.toThrow();
-    await untilEnded(service, address, 1);
-    left.abort();
-    await broken;
-    await until(async () => {
-      const { rowCount } = await service.pool.query(
-        'select from service.idempotent_requests where wallet = $1 and lost_at is not null',
-        [address.toBase58()],
-      );
-      return rowCount === 1;
-    });
-    service.time.release();
-    const { data, response } = await service
-      .openai({ apiKey })
-      .chat.completions.create(
-        { model: service.model.id, messages },
-        { headers: { 'x-stainless-retry-count': '1' } },
-      )
-      .withResponse();
-    expect(response.headers.get('x-svc-replayed')).toBe('true');
-    expect(data.choices[0]?.message.content).toBe('Hello.');
-    expect(await ownJobs()).toHaveLength(1);
-    expect((await service.account(address)).availableCredits).toBe(92n);
-  });
 });
 
 describe('with a stopped indexer, a job', () => {
   it('is read from the ledger as mirrored, but without its end’s signatures [jobs.unmirrored]', async () => {
-    const { headers, finish } = await openStream();
+    const { headers, finish } = await beginStream();
     const path = pathOf({ headers });
     const running = await read(path);
     expect(running).toMatchObject({
@@ -220,7 +183,7 @@ describe('with a stopped indexer, a job', () => {
       }
       return forward(request);
     });
-    const { headers, finish } = await openStream();
+    const { headers, finish } = await beginStream();
     const { on_chain } = await read(pathOf({ headers }));
     expect(on_chain.escrow_tx).not.toBe(await refusedTx.promise);
     expect(on_chain.escrow_tx).toBe(headers['x-svc-tx-signature']);
@@ -245,18 +208,6 @@ describe('with a stopped indexer, a job', () => {
     });
   });
 
-  it('is not charged again when it was closed and its request is repeated', async () => {
-    const key = { 'idempotency-key': 'said-once' };
-    const first = await ask('stream', key);
-    await untilEnded(service, wallet.address, 1);
-    await closeJob();
-    const again = await ask('stream', key);
-    expect(again.headers['x-svc-job-id']).toBe(first.headers['x-svc-job-id']);
-    expect(contentOf(again.body)).toEqual(contentOf(first.body));
-    expect(await ownJobs()).toEqual([]);
-    expect((await service.account(wallet.address)).availableCredits).toBe(92n);
-  });
-
   it('can be disputed, and shows its charged usage, not the worker’s claim', async () => {
     service.workers[0]?.setMode('inflates_count');
     const answer = await ask();
@@ -278,7 +229,7 @@ describe('with a stopped indexer, a job that the mirror shows as running', () =>
   /** Lets the mirror see the lock of a job, and not its settlement. */
   async function settleUnseen() {
     service.indexer.signal('SIGCONT');
-    const { headers, finish } = await openStream();
+    const { headers, finish } = await beginStream();
     const path = pathOf({ headers });
     await until(async () => (await read('/v1/jobs')).data.length === 1);
     service.indexer.signal('SIGSTOP');
@@ -304,6 +255,3 @@ describe('with a stopped indexer, a job that the mirror shows as running', () =>
     expect((await ownJobs()).map(({ data }) => data.status)).toEqual(['disputed']);
   });
 });
-
-/** The texts of a stream, without what identifies its chunks. */
-const contentOf = (stream: string) => stream.match(/"content":"[^"]*"/g);
