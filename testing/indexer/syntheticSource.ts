@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
 import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/fold/event.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
+import { buy, openWallet } from './program/credit.ts';
+import { acknowledge, lock, prove } from './program/job.ts';
+import { close, complete, settle } from './program/jobEnd.ts';
 import {
-  ARBITRATION_WINDOW_SECONDS,
-  DISPUTE_WINDOW_SECONDS,
-  JOB_TIMEOUT_SECONDS,
-} from '../../programs/client/generated/constants.ts';
+  CHARGED_CREDITS,
+  type CreditAccount,
+  emptyState,
+  type Instruction,
+  type ProgramState,
+} from './program/programState.ts';
+import { registerWorker } from './program/worker.ts';
 
 /** A history of any length, computed when it is read, so that it takes no memory. */
 interface SyntheticSource extends LedgerSource {
@@ -20,12 +26,9 @@ interface SyntheticSource extends LedgerSource {
 export const EVENTS_PER_TRANSACTION = 4;
 /** Several transactions share a slot, as on a busy ledger. */
 const TRANSACTIONS_PER_SLOT = 4;
-const NO_KEY = '11111111111111111111111111111111';
 const SOMEBODY = 'a wallet';
 const WORKER = 'a worker';
 const BOUGHT_CREDITS = 10n ** 12n;
-const LOCKED_CREDITS = 8n;
-const CHARGED_CREDITS = 3n;
 
 /** How much of a ledger's sizes a history has. */
 interface Shape {
@@ -92,9 +95,13 @@ function spell(name: string, characters: number): string {
 
 function createHistory(wallets: number, isFullLength: boolean) {
   const address = (name: string) => (isFullLength ? spell(name, ADDRESS_CHARACTERS) : name);
-  const accountOf = (number: number) => {
+  const accountOf = (
+    number: number,
+    state: Pick<CreditAccount, 'sequence' | 'availableCredits'>,
+  ) => {
     const suffix = wallets === 1 ? '' : ` ${number}`;
     return {
+      ...{ ...state, lockedCredits: 0n, owedCredits: 0n, openDisputes: 0 },
       creditAccount: address(`its credit account${suffix}`),
       wallet: address(`${SOMEBODY}${suffix}`),
     };
@@ -109,13 +116,23 @@ function createHistory(wallets: number, isFullLength: boolean) {
 
   function eventsOf(index: number, slot: bigint): LedgerEventData[] {
     if (index < wallets) {
-      const events = opening(accountOf(index), slot);
-      return index === 0 ? [...events, registration(slot)] : events;
+      const { wallet, creditAccount } = accountOf(index, { sequence: 0n, availableCredits: 0n });
+      const first = index === 0 ? [registerWorker(WORKER)] : [];
+      const opening = [openWallet(wallet, creditAccount), buy(wallet, BOUGHT_CREDITS)];
+      return execute(emptyState(), [...opening, ...first], slot);
     }
     const number = index - wallets;
-    const turn = Math.floor(number / wallets);
-    const account = accountOf(number % wallets);
-    return life({ number, turn, account, job: address(`job ${number}`) }, slot);
+    const turn = BigInt(Math.floor(number / wallets));
+    const account = accountOf(number % wallets, {
+      sequence: 2n * turn + 2n,
+      availableCredits: BOUGHT_CREDITS - turn * CHARGED_CREDITS,
+    });
+    const state = stateBefore(account, BigInt(number));
+    const job = address(`job ${number}`);
+    const instructions = lifeOf(number, account.wallet);
+    return execute(state, instructions, slot).map(
+      (event) => ({ ...event, data: { ...event.data, job } }) as LedgerEventData,
+    );
   }
 
   function transactionOf(
@@ -136,166 +153,34 @@ function createHistory(wallets: number, isFullLength: boolean) {
   return { signatureOf, transactionOf };
 }
 
-interface Account {
-  readonly creditAccount: string;
-  readonly wallet: string;
+/** The program's accounts when so many jobs have come to their ends. */
+function stateBefore(account: CreditAccount, jobs: bigint): ProgramState {
+  const state = emptyState();
+  state.treasury.sequence = 1n;
+  state.wallets.set(account.wallet, account);
+  state.workers.set(WORKER, {
+    ...{ worker: WORKER, sequence: jobs + 1n, stakeTokens: 0n, claimableBaseUnits: 0n },
+    ...{ jobsSettled: jobs, hosts: false },
+  });
+  return state;
 }
 
-const NO_LIMITS = { limitPerJobCredits: '0', limitPerDayCredits: '0' };
+const PAID = { worker: true, treasury: true };
 
-function opening(account: Account, slot: bigint): LedgerEventData[] {
-  const time = { slot: `${slot}`, unixTime: `${slot}` };
-  return [
-    {
-      name: 'CreditOpened',
-      data: { ...time, ...account, creditSequence: '1', spender: NO_KEY, ...NO_LIMITS },
-    },
-    {
-      name: 'CreditBought',
-      data: {
-        ...time,
-        ...account,
-        creditSequence: '2',
-        buyer: account.wallet,
-        credits: `${BOUGHT_CREDITS}`,
-        availableCredits: `${BOUGHT_CREDITS}`,
-        lockedCredits: '0',
-      },
-    },
-  ];
+function lifeOf(number: number, wallet: string): Instruction[] {
+  const id = number.toString(16).padStart(32, '0');
+  const ending =
+    number % 2 === 0
+      ? [acknowledge(id, WORKER), prove(id), settle(id, PAID)]
+      : [complete(id, WORKER, PAID)];
+  return [lock(id, wallet), ...ending, close(id)];
 }
 
-function registration(slot: bigint): LedgerEventData {
-  return {
-    name: 'WorkerRegistered',
-    data: {
-      ...{ slot: `${slot}`, unixTime: `${slot}`, worker: WORKER, workerSequence: '1' },
-      ...{ authority: SOMEBODY, proofKey: SOMEBODY, payout: SOMEBODY },
-      endpoint: 'http://127.0.0.1:9',
-    },
-  };
-}
-
-const NOTHING_VOIDED = {
-  voidedWorker: SOMEBODY,
-  voidedAttempt: 0,
-  voidedOutputHash: '0'.repeat(64),
-};
-
-interface Life {
-  /** Counts the jobs from 0. */
-  readonly number: number;
-  /** Counts those of the account. */
-  readonly turn: number;
-  readonly account: Account;
-  readonly job: string;
-}
-
-/** What every event of a job begins with. */
-interface JobPlace {
-  readonly slot: string;
-  readonly unixTime: string;
-  readonly job: string;
-  readonly jobId: string;
-}
-
-function life(of: Life, slot: bigint): LedgerEventData[] {
-  const { number, turn, account } = of;
-  const time = { slot: `${slot}`, unixTime: `${slot}` };
-  const jobId = number.toString(16).padStart(32, '0');
-  const job = { ...time, job: of.job, jobId };
-  const ending = number % 2 === 0 ? stepByStep(of, job) : atOnce(of, job);
-  return [
-    {
-      name: 'JobLocked',
-      data: {
-        ...job,
-        ...account,
-        jobSequence: 1,
-        creditSequence: `${2 * turn + 3}`,
-        controller: account.wallet,
-        model: 'a model',
-        modelId: 'model',
-        tier: 'standard',
-        tokenLimit: 2_000,
-        creditsPerRequest: 8,
-        creditsPer1kTokens: 4,
-        longCompletionThresholdTokens: 500,
-        treasuryShareBasisPoints: 1_500,
-        slashTokens: 500,
-        jobTimeoutSeconds: JOB_TIMEOUT_SECONDS,
-        disputeWindowSeconds: DISPUTE_WINDOW_SECONDS,
-        arbitrationWindowSeconds: ARBITRATION_WINDOW_SECONDS,
-        rentPayer: account.wallet,
-        vouched: true,
-        lockedCredits: `${LOCKED_CREDITS}`,
-        availableCredits: `${creditsBefore(turn) - LOCKED_CREDITS}`,
-        accountLockedCredits: `${LOCKED_CREDITS}`,
-        ...{ limitDay: 0, spentDay: 0, spentTodayCredits: '0' },
-      },
-    },
-    ...ending,
-    {
-      name: 'JobClosed',
-      data: {
-        ...{ ...job, jobSequence: ending.length + 2 },
-        ...{ rentPayer: account.wallet, rentLamports: '1' },
-      },
-    },
-  ];
-}
-
-function creditsBefore(turn: number): bigint {
-  return BOUGHT_CREDITS - BigInt(turn) * CHARGED_CREDITS;
-}
-
-const ATTEMPT = { worker: WORKER, attempt: 1 };
-
-function stepByStep(of: Life, job: JobPlace): LedgerEventData[] {
-  return [
-    {
-      name: 'JobAcknowledged',
-      data: { ...job, ...NOTHING_VOIDED, ...ATTEMPT, jobSequence: 2 },
-    },
-    { name: 'JobProven', data: { ...job, ...ATTEMPT, ...proofOf(job), jobSequence: 3 } },
-    { name: 'JobSettled', data: { ...job, ...settlementOf(of, job), jobSequence: 4 } },
-  ];
-}
-
-function atOnce(of: Life, job: JobPlace): LedgerEventData[] {
-  const data = { ...job, ...ATTEMPT, ...proofOf(job), ...settlementOf(of, job), jobSequence: 2 };
-  return [{ name: 'JobCompleted', data }];
-}
-
-function answerOf({ jobId }: JobPlace) {
-  return { outputHash: jobId.repeat(2), promptTokens: 10, completionTokens: 600 };
-}
-
-function proofOf(job: JobPlace) {
-  return { ...answerOf(job), proofKey: SOMEBODY, requestCommitment: job.jobId.repeat(2) };
-}
-
-function settlementOf({ number, turn, account }: Life, job: JobPlace) {
-  return {
-    ...account,
-    ...answerOf(job),
-    creditSequence: `${2 * turn + 4}`,
-    worker: WORKER,
-    workerSequence: `${number + 2}`,
-    settledBy: account.wallet,
-    countedTokens: 600,
-    chargedCredits: `${CHARGED_CREDITS}`,
-    returnedCredits: `${LOCKED_CREDITS - CHARGED_CREDITS}`,
-    workerBaseUnits: '25500',
-    workerPaid: true,
-    workerClaimableBaseUnits: '0',
-    treasuryBaseUnits: '4500',
-    treasuryPaid: true,
-    treasuryUnpaidBaseUnits: '0',
-    treasurySequence: '1',
-    jobsSettled: `${number + 1}`,
-    availableCredits: `${creditsBefore(turn) - CHARGED_CREDITS}`,
-    accountLockedCredits: '0',
-    spentTodayCredits: '0',
-  };
+function execute(
+  state: ProgramState,
+  instructions: readonly Instruction[],
+  slot: bigint,
+): LedgerEventData[] {
+  const now = { slot: `${slot}`, unixTime: `${slot}` };
+  return instructions.map((instruction) => instruction(state, now) as LedgerEventData);
 }

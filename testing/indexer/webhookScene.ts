@@ -71,7 +71,7 @@ export interface WebhookScene extends MirrorDatabase {
   /** Seconds until a delivery's next attempt, by the database's clock. */
   dueInSeconds(deliveryId: bigint): Promise<number>;
   /** Delivers as an indexer does, until it is closed. @param exchangeMs by default as long, too */
-  start(options?: { registry?: Registry; exchangeMs?: number }): Promise<Webhooks>;
+  start(options?: { exchangeMs?: number }): Promise<Webhooks>;
 }
 
 export async function createWebhookScene(): Promise<WebhookScene> {
@@ -153,9 +153,10 @@ export async function createWebhookScene(): Promise<WebhookScene> {
       );
       return rows[0]?.seconds;
     },
-    async start({ registry = new Registry(), ...times } = {}) {
+    async start(times = {}) {
       const webhooks = await startWebhooks({
-        ...{ pool, databaseUrl, sealing, logger, registry },
+        ...{ pool, databaseUrl, sealing, logger },
+        registry: new Registry(),
         allowLoopback: true,
         ...times,
         onFatal(error) {

@@ -1,22 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
-import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { revertTransaction } from '../../indexer/mirror/revert.ts';
-import { applyMissing, sweep } from '../../indexer/mirror/sweep.ts';
+import { applyMissing } from '../../indexer/mirror/sweep.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror } from '../../indexer/sql/digest.ts';
-import { selectCursor } from '../../indexer/sql/progress.ts';
 import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { atomically } from '../../indexer/sql/writeChanges.ts';
 import {
   createWebhookOutbox,
   type OutboxSettings,
 } from '../../indexer/webhooks/announce/webhookOutbox.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { ownMirror } from '../../testing/indexer/own.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createChance } from './simulator/chance.ts';
@@ -25,9 +23,6 @@ import { foldCleanly } from './simulator/differences/cleanFold.ts';
 import { findDifferences } from './simulator/differences/findDifferences.ts';
 import { NO_FAULTS } from './simulator/faultRates.ts';
 import { WALLETS } from './simulator/ledger/drawInstructions.ts';
-import { buy, openWallet } from './simulator/ledger/instructions/credit.ts';
-import { acknowledge, lock } from './simulator/ledger/instructions/job.ts';
-import { registerWorker } from './simulator/ledger/instructions/worker.ts';
 import type { Landed } from './simulator/ledger/landed.ts';
 import { createSimulatedLedger, type SimulatedLedger } from './simulator/ledger/simulatedLedger.ts';
 import { createTraffic } from './simulator/ledger/traffic.ts';
@@ -42,15 +37,7 @@ const KILL_WITHIN_STATEMENTS = 120;
 /** An answer takes so many turns of the event loop at most, so that batches are of all sizes. */
 const TURNS_MAX = 10;
 
-let mirror: MirrorDatabase;
-
-beforeAll(async () => {
-  mirror = await createMirrorDatabase();
-});
-
-afterAll(async () => {
-  await mirror?.close();
-});
+const mirror = await ownMirror();
 
 beforeEach(async () => {
   await clearMirror(mirror.pool);
@@ -199,32 +186,6 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     },
   );
 
-  it('never has its final cursor ahead of the confirmed one, also when killed', async () => {
-    const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
-    ledger.land([openWallet('anna'), buy('anna', 120n)]);
-    ledger.advance(10);
-    ledger.finalize(0);
-    const keeping = { source: nodeOf(ledger), outboxSettings: { awaitsFinality: false } };
-    let isDone = false;
-    for (let killedAt = 1; !isDone; killedAt += 1) {
-      await clearMirror(mirror.pool);
-      isDone = await keep({ ...keeping, killedAt }, finalize).then(
-        () => true,
-        () => false,
-      );
-      const finalized = await selectCursor(mirror.pool, 'finalized');
-      expect(await selectCursor(mirror.pool, 'confirmed')).toBe(finalized);
-    }
-    expect(await selectCursor(mirror.pool, 'finalized')).toBe(ledger.slot);
-  });
-
-  it('applies several transactions in one database transaction', async () => {
-    const { ledger, source } = createHistory();
-    const commits = await keep({ source, outboxSettings: { awaitsFinality: false } }, finalize);
-    expect(await storedSignatures()).toHaveLength(succeededOf(ledger).length);
-    expect(commits).toBeLessThan(TRANSACTIONS / 10);
-  });
-
   it('copies a history with a gap, and reverts it, like single transactions', async () => {
     const { ledger, source } = createHistory();
     const outboxSettings = { awaitsFinality: false };
@@ -247,36 +208,6 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     });
     const clean = { pool: mirror.pool, ledger, outboxSettings, floorSlot: 0n };
     expect((await foldCleanly(clean)).tables).toEqual([]);
-  });
-
-  it('shows readers whole batches, each with its cursor', async () => {
-    const { ledger, source } = createHistory();
-    const outboxSettings: OutboxSettings = { awaitsFinality: false };
-    const outbox = createWebhookOutbox(outboxSettings, 0n);
-    const positions = new Map(
-      succeededOf(ledger).map(({ signature }, index) => [signature, index]),
-    );
-    const batches: LedgerTransaction['signature'][][] = [];
-    const telling: MirrorContext['outbox'] = {
-      ...outbox,
-      async announce(database, events: readonly LedgerEvent[]) {
-        const before = await storedSignatures();
-        const cursor = await selectCursor(mirror.pool, 'confirmed');
-        const last = ledger.find(before.at(-1) ?? '');
-        const passed = succeededOf(ledger).filter(({ slot }) => slot < cursor);
-        expect(before).toHaveLength(batches.flat().length);
-        // A page's end may be later: what failed there has nothing to store.
-        expect(cursor >= (last?.slot ?? 0n)).toBe(true);
-        expect(before).toEqual(expect.arrayContaining(passed.map(({ signature }) => signature)));
-        batches.push([...new Set(events.map(({ signature }) => signature))]);
-        return outbox.announce(database, events);
-      },
-    };
-    await keep({ source, outboxSettings, outbox: telling }, sweep);
-    expect(batches.flat().map((signature) => positions.get(signature))).toEqual(
-      [...positions.values()].slice(0, batches.flat().length),
-    );
-    expect(batches.length).toBeLessThan(TRANSACTIONS / 10);
   });
 
   it('stores everything before a transaction that it cannot apply, then fails', async () => {
@@ -305,33 +236,4 @@ describe(`a mirror that catches up (seed ${random.seed})`, () => {
     const differences = await findDifferences({ ...clean, ledger });
     expect(Object.values(differences).flat()).toEqual([]);
   });
-
-  it.each([
-    { where: 'in the same batch', places: [0, 1, 3, 2, 4], first: 0 },
-    { where: 'since an earlier one', places: [0, 1, 3, 2, 4], first: 3 },
-  ])(
-    'folds and announces an event that had to wait $where in the right order',
-    async ({ places, first }) => {
-      const ledger = createSimulatedLedger(createChance(random.below(2 ** 30), 'ledger'));
-      const id = 'f'.repeat(32);
-      ledger.land([openWallet('anna'), buy('anna', 120n), registerWorker('worker 1')]);
-      ledger.land([lock(id, 'anna')]);
-      ledger.land([acknowledge(id, 'worker 1')]);
-      ledger.land([buy('anna', 1n)]);
-      const transactions = places.map((place) => ledger.transactions[place] as Landed);
-      const outboxSettings = { awaitsFinality: false };
-      await keep({ source: nodeOf(ledger), outboxSettings }, async (context) => {
-        await applyMissing(context, transactions.slice(0, first));
-        await applyMissing(context, transactions.slice(first));
-      });
-      const sent = await selectDeliveries(mirror.pool);
-      const listed = { ...ledger, transactions };
-      const clean = { pool: mirror.pool, ledger: listed, outboxSettings, floorSlot: 0n };
-      const { tables, deliveries } = await foldCleanly(clean);
-      expect(tables).toEqual([]);
-      expect(byWallet(sent)).toEqual(byWallet(deliveries));
-      const kinds = sent.filter(({ wallet }) => wallet === 'anna').map(({ kind }) => kind);
-      expect(kinds.slice(-3)).toEqual(['job.submitted', 'job.processing', 'credit.topup']);
-    },
-  );
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
 import { revertTransaction } from '../../../indexer/mirror/revert.ts';
@@ -10,30 +10,16 @@ import {
 } from '../../../indexer/webhooks/announce/webhookOutbox.ts';
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { bought, withdrawn } from '../../../testing/indexer/creditEvents.ts';
-import {
-  createWebhookScene,
-  WALLET,
-  type WebhookScene,
-} from '../../../testing/indexer/webhookScene.ts';
-import { emptyState, opening as firstInstructions } from '../simulator/ledger/programState.ts';
+import { ownWebhookScene } from '../../../testing/indexer/own.ts';
+import { WALLET } from '../../../testing/indexer/webhookScene.ts';
 
 const OTHER_WALLET = 'Hn6vvWXBYmWgGrHwS1bjPMV6TxTUuuKpbw1CwJMB3Dvo';
 const URL = 'https://example.com/hook';
 const addresses = createAddresses();
 
-let scene: WebhookScene;
+const scene = await ownWebhookScene();
 
-beforeAll(async () => {
-  scene = await createWebhookScene();
-});
-
-afterAll(() => scene?.close());
-
-afterEach(async () => {
-  await clearMirror(scene.pool);
-  await scene.pool.query('delete from service.webhooks');
-  await scene.pool.query('delete from service.credit_alerts');
-});
+afterEach(() => clearMirror(scene.pool));
 
 async function queued(): Promise<{ webhook: string; event: string; status: string }[]> {
   const deliveries = await scene.deliveries();
@@ -68,41 +54,6 @@ function opening(slot: bigint): LedgerTransaction {
   return { signature, slot, events: [opened, purchase] };
 }
 
-/** A withdrawal, one that follows upon `opening` by default. */
-function withdrawal(slot: bigint, available: number, sequence = 3, locked = 0): LedgerTransaction {
-  const event = withdrawn({ credits: 500 - available, available, locked, slot });
-  const data = { ...event.data, creditSequence: `${sequence}` } as never;
-  return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
-}
-
-/** A purchase of 10 credits: the account's fourth change by default. */
-function purchase(slot: bigint, available: number, sequence = 4): LedgerTransaction {
-  const event = bought({ credits: 10, available, slot });
-  const data = { ...event.data, creditSequence: `${sequence}` } as never;
-  return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
-}
-
-/** The program's first transaction: the treasury, which repays disputes, begins with it. */
-function founding(): LedgerTransaction {
-  const place = { signature: 'founding', slot: 9n, instructionIndex: 0, innerIndex: 0 };
-  const [initialize] = firstInstructions;
-  const event = initialize?.(emptyState(), { slot: '9', unixTime: '1790000000' });
-  return { ...place, events: [{ ...place, ...event } as LedgerEvent] };
-}
-
-/** A dispute that was upheld is repaid: the account's fourth change by default. */
-function repayment(slot: bigint, available: number, sequence = 4): LedgerTransaction {
-  const place = { signature: `repayment in ${slot}`, slot, instructionIndex: 0, innerIndex: 0 };
-  const data = {
-    ...{ slot: `${slot}`, unixTime: '1790000000', claimant: `account of ${WALLET}` },
-    ...{ claimantKind: 'credit_account' as const },
-    ...{ claimantSequence: `${sequence}`, treasurySequence: '2' },
-    ...{ baseUnits: '400000', credits: '40', remainingBaseUnits: '0' },
-    ...{ owedBaseUnits: '0', unpaidBaseUnits: '0', availableCredits: `${available}` },
-  };
-  return { ...place, events: [{ ...place, name: 'ClaimPaid', data }] };
-}
-
 describe('an event is announced to', () => {
   it('the webhooks of its wallet that subscribe to its kind [events.subscribed-kinds]', async () => {
     const mine = await scene.addWebhook({ url: URL });
@@ -110,47 +61,6 @@ describe('an event is announced to', () => {
     await scene.addWebhook({ url: URL, events: ['job.completed', 'worker.slashed'] });
     await scene.announce([bought({ credits: 5, available: 5 })]);
     expect(await queued()).toEqual([{ webhook: mine, event: 'credit.topup', status: 'pending' }]);
-  });
-
-  it('no webhook that subscribes only to another event of the same transaction', async () => {
-    const [topUps, alerts] = [
-      await scene.addWebhook({ url: URL }),
-      await scene.addWebhook({ url: URL, events: ['credit.low'] }),
-    ];
-    const spent = withdrawn({ credits: 450, available: 50 });
-    await scene.announce([bought({ credits: 500, available: 500 }), spent]);
-    expect(await queued()).toEqual([
-      { webhook: topUps, event: 'credit.topup', status: 'pending' },
-      { webhook: alerts, event: 'credit.low', status: 'pending' },
-    ]);
-  });
-
-  it('every subscriber, when it is about a worker [events.subscribed-kinds]', async () => {
-    const events = ['worker.registered'] as const;
-    const mine = await scene.addWebhook({ url: URL, events });
-    const other = await scene.addWebhook({ url: URL, wallet: OTHER_WALLET, events });
-    const place = { signature: 'registration', slot: 9n, instructionIndex: 0, innerIndex: 0 };
-    const at = { slot: '9', unixTime: '1790000000', worker: 'a worker', workerSequence: '1' };
-    const keys = { authority: 'a key', proofKey: 'a key', payout: 'an account' };
-    const data = { ...at, ...keys, endpoint: 'https://example.com' };
-    // What a later transaction does to it is not in it, though it is announced along with it.
-    const changed = {
-      ...{ ...at, ...keys, endpoint: 'https://example.org', workerSequence: '2' },
-      ...{ previousProofKey: 'a key', proofKeyChangedAt: '0' },
-    };
-    await scene.announce([
-      { ...place, name: 'WorkerRegistered', data },
-      { ...place, signature: 'a later one', name: 'WorkerUpdated', data: changed },
-    ]);
-    const deliveries = await scene.deliveries();
-    expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual([mine, other]);
-    expect(JSON.parse(deliveries[0]?.body ?? '').data).toMatchObject({
-      endpoint: data.endpoint,
-      models: [],
-      stake_token: 0,
-    });
-    // The same event for both, so the same id.
-    expect(new Set(deliveries.map(({ event_id }) => event_id)).size).toBe(1);
   });
 
   it.each(['failed', 'disabled'])('its webhook later, when the webhook is %s', async (status) => {
@@ -162,17 +72,6 @@ describe('an event is announced to', () => {
 });
 
 describe('announcing', () => {
-  it('commits with the fold or not at all [events.never-lost]', async () => {
-    await scene.addWebhook({ url: URL });
-    const failing = inTransaction(scene.pool, async (client) => {
-      await scene.outbox.announce(client, [bought({ credits: 5, available: 5 })]);
-      throw new Error('the cursor could not be moved');
-    });
-    await expect(failing).rejects.toThrow('the cursor');
-    expect(await queued()).toEqual([]);
-    expect(await countQueued()).toBe(0n);
-  });
-
   it('happens once, however often the transaction is read [events.kinds]', async () => {
     await scene.addWebhook({ url: URL });
     const event = bought({ credits: 5, available: 5 });
@@ -181,26 +80,6 @@ describe('announcing', () => {
     await scene.announce([{ ...event, slot: event.slot + 3n }]);
     expect(await queued()).toHaveLength(1);
     expect(await countQueued()).toBe(1n);
-  });
-
-  it('covers every event of one instruction, however many they are', async () => {
-    await scene.addWebhook({ url: URL });
-    const event = bought({ credits: 5, available: 5 });
-    await scene.announce([event, { ...event, innerIndex: event.innerIndex + 2 }]);
-    expect(await queued()).toHaveLength(2);
-  });
-
-  it('skips events that are not above the floor slot', async () => {
-    await scene.addWebhook({ url: URL });
-    const outbox = createWebhookOutbox({ awaitsFinality: false }, 10n);
-    await scene.announce([bought({ credits: 5, available: 5, slot: 10n })], outbox);
-    await scene.announce([withdrawn({ credits: 5, available: 0, slot: 10n })], outbox);
-    expect(await queued()).toEqual([]);
-    await scene.announce([bought({ credits: 5, available: 5, slot: 11n })], outbox);
-    expect(await queued()).toHaveLength(1);
-    // The past has not begun an alert either.
-    const { rows } = await scene.pool.query('select is_low from service.credit_alerts');
-    expect(rows).toEqual([{ is_low: false }]);
   });
 });
 
@@ -249,9 +128,9 @@ describe('announcing resumes', () => {
 
   it('with what became final while another process rebuilt the mirror', async () => {
     const final = opening(1_001n);
-    const open = [withdrawal(1_002n, 400), purchase(1_003n, 410)];
     const outbox = await resume(0n, true);
-    await scene.applyAndAnnounce([final, ...open], outbox);
+    await scene.applyAndAnnounce([final], outbox);
+    await scene.announce([bought({ credits: 10, available: 510, slot: 1_002n })], outbox);
     await scene.pool.query(
       `update mirror.transactions set commitment = 'finalized' where signature = $1`,
       [final.signature],
@@ -267,133 +146,20 @@ describe('announcing resumes', () => {
 });
 
 describe('a transaction that is rolled back', () => {
-  it('withdraws its announcements that were not sent', async () => {
-    await scene.addWebhook({ url: URL });
-    const lost = opening(10n);
-    await scene.applyAndAnnounce([lost]);
-    expect(await queued()).toHaveLength(1);
-    await vanish(lost);
-    expect(await queued()).toEqual([]);
-    await scene.applyAndAnnounce([opening(11n)]);
-    expect(await queued()).toHaveLength(1);
-  });
-
   it('is not announced again when it lands after all', async () => {
     await scene.addWebhook({ url: URL });
     const lost = opening(10n);
     await scene.applyAndAnnounce([lost]);
     const [sent] = await scene.deliveries();
     await scene.pool.query('update service.webhook_deliveries set attempts = 1');
-    await vanish(lost);
+    await inTransaction(scene.pool, (client) =>
+      revertTransaction(client, lost.signature, addresses, scene.outbox),
+    );
     const events = lost.events.map((event) => ({ ...event, slot: 12n }));
     await scene.applyAndAnnounce([{ ...lost, slot: 12n, events }]);
     // The very row, with the attempt that was made.
     expect(await scene.deliveries()).toEqual([{ ...sent, attempts: 1 }]);
   });
-
-  it('is replaced by the transaction in its place, which is announced', async () => {
-    await scene.addWebhook({ url: URL });
-    const lost = withdrawal(11n, 400);
-    const inItsPlace = purchase(12n, 510, 3);
-    await scene.applyAndAnnounce([opening(10n), lost, inItsPlace]);
-    expect(await queued()).toHaveLength(1);
-    await vanish(lost);
-    const { rows } = await scene.pool.query(
-      'select signature from service.webhook_deliveries order by id offset 1',
-    );
-    expect(rows).toEqual([{ signature: inItsPlace.signature }]);
-  });
-
-  it('is replaced by another first transaction of the same account', async () => {
-    await scene.addWebhook({ url: URL });
-    const [lost, inItsPlace] = [opening(10n), opening(11n)];
-    await scene.applyAndAnnounce([lost, inItsPlace]);
-    await vanish(lost);
-    const { rows } = await scene.pool.query('select signature from service.webhook_deliveries');
-    expect(rows).toEqual([{ signature: inItsPlace.signature }]);
-  });
-
-  it('keeps announcements of dependents that are not announced again', async () => {
-    await scene.addWebhook({ url: URL });
-    const [lost, built] = [withdrawal(11n, 400), purchase(12n, 500)];
-    await scene.applyAndAnnounce([opening(10n), lost, built]);
-    expect(await queued()).toHaveLength(2);
-    const later = createWebhookOutbox({ awaitsFinality: false }, 12n);
-    await vanish(lost, later);
-    await scene.applyAndAnnounce([withdrawal(13n, 400)], later);
-    expect(await queued()).toHaveLength(2);
-  });
-
-  it('does not start an alert through events that were never announced', async () => {
-    await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const fromNow = createWebhookOutbox({ awaitsFinality: false }, 11n);
-    const lost = purchase(12n, 60);
-    await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost], fromNow);
-    await vanish(lost, fromNow);
-    await scene.applyAndAnnounce([withdrawal(13n, 40, 4)], fromNow);
-    expect(await queued()).toMatchObject([{ event: 'credit.low' }]);
-  });
-
-  it('rearms the alert that it started, unless that was sent', async () => {
-    await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const [spent, again, atLast] = [withdrawal(11n, 50), withdrawal(12n, 50), withdrawal(13n, 50)];
-    await scene.applyAndAnnounce([opening(10n), spent]);
-    expect(await queued()).toMatchObject([{ event: 'credit.low' }]);
-    await vanish(spent);
-    await scene.applyAndAnnounce([again]);
-    expect(await queued()).toMatchObject([{ event: 'credit.low' }]);
-    await scene.pool.query('update service.webhook_deliveries set attempts = 1');
-    await vanish(again);
-    await scene.applyAndAnnounce([atLast]);
-    expect(await queued()).toHaveLength(1);
-  });
-
-  it('restores the alert that it ended', async () => {
-    await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const lost = purchase(12n, 150);
-    await scene.applyAndAnnounce([opening(10n), withdrawal(11n, 50), lost]);
-    expect(await queued()).toHaveLength(1);
-    await vanish(lost);
-    await scene.applyAndAnnounce([withdrawal(13n, 40, 4)]);
-    expect(await queued()).toHaveLength(1);
-  });
-
-  it('restores the alert that it ended by repaying a dispute', async () => {
-    await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const lost = repayment(12n, 130);
-    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90), lost]);
-    await vanish(lost);
-    await scene.applyAndAnnounce([withdrawal(13n, 80, 4)]);
-    expect(await queued()).toHaveLength(1);
-  });
-
-  it('does not restore an alert that a repaid dispute ended before it', async () => {
-    await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const lost = withdrawal(13n, 120, 5);
-    const repaid = [withdrawal(11n, 90), repayment(12n, 130)];
-    await scene.applyAndAnnounce([founding(), opening(10n), ...repaid, lost]);
-    await vanish(lost);
-    await scene.applyAndAnnounce([withdrawal(14n, 80, 5)]);
-    expect(await queued()).toHaveLength(2);
-  });
-
-  it('withdraws the alert of a dependent, unless that starts it again', async () => {
-    await scene.addWebhook({ url: URL, events: ['credit.low'] });
-    const lost = purchase(12n, 190);
-    const low = withdrawal(11n, 90);
-    await scene.applyAndAnnounce([opening(10n), low, lost, withdrawal(14n, 80, 5)]);
-    expect(await queued()).toHaveLength(2);
-    await vanish(lost);
-    await scene.applyAndAnnounce([withdrawal(13n, 85, 4)]);
-    const { rows } = await scene.pool.query('select signature from service.webhook_deliveries');
-    expect(rows).toEqual([{ signature: low.signature }]);
-  });
-
-  async function vanish({ signature }: LedgerTransaction, as = scene.outbox): Promise<void> {
-    await inTransaction(scene.pool, (client) =>
-      revertTransaction(client, signature, addresses, as),
-    );
-  }
 });
 
 describe('with webhooks that wait for finality', () => {
@@ -457,37 +223,6 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([]);
     await spend(60, 39);
     expect(await alerts()).toEqual([60]);
-  });
-
-  it('is rearmed when a dispute is repaid', async () => {
-    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 90)]);
-    await scene.applyAndAnnounce([repayment(12n, 130), withdrawal(13n, 90, 5)]);
-    expect(await alerts()).toEqual([90, 90]);
-  });
-
-  it('counts credits that were locked when a dispute was repaid', async () => {
-    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 50, 3, 40)]);
-    await scene.applyAndAnnounce([repayment(12n, 60), withdrawal(13n, 59, 5, 40)]);
-    expect(await alerts()).toEqual([50, 59]);
-  });
-
-  it('does not count credits that the same transaction locked only later', async () => {
-    const low = withdrawal(11n, 50, 3, 40);
-    const repaid = repayment(12n, 59);
-    const { signature } = repaid;
-    const later = withdrawal(12n, 11, 5, 48).events.map((event) => ({
-      ...{ ...event, signature, instructionIndex: 1 },
-    }));
-    const together = { ...repaid, events: [...repaid.events, ...later] };
-    await scene.applyAndAnnounce([founding(), opening(10n), low, together]);
-    expect(await alerts()).toEqual([50]);
-  });
-
-  it('does not fire for a balance that only grew', async () => {
-    await scene.announce([bought({ credits: 50, available: 50 })]);
-    expect(await alerts()).toEqual([]);
-    await spend(49);
-    expect(await alerts()).toEqual([49]);
   });
 
   it("follows the wallet's own threshold, also when raised above the balance [events.credit-low]", async () => {

@@ -1,6 +1,6 @@
 import type { Database } from '../../../../common/postgres.ts';
+import type { ProgramState } from '../../../../testing/indexer/program/programState.ts';
 import { addresses } from '../../../../testing/indexer/scene.ts';
-import type { ProgramState } from '../ledger/programState.ts';
 import { describeDifferences } from './describeDifferences.ts';
 
 /** What the program's own accounts hold too, by address. */

@@ -1,11 +1,20 @@
+import { buy, openWallet, withdraw } from '../../../../testing/indexer/program/credit.ts';
+import { dispute, expire, resolve } from '../../../../testing/indexer/program/dispute.ts';
+import { acknowledge, lock, prove } from '../../../../testing/indexer/program/job.ts';
+import { close, complete, giveBack, settle } from '../../../../testing/indexer/program/jobEnd.ts';
+import type {
+  Instruction,
+  JobAccount,
+  ProgramState,
+} from '../../../../testing/indexer/program/programState.ts';
+import { pause, payClaim, withdrawTreasury } from '../../../../testing/indexer/program/treasury.ts';
+import {
+  depositStake,
+  registerWorker,
+  setHosting,
+  updateWorker,
+} from '../../../../testing/indexer/program/worker.ts';
 import type { Chance } from '../chance.ts';
-import { buy, openWallet, withdraw } from './instructions/credit.ts';
-import { dispute, expire, resolve } from './instructions/dispute.ts';
-import { acknowledge, lock, prove } from './instructions/job.ts';
-import { close, complete, giveBack, settle } from './instructions/jobEnd.ts';
-import { pause, payClaim, withdrawTreasury } from './instructions/treasury.ts';
-import { depositStake, registerWorker, setHosting, updateWorker } from './instructions/worker.ts';
-import type { Instruction, JobAccount, ProgramState } from './programState.ts';
 
 export const WALLETS = ['anna', 'boris', 'clara'];
 const WORKERS = ['worker 1', 'worker 2', 'worker 3'];

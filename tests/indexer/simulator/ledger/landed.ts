@@ -3,8 +3,8 @@ import type {
   LedgerEventData,
   LedgerTransaction,
 } from '../../../../indexer/fold/event.ts';
+import type { Instruction } from '../../../../testing/indexer/program/programState.ts';
 import { addresses } from '../../../../testing/indexer/scene.ts';
-import type { Instruction } from './programState.ts';
 
 /** A transaction where it landed; one that was refused has no events. */
 export interface Landed {

@@ -1,7 +1,12 @@
 import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
+import {
+  emptyState,
+  type Instruction,
+  opening,
+  type ProgramState,
+} from '../../../../testing/indexer/program/programState.ts';
 import type { Chance } from '../chance.ts';
 import { accountsOf, type Landed } from './landed.ts';
-import { emptyState, type Instruction, opening, type ProgramState } from './programState.ts';
 
 /** A ledger whose newest slots may be replaced by others, until they are final. */
 export interface SimulatedLedger {

@@ -1,7 +1,7 @@
+import { buy } from '../../../../testing/indexer/program/credit.ts';
 import type { Chance } from '../chance.ts';
 import type { FaultRates } from '../faultRates.ts';
 import { drawInstructions, WALLETS } from './drawInstructions.ts';
-import { buy } from './instructions/credit.ts';
 import type { Landed } from './landed.ts';
 import type { SimulatedLedger } from './simulatedLedger.ts';
 

@@ -2,7 +2,8 @@ import {
   ARBITRATION_WINDOW_SECONDS,
   DISPUTE_WINDOW_SECONDS,
   JOB_TIMEOUT_SECONDS,
-} from '../../../../../programs/client/generated/constants.ts';
+} from '../../../programs/client/generated/constants.ts';
+import { accountOf } from './credit.ts';
 import {
   AUTHORITY,
   type CreditAccount,
@@ -12,8 +13,7 @@ import {
   MODEL,
   PRICE,
   type ProgramState,
-} from '../programState.ts';
-import { accountOf } from './credit.ts';
+} from './programState.ts';
 
 /** What a worker proves of its answer. */
 export function answerOf({ jobId }: JobAccount) {

@@ -1,4 +1,4 @@
-import { type Instruction, MODEL, NO_KEY, type WorkerAccount } from '../programState.ts';
+import { type Instruction, MODEL, NO_KEY, type WorkerAccount } from './programState.ts';
 
 export const STAKE_TOKENS = 2_000n;
 

@@ -1,4 +1,4 @@
-import { type CreditAccount, type Instruction, NO_KEY } from '../programState.ts';
+import { type CreditAccount, type Instruction, NO_KEY } from './programState.ts';
 
 /** Which account an event is about, at its sequence. */
 export function accountOf({ wallet, creditAccount, sequence }: CreditAccount) {
@@ -6,11 +6,11 @@ export function accountOf({ wallet, creditAccount, sequence }: CreditAccount) {
 }
 
 export const openWallet =
-  (wallet: string): Instruction =>
+  (wallet: string, creditAccount = `credits of ${wallet}`): Instruction =>
   ({ wallets }, now) => {
     if (wallets.has(wallet)) return null;
     const account = {
-      ...{ wallet, creditAccount: `credits of ${wallet}`, sequence: 1n },
+      ...{ wallet, creditAccount, sequence: 1n },
       ...{ availableCredits: 0n, lockedCredits: 0n, owedCredits: 0n, openDisputes: 0 },
     };
     wallets.set(wallet, account);

@@ -1,11 +1,11 @@
-import type { LedgerEventData } from '../../../../indexer/fold/event.ts';
+import type { LedgerEventData } from '../../../indexer/fold/event.ts';
 import {
   ARBITRATION_WINDOW_SECONDS,
   DISPUTE_WINDOW_SECONDS,
   JOB_TIMEOUT_SECONDS,
-} from '../../../../programs/client/generated/constants.ts';
-import type { JobStatus } from '../../../../programs/client/generated/vocabulary.ts';
-import { addresses } from '../../../../testing/indexer/scene.ts';
+} from '../../../programs/client/generated/constants.ts';
+import type { JobStatus } from '../../../programs/client/generated/vocabulary.ts';
+import { addresses } from '../scene.ts';
 
 /** What the program's accounts hold, as far as their changes depend on it; can be copied whole. */
 export interface ProgramState {

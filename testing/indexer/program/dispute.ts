@@ -1,11 +1,11 @@
 import {
   ARBITRATION_WINDOW_SECONDS,
   BASE_UNITS_PER_CREDIT,
-} from '../../../../../programs/client/generated/constants.ts';
-import type { DisputeOutcome } from '../../../../../programs/client/generated/vocabulary.ts';
-import { CHARGED_CREDITS, type Instruction } from '../programState.ts';
+} from '../../../programs/client/generated/constants.ts';
+import type { DisputeOutcome } from '../../../programs/client/generated/vocabulary.ts';
 import { accountOf } from './credit.ts';
 import { jobOf, move } from './job.ts';
+import { CHARGED_CREDITS, type Instruction } from './programState.ts';
 
 const CHARGED_BASE_UNITS = CHARGED_CREDITS * BASE_UNITS_PER_CREDIT;
 const SLASH_TOKENS = 500n;

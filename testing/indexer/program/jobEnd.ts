@@ -1,13 +1,13 @@
-import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/generated/constants.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../../programs/client/generated/constants.ts';
+import { accountOf } from './credit.ts';
+import { answerOf, balancesOf, jobOf, type Moved, move, proofOf } from './job.ts';
 import {
   AUTHORITY,
   CHARGED_CREDITS,
   type Instruction,
   LOCKED_CREDITS,
   type ProgramState,
-} from '../programState.ts';
-import { accountOf } from './credit.ts';
-import { answerOf, balancesOf, jobOf, type Moved, move, proofOf } from './job.ts';
+} from './programState.ts';
 
 const TREASURY_SHARE_BASE_UNITS = 4_500n;
 const WORKER_SHARE_BASE_UNITS = CHARGED_CREDITS * BASE_UNITS_PER_CREDIT - TREASURY_SHARE_BASE_UNITS;

@@ -1,7 +1,7 @@
-import { BASE_UNITS_PER_CREDIT } from '../../../../../programs/client/generated/constants.ts';
-import type { CLAIMANT_KINDS } from '../../../../../programs/client/generated/vocabulary.ts';
-import { addresses } from '../../../../../testing/indexer/scene.ts';
-import { AUTHORITY, type Instruction, type ProgramState } from '../programState.ts';
+import { BASE_UNITS_PER_CREDIT } from '../../../programs/client/generated/constants.ts';
+import type { CLAIMANT_KINDS } from '../../../programs/client/generated/vocabulary.ts';
+import { addresses } from '../scene.ts';
+import { AUTHORITY, type Instruction, type ProgramState } from './programState.ts';
 
 type ClaimantKind = (typeof CLAIMANT_KINDS)[number];
 
