@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { inTransaction } from '../../common/postgres.ts';
 import { withdrawn } from '../../testing/indexer/creditEvents.ts';
-import { createWebhookScene, type WebhookScene } from '../../testing/indexer/webhookScene.ts';
+import { ownWebhookScene } from '../../testing/indexer/own.ts';
 import type { EventKind } from '../../webhooks/events.ts';
 import { createDocumentValidator } from '../api/documentValidator.ts';
 import { listFiles, ROOT } from '../tidy/sourceTree.ts';
@@ -61,17 +61,15 @@ const ANNOUNCED`,
 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'new-kind-'));
-let scene: WebhookScene;
+const scene = await ownWebhookScene();
 
 beforeAll(async () => {
   for (const path of listFiles()) cpSync(join(ROOT, path), join(folder, path));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  scene = await createWebhookScene();
 });
 
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await scene?.close();
 });
 
 const run = (root: string, ...args: string[]) =>

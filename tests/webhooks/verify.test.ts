@@ -64,40 +64,32 @@ describe('the webhook signature', () => {
     expect(Object.keys(after)).not.toContain('Svc-Signature-Previous');
     expect(reasonOf({ headers: after, secret: previous })).toBe('signature_mismatch');
   });
-
-  it('uses a secret that only resembles whsec_ as raw bytes', () => {
-    const lookalike = 'whsec_not base64 at all';
-    const { 'webhook-signature': signature } = sign({ current: lookalike });
-    const digest = createHmac('sha256', lookalike).update(`evt_1.${time}.${rawBody}`);
-    expect(signature).toBe(`v1,${digest.digest('base64')}`);
-  });
 });
 
 describe('the webhook verifier', () => {
-  it('reads a genuine delivery, as text or as bytes', () => {
-    expect(verify()).toEqual(event);
-    expect(verify({ rawBody: Buffer.from(rawBody) })).toEqual(event);
-    expect(verify({ rawBody: new TextEncoder().encode(rawBody) })).toEqual(event);
-  });
-
-  it.each([
-    ['in capitals', { 'SVC-SIGNATURE': sign()['Svc-Signature'] }],
-    ['as Node gives them', { 'svc-signature': sign()['Svc-Signature'], host: undefined }],
-    ['as Fetch gives them', new Headers(sign())],
-    ['as a map', new Map(Object.entries(sign()))],
-    ['as lists', { 'svc-signature': [sign()['Svc-Signature'] ?? ''] }],
-  ])('accepts headers %s', (_what, headers) => {
-    expect(verify({ headers })).toEqual(event);
+  it.each<[string, Partial<Delivery>]>([
+    ['the text', {}],
+    ['bytes', { rawBody: new TextEncoder().encode(rawBody) }],
+    [
+      'headers as Node gives them',
+      { headers: { 'svc-signature': sign()['Svc-Signature'], host: undefined } },
+    ],
+    ['headers as Fetch gives them', { headers: new Headers(sign()) }],
+    [
+      'headers as a map of lists',
+      { headers: new Map([['SVC-SIGNATURE', [sign()['Svc-Signature'] ?? '']]]) as never },
+    ],
+    [
+      'schemes that it does not know',
+      { headers: { 'svc-signature': `v0=old,${sign()['Svc-Signature']},v2=new` } },
+    ],
+  ])('reads a genuine delivery from %s', (_what, changes) => {
+    expect(verify(changes)).toEqual(event);
   });
 
   it('accepts any of several secrets', () => {
     expect(verify({ secret: [generateSecret(), secret] })).toEqual(event);
     expect(reasonOf({ secret: [generateSecret()] })).toBe('signature_mismatch');
-  });
-
-  it('ignores unknown signature schemes', () => {
-    const headers = { 'svc-signature': `v0=old,${sign()['Svc-Signature']},v2=new` };
-    expect(verify({ headers })).toEqual(event);
   });
 
   it.each([

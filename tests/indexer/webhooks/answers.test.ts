@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createGuardedAgents, type GuardedAgents } from '../../../common/net/addressGuard.ts';
-import { exchange, RESPONSE_MS_MAX } from '../../../indexer/webhooks/deliver/exchange.ts';
+import {
+  EXCHANGE_MS_MAX,
+  exchange,
+  RESPONSE_MS_MAX,
+} from '../../../indexer/webhooks/deliver/exchange.ts';
 import { until } from '../../../testing/until.ts';
 
 // Receivers that answer as no HTTP library of ours would: over a socket, byte for byte.
@@ -65,14 +69,9 @@ describe('a whole 2xx head in time is a delivery', () => {
   it.each<[string, string | Buffer, number]>([
     ['with its whole body', whole, 200],
     ['without a reason', 'HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok', 200],
-    ['of 204 without a body', 'HTTP/1.1 204 No Content\r\n\r\n', 204],
     ['of 204 with a body', 'HTTP/1.1 204 No Content\r\n\r\nnothing of HTTP', 204],
     ['of 202, still open', 'HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\n\r\n', 202],
-    ['of HTTP/1.0, until the close', 'HTTP/1.0 200 OK\r\n\r\nok', 200],
-    ['with bytes of latin1', Buffer.from('HTTP/1.1 200 OK\r\nx: \xe9\r\n\r\n', 'latin1'), 200],
     ['with a body too short', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok', 200],
-    ['with a body too long', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nokokok', 200],
-    ['with chunks cut off', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nok', 200],
     ['with chunks that are none', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz', 200],
     [
       'with gzip that is none',
@@ -84,8 +83,6 @@ describe('a whole 2xx head in time is a delivery', () => {
       `${whole.replace('\r\n', '\r\nconnection: upgrade\r\nupgrade: h2c\r\n')}`,
       200,
     ],
-    ['after 103', `${early}${whole}`, 200],
-    ['after 100', `${proceed}HTTP/1.1 204 No Content\r\n\r\n`, 204],
     ['after 102, 100 and 103', `${processing}${proceed}${early}${whole}`, 200],
     ['after a hundred of 1xx', `${early.repeat(100)}${whole}`, 200],
     ['of 60,000 bytes', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(60_000)}\r\n\r\n`, 200],
@@ -95,39 +92,12 @@ describe('a whole 2xx head in time is a delivery', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('when it is cut into bytes', async () => {
-    answer = (socket) => {
-      const bytes = [...`${proceed}${whole}`];
-      socket.setNoDelay(true);
-      const next = () => {
-        const byte = bytes.shift();
-        if (byte) socket.write(byte, () => setImmediate(next));
-      };
-      next();
-    };
-    expect(await post()).toMatchObject({ error: null, response: 'ok' });
-  });
-
-  it('when the connection is reset right behind it', async () => {
-    answer = (socket) =>
-      void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok', () =>
-        setTimeout(() => socket.resetAndDestroy(), 20),
-      );
-    expect(await post()).toMatchObject({ error: null, response: 'ok' });
-  });
-
   it('with what came of its body within a second', async () => {
     expect(RESPONSE_MS_MAX).toBe(1_000);
     answer = (socket) =>
       void socket.write('HTTP/1.1 202 Accepted\r\ntransfer-encoding: chunked\r\n\r\n4\r\nwait\r\n');
     const outcome = await post(undefined, RESPONSE_MS);
     expect(outcome).toMatchObject({ error: null, statusCode: 202, response: 'wait' });
-    await until(() => sockets.size === 0);
-  });
-
-  it('when the time of the exchange ends during its body', async () => {
-    answer = (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\nstill');
-    expect(await post(EXCHANGE_MS)).toMatchObject({ error: null, response: 'still' });
     await until(() => sockets.size === 0);
   });
 
@@ -155,9 +125,7 @@ describe('a whole 2xx head in time is a delivery', () => {
 describe('a failure', () => {
   it.each<[string, string, string, number | null]>([
     ['a redirect', 'HTTP/1.1 307 Go\r\nlocation: /other\r\n\r\n', 'bad_status', 307],
-    ['304', 'HTTP/1.1 304 Not Modified\r\n\r\n', 'bad_status', 304],
     ['another status after 1xx', `${proceed}HTTP/1.1 500 No\r\n\r\n`, 'bad_status', 500],
-    ['an endless 404', 'HTTP/1.1 404 No\r\n\r\nno', 'bad_status', 404],
     [
       'a protocol that was not asked for',
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n\0\0',
@@ -165,11 +133,6 @@ describe('a failure', () => {
     ],
     ['1xx alone', `${early}${proceed}`, 'connection_lost', null],
     ['no HTTP', 'I am no web server\r\n\r\n', 'bad_response', null],
-    ['no status', 'HTTP/1.1 OK\r\n\r\n', 'bad_response', null],
-    ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n', 'bad_response', null],
-    ['HTTP/2 in clear', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'bad_response', null],
-    ['a header without a name', 'HTTP/1.1 200 OK\r\n: x\r\n\r\n', 'bad_response', null],
-    ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n', 'bad_response', null],
     [
       'two lengths',
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok',
@@ -180,6 +143,7 @@ describe('a failure', () => {
   ])('is %s', async (_what, bytes, error, statusCode) => {
     answer = (socket) => void socket.end(bytes);
     expect(await post()).toMatchObject({ error, statusCode });
+    expect(requests).toHaveLength(1);
     await until(() => sockets.size === 0);
   });
 
@@ -196,7 +160,8 @@ describe('a failure', () => {
       'a head that never ends',
       (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\nx: y\r\n'),
     ],
-  ])('is %s for as long as an exchange may take', async (_what, behave) => {
+  ])('is %s for ten seconds [events.ten-seconds]', async (_what, behave) => {
+    expect(EXCHANGE_MS_MAX).toBe(10_000);
     answer = behave;
     const outcome = await post(EXCHANGE_MS);
     expect(outcome).toMatchObject({ error: 'timeout', statusCode: null });

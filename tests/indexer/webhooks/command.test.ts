@@ -1,28 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { runCli } from '../../../testing/cli.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
-import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
-import {
-  createWebhookScene,
-  WALLET,
-  type WebhookScene,
-} from '../../../testing/indexer/webhookScene.ts';
+import { ownReceiver, ownWebhookScene } from '../../../testing/indexer/own.ts';
+import { refuse } from '../../../testing/indexer/receiver.ts';
+import { WALLET } from '../../../testing/indexer/webhookScene.ts';
 
-let scene: WebhookScene;
-let receiver: Receiver;
-let id: string;
-
-beforeAll(async () => {
-  scene = await createWebhookScene();
-  receiver = await startReceiver();
-  id = await scene.addWebhook({ url: receiver.url });
-});
-
-afterAll(async () => {
-  await receiver?.close();
-  await scene?.close();
-});
+const scene = await ownWebhookScene({ isKept: true });
+const receiver = await ownReceiver();
+const id = await scene.addWebhook({ url: receiver.url });
 
 /** Runs `svc webhooks` as an operator does. */
 const svc = (args: string[], settings: Record<string, string> = {}) =>
@@ -82,10 +68,6 @@ describe('svc webhooks', () => {
       ...{ code: 0, output: '' },
       error: `Resealed secrets: ${secrets}. Under SVC_SECRETS_KEY already: 0.\n`,
     });
-    expect(await svc(['rotate', id], keys)).toMatchObject({ code: 0 });
-    const refused = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
-    expect(refused.error).toMatch(/^SVC_SECRETS_KEY is not the service's/);
-
     const lost = await scene.addWebhook({ url: 'http://127.0.0.1:9/lost' });
     await scene.pool.query(`update service.webhooks set secret = '' where id = $1`, [lost]);
     expect(await svc(['reseal'], { ...keys, SVC_SECRETS_KEY_PREVIOUS: '' })).toEqual({
@@ -95,11 +77,9 @@ describe('svc webhooks', () => {
         'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these webhooks:\n' +
         `${lost}\n`,
     });
-    for (const previous of [keys.SVC_SECRETS_KEY, 'a passphrase that is easy to remember!!']) {
-      const { error, code } = await svc(['reseal'], {
-        ...{ ...keys, SVC_SECRETS_KEY_PREVIOUS: previous },
-      });
-      expect(code).toBe(1);
+    const [same, weak] = [keys.SVC_SECRETS_KEY, 'a passphrase that is easy to remember!!'];
+    for (const previous of [same, weak]) {
+      const { error } = await svc(['reseal'], { ...keys, SVC_SECRETS_KEY_PREVIOUS: previous });
       expect(error).toMatch(/^Set SVC_SECRETS_KEY, .*\. SVC_SECRETS_KEY_PREVIOUS: /);
       expect(error).not.toContain(previous);
     }

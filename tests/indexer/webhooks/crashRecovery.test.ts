@@ -1,35 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { StartedProcess } from '../../../testing/childProcess.ts';
 import { startIndexer } from '../../../testing/indexer/indexerProcess.ts';
-import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
-import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
-import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import { atEnd, ownReceiver, ownScene, ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { until } from '../../../testing/until.ts';
 
-let ledger: Scene;
-let scene: WebhookScene;
-let receiver: Receiver;
+const ledger = await ownScene();
+const scene = await ownWebhookScene();
+const receiver = await ownReceiver();
 const processes: StartedProcess[] = [];
-
-beforeAll(async () => {
-  ledger = await createScene();
-  scene = await createWebhookScene();
-  receiver = await startReceiver();
-  await scene.addWebhook({
-    ...{ url: receiver.url, events: ['job.submitted'] },
-    wallet: ledger.service.wallet.publicKey.toBase58(),
-  });
+await scene.addWebhook({
+  ...{ url: receiver.url, events: ['job.submitted'] },
+  wallet: ledger.service.wallet.publicKey.toBase58(),
 });
 
-afterAll(async () => {
+atEnd(async () => {
   for (const started of processes) await started.kill();
-  await receiver?.close();
-  await scene?.close();
-  await ledger?.ledger.close();
 });
 
 async function start(): Promise<StartedProcess> {
-  const settings = { SVC_ALLOW_LOOPBACK: 'true' };
+  const settings = { SVC_ALLOW_LOOPBACK: 'true', SVC_WEBHOOK_COMMITMENT: 'finalized' };
   const started = await startIndexer(ledger.ledger, scene.databaseUrl, settings);
   processes.push(started);
   return started;
@@ -40,22 +29,46 @@ async function untilReady({ url }: StartedProcess): Promise<void> {
   await until(async () => (await fetch(new URL('/ready', url))).status === 200);
 }
 
+async function commitmentOf(signature: string): Promise<string> {
+  const { rows } = await scene.pool.query(
+    'select commitment from mirror.transactions where signature = $1',
+    [signature],
+  );
+  return rows[0]?.commitment;
+}
+
+async function roleOf({ url }: StartedProcess): Promise<string> {
+  const response = await fetch(new URL('/health', url));
+  return ((await response.json()) as { role: string }).role;
+}
+
 describe('an indexer that is killed during a delivery', () => {
   it('loses neither the event nor its number of attempts [events.never-lost]', async () => {
-    // Given a receiver that is being asked
-    receiver.answer = () => {};
+    // Given a receiver that is being asked, of nothing that was before the installation
+    await ledger.lock();
+    const { connection } = ledger.ledger;
+    const installedAt = await connection.getSlot('confirmed');
+    await until(async () => (await connection.getSlot('finalized')) > installedAt);
+    const commitments: string[] = [];
+    receiver.answer = async (_response, { body }) => {
+      commitments.push(await commitmentOf(JSON.parse(body).data.escrow_tx));
+    };
     const first = await start();
     await untilReady(first);
-    await ledger.lock();
-    await until(async () => receiver.received.length === 1);
+    const [job] = await ledger.lock();
+    await until(async () => commitments.length === 1);
+    expect(commitments).toEqual(['finalized']);
+    expect(JSON.parse(receiver.received[0]?.body ?? '').data.escrow_pda).toBe(job?.toBase58());
+    const second = await start();
+    await until(async () => (await roleOf(second)) === 'standby');
     const { id, event_id } = (await scene.deliveries())[0] as { id: bigint; event_id: string };
 
-    // When the process dies, and another one takes over, however long that takes
+    // When the process dies, and the one that stood by takes over, however long that takes
     await first.kill();
     receiver.answer = (response) => void response.end();
     const take = 'update service.webhook_deliveries set taken_until = now() + $1::interval';
     await scene.pool.query(take, ['1 hour']);
-    const second = await start();
+    await until(async () => (await roleOf(second)) === 'leader');
     await untilReady(second);
     await scene.pool.query(
       `update service.webhook_deliveries set due_at = now() - interval '11 seconds';

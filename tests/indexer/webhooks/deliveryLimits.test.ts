@@ -32,11 +32,6 @@ function answerSlowly(wallet: string): void {
 }
 
 describe('the share of a wallet', () => {
-  it('allows four attempts to each webhook while few are in progress', () => {
-    begin('one', 8);
-    expect(limits.next('more')).toMatchObject({ webhookMax: 4, exceptWallets: [] });
-  });
-
   it('ends where a round could take it beyond 24', () => {
     begin('one', 9);
     begin('another', 8);
@@ -46,12 +41,6 @@ describe('the share of a wallet', () => {
   it('never blocks a webhook that has no attempt in progress', () => {
     begin('one', 24);
     expect(limits.next('first')).toMatchObject({ max: 64, webhookMax: 1, exceptWallets: [] });
-  });
-
-  it('is returned when its attempts end', () => {
-    const end = begin('one', 24);
-    end();
-    expect(limits.next('more')?.exceptWallets).toEqual([]);
   });
 });
 

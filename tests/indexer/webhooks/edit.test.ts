@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createWebhooks } from '../../../api/account/webhooks.ts';
 import { inTransaction } from '../../../common/postgres.ts';
@@ -7,19 +7,12 @@ import { createSealing } from '../../../common/sealing.ts';
 import { type ClaimedAttempt, claimDue } from '../../../indexer/webhooks/deliver/claim.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
-import { type Receiver, refuse, startReceiver } from '../../../testing/indexer/receiver.ts';
-import {
-  createWebhookScene,
-  WALLET,
-  type WebhookScene,
-} from '../../../testing/indexer/webhookScene.ts';
+import { ownReceiver, ownWebhookScene } from '../../../testing/indexer/own.ts';
+import { type Receiver, refuse } from '../../../testing/indexer/receiver.ts';
+import { WALLET } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
 import { spendBudget } from '../../../webhookOperations/budget.ts';
-import {
-  DuplicateWebhookError,
-  editWebhook,
-  type WebhookChange,
-} from '../../../webhookOperations/editWebhook.ts';
+import { editWebhook, type WebhookChange } from '../../../webhookOperations/editWebhook.ts';
 import { replayDeliveries } from '../../../webhookOperations/replays.ts';
 import { rotateSecret } from '../../../webhookOperations/secrets.ts';
 import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
@@ -30,31 +23,19 @@ import {
   type WebhookKey,
   WebhookNotFoundError,
 } from '../../../webhookOperations/webhooks.ts';
+import { countWaiting, whileLocked } from './whileLocked.ts';
 
 const BUDGET = { perMinute: 3 };
 const sealing = createSealing(Buffer.from(SECRETS_KEY, 'base64'));
 
-let scene: WebhookScene;
+const scene = await ownWebhookScene();
 /** Where the webhook's events went, and where they go after the edit. */
-let old: Receiver;
-let moved: Receiver;
+const old = await ownReceiver();
+const moved = await ownReceiver();
 let webhook: WebhookKey;
 
-beforeAll(async () => {
-  scene = await createWebhookScene();
-});
-
-afterAll(() => scene?.close());
-
 beforeEach(async () => {
-  [old, moved] = [await startReceiver(), await startReceiver()];
   webhook = { id: await scene.addWebhook({ url: old.url }), wallet: WALLET };
-});
-
-afterEach(async () => {
-  await scene.pool.query('delete from service.webhooks');
-  await scene.pool.query('delete from service.requested_deliveries');
-  await Promise.all([old.close(), moved.close()]);
 });
 
 const edit = (change: WebhookChange, key = webhook) => editWebhook(scene.pool, key, change);
@@ -78,33 +59,6 @@ const attemptsSeen = ({ received }: Receiver) =>
 async function attemptDuringMove(answer: (response: ServerResponse) => void): Promise<void> {
   old.answer = (response) => void move().then(() => answer(response));
   expect(await scene.attemptDue()).toHaveLength(1);
-}
-
-/** How many statements of this database wait for a lock. */
-async function waiting(): Promise<number> {
-  const { rowCount } = await scene.pool.query(
-    `select from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rowCount ?? 0;
-}
-
-/** Begins changes one after the other, which all wait for what this transaction has locked. */
-async function whileLocked<Changes extends readonly (() => Promise<unknown>)[]>(
-  lock: (client: pg.PoolClient) => Promise<unknown>,
-  ...changes: Changes
-): Promise<PromiseSettledResult<unknown>[]> {
-  const begun: Promise<unknown>[] = [];
-  const ended = await inTransaction(scene.pool, async (client) => {
-    await lock(client);
-    for (const change of changes) {
-      begun.push(change());
-      await until(async () => (await waiting()) === begun.length);
-    }
-    // Not to be awaited here: they wait for the end of this transaction.
-    return { all: Promise.allSettled(begun) };
-  });
-  return ended.all;
 }
 
 const lockRow = (client: pg.PoolClient) =>
@@ -145,25 +99,6 @@ describe('an edit of a webhook', () => {
     expect(Math.round((await scene.dueInSeconds(second)) / 10)).toBe(3);
   });
 
-  it('sends also what waits of a kind that was removed, and announces no other', async () => {
-    await announce();
-    await edit({ url: moved.url, events: ['credit.low'] });
-    await announce();
-    await scene.attemptDue();
-    expect(moved.received.map(({ body }) => JSON.parse(body).event)).toEqual(['credit.topup']);
-    expect(await statuses()).toEqual([['delivered', 1]]);
-  });
-
-  it('keeps what was not delivered of a removed kind, to be replayed', async () => {
-    await disableWebhook(scene.pool, webhook);
-    await announce(2);
-    await edit({ url: moved.url, events: ['credit.low'] });
-    expect(await scene.attemptDue()).toEqual([]);
-    expect(await replayDeliveries(scene.pool, { webhook })).toBe(2);
-    await scene.attemptDue();
-    expect(attemptsSeen(moved)).toEqual([1, 1]);
-  });
-
   it.each(['failed', 'disabled'] as const)(
     'makes one that is %s active, whose events stay undelivered',
     async (status) => {
@@ -183,26 +118,9 @@ describe('an edit of a webhook', () => {
       expect([old.received.length, moved.received.length]).toEqual([0, 3]);
     },
   );
-
-  it('is refused where another webhook has this url and these events', async () => {
-    const other = await scene.addWebhook({ url: moved.url, events: ['credit.low'] });
-    await move();
-    const refused = edit({ events: ['credit.low'] });
-    await expect(refused).rejects.toThrow(DuplicateWebhookError);
-    await expect(refused).rejects.toMatchObject({ webhookId: other });
-    expect((await listWebhooks(scene.pool, WALLET))[0]).toMatchObject({ events: ['credit.topup'] });
-    await move();
-  });
 });
 
 describe('an attempt that runs during an edit', () => {
-  it('delivers its event where the old url accepts it', async () => {
-    await announce();
-    await attemptDuringMove((response) => void response.end());
-    expect(await statuses()).toEqual([['delivered', 1]]);
-    expect(moved.received).toEqual([]);
-  });
-
   it('is followed by the next one at the new url where it fails', async () => {
     const [id] = (await announce()) as [bigint];
     await attemptDuringMove(refuse);
@@ -255,7 +173,7 @@ describe('an edit beside another change', () => {
       await client.query(`select pg_advisory_xact_lock(${budgetOf('b.example.com')})`);
       const begun = editWebhook(scene.pool, webhook, { url }, BUDGET);
       // It has changed the row, and waits for the budget of the new host.
-      await until(async () => (await waiting()) === 1);
+      await until(async () => (await countWaiting(scene.pool)) === 1);
       await announce();
       return { editing: begun };
     });
@@ -265,46 +183,33 @@ describe('an edit beside another change', () => {
     ]);
   });
 
-  it('keeps what each of two edits at once changes', async () => {
-    await whileLocked(lockWallet, move, () => edit({ events: ['credit.low'] }));
-    expect(await listWebhooks(scene.pool, WALLET)).toMatchObject([
-      { url: moved.url, events: ['credit.low'] },
-    ]);
-  });
-
   it('gives one of two webhooks at once the same url', async () => {
     const other = { ...webhook, id: await scene.addWebhook({ url: `${old.url}/other` }) };
-    const results = await whileLocked(lockWallet, move, () => edit({ url: moved.url }, other));
+    const results = await whileLocked(scene.pool, lockWallet, move, () =>
+      edit({ url: moved.url }, other),
+    );
     expect(results).toMatchObject([{ status: 'fulfilled' }, { reason: { webhookId: webhook.id } }]);
   });
 
   it('keeps a new secret, and the rotation keeps the new url', async () => {
     await announce();
     const rotate = () => rotateSecret(scene.pool, sealing, webhook);
-    const results = await whileLocked(lockRow, rotate, move);
+    const results = await whileLocked(scene.pool, lockRow, rotate, move);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
     await scene.attemptDue();
     expect(moved.received[0]?.headers).toHaveProperty('svc-signature-previous');
 
-    await whileLocked(lockRow, () => edit({ url: old.url }), rotate);
+    await whileLocked(scene.pool, lockRow, () => edit({ url: old.url }), rotate);
     await announce();
     await scene.attemptDue();
     expect(old.received).toHaveLength(1);
   });
 
   it('leaves the state that its owner gives the webhook last', async () => {
-    await whileLocked(lockRow, move, () => disableWebhook(scene.pool, webhook));
+    await whileLocked(scene.pool, lockRow, move, () => disableWebhook(scene.pool, webhook));
     expect(await scene.webhookStatus(webhook.id)).toBe('disabled');
-    await whileLocked(lockRow, () => enableWebhook(scene.pool, webhook), move);
+    await whileLocked(scene.pool, lockRow, () => enableWebhook(scene.pool, webhook), move);
     expect(await scene.webhookStatus(webhook.id)).toBe('active');
-  });
-
-  it('finds no webhook that was deleted before', async () => {
-    const [result] = await whileLocked(
-      (client) => client.query('delete from service.webhooks where id = $1', [webhook.id]),
-      move,
-    );
-    expect(result).toMatchObject({ reason: expect.any(WebhookNotFoundError) });
   });
 
   it('does not keep a webhook that is being deleted', async () => {
@@ -313,6 +218,7 @@ describe('an edit beside another change', () => {
       ...{ pool: scene.pool, sealing, resolve: async () => [], allowLoopback: true },
     });
     const results = await whileLocked(
+      scene.pool,
       // The deletion passes over it, and waits for it at its end.
       (client) =>
         client.query('select from service.webhook_deliveries where id = $1 for update', [id]),
@@ -344,17 +250,5 @@ describe('what was requested before an edit', () => {
       spendBudget(client, BUDGET, { wallet: 'another', urls: ['https://b.example.com/c'] }),
     );
     await expect(spent).rejects.toThrow('At most 3');
-  });
-
-  it('goes to another path of its host as it was requested', async () => {
-    await request(5);
-    await editTo(`${old.url}/other`);
-    expect(await scene.attemptDue()).toHaveLength(5);
-  });
-
-  it('is no matter of what the ledger’s events have pending', async () => {
-    await announce(5);
-    await editTo('https://b.example.com/');
-    expect((await statuses()).map(([status]) => status)).toEqual(Array(5).fill('pending'));
   });
 });

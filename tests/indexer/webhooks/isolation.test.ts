@@ -1,42 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { Registry } from 'prom-client';
-import { createLogger } from '../../../common/logger.ts';
 import { inTransaction } from '../../../common/postgres.ts';
-import { createDeliveryLimits } from '../../../indexer/webhooks/deliver/deliveryLimits.ts';
-import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
+import { ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
-import {
-  createWebhookScene,
-  type DeliveryRow,
-  WALLET,
-  type WebhookScene,
-} from '../../../testing/indexer/webhookScene.ts';
-import { samplesOf } from '../../../testing/service/requestCompletion.ts';
+import { type DeliveryRow, WALLET } from '../../../testing/indexer/webhookScene.ts';
 import { until } from '../../../testing/until.ts';
 
 const EVENTS = 100;
-/** At the same time to one webhook. */
-const AT_ONCE = 4;
 
-let scene: WebhookScene;
+const scene = await ownWebhookScene();
 const receivers: Receiver[] = [];
 const processes: Webhooks[] = [];
-
-beforeAll(async () => {
-  scene = await createWebhookScene();
-});
 
 afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver.close();
   for (const { stop } of processes.splice(0)) await stop();
-  await scene.pool.query('delete from service.webhooks');
 });
-
-afterAll(() => scene?.close());
 
 async function addReceiver(wallet = WALLET, webhooks = 1): Promise<Receiver> {
   const receiver = await startReceiver();
@@ -50,9 +32,8 @@ async function addReceiver(wallet = WALLET, webhooks = 1): Promise<Receiver> {
 /** No receiver is given up before its test is over. */
 const EXCHANGE_MS = 3_600_000;
 
-async function startProcess(registry?: Registry): Promise<void> {
-  const options = { ...(registry && { registry }), exchangeMs: EXCHANGE_MS };
-  processes.push(await scene.start(options));
+async function startProcess(): Promise<void> {
+  processes.push(await scene.start({ exchangeMs: EXCHANGE_MS }));
 }
 
 async function announceAll(wallet = WALLET, events = EVENTS): Promise<void> {
@@ -63,19 +44,6 @@ async function announceAll(wallet = WALLET, events = EVENTS): Promise<void> {
 
 const eventIdsOf = ({ received }: Receiver) =>
   received.map(({ headers }) => headers['svc-event-id']);
-
-describe('a receiver that never answers', () => {
-  it('delays no other receiver and gets only a few requests at once', async () => {
-    const hanging = await addReceiver();
-    hanging.answer = () => {};
-    const quick = await addReceiver();
-    await announceAll();
-    await startProcess();
-    await until(async () => quick.received.length === EVENTS);
-    expect(hanging.received).toHaveLength(AT_ONCE);
-    expect(new Set(eventIdsOf(quick)).size).toBe(EVENTS);
-  });
-});
 
 describe('wallets with only slow webhooks', () => {
   it('delay no other wallet, although none of their attempts fails', async () => {
@@ -94,18 +62,6 @@ describe('wallets with only slow webhooks', () => {
     // Each webhook has one attempt at a time nevertheless, and a wallet few beyond its share of 24.
     await until(async () => slow.every(({ received }) => received.length >= 16));
     for (const { received } of slow) expect(received.length).toBeLessThanOrEqual(38);
-  });
-});
-
-describe('a wallet with many silent receivers', () => {
-  it('still gets every event at its working receiver', async () => {
-    const hanging = await addReceiver(WALLET, 10);
-    hanging.answer = () => {};
-    const quick = await addReceiver();
-    await announceAll(WALLET, 20);
-    await startProcess();
-    await until(async () => quick.received.length === 20);
-    expect(hanging.received.length).toBeLessThanOrEqual(38);
   });
 });
 
@@ -138,11 +94,9 @@ describe('the backlog metrics', () => {
   it('show the age of the oldest delivery and how long an attempt has been due', async () => {
     const nothing = { deliveries: 0, oldestSeconds: 0, overdueSeconds: 0 };
     expect(await measureBacklog(scene.pool)).toEqual(nothing);
-    const hanging = await addReceiver();
-    hanging.answer = () => {};
+    await addReceiver();
     await announceAll(WALLET, 3);
     const [oldest, , held] = (await scene.deliveries()) as [DeliveryRow, DeliveryRow, DeliveryRow];
-    const agedAtMs = performance.now();
     // In one transaction the database's clock stands.
     await inTransaction(scene.pool, async (client) => {
       await client.query(age, [oldest.id, ANNOUNCED_SECONDS, true, DUE_SECONDS]);
@@ -154,23 +108,6 @@ describe('the backlog metrics', () => {
         overdueSeconds: DUE_SECONDS,
       });
     });
-
-    const registry = new Registry();
-    await startProcess(registry);
-    let samples = new Map<string, number>();
-    await until(async () => {
-      samples = samplesOf(await registry.metrics());
-      return samples.get('svc_webhook_backlog_deliveries') === 2;
-    });
-    for (const [name, seconds] of [
-      ['svc_webhook_backlog_oldest_seconds', ANNOUNCED_SECONDS],
-      ['svc_webhook_overdue_seconds', DUE_SECONDS],
-    ] as const) {
-      expect(samples.get(name)).toBeGreaterThanOrEqual(seconds);
-      // The database's clock and this one may differ a little.
-      const elapsedSeconds = (performance.now() - agedAtMs) / 1_000 + 0.5;
-      expect(samples.get(name)).toBeLessThan(seconds + elapsedSeconds);
-    }
   });
 });
 
@@ -188,36 +125,5 @@ describe('deliveries by two processes', () => {
     });
     expect(new Set(eventIdsOf(receiver)).size).toBe(EVENTS);
     expect(receiver.received).toHaveLength(EVENTS);
-  });
-});
-
-describe('a process that is stopped while it takes an attempt', () => {
-  it('makes that one and takes no other', async () => {
-    await addReceiver();
-    await announceAll(WALLET, 2);
-    const asked = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<void>();
-    const query = scene.pool.query.bind(scene.pool) as (...given: unknown[]) => Promise<never>;
-    jest.spyOn(scene.pool, 'query').mockImplementation((async (...given: unknown[]) => {
-      asked.resolve();
-      await answered.promise;
-      return query(...given);
-    }) as typeof scene.pool.query);
-    const makeAttempt = jest.fn(async () => undefined);
-    const dispatcher = createDispatcher({
-      pool: scene.pool,
-      limits: createDeliveryLimits(() => performance.now()),
-      makeAttempt,
-      logger: createLogger({ name: 'test', level: 'silent' }),
-      onFatal(error) {
-        throw error;
-      },
-    });
-    dispatcher.start();
-    await asked.promise;
-    const stopped = dispatcher.stop();
-    answered.resolve();
-    await stopped;
-    expect(makeAttempt).toHaveBeenCalledTimes(1);
   });
 });

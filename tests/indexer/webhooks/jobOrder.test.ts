@@ -1,60 +1,36 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PublicKey } from '@solana/web3.js';
-import type { LedgerTransaction } from '../../../indexer/fold/event.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { clearMirror } from '../../../indexer/sql/digest.ts';
-import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
-import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
-import { createWebhookScene, type WebhookScene } from '../../../testing/indexer/webhookScene.ts';
+import { ownReceiver, ownWebhookScene } from '../../../testing/indexer/own.ts';
+import { buy, openWallet } from '../../../testing/indexer/program/credit.ts';
+import { acknowledge, lock, prove } from '../../../testing/indexer/program/job.ts';
+import { settle } from '../../../testing/indexer/program/jobEnd.ts';
+import { registerWorker } from '../../../testing/indexer/program/worker.ts';
 import { until } from '../../../testing/until.ts';
 import type { EventKind } from '../../../webhooks/events.ts';
+import { createChance } from '../simulator/chance.ts';
+import { show } from '../simulator/ledger/landed.ts';
+import { createSimulatedLedger } from '../simulator/ledger/simulatedLedger.ts';
 
 const KINDS: EventKind[] = ['job.submitted', 'job.processing', 'job.completed'];
+const [wallet, worker] = ['a wallet', 'a worker'];
+const paid = { worker: true, treasury: true };
 
-let ledger: Scene;
-let scene: WebhookScene;
-let receiver: Receiver;
-let transactions: LedgerTransaction[];
+const scene = await ownWebhookScene();
+const receiver = await ownReceiver();
 
-beforeAll(async () => {
-  ledger = await createScene();
-  const jobs = (await ledger.lock(2)) as [PublicKey, PublicKey];
-  for (const job of jobs) {
-    await ledger.acknowledge(job);
-    await ledger.settle(job);
-  }
-  // As quick answers travel: everything in one transaction.
-  const history = await ledger.read();
-  const events = history.flatMap((transaction) => transaction.events);
-  const last = history.at(-1) as LedgerTransaction;
-  const { signature, slot } = last;
-  transactions = [
-    {
-      ...{ signature, slot },
-      events: events.map((event, index) => ({
-        ...event,
-        ...{ signature, slot, instructionIndex: index, innerIndex: 0 },
-      })),
-    },
-  ];
-  scene = await createWebhookScene();
-});
+afterEach(() => clearMirror(scene.pool));
 
-afterEach(async () => {
-  await receiver?.close();
-  await clearMirror(scene.pool);
-  await scene.pool.query('delete from service.webhooks');
-});
-
-afterAll(async () => {
-  await scene?.close();
-  await ledger?.ledger.close();
-});
-
+/** Two jobs, as quick answers travel: everything in one transaction. */
 async function announce(): Promise<void> {
-  receiver = await startReceiver();
-  const wallet = ledger.service.wallet.publicKey.toBase58();
+  const ledger = createSimulatedLedger(createChance(1, 'ledger'));
+  ledger.land([openWallet(wallet), buy(wallet, 100n), registerWorker(worker)]);
+  ledger.land(
+    ['a'.repeat(32), 'b'.repeat(32)].flatMap((id) => [
+      ...[lock(id, wallet), acknowledge(id, worker), prove(id), settle(id, paid)],
+    ]),
+  );
   await scene.addWebhook({ url: receiver.url, wallet, events: KINDS });
-  await scene.applyAndAnnounce(transactions);
+  await scene.applyAndAnnounce(ledger.transactions.map(show));
 }
 
 /** The kinds that arrived, by job. */
@@ -85,21 +61,6 @@ describe("a webhook's events of one job", () => {
     await webhooks.stop();
     expect(arrivedKinds()).toEqual([KINDS, KINDS]);
     expect(overlaps).toBe(0);
-  });
-
-  it('wait for the first attempt of the one before, while other jobs go on', async () => {
-    await announce();
-    const [held] = await scene.deliveries();
-    await scene.pool.query(
-      `update service.webhook_deliveries set taken_until = now() + interval '60 seconds'
-       where id = $1`,
-      [held?.id],
-    );
-    await scene.attemptDue();
-    expect(arrivedKinds()).toEqual([KINDS]);
-    await scene.pool.query('update service.webhook_deliveries set taken_until = null');
-    await scene.attemptDue();
-    expect(arrivedKinds()).toEqual([KINDS, KINDS]);
   });
 
   it('do not wait for the second attempt of one that failed', async () => {

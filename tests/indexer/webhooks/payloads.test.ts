@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LedgerEvent, LedgerTransaction } from '../../../indexer/fold/event.ts';
-import { createScene, type Scene } from '../../../testing/indexer/scene.ts';
-import {
-  createWebhookScene,
-  type DeliveryRow,
-  type WebhookScene,
-} from '../../../testing/indexer/webhookScene.ts';
-import { API_VERSION, type EventKind, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ownScene, ownWebhookScene } from '../../../testing/indexer/own.ts';
+import type { DeliveryRow } from '../../../testing/indexer/webhookScene.ts';
+import { type EventKind, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { webhookKinds } from '../../../webhooks/kinds.ts';
 import { readDocuments } from '../../docs/documents.ts';
 import { liveThrough } from '../life.ts';
@@ -19,85 +14,27 @@ const SIGNATURE = expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
 const JOB_ID = expect.stringMatching(/^job_[0-9a-f]{32}$/);
 const INTEGER = expect.any(Number);
 
-let ledger: Scene;
-let scene: WebhookScene;
-let transactions: LedgerTransaction[];
+const ledger = await ownScene();
+const scene = await ownWebhookScene({ isKept: true });
 let deliveries: DeliveryRow[];
 
 beforeAll(async () => {
-  ledger = await createScene();
   await liveThrough(ledger);
-  transactions = await ledger.read();
-  scene = await createWebhookScene();
   const wallet = ledger.service.wallet.publicKey.toBase58();
   await scene.addWebhook({ url: 'https://example.com/all', wallet, events: WEBHOOK_KINDS });
   await scene.pool.query(
     'insert into service.credit_alerts (wallet, threshold_credits) values ($1, $2)',
     [wallet, THRESHOLD],
   );
-  await scene.applyAndAnnounce(transactions);
+  await scene.applyAndAnnounce(await ledger.read());
   deliveries = await scene.deliveries();
-});
-
-afterAll(async () => {
-  await scene?.close();
-  await ledger?.ledger.close();
 });
 
 function envelopesOf(kind: EventKind) {
   return deliveries.filter(({ event }) => event === kind).map(({ body }) => JSON.parse(body));
 }
 
-function eventsOf<Name extends LedgerEvent['name']>(name: Name) {
-  const events = transactions.flatMap((transaction) => transaction.events);
-  return events.filter(
-    (event): event is Extract<LedgerEvent, { name: Name }> => event.name === name,
-  );
-}
-
 describe('the payloads of webhooks', () => {
-  it('cover every kind, once for each ledger event behind it [events.kinds]', () => {
-    const counts = Object.fromEntries(
-      WEBHOOK_KINDS.map((kind) => [kind, envelopesOf(kind).length]),
-    );
-    expect(counts).toEqual({
-      'job.submitted': eventsOf('JobLocked').length,
-      // Of four completions one repeated an attempt that was acknowledged before.
-      'job.processing': eventsOf('JobAcknowledged').length + 3,
-      'job.completed': eventsOf('JobSettled').length + eventsOf('JobCompleted').length,
-      'job.failed': eventsOf('JobFailed').length,
-      'job.timeout': eventsOf('JobRefunded').length,
-      'job.disputed': eventsOf('JobDisputed').length,
-      'job.dispute_resolved':
-        eventsOf('DisputeResolved').length + eventsOf('DisputeExpired').length,
-      'credit.low': 1,
-      'credit.topup': eventsOf('CreditBought').length,
-      'worker.registered': eventsOf('WorkerRegistered').length,
-      'worker.slashed': 1,
-    });
-    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
-  });
-
-  it('come in the envelope of the contract, with unique ids [events.envelope]', () => {
-    for (const { body, event_id, event } of deliveries) {
-      expect(JSON.parse(body)).toEqual({
-        id: event_id,
-        event,
-        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
-        api_version: API_VERSION,
-        data: expect.any(Object),
-      });
-      expect(event_id).toMatch(/^evt_[0-9a-f]{32}$/);
-    }
-    expect(new Set(deliveries.map(({ event_id }) => event_id)).size).toBe(deliveries.length);
-  });
-
-  it("carry the ledger's time", () => {
-    const [event] = eventsOf('JobLocked');
-    const [envelope] = envelopesOf('job.submitted');
-    expect(Date.parse(envelope.created_at) / 1_000).toBe(Number(event?.data.unixTime));
-  });
-
   const ofJob = { job_id: JOB_ID, model: 'qwen3-8b', tier: 'standard', chain_slot: INTEGER };
   const refund = { ...ofJob, credits_refunded: 8, refund_tx: SIGNATURE };
   const ADDRESS = expect.any(String);
@@ -165,33 +102,6 @@ describe('the payloads of webhooks', () => {
         expect([kind, Object.keys(data).sort()]).toEqual([kind, documented]);
       }
     }
-  });
-
-  it('contain the transaction and slot of their event', () => {
-    const [event] = eventsOf('JobSettled');
-    const [envelope] = envelopesOf('job.completed');
-    expect(envelope.data).toMatchObject({
-      job_id: `job_${event?.data.jobId}`,
-      settlement_tx: event?.signature,
-      chain_slot: Number(event?.slot),
-      worker_address: event?.data.worker,
-    });
-  });
-
-  it('show a worker as its first transaction leaves it', () => {
-    const registrations = envelopesOf('worker.registered').map(({ data }) => data.stake_token);
-    expect(registrations).toEqual([1_000, 2_000]);
-  });
-
-  it('warn of a low balance by available and locked credits together', () => {
-    const [low] = envelopesOf('credit.low');
-    const [, crossing] = eventsOf('JobSettled');
-    const { availableCredits, accountLockedCredits, chargedCredits } =
-      crossing?.data ?? ({} as never);
-    const total = Number(availableCredits) + Number(accountLockedCredits);
-    expect([total, total + Number(chargedCredits)]).toEqual([9_984, 9_987]);
-    expect(low.data.credits_remaining).toBe(Number(availableCredits));
-    expect(low.data.usdc_value).toBe(Number(availableCredits) / 100);
   });
 
   it('name each outcome of a dispute, with the credits that it returns', () => {
