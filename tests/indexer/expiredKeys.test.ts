@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type pg from 'pg';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKey, revokeKey } from '../../api/account/keys.ts';
 import { suspendWallet, WalletSuspendedError } from '../../api/account/suspensions.ts';
 import { setThreshold } from '../../api/console/sql/settings.ts';
+import { createLogger } from '../../common/logger.ts';
 import { deleteOldKeys } from '../../indexer/background/expiredRows.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { startBackgroundJobs } from '../../indexer/background/jobs.ts';
+import { ownMirror } from '../../testing/indexer/own.ts';
+import { until } from '../../testing/until.ts';
 import { insertAccount } from '../api/keyedDatabase.ts';
 
 const FREE = 'a wallet without an account';
 const PAYING = 'a wallet with an account';
-let mirror: MirrorDatabase;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  mirror = await createMirrorDatabase();
-  pool = mirror.pool;
-});
-
-afterAll(() => mirror?.close());
+const mirror = await ownMirror();
+const { pool } = mirror;
 
 beforeEach(async () => {
   await pool.query(
@@ -85,5 +80,37 @@ describe('what a wallet leaves', () => {
     await deleteOldKeys(pool);
     expect(await walletsIn('api_keys')).toEqual([PAYING]);
     await expect(createKey(pool, FREE)).rejects.toThrow(WalletSuspendedError);
+  });
+});
+
+describe('background jobs', () => {
+  const started: { close(): Promise<void> }[] = [];
+
+  afterAll(async () => {
+    for (const jobs of started) await jobs.close();
+  });
+
+  it('delete once a minute what has expired, however many processes run them', async () => {
+    const logger = createLogger({ name: 'test', level: 'silent' });
+    const { databaseUrl } = mirror;
+    for (const _process of ['one', 'another']) {
+      started.push(await startBackgroundJobs({ pool, databaseUrl, logger, pollSeconds: 0.5 }));
+    }
+    const schedule = await pool.query('select name, cron from pgboss.schedule order by name');
+    const works = ['deliveries', 'keys', 'measurements', 'requests', 'sessions'];
+    expect(schedule.rows).toEqual(
+      works.map((rows) => ({ name: `delete-old-${rows}`, cron: '* * * * *' })),
+    );
+    await pool.query(
+      `insert into service.idempotent_requests (wallet, request_key, body_hmac, job_id, expires_at)
+       values ('a wallet', 'old', '', 'a job', now()),
+         ('a wallet', 'new', '', 'a job', now() + interval '1 day')`,
+    );
+    // What the schedule does when its minute comes.
+    await pool.query(`insert into pgboss.job (name) values ('delete-old-requests')`);
+    await until(async () => {
+      const { rowCount } = await pool.query('select from service.idempotent_requests');
+      return rowCount === 1;
+    });
   });
 });

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type pg from 'pg';
+import { describe, expect, it } from '@jest/globals';
 import { finalize } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
-import { compareJournal } from '../../indexer/reconcile/journal.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import { BATCH_MAX } from '../../indexer/source/readAhead.ts';
-import { selectCursor } from '../../indexer/sql/progress.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { ownClient, ownMirror } from '../../testing/indexer/own.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 
@@ -17,21 +14,11 @@ const STOPPED_AFTER = 1_300;
 /** What was about to be stored together, and what was read ahead of it. */
 const IN_FLIGHT_MAX = 2 * BATCH_MAX;
 
-let mirror: MirrorDatabase;
-let client: pg.PoolClient;
+const mirror = await ownMirror();
+const client = await ownClient(mirror);
 /** How often each transaction was read, by its signature. */
 const reads = new Map<string, number>();
 const source = createSyntheticSource(TRANSACTIONS);
-
-beforeAll(async () => {
-  mirror = await createMirrorDatabase();
-  client = await mirror.pool.connect();
-});
-
-afterAll(async () => {
-  client?.release();
-  await mirror?.close();
-});
 
 function contextWith(signal: AbortSignal, onRead: () => void): MirrorContext {
   return {
@@ -80,14 +67,5 @@ describe('the first sync of a long history', () => {
     // What was in flight when it stopped, and no more.
     const again = [...reads.values()].filter((times) => times > 1);
     expect(again.length).toBeLessThanOrEqual(IN_FLIGHT_MAX);
-  });
-
-  it('leaves every transaction final, and journal and tables in agreement', async () => {
-    expect(await count(`transactions where commitment <> 'finalized'`)).toBe(0);
-    const newest = await source.slot('finalized');
-    expect(await selectCursor(client, 'finalized')).toBe(newest);
-    expect(await selectCursor(client, 'confirmed')).toBe(newest);
-    const { signal } = new AbortController();
-    expect(await compareJournal(mirror.pool, addresses, signal)).toEqual([]);
   });
 });

@@ -1,36 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { changesOf } from '../../indexer/fold/folds.ts';
 import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
-import { selectGaps } from '../../indexer/sql/progress.ts';
 import { IDL } from '../../programs/client/index.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { ownMirror, ownScene } from '../../testing/indexer/own.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 import { createRandom } from '../../testing/random.ts';
 import { liveThrough } from './life.ts';
 
 const random = createRandom();
 
-let scene: Scene;
+const scene = await ownScene();
 let transactions: LedgerTransaction[];
-let straight: MirrorDatabase;
+const straight = await ownMirror();
 let digest: Record<string, string>;
 
 beforeAll(async () => {
-  scene = await createScene();
   await liveThrough(scene);
   transactions = await scene.read();
-  straight = await createMirrorDatabase();
   await straight.apply(transactions);
   digest = await digestTables(straight.pool);
-});
-
-afterAll(async () => {
-  await straight?.close();
-  await scene?.ledger.close();
 });
 
 /** Runs `work` on a mirror of its own. */
@@ -64,40 +57,6 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     const emitted = transactions.flatMap(({ events }) => events.map(({ name }) => name));
     const known = (IDL.events ?? []).map(({ name }) => name);
     expect([...new Set(emitted)].sort()).toEqual([...known].sort());
-  });
-
-  it.each([
-    [
-      'worker',
-      'WorkerRegistered',
-      {
-        stake_tokens: 0n,
-        unstaking_tokens: 0n,
-        claimable_base_units: 0n,
-        jobs_settled: 0n,
-        unstake_cooldown_seconds: 0n,
-      },
-    ],
-    [
-      'credit account',
-      'CreditOpened',
-      {
-        available_credits: 0n,
-        locked_credits: 0n,
-        owed_credits: 0n,
-        open_disputes: 0,
-        spent_day: 0n,
-        spent_today_credits: 0n,
-      },
-    ],
-  ])('give a new %s nothing', (_what, kind, values) => {
-    const created = transactions
-      .flatMap(({ events }) => events)
-      .filter(({ name }) => name === kind);
-    expect(created.length).toBeGreaterThan(0);
-    for (const event of created) {
-      expect(changesOf(event, addresses)).toMatchObject([{ values }]);
-    }
   });
 
   it.each([
@@ -138,22 +97,6 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
     }
   });
 
-  it('hold back events after a missing transaction until it arrives', async () => {
-    await withMirror(async (mirror) => {
-      const missing = transactions.findIndex(({ events }) =>
-        events.some(({ name }) => name === 'JobLocked'),
-      );
-      const lock = transactions[missing] as LedgerTransaction;
-      await mirror.apply(transactions.filter((transaction) => transaction !== lock));
-      expect(await countUnfolded(mirror)).toBeGreaterThan(0n);
-      const gaps = await selectGaps(mirror.pool);
-      expect(gaps.map(({ address }) => address)).toContain(scene.service.creditAccount.toBase58());
-      await mirror.apply([lock]);
-      expect(await countUnfolded(mirror)).toBe(0n);
-      expect(await digestTables(mirror.pool)).toEqual(digest);
-    });
-  });
-
   it('can be rolled back together with later events, and applied again', async () => {
     await withMirror(async (mirror) => {
       await mirror.apply(transactions);
@@ -165,21 +108,6 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
         expect(await countUnfolded(mirror)).toBe(0n);
         expect(await digestTables(mirror.pool)).toEqual(digest);
       }
-    });
-  });
-
-  it('keep the events before a transaction that is rolled back', async () => {
-    await withMirror(async (mirror) => {
-      const half = Math.floor(transactions.length / 2);
-      await mirror.apply(transactions.slice(0, half));
-      const halfway = await digestTables(mirror.pool);
-      await mirror.apply(transactions.slice(half, half + 5));
-      for (const { signature } of transactions.slice(half, half + 5).toReversed()) {
-        await inTransaction(mirror.pool, (client) =>
-          revertTransaction(client, signature, addresses),
-        );
-      }
-      expect(await digestTables(mirror.pool)).toEqual(halfway);
     });
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import {
   ComputeBudgetProgram,
@@ -28,9 +28,9 @@ import {
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { SECRETS_KEY, startIndexerInProcess } from '../../testing/indexer/indexerProcess.ts';
 import type { TestIndexer } from '../../testing/indexer/inProcessIndexer.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { atEnd, ownMirror, ownScene } from '../../testing/indexer/own.ts';
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
-import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 import {
   callThrough,
   deployHostileProgram,
@@ -68,8 +68,8 @@ const EVENTS_MAX = 30;
 const BLANK_BYTES = 10_240;
 const everyComputeUnit = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 });
 
-let scene: Scene;
-let mirror: MirrorDatabase;
+const scene = await ownScene();
+const mirror = await ownMirror();
 let receiver: Receiver;
 let indexer: TestIndexer;
 let entryPaths: readonly EntryPath[];
@@ -78,9 +78,7 @@ let strangers: Stranger[];
 let ends: OpenEnds[];
 
 beforeAll(async () => {
-  scene = await createScene();
   await deployHostileProgram(scene.ledger);
-  mirror = await createMirrorDatabase();
   receiver = await startReceiver();
   await start();
   await widenBounds(scene);
@@ -95,11 +93,9 @@ beforeAll(async () => {
 
 afterEach(expectAgreement);
 
-afterAll(async () => {
+atEnd(async () => {
   await indexer?.terminate();
   await receiver?.close();
-  await mirror?.close();
-  await scene?.ledger.close();
 });
 
 async function start(): Promise<void> {

@@ -1,19 +1,24 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '../../common/logger.ts';
+import { createIndexer, type Indexer } from '../../indexer/indexer.ts';
 import type { Keeper } from '../../indexer/keeper/keeper.ts';
-import { RetryableError } from '../../indexer/source/errors.ts';
+import { createProgress } from '../../indexer/mirror/progress.ts';
+import { type FatalError, RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { clearMirror } from '../../indexer/sql/digest.ts';
+import { createMetrics } from '../../indexer/telemetry/metrics.ts';
+import { TIME_LIMITS } from '../../indexer/timeLimits.ts';
 import { execute } from '../../testing/database/database.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { ownMirror } from '../../testing/indexer/own.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 import { until } from '../../testing/until.ts';
-import { createLocalIndexer, type LocalIndexer } from './localIndexer.ts';
 
 const TRANSACTIONS = 300;
 
-let mirror: MirrorDatabase;
-let started: LocalIndexer[];
+const mirror = await ownMirror();
+let started: Indexer[];
 /** Lets a node answer that a test holds back. */
 let synced: PromiseWithResolvers<void>;
 let now: number;
@@ -48,10 +53,6 @@ const fails = async () => {
   throw new RetryableError('the node is away');
 };
 
-beforeAll(async () => {
-  mirror = await createMirrorDatabase();
-});
-
 beforeEach(async () => {
   await clearMirror(mirror.pool);
   started = [];
@@ -64,25 +65,49 @@ beforeEach(async () => {
 
 afterEach(async () => {
   synced.resolve();
-  await Promise.all(started.map(({ indexer }) => indexer.stop()));
+  await Promise.all(started.map((indexer) => indexer.stop()));
 });
 
-afterAll(async () => {
-  await mirror?.close();
-});
-
-function start(): LocalIndexer {
-  const { pool } = mirror;
-  const local = createLocalIndexer({ pool, source, keepers: [keeper], nowMs: () => now });
-  started.push(local);
-  local.indexer.start();
-  return local;
+interface Started {
+  readonly indexer: Indexer;
+  /** What made it give up. */
+  readonly fatal: FatalError[];
+  /** @param line the metric's name, with its labels */
+  metric(line: string): Promise<number | undefined>;
 }
 
-const isComplete = async ({ indexer }: LocalIndexer) => indexer.health().lag !== null;
-const lagSeconds = ({ metric }: LocalIndexer) => metric('svc_indexer_lag_seconds');
+/** An indexer in the test's own process, by a clock that the test moves. */
+function start(): Started {
+  const fatal: FatalError[] = [];
+  const progress = createProgress(() => now);
+  const metrics = createMetrics(progress);
+  const indexer = createIndexer({
+    ...{ pool: mirror.pool, source, keepers: [keeper], progress, metrics },
+    // Nothing listens there: each sweep comes by itself.
+    ...{ wsUrl: 'ws://127.0.0.1:9', programId: addresses.programId, commitment: 'confirmed' },
+    reconcileWatch: { run: async () => {}, breaches: () => 0 },
+    lagMax: { slots: 150, ms: 30_000 },
+    outboxSettings: { awaitsFinality: false },
+    limits: { ...TIME_LIMITS, leadAttemptMs: 20 },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    onFatal: (error) => void fatal.push(error),
+  });
+  started.push(indexer);
+  indexer.start();
+  return {
+    ...{ indexer, fatal },
+    async metric(line) {
+      const lines = (await metrics.registry.metrics()).split('\n');
+      const found = lines.find((text) => text.startsWith(`${line} `));
+      return found === undefined ? undefined : Number(found.slice(line.length + 1));
+    },
+  };
+}
 
-async function roles({ metric }: LocalIndexer): Promise<(number | undefined)[]> {
+const isComplete = async ({ indexer }: Started) => indexer.health().lag !== null;
+const lagSeconds = ({ metric }: Started) => metric('svc_indexer_lag_seconds');
+
+async function roles({ metric }: Started): Promise<(number | undefined)[]> {
   const words = ['starting', 'leader', 'standby'];
   return Promise.all(words.map((word) => metric(`svc_indexer_role{role="${word}"}`)));
 }
@@ -116,29 +141,6 @@ describe('the lag of a leading indexer', () => {
     synced.resolve();
     await until(() => isComplete(leader));
     expect(await lagSeconds(leader)).toBeLessThan(45);
-  });
-});
-
-describe('a standby indexer', () => {
-  it('counts each lost connection as a new failure if it worked in between', async () => {
-    const { pool } = mirror;
-    const leader = start();
-    await until(() => isComplete(leader));
-    const standby = start();
-    const losses = () => standby.log.filter(({ backoff_ms }) => backoff_ms !== undefined);
-    for (let loss = 1; loss <= 4; loss += 1) {
-      await until(async () => {
-        const { rowCount } = await pool.query(
-          // It is gone when this returns, so that no loss is counted twice.
-          `select pg_terminate_backend(pid, 60000) from pg_stat_activity
-           where state = 'idle' and query like 'select pg_try_advisory_lock%'
-             and datname = current_database()`,
-        );
-        return rowCount === 1;
-      });
-      await until(async () => losses().length === loss);
-    }
-    expect(losses().map(({ backoff_ms }) => backoff_ms)).toEqual([100, 100, 100, 100]);
   });
 });
 

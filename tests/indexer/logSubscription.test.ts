@@ -1,13 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
-import { createLogSubscription, type LogSubscription } from '../../indexer/source/hints.ts';
+import {
+  createLogSubscription,
+  createStreamWatchdog,
+  type LogSubscription,
+} from '../../indexer/source/hints.ts';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
-import { createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { atEnd, ownScene } from '../../testing/indexer/own.ts';
 import { until } from '../../testing/until.ts';
 
-let scene: Scene;
+const scene = await ownScene();
 let hints: LogSubscription;
 let hinted = 0;
 
@@ -23,7 +27,6 @@ const wire = createServer((socket) => {
 });
 
 beforeAll(async () => {
-  scene = await createScene();
   wire.listen(0, '127.0.0.1');
   await once(wire, 'listening');
   hints = createLogSubscription({
@@ -44,11 +47,10 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-afterAll(async () => {
+atEnd(async () => {
   hints?.close();
   for (const socket of connections) socket.destroy();
   wire.close();
-  await scene?.ledger.close();
 });
 
 /** The ledger answers a subscription before it heeds it, so it may leave the next ones out. */
@@ -93,25 +95,37 @@ describe('the log subscription', () => {
     await untilReopened(opened);
     await expectHint();
   });
+});
 
-  it('reconnects once when it breaks and a sweep notices it at the same time', () => {
-    jest.useFakeTimers();
-    const socket = { close() {}, onclose() {} };
-    const opened = jest.spyOn(globalThis, 'WebSocket').mockReturnValue(socket as never);
-    const startMs = performance.now();
-    const clock = jest.spyOn(performance, 'now').mockReturnValue(startMs);
-    const down = createLogSubscription({
-      ...{ url: 'ws://unknown', programId: PROGRAM_ID, commitment: 'confirmed', onHint() {} },
-      logger: createLogger({ name: 'test', level: 'silent' }),
-    });
-    socket.onclose();
-    for (const seconds of [61, 122]) {
-      clock.mockReturnValue(startMs + seconds * 1_000);
-      down.found();
+describe('a stream', () => {
+  let nowMs = 0;
+  /** What a sweep finds, or the stream names, after so many seconds. */
+  const steps = (watchdog: ReturnType<typeof createStreamWatchdog>) => ({
+    found(seconds: number) {
+      nowMs = seconds * 1_000;
+      return watchdog.found();
+    },
+    named(seconds: number) {
+      nowMs = seconds * 1_000;
+      watchdog.received();
+    },
+  });
+  const watch = () => {
+    nowMs = 0;
+    return steps(createStreamWatchdog(() => nowMs));
+  };
+
+  it('is replaced once it missed finds for a minute, and the next has a minute again', () => {
+    const { found } = watch();
+    const seconds = [60, 119, 120, 180, 239, 240];
+    expect(seconds.filter(found)).toEqual([120, 240]);
+  });
+
+  it('is kept while nothing is found, and where it names a find a moment later', () => {
+    const { found, named } = watch();
+    for (let second = 601; second < 2_000; second += 90) {
+      expect(found(second)).toBe(false);
+      named(second + 1);
     }
-    jest.advanceTimersByTime(1_000);
-    down.close();
-    jest.advanceTimersByTime(60_000);
-    expect(opened).toHaveBeenCalledTimes(2);
   });
 });

@@ -64,14 +64,6 @@ function readAsIs(source: LedgerSource, transactions: ListedTransaction[]) {
 }
 
 describe('the read-ahead', () => {
-  it('yields a transaction once it is read, before later ones', async () => {
-    const node = createSlowNode();
-    const batches = readAsIs(node.source, listed(3));
-    const first = batches.next();
-    await node.show('0');
-    expect(await signaturesOf(first)).toEqual(['0']);
-  });
-
   it('yields together, in order, what has arrived since', async () => {
     const node = createSlowNode();
     const batches = readAsIs(node.source, listed(5));
@@ -113,18 +105,6 @@ describe('the read-ahead', () => {
     },
   );
 
-  it('reads no more at a time than the node allows', async () => {
-    const node = createSlowNode();
-    const batches = readAsIs({ ...node.source, readsAtOnce: 2 }, listed(100));
-    const first = batches.next();
-    expect(node.asked).toHaveLength(2);
-    await node.show('1');
-    await turn();
-    expect(node.asked).toHaveLength(3);
-    await node.show('0');
-    await first;
-  });
-
   it('holds at most 2,500 events, besides reads in progress', async () => {
     expect(EVENTS_MAX).toBe(2_500);
     const node = createSlowNode();
@@ -134,18 +114,6 @@ describe('the read-ahead', () => {
     await first;
     for (let next = 1; next < node.asked.length; next += 1) await node.show(String(next), 250);
     expect(node.asked).toHaveLength(1 + 10 + 7);
-  });
-
-  it('yields what came before a failed read, then fails and reads no more', async () => {
-    const node = createSlowNode();
-    const batches = readAsIs({ ...node.source, readsAtOnce: 8 }, listed(100));
-    const first = batches.next();
-    await node.refuse('2');
-    for (const signature of ['0', '1', '3']) await node.show(signature);
-    expect(await signaturesOf(first)).toEqual(['0']);
-    expect(await signaturesOf(batches.next())).toEqual(['1']);
-    expect(node.asked).toHaveLength(8);
-    await expect(batches.next()).rejects.toThrow('refused');
   });
 
   it('stops reading when its consumer stops', async () => {

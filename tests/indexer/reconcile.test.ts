@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Connection, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
@@ -11,27 +11,20 @@ import {
 } from '../../indexer/reconcile/reconcile.ts';
 import { createAddresses, creditBuy, creditWithdraw } from '../../programs/client/index.ts';
 import { mintTo } from '../../stack/operator.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
-import { addresses, createScene, type Scene } from '../../testing/indexer/scene.ts';
+import { ownMirror, ownScene } from '../../testing/indexer/own.ts';
+import { addresses } from '../../testing/indexer/scene.ts';
 import { interceptedConnection } from '../../testing/ledger/interceptedConnection.ts';
 import { contextOf } from './mirrorContext.ts';
 
-let scene: Scene;
-let mirror: MirrorDatabase;
+const scene = await ownScene();
+const mirror = await ownMirror();
 let job: PublicKey;
 
 beforeAll(async () => {
-  scene = await createScene();
   [job] = (await scene.lock()) as [PublicKey];
   // A purchase leaves open what the vault held in its second: that second has to pass.
   await scene.wait(1);
-  mirror = await createMirrorDatabase();
   await catchUp();
-});
-
-afterAll(async () => {
-  await mirror?.close();
-  await scene?.ledger.close();
 });
 
 /** Does what the indexer does while it runs. */
@@ -49,16 +42,34 @@ function check({
 }: {
   patienceMs?: number;
   connection?: Connection;
-  wait?: (number: number) => Promise<void>;
+  wait?: (number: number, ms: number) => Promise<void>;
 } = {}) {
   let waits = 0;
   return reconcile({
     ...{ database: mirror.pool, connection, addresses, patienceMs },
-    wait: () => {
+    wait: (ms) => {
       waits += 1;
-      return wait(waits);
+      return wait(waits, ms);
     },
   });
+}
+
+/** Where a token account's balance stands in its bytes. */
+const AMOUNT_OFFSET = 64;
+
+/** A ledger on which tokens move whenever one looks, up to a number of times. */
+function restless(connection: Connection, movesMax = Number.POSITIVE_INFINITY): Connection {
+  let moves = 0;
+  const getMultipleAccountsInfoAndContext: Connection['getMultipleAccountsInfoAndContext'] = async (
+    ...question
+  ) => {
+    const answer = await connection.getMultipleAccountsInfoAndContext(...question);
+    const data = answer.value[0]?.data as Buffer;
+    moves = Math.min(moves + 1, movesMax);
+    data.writeBigUInt64LE(data.readBigUInt64LE(AMOUNT_OFFSET) + BigInt(moves), AMOUNT_OFFSET);
+    return answer;
+  };
+  return Object.assign(Object.create(connection), { getMultipleAccountsInfoAndContext });
 }
 
 /** Damages the mirror for as long as it is compared. */
@@ -71,12 +82,6 @@ async function checkWith(damage: string, repair: string) {
 }
 
 describe('reconcile', () => {
-  it('reports nothing while journal, tables, accounts and vaults agree', async () => {
-    const result = await check();
-    expect(result.differences).toEqual([]);
-    expect(isClean(result)).toBe(true);
-  });
-
   it('is refused for another program or ledger, and allowed without one', async () => {
     const own = { database: mirror.pool, node: scene.ledger.rpc, addresses };
     const other = { ...own, addresses: createAddresses(SystemProgram.programId) };
@@ -89,79 +94,73 @@ describe('reconcile', () => {
     await mirror.pool.query('delete from ledger');
   });
 
-  it('reports each column that differs, with its journal’s or account’s value', async () => {
-    const address = scene.service.creditAccount.toBase58();
-    const difference = { address, column: 'available_credits', mirror: '7', expected: '9992' };
-    expect(
-      await checkWith(
-        'update credit_accounts set available_credits = 7',
-        'update credit_accounts set available_credits = 9992',
-      ),
-    ).toEqual([
-      { against: 'ledger', ...difference },
-      { against: 'journal', ...difference },
-    ]);
-  });
-
-  it('reports a hosted model that the mirror lacks', async () => {
-    const address = scene.service.worker.toBase58();
-    const model = addresses.model(scene.service.model.id).toBase58();
-    const difference = { address, column: 'models', mirror: '', expected: model };
-    expect(
-      await checkWith(
-        'delete from worker_models',
-        `insert into worker_models values ('${address}', '${model}')`,
-      ),
-    ).toEqual([
-      { against: 'ledger', ...difference },
-      { against: 'journal', ...difference },
-    ]);
-  });
-
-  it('reports an account that only the ledger has, or only the mirror', async () => {
-    const address = job.toBase58();
-    const lacks = { address, column: 'sequence', mirror: null, expected: '1' };
-    const has = { address: 'nowhere', column: 'sequence', mirror: '1', expected: null };
-    expect(
-      await checkWith(
-        `update jobs set address = 'nowhere' where address = '${address}'`,
-        `update jobs set address = '${address}' where address = 'nowhere'`,
-      ),
-    ).toEqual([
-      { against: 'ledger', ...lacks },
-      { against: 'ledger', ...has },
-      { against: 'journal', ...lacks },
-      { against: 'journal', ...has },
-    ]);
+  const account = () => scene.service.creditAccount.toBase58();
+  const worker = () => scene.service.worker.toBase58();
+  const model = () => addresses.model(scene.service.model.id).toBase58();
+  /** A difference that the ledger and the journal show alike. */
+  const shownByBoth = (...differences: object[]) =>
+    (['ledger', 'journal'] as const).flatMap((against) =>
+      differences.map((difference) => ({ against, ...difference })),
+    );
+  it.each<[string, () => { damage: string; repair: string; differences: object[] }]>([
+    [
+      'each column that differs, with its journal’s and its account’s value',
+      () => ({
+        damage: 'update credit_accounts set available_credits = 7',
+        repair: 'update credit_accounts set available_credits = 9992',
+        differences: shownByBoth({
+          ...{ address: account(), column: 'available_credits', mirror: '7', expected: '9992' },
+        }),
+      }),
+    ],
+    [
+      'a hosted model that the mirror lacks',
+      () => ({
+        damage: 'delete from worker_models',
+        repair: `insert into worker_models values ('${worker()}', '${model()}')`,
+        differences: shownByBoth({
+          ...{ address: worker(), column: 'models', mirror: '', expected: model() },
+        }),
+      }),
+    ],
+    [
+      'an account that only the ledger has, or only the mirror',
+      () => ({
+        damage: `update jobs set address = 'nowhere' where address = '${job}'`,
+        repair: `update jobs set address = '${job}' where address = 'nowhere'`,
+        differences: shownByBoth(
+          { address: job.toBase58(), column: 'sequence', mirror: null, expected: '1' },
+          { address: 'nowhere', column: 'sequence', mirror: '1', expected: null },
+        ),
+      }),
+    ],
+    [
+      'a row that the journal does not explain',
+      () => ({
+        damage: `update journal set folded = false where event_name = 'CreditBought'`,
+        repair: `update journal set folded = true where event_name = 'CreditBought'`,
+        differences: [
+          {
+            ...{ against: 'journal', address: account(), column: 'sequence' },
+            ...{ mirror: '3', expected: '1' },
+          },
+        ],
+      }),
+    ],
+  ])('reports %s', async (_what, of) => {
+    const { damage, repair, differences } = of();
+    expect(await checkWith(damage, repair)).toEqual(differences);
   });
 
   it('reports a wrong row of a closed account from the journal alone', async () => {
-    const address = job.toBase58();
     const gone = await checkWith(
       `update jobs set closed = true, escrow_tx = 'another'`,
       `update jobs set closed = false, escrow_tx = (
          select signature from journal where event_name = 'JobLocked')`,
     );
     expect(gone).toContainEqual(
-      expect.objectContaining({ against: 'journal', address, column: 'escrow_tx' }),
+      expect.objectContaining({ against: 'journal', address: `${job}`, column: 'escrow_tx' }),
     );
-  });
-
-  it('reports a row that the journal does not explain', async () => {
-    const address = scene.service.creditAccount.toBase58();
-    const differences = await checkWith(
-      `update journal set folded = false where event_name = 'CreditBought'`,
-      `update journal set folded = true where event_name = 'CreditBought'`,
-    );
-    expect(differences).toEqual([
-      { against: 'journal', address, column: 'sequence', mirror: '3', expected: '1' },
-    ]);
-  });
-
-  it('does not report a mirror that is a moment behind', async () => {
-    await scene.lock();
-    const { differences, behind } = await check({ wait: catchUp });
-    expect({ differences, behind }).toEqual({ differences: [], behind: null });
   });
 
   it('returns what the vaults hold and what they owe', async () => {
@@ -179,6 +178,19 @@ describe('reconcile', () => {
       conservation: [{ vault: 'vault' as const, heldBaseUnits, dueBaseUnits: 100n }],
     });
     expect([99n, 100n, 101n].map((held) => isClean(holding(held)))).toEqual([false, true, true]);
+  });
+
+  it('pauses while tokens move, and then compares all but the vaults', async () => {
+    const pausesMs: number[] = [];
+    const connection = restless(scene.ledger.connection);
+    const wait = async (_number: number, ms: number) => void pausesMs.push(ms);
+    const result = await check({ connection, wait });
+    expect(result).toMatchObject({ differences: [], conservation: null });
+    expect(isClean(result)).toBe(true);
+    expect(new Set(pausesMs)).toEqual(new Set([1_000]));
+    expect(
+      (await check({ connection: restless(scene.ledger.connection, 4) })).conservation,
+    ).toHaveLength(2);
   });
 
   it('reports no shortage for a purchase that is withdrawn at once', async () => {

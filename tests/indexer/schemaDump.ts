@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
 
 const RELATIONS = `
   select namespace.nspname || '.' || relation.relname as name, relation.oid,
@@ -23,7 +23,7 @@ const INDEXES = `
   from pg_index where indrelid = $1 order by 1`;
 
 /** The tables of `mirror` and `service`, with their columns, constraints and indexes. */
-export async function dumpSchema(client: pg.Client): Promise<string> {
+export async function dumpSchema(client: Database): Promise<string> {
   const { rows: relations } = await client.query<{ name: string; oid: number }>(RELATIONS);
   const parts: string[] = [];
   for (const { name, oid } of relations) {
