@@ -15,7 +15,7 @@ const CLEAN_SCHEMA = 'clean';
 const SHOWN_MAX = 10;
 
 /** What comes of the ledger when nothing fails. */
-interface CleanFold {
+export interface CleanFold {
   /** The mirror's tables that differ from it, with the rows. */
   readonly tables: string[];
   /** What webhooks get of it. */

@@ -3,7 +3,7 @@ import type { OutboxSettings } from '../../../../indexer/webhooks/announce/webho
 import type { SimulatedLedger } from '../ledger/simulatedLedger.ts';
 import { compareAccounts } from './accounts.ts';
 import { compareAnnouncements, selectDeliveries } from './announcements.ts';
-import { foldCleanly } from './cleanFold.ts';
+import { type CleanFold, foldCleanly } from './cleanFold.ts';
 import { compareDueEvents } from './dueEvents.ts';
 import { compareCursors, compareJournal } from './journal.ts';
 
@@ -21,16 +21,20 @@ export interface Differences {
  * Compares what was kept while everything failed with what the ledger holds in the end.
  *
  * @param options.floorSlot nothing up to it is announced
+ * @param clean what comes of the ledger when nothing fails, where that is known
  */
-export async function findDifferences(options: {
-  pool: pg.Pool;
-  ledger: SimulatedLedger;
-  outboxSettings: OutboxSettings;
-  floorSlot: bigint;
-}): Promise<Differences> {
+export async function findDifferences(
+  options: {
+    pool: pg.Pool;
+    ledger: SimulatedLedger;
+    outboxSettings: OutboxSettings;
+    floorSlot: bigint;
+  },
+  clean?: CleanFold,
+): Promise<Differences> {
   const { pool, ledger, outboxSettings, floorSlot } = options;
   const announced = await selectDeliveries(pool);
-  const { tables, deliveries } = await foldCleanly(options);
+  const { tables, deliveries } = clean ?? (await foldCleanly(options));
   return {
     journal: await compareJournal(pool, ledger),
     cursors: await compareCursors(pool, ledger),
