@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { createLogger } from '../../common/logger.ts';
 import { storeFinal } from '../../indexer/mirror/finalize.ts';
 import type { MirrorContext } from '../../indexer/mirror/progress.ts';
-import { applyMissing, fillGaps } from '../../indexer/mirror/sweep.ts';
+import { fillGaps } from '../../indexer/mirror/sweep.ts';
 import { FatalError } from '../../indexer/source/errors.ts';
 import { createHistorySource } from '../../indexer/source/heliusHistory.ts';
 import type { ListedTransaction } from '../../indexer/source/source.ts';
@@ -95,26 +95,12 @@ describe('a Helius history, which lists the oldest transactions first', () => {
     expect(pagesAsked).toBeGreaterThan(5);
   });
 
-  it('returns its oldest page before it requests another', async () => {
-    const { value } = await source.listFinal({ slot: 0n, slotMax: SLOT_MAX }).next();
-    expect(value?.[0]).toEqual(ledger.at(0));
-    // To see that nothing is older.
-    expect([pagesAsked, ledger.questions]).toEqual([1, 1]);
-  });
-
   it('may omit a transaction, which the gap search then finds', async () => {
     show = (rows) => rows.filter((_row, index) => index !== 20);
     await sync();
     expect(await digestTables(client)).not.toEqual(digest);
     await fillGaps(context);
     await expectSynced('listed');
-  });
-
-  it('is not requested for a range that the ledger lists in one page', async () => {
-    const range = { slot: SLOT_MAX - 2_999n, slotMax: SLOT_MAX };
-    for await (const page of source.listFinal(range)) await applyMissing(context, page);
-    expect(pagesAsked).toBe(0);
-    expect(ledger.questions).toBeGreaterThan(0);
   });
 });
 

@@ -21,7 +21,6 @@ const mirror = await ownMirror();
 let started: Indexer[];
 /** Lets a node answer that a test holds back. */
 let synced: PromiseWithResolvers<void>;
-let now: number;
 /** What the node does first when it is asked anything. */
 let node: () => Promise<void>;
 /** How often an indexer has begun to bind the mirror to the ledger. */
@@ -57,7 +56,6 @@ beforeEach(async () => {
   await clearMirror(mirror.pool);
   started = [];
   synced = Promise.withResolvers();
-  now = 0;
   node = works;
   bindings = 0;
   keepersBegun = 0;
@@ -72,14 +70,12 @@ interface Started {
   readonly indexer: Indexer;
   /** What made it give up. */
   readonly fatal: FatalError[];
-  /** @param line the metric's name, with its labels */
-  metric(line: string): Promise<number | undefined>;
 }
 
-/** An indexer in the test's own process, by a clock that the test moves. */
+/** An indexer in the test's own process. */
 function start(): Started {
   const fatal: FatalError[] = [];
-  const progress = createProgress(() => now);
+  const progress = createProgress(() => performance.now());
   const metrics = createMetrics(progress);
   const indexer = createIndexer({
     ...{ pool: mirror.pool, source, keepers: [keeper], progress, metrics },
@@ -94,56 +90,10 @@ function start(): Started {
   });
   started.push(indexer);
   indexer.start();
-  return {
-    ...{ indexer, fatal },
-    async metric(line) {
-      const lines = (await metrics.registry.metrics()).split('\n');
-      const found = lines.find((text) => text.startsWith(`${line} `));
-      return found === undefined ? undefined : Number(found.slice(line.length + 1));
-    },
-  };
+  return { indexer, fatal };
 }
 
 const isComplete = async ({ indexer }: Started) => indexer.health().lag !== null;
-const lagSeconds = ({ metric }: Started) => metric('svc_indexer_lag_seconds');
-
-async function roles({ metric }: Started): Promise<(number | undefined)[]> {
-  const words = ['starting', 'leader', 'standby'];
-  return Promise.all(words.map((word) => metric(`svc_indexer_role{role="${word}"}`)));
-}
-
-describe('the lag of a leading indexer', () => {
-  it('grows during an outage of the node and ends with it', async () => {
-    const leader = start();
-    await until(() => isComplete(leader));
-    expect(await roles(leader)).toEqual([0, 1, 0]);
-    expect(await lagSeconds(leader)).toBe(0);
-    node = fails;
-    await until(async () => !(await isComplete(leader)));
-    now += 45_000;
-    expect(await lagSeconds(leader)).toBe(45);
-    expect(await leader.metric('svc_indexer_lag_slots')).toBeNaN();
-    node = works;
-    await until(() => isComplete(leader));
-    expect(await lagSeconds(leader)).toBe(0);
-  });
-
-  it('grows from takeover in a first sync, and a standby has none', async () => {
-    node = () => synced.promise;
-    const leader = start();
-    await until(async () => leader.indexer.health().role === 'leader');
-    const standby = start();
-    await until(async () => standby.indexer.health().role === 'standby');
-    now += 45_000;
-    expect(await lagSeconds(leader)).toBe(45);
-    expect(await lagSeconds(standby)).toBeNaN();
-    expect(await roles(standby)).toEqual([0, 0, 1]);
-    synced.resolve();
-    await until(() => isComplete(leader));
-    expect(await lagSeconds(leader)).toBeLessThan(45);
-  });
-});
-
 describe('the keepers', () => {
   it('start only when the mirror is complete', async () => {
     let questions = 0;

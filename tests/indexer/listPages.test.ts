@@ -113,11 +113,6 @@ describe('a walk through a history', () => {
     },
   );
 
-  it('asks again when a node lists nothing', async () => {
-    const source = leavingOut('everything', (question) => question === 1 || question === 6);
-    expect(await collect(source)).toEqual(inOrder(0, 12_000));
-  });
-
   it('takes no empty page for the beginning while a slot is to be read again', async () => {
     const source = leavingOut('everything', (question) => question === 3 || question === 4);
     await expect(collect(source)).rejects.toThrow(RetryableError);

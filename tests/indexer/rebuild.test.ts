@@ -1,8 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
-import { inSnapshot } from '../../indexer/reconcile/difference.ts';
-import { readLiveRows } from '../../indexer/reconcile/journal.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
@@ -141,21 +139,6 @@ describe('a rebuild', () => {
     expect(reads).toBeGreaterThan(50);
   });
 
-  it('ends a comparison that has read one mirror and would read the other', async () => {
-    const begun = Promise.withResolvers<void>();
-    const rebuilt = Promise.withResolvers<void>();
-    const compared = inSnapshot(mirror.pool, async (database) => {
-      await database.query('select');
-      begun.resolve();
-      await rebuilt.promise;
-      return readLiveRows(database);
-    });
-    await begun.promise;
-    await rebuild();
-    rebuilt.resolve();
-    await expect(compared).rejects.toThrow(RetryableError);
-  });
-
   it('changes nothing when the ledger becomes unreachable in the middle', async () => {
     const before = await digestTables(mirror.pool);
     let left = 5;
@@ -189,18 +172,6 @@ describe('a rebuild', () => {
     await expect(rebuild()).rejects.toThrow('rebuilt already');
     refused.resolve();
     expect(await first).toEqual({ differing: [] });
-  });
-
-  it('leaves pending announcements to the indexer', async () => {
-    await indexer?.terminate();
-    indexer = undefined;
-    const before = await countTransactions();
-    await work();
-    expect(await rebuild()).toEqual({ differing: [] });
-    expect(await countTransactions()).toBe(before);
-    indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl);
-    await untilMirrored();
-    expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });
 });
 

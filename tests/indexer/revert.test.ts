@@ -1,28 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { QueryResult } from 'pg';
 import { type Database, inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { revertTransaction } from '../../indexer/mirror/revert.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
 import { createWebhookOutbox } from '../../indexer/webhooks/announce/webhookOutbox.ts';
-import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { ownMirror } from '../../testing/indexer/own.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 
 /** Several pages, and a part of one. */
 const CHANGES = 2_500;
-/** As many as come of one worker's jobs within seconds. */
-const LATER = 400;
 const ROWS_AT_ONCE = 1_000;
 const ACCOUNT = { creditAccount: 'an account', wallet: 'a wallet' };
 
-let mirror: MirrorDatabase;
-
-// One for each test: what a plan reads depends on what the tables held before, too.
-beforeEach(async () => {
-  mirror = await createMirrorDatabase();
-});
-
-afterEach(() => mirror?.close());
+const mirror = await ownMirror();
 
 /** @param sequence the account's after the first of the events */
 function transaction(
@@ -95,32 +86,5 @@ describe('rolling back a transaction', () => {
 
     expect(await digestTables(mirror.pool)).toEqual(digest);
     expect(rowsMax).toBe(ROWS_AT_ONCE);
-  });
-
-  it('reads each later change of an account once, however many follow', async () => {
-    const opened = {
-      name: 'CreditOpened' as const,
-      data: { spender: 'unknown', ...UNSET },
-    };
-    await mirror.apply([transaction(1n, 1, [opened])]);
-    const digest = await digestTables(mirror.pool);
-    await mirror.apply([
-      transaction(2n, 2, [spenderSet('lost')]),
-      ...Array.from({ length: LATER }, (_value, index) =>
-        transaction(BigInt(3 + index), 3 + index, [limitSet(index)]),
-      ),
-    ]);
-
-    const changesRead = await inTransaction(mirror.pool, async (client) => {
-      await revertTransaction(client, 'transaction in 2', addresses);
-      const { rows } = await client.query<{ count: bigint }>(
-        `select seq_tup_read + idx_tup_fetch as count from pg_stat_xact_user_tables
-         where relid = 'account_changes'::regclass`,
-      );
-      return Number(rows[0]?.count);
-    });
-
-    expect(await digestTables(mirror.pool)).toEqual(digest);
-    expect(changesRead).toBeLessThan(LATER * 10);
   });
 });

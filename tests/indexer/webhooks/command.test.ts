@@ -88,25 +88,24 @@ describe('svc webhooks', () => {
   it('changes url and events, checked as at a creation', async () => {
     const own = await scene.addWebhook({ url: `${receiver.url}/edited`, status: 'failed' });
     const edit = (args: string[], settings = {}) => svc(['edit', own, ...args], settings);
-    const refused = await edit(['--url', receiver.url]);
-    expect([refused.code, refused.error]).toEqual([1, 'The url must lead to a public address.\n']);
     const local = { SVC_ALLOW_LOOPBACK: 'true' };
-    expect((await edit(['--url', receiver.url], local)).error).toBe(
-      'A webhook with this url and these events exists.\n',
-    );
-    expect((await edit(['--url', 'not a url'])).error).toContain('It must be a URL.');
-    expect((await edit(['--events', 'job.done'])).error).toContain('job.completed');
-    expect((await edit([])).error).toBe('Give --url, --events or both.\n');
+    const refusals = [
+      [await edit(['--url', receiver.url]), 'The url must lead to a public address.\n'],
+      [
+        await edit(['--url', receiver.url], local),
+        'A webhook with this url and these events exists.\n',
+      ],
+      [await edit([]), 'Give --url, --events or both.\n'],
+    ] as const;
+    for (const [{ code, error }, message] of refusals) expect([code, error]).toEqual([1, message]);
 
     const changed = await edit(
       ['--url', `${receiver.url}#part`, '--events', 'job.failed', 'credit.low', 'job.failed'],
       local,
     );
 
-    expect(changed).toMatchObject({
-      code: 0,
-      error: `The webhook ${own} is changed, and active.\n`,
-    });
+    const error = `The webhook ${own} is changed, and active.\n`;
+    expect(changed).toMatchObject({ code: 0, error });
     const { rows } = await scene.pool.query(
       'select url, events, status from service.webhooks where id = $1',
       [own],

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { createWebhooks } from '../../../api/account/webhooks.ts';
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing } from '../../../common/sealing.ts';
 import { type ClaimedAttempt, claimDue } from '../../../indexer/webhooks/deliver/claim.ts';
@@ -19,7 +18,6 @@ import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
 import {
   disableWebhook,
   enableWebhook,
-  listWebhooks,
   type WebhookKey,
   WebhookNotFoundError,
 } from '../../../webhookOperations/webhooks.ts';
@@ -63,8 +61,6 @@ async function attemptDuringMove(answer: (response: ServerResponse) => void): Pr
 
 const lockRow = (client: pg.PoolClient) =>
   client.query('select from service.webhooks where id = $1 for no key update', [webhook.id]);
-const lockWallet = (client: pg.PoolClient) =>
-  client.query(`select pg_advisory_xact_lock(hashtextextended('webhooks ' || $1, 0))`, [WALLET]);
 
 describe('an edit of a webhook', () => {
   it('changes its url and events alone, and for its wallet alone', async () => {
@@ -183,14 +179,6 @@ describe('an edit beside another change', () => {
     ]);
   });
 
-  it('gives one of two webhooks at once the same url', async () => {
-    const other = { ...webhook, id: await scene.addWebhook({ url: `${old.url}/other` }) };
-    const results = await whileLocked(scene.pool, lockWallet, move, () =>
-      edit({ url: moved.url }, other),
-    );
-    expect(results).toMatchObject([{ status: 'fulfilled' }, { reason: { webhookId: webhook.id } }]);
-  });
-
   it('keeps a new secret, and the rotation keeps the new url', async () => {
     await announce();
     const rotate = () => rotateSecret(scene.pool, sealing, webhook);
@@ -210,27 +198,6 @@ describe('an edit beside another change', () => {
     expect(await scene.webhookStatus(webhook.id)).toBe('disabled');
     await whileLocked(scene.pool, lockRow, () => enableWebhook(scene.pool, webhook), move);
     expect(await scene.webhookStatus(webhook.id)).toBe('active');
-  });
-
-  it('does not keep a webhook that is being deleted', async () => {
-    const [id] = await announce(2);
-    const service = createWebhooks({
-      ...{ pool: scene.pool, sealing, resolve: async () => [], allowLoopback: true },
-    });
-    const results = await whileLocked(
-      scene.pool,
-      // The deletion passes over it, and waits for it at its end.
-      (client) =>
-        client.query('select from service.webhook_deliveries where id = $1 for update', [id]),
-      () => service.remove(WALLET, webhook.id),
-      move,
-    );
-    expect(results).toMatchObject([
-      { status: 'fulfilled' },
-      { reason: expect.any(WebhookNotFoundError) },
-    ]);
-    expect(await listWebhooks(scene.pool, WALLET)).toEqual([]);
-    expect(await scene.deliveries()).toEqual([]);
   });
 });
 
