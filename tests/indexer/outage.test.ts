@@ -128,6 +128,7 @@ describe("an indexer's readiness", () => {
     expect({ status, role }).toEqual({ status: 200, role: 'leader' });
     expect(lag?.slots).toBeLessThanOrEqual(LAG_SLOTS_MAX);
     expect(await metric('svc_indexer_lag_slots ')).toMatch(/ \d+$/);
+    expect(await metric('svc_indexer_lag_seconds ')).toMatch(/ [\d.]+$/);
     expect(await metric('svc_indexer_role{role="leader"}')).toMatch(/ 1$/);
     await until(async () =>
       / 0$/.test((await metric('svc_keeper_due_tasks{duty="job_refund"}')) ?? ''),

@@ -173,6 +173,18 @@ describe('a rebuild', () => {
     refused.resolve();
     expect(await first).toEqual({ differing: [] });
   });
+
+  it('leaves pending announcements to the indexer', async () => {
+    await indexer?.terminate();
+    indexer = undefined;
+    const before = await countTransactions();
+    await work();
+    expect(await rebuild()).toEqual({ differing: [] });
+    expect(await countTransactions()).toBe(before);
+    indexer = await startIndexerInProcess(scene.ledger, mirror.databaseUrl);
+    await untilMirrored();
+    expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
+  });
 });
 
 describe('svc indexer', () => {

@@ -12,20 +12,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { inTransaction } from '../../common/postgres.ts';
-import { withdrawn } from '../../testing/indexer/creditEvents.ts';
-import { ownWebhookScene } from '../../testing/indexer/own.ts';
-import type { EventKind } from '../../webhooks/events.ts';
-import { createDocumentValidator } from '../api/documentValidator.ts';
 import { listFiles, ROOT } from '../tidy/sourceTree.ts';
 
 // Two compilations.
 jest.setTimeout(240_000);
 
-const KIND = 'credit.withdrawn' as EventKind;
+const KIND = 'credit.withdrawn';
 const MEANING = 'Credits were withdrawn.';
 
 /** What a person writes: the kind, and the ledger event that it is sent for. */
@@ -61,7 +55,6 @@ const ANNOUNCED`,
 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'new-kind-'));
-const scene = await ownWebhookScene();
 
 beforeAll(async () => {
   for (const path of listFiles()) cpSync(join(ROOT, path), join(folder, path));
@@ -77,8 +70,6 @@ const run = (root: string, ...args: string[]) =>
 const compile = (project: string) =>
   run(folder, 'node_modules/typescript/bin/tsc', '--noEmit', '-p', project);
 const readCopy = (path: string): string => readFileSync(join(folder, path), 'utf8');
-// biome-ignore lint/suspicious/noExplicitAny: its types are those of the checkout's files.
-const load = (path: string): Promise<any> => import(pathToFileURL(join(folder, path)).href);
 
 /**
  * Files of the copy that the checkout does not have so. A recursive listing would follow the link to
@@ -127,37 +118,5 @@ describe('a new kind of event', () => {
 
   it.each(['.', 'console'])('compiles in the project %s', async (project) => {
     await expect(compile(project)).resolves.toMatchObject({ stdout: '' });
-  });
-
-  it('can be subscribed to, and is in the contract, the guide and the web app', async () => {
-    const { webhookRequest } = await load('api/contracts/account.ts');
-    const events = [KIND];
-    expect(webhookRequest.parse({ url: 'https://example.com', events })).toMatchObject({ events });
-
-    const { buildDocument } = await load('api/docs/document.ts');
-    const document = buildDocument('https://api.example.com');
-    const { description, requestBody } = document.webhooks[KIND].post;
-    expect(description).toBe(MEANING);
-    const { schema, example } = requestBody.content['application/json'];
-    expect(createDocumentValidator(document)(schema, example)).toEqual([]);
-
-    const { KIND_LABELS } = await load('webhooks/generated/labels.ts');
-    expect(KIND_LABELS[KIND]).toBe(MEANING);
-    const row = `| \`${KIND}\` | ${MEANING} | \`credits_withdrawn\`, \`tx\`, \`chain_slot\` |\n`;
-    expect(readCopy('docs/webhooks.md')).toContain(row);
-    const { EVENT_KINDS } = await load('webhooks/index.ts');
-    expect(EVENT_KINDS).toContain(KIND);
-  });
-
-  it('is announced by the indexer', async () => {
-    await scene.addWebhook({ url: 'https://example.com', events: [KIND] });
-    const event = withdrawn({ credits: 5, available: 500 });
-    const { createWebhookOutbox } = await load('indexer/webhooks/announce/webhookOutbox.ts');
-    const outbox = createWebhookOutbox({ awaitsFinality: false }, 0n);
-    await inTransaction(scene.pool, (client) => outbox.announce(client, [event]));
-    const deliveries = await scene.deliveries();
-    expect(deliveries.map(({ event: kind, body }) => [kind, JSON.parse(body).data])).toEqual([
-      [KIND, { credits_withdrawn: 5, tx: event.signature, chain_slot: Number(event.slot) }],
-    ]);
   });
 });

@@ -111,6 +111,17 @@ describe('a test event', () => {
     expect(await scene.deliveries()).toHaveLength(4);
   });
 
+  it('is one of a hundred that are kept', async () => {
+    const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
+    for (let time = 0; time < 103; time += 1) {
+      await sendTestEvent(scene.pool, key);
+      await scene.pool.query(
+        `update service.webhook_deliveries set status = 'delivered', due_at = null`,
+      );
+    }
+    expect(await scene.deliveries()).toHaveLength(100);
+  });
+
   it('is refused while a hundred wait for a slow receiver', async () => {
     const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
     for (let time = 0; time < 100; time += 1) await sendTestEvent(scene.pool, key);

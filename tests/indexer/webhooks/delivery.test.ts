@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { inTransaction } from '../../../common/postgres.ts';
@@ -7,6 +8,7 @@ import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { ownReceiver, ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { refuse } from '../../../testing/indexer/receiver.ts';
 import type { DeliveryRow } from '../../../testing/indexer/webhookScene.ts';
+import { disableWebhook } from '../../../webhookOperations/webhooks.ts';
 
 /** From the contract: 1 at once; 2 after 30 s; 3 after 5 min; 4 after 30 min; 5 after 2 h. */
 const DELAYS_SECONDS = [30, 300, 1_800, 7_200];
@@ -205,5 +207,20 @@ describe('a delivery that a process took', () => {
         attempts.map((attempt) => [delivery.id, attempt]),
       );
     });
+  });
+});
+
+describe('a webhook that its owner disables during an attempt', () => {
+  it.each([
+    ['arrives', 'delivered', (response: ServerResponse): void => void response.end()],
+    ['fails', 'undelivered', refuse],
+  ] as const)('stays disabled when that %s: the event is %s', async (_how, status, answer) => {
+    const { webhookId } = await announceOne();
+    receiver.answer = (response) =>
+      void disableWebhook(scene.pool, { id: webhookId, wallet: null }).then(() => answer(response));
+    expect(await scene.attemptDue()).toHaveLength(1);
+    expect(await scene.webhookStatus(webhookId)).toBe('disabled');
+    expect(await theDelivery()).toMatchObject({ status, attempts: 1, due_at: null });
+    expect(await scene.attemptDue()).toEqual([]);
   });
 });
