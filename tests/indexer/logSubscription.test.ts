@@ -115,7 +115,7 @@ describe('a stream', () => {
     return steps(createStreamWatchdog(() => nowMs));
   };
 
-  it('is replaced once it missed finds for a minute, and the next has a minute again', () => {
+  it('is replaced a minute after its first missed find, and so is the next', () => {
     const { found } = watch();
     const seconds = [60, 119, 120, 180, 239, 240];
     expect(seconds.filter(found)).toEqual([120, 240]);

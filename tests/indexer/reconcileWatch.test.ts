@@ -113,7 +113,7 @@ describe('the reconcile watch', () => {
     expect(breaches).toEqual(counted);
   });
 
-  it('logs a warning for what it could not compare, and an error from the third on', async () => {
+  it('logs what it could not compare, as an error from the third time on', async () => {
     const { logged } = await watch([outage, outage, outage, CLEAN, outage, BEHIND, PARTIAL]);
     expect(logged.map(({ level, failures, slots }) => [level, failures ?? slots])).toEqual([
       [WARN, 1],
