@@ -98,22 +98,19 @@ describe('the log subscription', () => {
 });
 
 describe('a stream', () => {
-  let nowMs = 0;
-  /** What a sweep finds, or the stream names, after so many seconds. */
-  const steps = (watchdog: ReturnType<typeof createStreamWatchdog>) => ({
-    found(seconds: number) {
+  /** By a clock that the test moves. */
+  function watch() {
+    let nowMs = 0;
+    const watchdog = createStreamWatchdog(() => nowMs);
+    const at = <Result>(seconds: number, act: () => Result): Result => {
       nowMs = seconds * 1_000;
-      return watchdog.found();
-    },
-    named(seconds: number) {
-      nowMs = seconds * 1_000;
-      watchdog.received();
-    },
-  });
-  const watch = () => {
-    nowMs = 0;
-    return steps(createStreamWatchdog(() => nowMs));
-  };
+      return act();
+    };
+    return {
+      found: (seconds: number) => at(seconds, watchdog.found),
+      named: (seconds: number) => at(seconds, watchdog.received),
+    };
+  }
 
   it('is replaced a minute after its first missed find, and so is the next', () => {
     const { found } = watch();
