@@ -6,7 +6,7 @@ import type { MirrorContext } from '../../indexer/mirror/progress.ts';
 import { fillGaps } from '../../indexer/mirror/sweep.ts';
 import { FatalError } from '../../indexer/source/errors.ts';
 import { createHistorySource } from '../../indexer/source/heliusHistory.ts';
-import type { ListedTransaction } from '../../indexer/source/source.ts';
+import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 import { clearMirror, digestTables } from '../../indexer/sql/digest.ts';
 import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import { ownClient, ownMirror } from '../../testing/indexer/own.ts';
@@ -18,12 +18,13 @@ import { contextOf } from './mirrorContext.ts';
 type Row = Pick<ListedTransaction, 'signature'> & { slot: number; err: null };
 const TRANSACTIONS = 60;
 const ROWS_PER_PAGE = 5;
-/** Far enough that the ledger's own list is long. */
-const SLOT_MAX = 10_000n;
+/** So far apart that the ledger's own list does not reach back over another. */
+const SLOTS_APART = 1_000n;
+const SLOT_MAX = 100_000n;
 
 const mirror = await ownMirror();
 const client = await ownClient(mirror);
-let ledger: ReturnType<typeof createSyntheticSource>;
+const ledger = createLedger();
 let all: Row[];
 let pagesAsked: number;
 /** What is shown of the history's rows, oldest first. */
@@ -34,6 +35,19 @@ let registry: Registry;
 let source: ReturnType<typeof createHistorySource>;
 let context: MirrorContext;
 let digest: Record<string, string>;
+
+/** Each transaction has a slot of its own. */
+function createLedger(): LedgerSource {
+  const source = createSyntheticSource(TRANSACTIONS);
+  const slotOf = (signature: string) => BigInt(signature.split('-')[1] ?? 0) * SLOTS_APART + 1n;
+  return {
+    ...source,
+    async list(query) {
+      const page = await source.list(query);
+      return page.map((listed) => ({ ...listed, slot: slotOf(listed.signature) }));
+    },
+  };
+}
 
 /** Plays Helius, which lists the oldest transactions first. */
 const helius: LedgerNode = {
@@ -57,16 +71,16 @@ const helius: LedgerNode = {
 };
 
 beforeAll(async () => {
-  ledger = createSyntheticSource(TRANSACTIONS);
   await mirror.apply(await readHistory(ledger));
   digest = await digestTables(client);
-  const listed = Array.from({ length: TRANSACTIONS }, (_, index) => ledger.at(index));
-  all = listed.map(({ signature, slot }) => ({ signature, slot: Number(slot), err: null }));
+  const listed = await ledger.list({ commitment: 'finalized', limit: TRANSACTIONS });
+  all = listed
+    .map(({ signature, slot }) => ({ signature, slot: Number(slot), err: null }))
+    .toReversed();
 });
 
 beforeEach(async () => {
   await clearMirror(mirror.pool);
-  ledger = createSyntheticSource(TRANSACTIONS);
   pagesAsked = 0;
   [show, alterPage] = [(rows) => rows, (rows) => rows];
   registry = new Registry();
