@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { Keypair } from '@solana/web3.js';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
+import { needs } from '../../testing/machine/needs.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const PACKAGE_MAIN = fileURLToPath(new URL('../../cli/packageMain.ts', import.meta.url));
@@ -181,8 +182,7 @@ describe('svc keys', () => {
   });
   afterAll(() => database?.close());
 
-  const onLinux = existsSync(FULL_DEVICE) ? it : it.skip;
-  onLinux('fails where the key that it made cannot be written', async () => {
+  needs('a full device').it('fails where the key that it made cannot be written', async () => {
     const full = await open(FULL_DEVICE, 'w');
     const wallet = Keypair.generate().publicKey.toBase58();
     const env = { DATABASE_URL: database.databaseUrl };

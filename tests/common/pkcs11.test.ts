@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { loadConfig } from '../../api/config.ts';
 import { startApi } from '../../api/start.ts';
@@ -16,13 +15,12 @@ import { type MessageSigner, verifySignature } from '../../programs/client/proof
 import { submit } from '../../stack/operator.ts';
 import { registerWorker } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../../testing/childProcess.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { findSoftHsm } from '../../testing/machine/tools.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { loadConfig as loadWorkerConfig } from '../../worker/config.ts';
 
-const MODULE = [
-  '/usr/lib/softhsm/libsofthsm2.so',
-  '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so',
-].find((path) => existsSync(path));
+const MODULE = findSoftHsm();
 const PIN = '4711';
 /** `ed25519` as a printable string, and what this key pair is for, in the numbers of PKCS#11 3.0. */
 const MAKE_KEY = `
@@ -40,18 +38,6 @@ const MAKE_KEY = `
     [...common, { type: 2, value: true }, { type: 0x103, value: true }, { type: 0x162, value: false }, { type: 0x108, value: true }]);
 `;
 
-function whatIsMissing(): string | undefined {
-  if (MODULE === undefined || spawnSync('softhsm2-util', ['--version']).error) {
-    return 'softhsm2 is not installed';
-  }
-  try {
-    createRequire(import.meta.url).resolve('pkcs11js');
-    return undefined;
-  } catch {
-    return 'pkcs11js is not installed';
-  }
-}
-
 /** Jest gives a test a copy of the environment; modules and child processes read the real one. */
 async function setForModules(name: string, value: string): Promise<void> {
   const source = 'Object.assign(process.env, require("node:worker_threads").workerData)';
@@ -59,21 +45,7 @@ async function setForModules(name: string, value: string): Promise<void> {
   await once(new Worker(source, { eval: true, env: SHARE_ENV, workerData }), 'exit');
 }
 
-const missing = whatIsMissing();
-
-describe('a signer in a PKCS#11 module', () => {
-  const titles = {
-    signs: 'signs as the public key that it shows, also many messages at once',
-    serves: "is an API's hot signer and a worker's proof key: jobs settle, and receipts verify",
-    refuses: 'is refused with one sentence where its token, key or URI is wrong',
-  };
-  if (missing) {
-    for (const title of Object.values(titles)) {
-      it.skip(`${title} (NOT CHECKED: ${missing})`, () => undefined);
-    }
-    return;
-  }
-
+needs('softhsm2').describe('a signer in a PKCS#11 module', () => {
   let folder: string;
   let SOFTHSM2_CONF: string;
   let service: RunningService;
@@ -105,7 +77,7 @@ describe('a signer in a PKCS#11 module', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it(titles.signs, async () => {
+  it('signs as the public key that it shows, also many messages at once', async () => {
     const signer = loadConfig(settingsWith(uriOf('hot'))).SVC_SIGNER_KEY as MessageSigner;
     const messages = Array.from({ length: 20 }, (_, index) => Buffer.from(`message ${index}`));
     const signatures = await Promise.all(messages.map((message) => signer.signMessage(message)));
@@ -143,7 +115,7 @@ describe('a signer in a PKCS#11 module', () => {
     return started;
   }
 
-  it(titles.serves, async () => {
+  it("is an API's hot signer and a worker's proof key: jobs settle, and receipts verify", async () => {
     const worker = await startModuleWorker();
     const config = loadConfig(settingsWith(uriOf('hot')));
     const { operator, gatewayOperator, hotSigner } = service;
@@ -174,7 +146,7 @@ describe('a signer in a PKCS#11 module', () => {
     expect(await worker.terminate()).toBe(0);
   });
 
-  it(titles.refuses, () => {
+  it('is refused with one sentence where its token, key or URI is wrong', () => {
     const load = (uri: string) => () => loadConfig(settingsWith(uri));
     expect(load(uriOf('cold'))).toThrow('SVC_SIGNER_KEY: has no key pairs cold there');
     expect(load(uriOf('hot', 'other'))).toThrow('SVC_SIGNER_KEY: has no token other');

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import type pg from 'pg';
 import { createPool } from '../../common/postgres.ts';
 import { finalize } from '../../indexer/mirror/finalize.ts';
@@ -13,6 +13,7 @@ import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
 import { addresses } from '../../testing/indexer/scene.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
+import { needs } from '../../testing/machine/needs.ts';
 
 const TRANSACTIONS = 6_000;
 const SMALL = '32m';
@@ -26,7 +27,8 @@ function mount(options: string): boolean {
 }
 
 /** Only the system's administrator may make a disk of a given size. */
-const canMount = mount(`size=${SMALL}`);
+const disk = needs('the right to mount');
+if (disk.isMet) mount(`size=${SMALL}`);
 
 let database: TestDatabase;
 let serverUrl: string;
@@ -38,7 +40,7 @@ beforeAll(async () => {
   const name = url.pathname.slice(1);
   url.pathname = 'postgres';
   serverUrl = url.href;
-  if (canMount) {
+  if (disk.isMet) {
     const [row] = await execute(serverUrl, 'show data_directory');
     const { uid, gid } = statSync((row as { data_directory: string }).data_directory);
     spawnSync('chown', [`${uid}:${gid}`, folder]);
@@ -52,7 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pool?.end();
   await database?.close();
-  if (canMount) {
+  if (disk.isMet) {
     await execute(serverUrl, `drop tablespace ${tablespace}`);
     spawnSync('umount', [folder]);
   }
@@ -79,7 +81,7 @@ async function count(table: string, client: pg.Pool | pg.PoolClient = pool): Pro
 }
 
 describe('a disk that fills during a first sync', () => {
-  (canMount ? it : it.skip)(
+  disk.it(
     'is named as the reason, leaves whole transactions, and costs none once there is room',
     async () => {
       // A new connection may have to write a file first, which a full disk refuses.

