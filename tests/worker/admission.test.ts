@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { ACCOUNT_VERSION } from '../../programs/client/accounts.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { createAdmission } from '../../worker/jobs/admission.ts';
@@ -227,20 +226,5 @@ describe('a ledger that leaves a question unanswered', () => {
     jest.useRealTimers();
     expect(await reading).toMatchObject({ job: {}, worker: {} });
     expect(asked).toBe(2);
-  });
-});
-
-describe('an unreachable ledger', () => {
-  it('is distinguished from a missing job', async () => {
-    const ledger = ledgerBy(connectRpc({ url: 'http://127.0.0.1:9' }));
-    const { worker } = scene;
-    const terms = { gateways: 'any' as const, shareMinBasisPoints: 0 };
-    const own = { programId: PROGRAM_ID, worker, proofKey: freshAddress(), terms };
-    const jobLookup = createJobLookup(ledger, 1);
-    const admission = createAdmission(ledger, jobLookup, own, async () => undefined);
-    await expect(admission.authorize(freshAddress(), freshAddress())).rejects.toMatchObject({
-      code: 'ledger_unavailable',
-      status: 503,
-    });
   });
 });

@@ -105,7 +105,7 @@ const OTHER_TIMERS = [
 ];
 
 describe('a running job', () => {
-  it('is aborted when its proof would come too late, and says so itself', async () => {
+  it('is aborted when its proof would come too late, with that reason', async () => {
     const engine: Engine = {
       kind: 'upstream',
       async *generate(_chat, { signal }) {
