@@ -24,7 +24,7 @@ export const startPagesBuild = (): Build => startBuild(PAGES);
 export const startPackagesBuild = (): Build => startBuild(PACKAGES, LOW_PRIORITY);
 
 /** @param priority as `os.setPriority` takes it */
-export function startBuild(script: string, priority?: number): Build {
+function startBuild(script: string, priority?: number): Build {
   // A group of its own: what it runs, a compiler and npm, ends with it.
   const build = spawn(process.execPath, [script], {
     stdio: ['ignore', 'ignore', 'pipe'],
