@@ -132,14 +132,6 @@ describe('job_fail', () => {
       }
     },
   );
-
-  it('returns the lock when another text was delivered than the proven', async () => {
-    const job = await jobIn(world, 'settling');
-    const reason = 'output_mismatch' as const;
-    const deliveredHash = hashOf('another');
-    await send(world, fail(world, job, { reason, deliveredHash, countedTokens: 300 }));
-    expect((await readJob(world, job)).status).toBe('failed');
-  });
 });
 
 describe('job_refund', () => {

@@ -1,4 +1,4 @@
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { TransactionInstruction } from '@solana/web3.js';
 import {
   claimPay,
   creditWithdraw,
@@ -15,30 +15,17 @@ import { send, type World } from './world.ts';
 const DAY = 86_400n;
 
 /** One job for each way out, none of them taken yet. */
-export interface OpenJobs {
-  settling: PublicKey;
-  /** To be settled at once. */
-  given: PublicKey;
-  processing: PublicKey;
-  pending: PublicKey;
-  settled: PublicKey;
-  /** To be decided. */
-  disputed: PublicKey;
-  /** To be left undecided. */
-  undecided: PublicKey;
-}
-
-export async function openJobs(world: World): Promise<OpenJobs> {
-  return {
-    settling: await jobIn(world, 'settling'),
-    given: await jobIn(world, 'processing'),
-    processing: await jobIn(world, 'processing'),
-    pending: await jobIn(world, 'pending'),
-    settled: await jobIn(world, 'settled'),
-    disputed: await jobIn(world, 'disputed'),
-    undecided: await jobIn(world, 'disputed'),
-  };
-}
+export const openJobs = async (world: World) => ({
+  settling: await jobIn(world, 'settling'),
+  // To be settled at once.
+  given: await jobIn(world, 'processing'),
+  processing: await jobIn(world, 'processing'),
+  pending: await jobIn(world, 'pending'),
+  settled: await jobIn(world, 'settled'),
+  // To be decided, and to be left undecided.
+  disputed: await jobIn(world, 'disputed'),
+  undecided: await jobIn(world, 'disputed'),
+});
 
 /** What became of each way out: `works`, or the reason of its refusal. */
 export type Exits = Awaited<ReturnType<typeof takeExits>>;
@@ -50,7 +37,7 @@ export type Exits = Awaited<ReturnType<typeof takeExits>>;
  */
 export async function takeExits(
   world: World,
-  jobs: OpenJobs,
+  jobs: Awaited<ReturnType<typeof openJobs>>,
   through: (instruction: TransactionInstruction) => TransactionInstruction = (plain) => plain,
 ) {
   const { chain, wallet, workerAuthority, creditAccount } = world;

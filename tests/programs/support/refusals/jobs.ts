@@ -295,6 +295,12 @@ const ofAttempts = [
         { from: 'settling', deliveredHash: ANSWER, countedTokens: 0 },
       ],
       [
+        'OutputMatches',
+        'a proven text that was delivered, though no other',
+        { from: 'settling', deliveredHash: ANSWER, countedTokens: 1 },
+        { from: 'settling', deliveredHash: hashOf('another'), countedTokens: 1 },
+      ],
+      [
         'WrongAddress',
         'another wallet’s account',
         async (world) => ({ creditAccount: (await addWallet(world)).creditAccount }),
