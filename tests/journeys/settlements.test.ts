@@ -10,6 +10,7 @@ import { type GatedService, startGatedService } from '../../testing/service/gate
 import {
   FORMS,
   openCompletion,
+  openStream,
   readAnswer,
   requestCompletion,
   untilSampled,
@@ -56,15 +57,10 @@ describe('on a ledger that is slower than the workers', () => {
       (waiting) => waiting === transactions,
     );
 
-  /** A stream that ends when the test says so. */
-  async function beginStream() {
-    const end = answerInTwoParts(service.engine);
-    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey });
-    return { answer: readAnswer(response), end };
-  }
-
   it('settlements of delivered answers come before new locks', async () => {
-    const [first, second] = [await beginStream(), await beginStream()];
+    const streams = { engine: service.engine, apiKey: wallet.apiKey };
+    const first = await openStream(service, streams);
+    const second = await openStream(service, streams);
     await untilDispatched(service, wallet.address, 2);
     const going = Promise.withResolvers<void>();
     const sent: ('settlement' | 'other')[] = [];
@@ -75,14 +71,14 @@ describe('on a ledger that is slower than the workers', () => {
       }
       return forward(request);
     });
-    first.end();
+    const answers = [first.end()];
     await until(() => sent.includes('settlement'));
-    const asking = ask();
+    answers.push(ask());
     await untilWaiting('locks', 1);
-    second.end();
+    answers.push(second.end());
     await untilWaiting('settlements', 2);
     going.resolve();
-    for (const answer of [first.answer, second.answer, asking]) {
+    for (const answer of answers) {
       expect(await answer).toMatchObject({ status: 200, error: undefined });
     }
     expect(sent.slice(0, 3)).toEqual(['settlement', 'settlement', 'other']);
