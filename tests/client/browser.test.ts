@@ -101,9 +101,9 @@ describe('verification as bundled for browsers, with keys and connections of web
       const asked = JSON.stringify([request.method, request.params]);
       answers.set(asked, answers.get(asked) ?? forward(request));
       const answer = (await answers.get(asked)) as { result: TransactionJson | null };
-      const isTold = request.method === 'getTransaction' && answer.result !== null;
-      const told = isTold ? LIES[says](answer.result as TransactionJson) : answer;
-      return { jsonrpc: '2.0', ...told, id: request.id };
+      const isChanged = request.method === 'getTransaction' && answer.result !== null;
+      const shown = isChanged ? LIES[says](answer.result as TransactionJson) : answer;
+      return { jsonrpc: '2.0', ...shown, id: request.id };
     });
   }
 
