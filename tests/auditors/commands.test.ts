@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { formatJobId } from '../../programs/client/index.ts';
+import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
+import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import type { Check } from '../../programs/client/verify/check.ts';
 import { type StackDescription, writeStackFile } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
@@ -23,6 +25,8 @@ import { ownFolder } from '../../testing/ownFolder.ts';
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
+const SALT = '07'.repeat(32);
+const REQUEST = { model: 'qwen3-8b', messages: [{ role: 'user', content: 'What is a lock?' }] };
 
 let scene: JobScene;
 const folder = ownFolder('svc-audit');
@@ -32,7 +36,11 @@ let closed: LockedJob;
 beforeAll(async () => {
   scene = await createJobScene();
   [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
-  await scene.complete(closed.address);
+  const { chat } = readRequest(JSON.stringify(REQUEST));
+  const asked = { ...chat, token_limit: 2_000 };
+  await scene.complete(closed.address, {
+    requestCommitment: requestCommitment(Buffer.from(SALT, 'hex'), asked),
+  });
   await scene.acknowledge(settled.address);
   await scene.settle(settled.address);
   await scene.wait(200);
@@ -52,33 +60,44 @@ async function svcReading(input: string, args: string[]) {
 }
 
 const onLedger = (...args: string[]) => [...args, '--rpc', scene.ledger.rpcUrl];
+const verify = (...args: string[]) => runCli(onLedger('verify', ...args));
+
+async function saved(name: string, content: string | object): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const id = ({ idBytes }: LockedJob = closed) => formatJobId(idBytes);
+const walletOf = () => scene.service.wallet.publicKey.toBase58();
+/** What the API says of the closed job. */
+const svc = () => ({
+  job_id: id(),
+  worker: scene.service.worker.toBase58(),
+  ...{ attempt: 1, credits_charged: 3, usdc_value: 0.03, settlement_tx: null },
+  output_hash: `sha256:${createHash('sha256').update(OUTPUT).digest('hex')}`,
+  request_salt: SALT,
+  delivery_receipt: scene.receipt(closed.address),
+  verify_url: `https://api.example.com/verify/${id()}#wallet=${walletOf()}`,
+});
+const answer = (content = OUTPUT, more: object = { svc: svc() }) => ({
+  ...{ id: `chatcmpl-${id()}`, model: REQUEST.model },
+  choices: [{ message: { content }, finish_reason: 'stop' }],
+  ...more,
+});
 
 describe('svc verify', () => {
   it('prints each check with its transactions and exits with 0', async () => {
-    const id = formatJobId(settled.idBytes);
-    const { output, error, code } = await runCli(onLedger('verify', id));
+    const { output, error, code } = await verify(id(settled));
     expect({ error, code }).toEqual({ error: '', code: 0 });
     expect(output).toMatch(
       new RegExp(
-        `^${id} at ${settled.address}: settled, 3 of 8 locked credits charged, as of slot \\d+\\.\n`,
+        `^${id(settled)} at ${settled.address}: settled, 3 of 8 locked credits charged, as of slot \\d+\\.\n`,
       ),
     );
     expect(output).toMatch(/│ 3 │ \d+ +│ \w+ +│ JobProven, JobSettled │/);
     expect(output).toMatch(/│ settlement\.charge +│ holds +│ 3 of 8 locked credits .* │ 1 3 +│/);
     expect(output).toMatch(/\nThe job holds\. Everything that applies holds\.\n$/);
-  });
-
-  it('exits with 1 when the text differs', async () => {
-    const file = join(folder, 'answer.txt');
-    await writeFile(file, 'another answer');
-    const { output, code } = await runCli(
-      onLedger('verify', settled.address.toBase58(), '--output', file),
-    );
-    expect(code).toBe(1);
-    expect(output).toMatch(/│ delivery\.output +│ FAILS +│/);
-    expect(output).toMatch(
-      /\nThe job holds\. Your text is not the proven one\. The node shows nothing .*\.\n$/,
-    );
   });
 
   it('reads the text from standard input, and prints the same result as JSON', async () => {
@@ -105,36 +124,30 @@ describe('svc verify', () => {
   });
 
   it('distinguishes what cannot be checked from what is wrong', async () => {
-    const file = join(folder, 'output.txt');
-    await writeFile(file, OUTPUT);
-    const verify = (job: string, ...more: string[]) =>
-      runCli(onLedger('verify', job, '--output', file, ...more));
-    const { output } = await verify(closed.address.toBase58(), '--json');
-    expect(JSON.parse(output).result).toBe('holds');
+    const file = await saved('output.txt', OUTPUT);
     const [failedLater] = (await scene.lock({ count: 1, tokenLimit: 2_000 })) as [LockedJob];
-    const { output: unproven, code } = await verify(failedLater.address.toBase58());
+    const { output, code } = await verify(failedLater.address.toBase58(), '--output', file);
     expect(code).toBe(1);
-    expect(unproven).toMatch(/│ delivery\.output +│ NOT CHECKABLE +│/);
-    expect(unproven).toMatch(/evidence is missing: this proves nothing\.\n$/);
+    expect(output).toMatch(/│ delivery\.output +│ NOT CHECKABLE +│/);
+    expect(output).toMatch(/evidence is missing: this proves nothing\.\n$/);
     // An overdue job would be a finding of the audit.
     await scene.fail(failedLater.address);
   });
 
   it('shows the checks that apply, and with --all the others too', async () => {
-    const verify = (...more: string[]) =>
-      runCli(onLedger('verify', settled.address.toBase58(), ...more));
-    const { checks } = JSON.parse((await verify('--json')).output) as { checks: Check[] };
+    const job = settled.address.toBase58();
+    const { checks } = JSON.parse((await verify(job, '--json')).output) as { checks: Check[] };
     const namesIn = (text: string) =>
       [...text.matchAll(/^│ (\w+\.\w+) /gm)].map(([, name]) => name);
     const named = (those: Check[]) => those.map(({ name }) => name);
     const applying = checks.filter(({ verdict }) => verdict !== 'not_applicable');
-    const { output } = await verify();
+    const { output } = await verify(job);
     expect(namesIn(output)).toEqual(named(applying));
     const others = checks.length - applying.length;
     expect(others).toBeGreaterThan(5);
     const note = `Checks that do not apply to this job: ${others} (--all shows them).\n`;
     expect(output).toContain(`${note}The job holds. Everything that applies holds.\n`);
-    const { output: all } = await verify('--all');
+    const { output: all } = await verify(job, '--all');
     expect(namesIn(all)).toEqual(named(checks));
     expect(all).not.toContain('--all');
   });
@@ -142,9 +155,8 @@ describe('svc verify', () => {
   it('asks the stack of its folder where no node is named', async () => {
     const cwd = join(folder, 'checkout');
     await mkdir(cwd);
-    const verify = (...more: string[]) =>
-      runCli(['verify', formatJobId(closed.idBytes), ...more], { cwd });
-    expect(await verify()).toEqual({
+    const verifyHere = (...more: string[]) => runCli(['verify', id(), ...more], { cwd });
+    expect(await verifyHere()).toEqual({
       ...{ code: 1, output: '' },
       error: "Say which ledger's node: --rpc. No stack of npm start runs here.\n",
     });
@@ -152,82 +164,177 @@ describe('svc verify', () => {
     const stack = {
       rpcUrl,
       programId: addresses.programId.toBase58(),
-      wallet: scene.service.wallet.publicKey.toBase58(),
+      wallet: walletOf(),
     } as StackDescription;
     await writeStackFile(join(cwd, '.svc'), stack);
 
-    const { code, output, error } = await verify();
+    const { code, output, error } = await verifyHere();
 
     expect({ code, error }).toEqual({
       code: 0,
       error: `Asking the ledger of the stack that runs here: ${new URL(rpcUrl).host}.\n`,
     });
-    expect(output).toContain(`${formatJobId(closed.idBytes)} at ${closed.address}: settled`);
+    expect(output).toContain(`${id()} at ${closed.address}: settled`);
     const elsewhere = Keypair.generate().publicKey.toBase58();
-    expect((await verify('--program', elsewhere)).error).toContain('knows no job at');
+    expect((await verifyHere('--program', elsewhere)).error).toContain('knows no job at');
     // A node that is named has nothing to do with the stack.
-    expect((await verify('--rpc', rpcUrl)).error).toMatch(/^No account has this job id/);
+    expect((await verifyHere('--rpc', rpcUrl)).error).toMatch(/^No account has this job id/);
   });
 
   it('finds a closed job by its wallet', async () => {
-    const id = formatJobId(closed.idBytes);
-    const wallet = scene.service.wallet.publicKey.toBase58();
-    const { code, output } = await runCli(onLedger('verify', id, '--wallet', wallet));
+    const { code, output } = await verify(id(), '--wallet', walletOf());
     expect(code).toBe(0);
     expect(output).toMatch(/│ 2 │ \d+ +│ \w+ +│ JobCompleted +│/);
     expect(output).toMatch(/ signed the sha256 of the +│ 2 +│\n.* proof's 181 bytes\. /);
   });
 
-  it.each([
-    {
-      what: 'a closed job without its wallet',
-      args: () => onLedger('verify', formatJobId(closed.idBytes)),
-      says: /^No account has this job id\. .* --wallet\.\n$/,
-    },
-    {
-      what: 'a job that is not on the ledger',
-      args: () => onLedger('verify', scene.service.arbiter.publicKey.toBase58()),
-      says: /^There is no job at \w+\. It is the address of a key pair\.\n$/,
-    },
-    {
-      what: 'an address of the program that has nothing',
-      args: () => onLedger('verify', addresses.model('nothing').toBase58()),
-      says: /^The ledger's node knows no job at \w+\.\n$/,
-    },
-    {
-      what: 'another account of the program',
-      args: () => onLedger('verify', addresses.config.toBase58()),
-      says: /^There is no job at \w+\. The account is a Config, not a job\.\n$/,
-    },
-    {
-      what: "another program's account",
-      args: () => onLedger('verify', addresses.vault.toBase58()),
-      says: /^There is no job at \w+\. The account belongs to Tokenkeg\w+\.\n$/,
-    },
-    {
-      what: 'something else than a job',
-      args: () => onLedger('verify', 'job_1'),
-      says: /^job_1 is neither a job id, nor an address, nor a transaction's signature\.\n$/,
-    },
-    {
-      what: 'a node that cannot be reached',
-      args: () => ['verify', settled.address.toBase58(), '--rpc', NOWHERE],
-      says: /^The ledger's node at 127\.0\.0\.1:1 cannot be reached: its port is one that fetch refuses\.\n$/,
-    },
-    {
-      what: 'a history of nothing',
-      args: () => onLedger('verify', settled.address.toBase58(), '--history-max', '0'),
-      says: /^error: option '--history-max <count>' .* It must be a whole number above 0\.\n$/,
-    },
-    {
-      what: 'a missing text file',
-      args: () => onLedger('verify', settled.address.toBase58(), '--output', join(folder, 'none')),
-      says: /^\S+none cannot be read: ENOENT.*\n$/,
-    },
-  ])('reports in one sentence what is wrong with $what', async ({ args, says }) => {
-    const { output, error, code } = await runCli(args());
+  it.each<[string, () => string[], RegExp]>([
+    ['no job', () => [], /^Name a job, or a saved answer: --response\.\n$/],
+    [
+      'a closed job without its wallet',
+      () => [id()],
+      /^No account has this job id\. .* --wallet\.\n$/,
+    ],
+    [
+      'a job that is not on the ledger',
+      () => [scene.service.arbiter.publicKey.toBase58()],
+      /^There is no job at \w+\. It is the address of a key pair\.\n$/,
+    ],
+    [
+      'an address of the program that has nothing',
+      () => [addresses.model('nothing').toBase58()],
+      /^The ledger's node knows no job at \w+\.\n$/,
+    ],
+    [
+      'another account of the program',
+      () => [addresses.config.toBase58()],
+      /^There is no job at \w+\. The account is a Config, not a job\.\n$/,
+    ],
+    [
+      "another program's account",
+      () => [addresses.vault.toBase58()],
+      /^There is no job at \w+\. The account belongs to Tokenkeg\w+\.\n$/,
+    ],
+    [
+      'something else than a job',
+      () => ['job_1'],
+      /^job_1 is neither a job id, nor an address, nor a transaction's signature\.\n$/,
+    ],
+    [
+      'a node that cannot be reached',
+      () => [settled.address.toBase58(), '--rpc', NOWHERE],
+      /^The ledger's node at 127\.0\.0\.1:1 cannot be reached: its port is one that fetch refuses\.\n$/,
+    ],
+    [
+      'a history of nothing',
+      () => [id(), '--history-max', '0'],
+      /^error: option '--history-max <count>' .* It must be a whole number above 0\.\n$/,
+    ],
+    [
+      'a missing text file',
+      () => [settled.address.toBase58(), '--output', join(folder, 'none')],
+      /^\S+none cannot be read: ENOENT.*\n$/,
+    ],
+    [
+      'a salt that is none',
+      () => [id(), '--salt', 'AB'.repeat(32)],
+      /^error: option '--salt <hex>' .* It must be 64 hex digits, in lower case\.\n$/,
+    ],
+    [
+      'two texts',
+      () => ['--response', 'a', '--output', 'b'],
+      /^error: option '--response <file>' cannot be used with option '--output <file>'\n$/,
+    ],
+  ])('reports in one sentence what is wrong with %s', async (_what, args, says) => {
+    const given = args();
+    const rpc = given.includes('--rpc') ? [] : ['--rpc', scene.ledger.rpcUrl];
+    const { output, error, code } = await runCli(['verify', ...given, ...rpc]);
     expect({ output, code }).toEqual({ output: '', code: 1 });
     expect(error).toMatch(says);
+  });
+});
+
+describe('svc verify of a saved answer', () => {
+  it('finds its job and checks text, receipt, question and answer', async () => {
+    const response = await saved('answer', answer());
+    const request = await saved('request.json', REQUEST);
+    const { output, error, code } = await verify('--response', response, '--request', request);
+    expect({ error, code }).toEqual({ error: '', code: 0 });
+    expect(output).toContain(`${id()} at ${closed.address}: settled`);
+    for (const rule of ['output', 'receipt', 'request', 'answer']) {
+      expect(output).toMatch(new RegExp(`│ delivery\\.${rule} +│ holds `));
+    }
+    expect(output).toMatch(/\nThe job holds\. Everything that applies holds\.\n$/);
+  });
+
+  it('says of another text and question that the job holds, as JSON too', async () => {
+    const response = await saved('answer.json', answer(`${OUTPUT}\n`));
+    const request = await saved('changed.json', { ...REQUEST, temperature: 1 });
+    const given = ['--response', response, '--request', request, '--json'];
+    const { output, code } = await verify(...given);
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toMatchObject({
+      result: 'differs',
+      conclusion:
+        'The job holds. Your text is not the proven one. Your question is not the proven one.',
+    });
+    const { output: shown } = await verify('--response', response);
+    expect(shown).toMatch(
+      /\nThe job holds\. Your text is not the proven one\. .* only in this: a newline at the end\.\n$/,
+    );
+  });
+
+  it('takes a job that is named too, and refuses another one', async () => {
+    const response = await saved('answer.json', answer());
+    for (const named of [id(), closed.address.toBase58()]) {
+      expect((await verify(named, '--response', response)).code).toBe(0);
+    }
+    for (const named of [id(settled), settled.address.toBase58()]) {
+      expect(await verify(named, '--response', response)).toEqual({
+        ...{ code: 1, output: '' },
+        error: `The saved answer is of ${id()}, and you named ${id(settled)}.\n`,
+      });
+    }
+  });
+
+  it('takes a receipt, a salt and a wallet from options first', async () => {
+    const response = await saved('answer.json', answer(OUTPUT, {}));
+    const request = await saved('request.json', REQUEST);
+    const given = ['--response', response, '--request', request, '--wallet', walletOf()];
+    const receipt = ['--receipt', scene.receipt(closed.address)];
+    const { output, error, code } = await verify(...given, '--salt', SALT, ...receipt);
+    expect({ error, code }).toEqual({
+      code: 0,
+      error: 'The answer has no svc: only its job and its text are checked.\n',
+    });
+    expect(output).toMatch(/│ delivery\.request +│ holds /);
+    expect(output).toMatch(/│ delivery\.receipt +│ holds /);
+    const wrong = await verify(...given, '--salt', SALT.replaceAll('7', '8'));
+    expect(wrong.output).toMatch(/The job holds\. Your question is not the proven one\. /);
+    const unsalted = await verify(id(), '--wallet', walletOf(), '--request', request);
+    expect(unsalted.output).toMatch(
+      /│ delivery\.request +│ NOT CHECKABLE +│ It is compared by its salt, .*request_salt\. /,
+    );
+  });
+
+  it('looks for the job at a wallet that is named, not at that of the answer', async () => {
+    const other = addresses.config.toBase58();
+    const lying = { svc: { ...svc(), verify_url: svc().verify_url.replace(walletOf(), other) } };
+    const response = await saved('lying.json', answer(OUTPUT, lying));
+    expect((await verify('--response', response)).error).toMatch(/knows no job at /);
+    expect((await verify('--response', response, '--wallet', walletOf())).code).toBe(0);
+  });
+
+  it('names a file that holds something else', async () => {
+    const error = { error: { message: 'No.' }, svc: svc() };
+    const response = await saved('error.json', error);
+    expect((await verify('--response', response)).error).toMatch(
+      /^\S+error\.json cannot be used\. It is an error, not an answer\. It says: No\. Its job is job_\w+: without a text, verify that\.\n$/,
+    );
+    const request = await saved('answer.json', answer());
+    expect((await verify(id(), '--salt', SALT, '--request', request)).error).toMatch(
+      /^\S+answer\.json cannot be used\. It is no request: save the JSON body that was sent/,
+    );
   });
 });
 

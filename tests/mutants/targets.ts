@@ -72,8 +72,8 @@ export const TARGETS: readonly Target[] = [
       'programs/client/verify/job/endingRules.ts',
     ),
     tests: words(
-      'auditors/deadlines api/disputeTries auditors/verifyJob auditors/forgedJob',
-      'auditors/missingEvidence journeys/disputes journeys/unmirroredJob',
+      'api/disputeTries auditors/verifyJob journeys/disputes journeys/unmirroredJob',
+      'receipts/vectors',
     ),
   },
   {
@@ -100,8 +100,8 @@ export const TARGETS: readonly Target[] = [
       'accountRules deliveryRules evidence historyRules record settlementRules workRules',
     ).map((name) => `programs/client/verify/job/${name}.ts`),
     tests: words(
-      'auditors/balancesBefore auditors/delivery auditors/verifyJob auditors/forgedJob',
-      'auditors/missingEvidence',
+      'receipts/vectors auditors/gathering auditors/answers auditors/unknownVersion',
+      'auditors/verifyJob',
     ),
   },
   {

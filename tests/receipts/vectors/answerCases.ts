@@ -2,27 +2,18 @@ import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
-import { createForgingNode } from '../../auditors/forgeries/node.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';
 import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
 import { answerConditions } from './conditions/answers.ts';
 import { conditionCases } from './conditions/condition.ts';
 import { drawKeypair } from './drawKeypair.ts';
-import { readingCases } from './readingCases.ts';
+import type { NodeCases } from './endedCases.ts';
+import { recordJobs } from './record.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
-import {
-  BROKEN_FORMS,
-  SAVED_FORMS,
-  withLateSvc,
-  withSvc,
-  withText,
-  withUsage,
-} from './savedForms.ts';
-import { type NodeCases, recordJobs } from './sight.ts';
+import { SAVED_FORMS, withLateSvc, withSvc, withText, withUsage } from './savedForms.ts';
 
 const NODE = 'answers';
-const REFUSED = { refused: true } as const;
 
 /** Jobs with drawn questions and answers, and what their clients kept. */
 export async function answerCases(
@@ -34,7 +25,7 @@ export async function answerCases(
     const [first, second] = answered as [AnsweredJob, AnsweredJob];
     const jobs = [...answered, ...Object.values(others)].map(({ address }) => address);
     // With a card, the model is read too.
-    const node = await recordJobs(createForgingNode(scene.ledger.rpcUrl), jobs, { card: '{}' });
+    const node = await recordJobs(scene, jobs, { card: '{}' });
     const cases = [
       ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer) })),
       ...Object.entries(others).map(([name, job]) => ({ name, job: job.address.toBase58() })),
@@ -46,11 +37,7 @@ export async function answerCases(
     ];
     return {
       ...{ name: NODE, node },
-      units: [
-        ...formCases(answered, scene),
-        ...readingCases(first, second),
-        ...requestCases(first),
-      ],
+      units: [...formCases(first, scene), ...requestCases(first)],
       cases: [
         ...cases.map(caseOf),
         ...(await conditionCases(
@@ -58,6 +45,7 @@ export async function answerCases(
           node,
           answerConditions({
             ...{ answer: first, carded: answered[2] as AnsweredJob, failed, cards, node },
+            last: answered.at(-1) as AnsweredJob,
             rejected: others['a dispute that was rejected'].address,
           }),
         )),
@@ -228,51 +216,22 @@ function questionCases(random: Random, answer: AnsweredJob): Stated[] {
 }
 
 /** What each form says of itself: its text, and what the API sent with it. */
-function formCases(answered: readonly AnsweredJob[], { service }: JobScene): AnyUnitCase[] {
-  const [first, other] = answered as [AnsweredJob, AnsweredJob];
-  const { job_id, request_salt, delivery_receipt } = first.svc;
+function formCases(answer: AnsweredJob, { service }: JobScene): AnyUnitCase[] {
+  const { job_id, request_salt, delivery_receipt } = answer.svc;
   const wallet = service.wallet.publicKey.toBase58();
-  const expected = { job_id, wallet, text: first.text, request_salt, delivery_receipt };
-  const reading = (name: string, saved: string, result: object) =>
-    ({ kind: 'answer', name, input: { saved }, expected: result }) as AnyUnitCase;
-  return [
-    ...Object.entries(SAVED_FORMS).map(([name, form]) => reading(name, form(first), expected)),
-    reading('a link whose first wallet is empty', withLink(first), { ...expected, wallet: null }),
-    ...Object.entries(BROKEN_FORMS).map(([name, form]) =>
-      reading(`refused: ${name}`, form(first, other), REFUSED),
-    ),
-  ];
+  const expected = { job_id, wallet, text: answer.text, request_salt, delivery_receipt };
+  return Object.entries(SAVED_FORMS).map(
+    ([name, form]) =>
+      ({ kind: 'answer', name, input: { saved: form(answer) }, expected }) as AnyUnitCase,
+  );
 }
-
-const withLink = (answer: AnsweredJob): string => {
-  const link = String(answer.svc.verify_url);
-  return withSvc(answer, { verify_url: link.replace('#wallet=', '#wallet=&wallet=') });
-};
 
 /** A body as it was sent, to what a worker signed of it. */
 function requestCases({ body, salt, tokenLimit, answering }: AnsweredJob): AnyUnitCase[] {
-  const commitment = bytesToHex(answering.requestCommitment);
-  const requestCase = (name: string, request: string, expected: object) => {
+  const expected = { commitment: bytesToHex(answering.requestCommitment) };
+  return Object.entries(SAME_QUESTION).map(([name, form]) => {
+    const request = JSON.stringify(form(body));
     const input = { request, salt: bytesToHex(salt), token_limit: tokenLimit };
-    return { kind: 'request', name, input, expected } as AnyUnitCase;
-  };
-  const refused = {
-    nothing: '',
-    'a list': '[]',
-    'no messages': '{"model":"m"}',
-    'no model': '{"messages":[]}',
-    'lists in too many lists': JSON.stringify({ ...body, user: 0 }).replace(
-      '"user":0',
-      `"user":${'['.repeat(512)}${']'.repeat(512)}`,
-    ),
-    'a seed beyond 2^53': JSON.stringify({ ...body, seed: 2 ** 53 }),
-  };
-  return [
-    ...Object.entries(SAME_QUESTION).map(([name, form]) =>
-      requestCase(name, JSON.stringify(form(body)), { commitment }),
-    ),
-    ...Object.entries(refused).map(([name, text]) =>
-      requestCase(`refused: ${name}`, text, REFUSED),
-    ),
-  ];
+    return { kind: 'request', name, input, expected };
+  });
 }

@@ -11,10 +11,10 @@ import { drawKeypair } from './drawKeypair.ts';
 /** Of Anchor's calls that carry an event. */
 const TAG = hexToBytes('e445a52e51cb9a1d');
 
-/** Each event with drawn fields, encoded by Anchor's coder, and bytes that are none. */
+/** Each event with drawn fields, encoded by Anchor's coder. */
 export function eventCases(random: Random): AnyUnitCase[] {
   const drawn = PROGRAM_EVENTS.map((kind) => drawEvent(random, kind));
-  return [...drawn.map(readable), ...brokenCases(drawn)];
+  return drawn.map(readable);
 }
 
 interface DrawnEvent {
@@ -86,30 +86,3 @@ const readable = ({ name, bytes, fields }: DrawnEvent): AnyUnitCase => ({
   ...{ kind: 'event', name, input: { data: bytesToHex(bytes) } },
   expected: { name, fields },
 });
-
-function brokenCases(drawn: readonly DrawnEvent[]): AnyUnitCase[] {
-  const bytesOf = (name: string) =>
-    drawn.find((event) => event.name === name)?.bytes ?? new Uint8Array();
-  const bytes = bytesOf('JobLocked');
-  const changed = (at: number) => bytes.with(at, (bytes[at] ?? 0) ^ 0xff);
-  const broken = {
-    'a byte short': bytes.subarray(0, -1),
-    'a byte more': concatBytes(bytes, Uint8Array.of(0)),
-    'of another tag': changed(0),
-    'of a kind that is not known': changed(TAG.length),
-    'without anything behind its kind': bytes.subarray(0, 16),
-    nothing: new Uint8Array(),
-    'with a bool of 2': bytesOf('PauseSet').with(-1, 2),
-    'with a number of no word': bytesOf('JobFailed').with(REASON_AT, 11),
-    'with a text that is no UTF-8': bytesOf('WorkerRegistered').with(-1, 0xff),
-  };
-  return Object.entries(broken).map(([name, data]) => ({
-    kind: 'event',
-    name: `refused: ${name}`,
-    input: { data: bytesToHex(data) },
-    expected: { refused: true },
-  }));
-}
-
-/** Behind tag and kind: slot, time, job, sequence, job id, credit account, its sequence, wallet. */
-const REASON_AT = 16 + 8 + 8 + 32 + 4 + 16 + 32 + 8 + 32;

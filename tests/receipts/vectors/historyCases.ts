@@ -10,8 +10,11 @@ import { makeHistory } from '../../../testing/ledger/history.ts';
 import { callThrough, deployHostileProgram } from '../../../testing/ledger/hostileCaller.ts';
 import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import { callLedger } from '../../../testing/ledger/ledger.ts';
-import { createForgingNode } from '../../auditors/forgeries/node.ts';
-import { casesOf, type NodeCases } from './sight.ts';
+import { conditionCases } from './conditions/condition.ts';
+import type { NodeCases } from './endedCases.ts';
+import { recordJobs } from './record.ts';
+
+const NODE = 'strangers';
 
 /**
  * Jobs that strangers mention, prove, refund and let expire, between a purchase and a withdrawal. One
@@ -28,14 +31,19 @@ export async function historyCases(): Promise<NodeCases> {
     await completeByTable(scene, loaded);
     await completeThroughProgram(scene, [one, other]);
     const { settled, refunded, expired } = await makeHistory(scene);
-    return await casesOf(createForgingNode(scene.ledger.rpcUrl), 'strangers', [
-      { name: 'mentioned, and proven by a stranger', job: settled },
-      { name: 'refunded by a stranger', job: refunded },
-      { name: 'a dispute that a stranger let expire', job: expired },
-      { name: 'with accounts that a table loads', job: loaded },
-      { name: 'completed by another program', job: one },
-      { name: 'completed by another program, second in its call', job: other },
-    ]);
+    const jobs = {
+      'mentioned, and proven by a stranger': settled,
+      'refunded by a stranger': refunded,
+      'a dispute that a stranger let expire': expired,
+      'with accounts that a table loads': loaded,
+      'completed by another program': one,
+      'completed by another program, second in its call': other,
+    };
+    const node = await recordJobs(scene, Object.values(jobs));
+    const honest = Object.entries(jobs).map(([name, job]) => ({
+      ...{ name, job, is: 'holds history.sequence', isAll: true },
+    }));
+    return { name: NODE, node, cases: await conditionCases(NODE, node, honest) };
   } finally {
     await scene.ledger.close();
   }

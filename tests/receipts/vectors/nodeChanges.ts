@@ -1,26 +1,48 @@
-import { createHash } from 'node:crypto';
-import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import { coder } from '../../../testing/ledger/anchorCoder.ts';
-import { decodeEvent, eventInstructions, forgeAccount } from '../../auditors/forgeries/forge.ts';
-import type { InstructionJson, TransactionJson } from '../../auditors/forgeries/node.ts';
-import { type LedgerSnapshot, type SnapshotListed, withChanges } from './snapshot.ts';
+import {
+  decodeEvent,
+  encodeEvent,
+  type Fields,
+  type Fieldwise,
+  fieldsOf,
+  type InstructionJson,
+} from './fields.ts';
+import {
+  jsonTransaction,
+  type LedgerSnapshot,
+  type SnapshotListed,
+  snapshotTransaction,
+  withChanges,
+} from './snapshot.ts';
 
 /** What a node shows otherwise than a shared snapshot. */
 export type Change = (node: LedgerSnapshot) => LedgerSnapshot;
-/** Names and values as Anchor's coder has them. */
-export type Fields = Record<string, unknown>;
-type Fieldwise = (fields: Record<string, never>) => Fields;
 type Shown = NonNullable<LedgerSnapshot['transactions'][string]>;
 
-const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex');
+/** A transaction as a node's JSON has it, as far as it is changed here. */
+export interface TransactionJson {
+  transaction: {
+    signatures: string[];
+    message: { accountKeys: string[]; instructions: InstructionJson[] };
+  };
+  meta: {
+    err: unknown;
+    fee: number;
+    innerInstructions: { index: number; instructions: InstructionJson[] }[];
+    preBalances: number[];
+    postBalances: number[];
+    postTokenBalances: { uiTokenAmount: { amount: string } }[];
+  };
+}
+export type Meta = TransactionJson['meta'];
 
 export const all =
   (...changes: readonly Change[]): Change =>
   (node) =>
     changes.reduce((changed, change) => change(changed), node);
 
-/** Each transaction that has an event of this name of the job. */
+/** Each transaction that has an event of this name of the job; of every job without one. */
 export const inTransaction =
   (job: PublicKey | undefined, event: string, change: (shown: Shown) => Shown | null): Change =>
   (node) => {
@@ -31,28 +53,35 @@ export const inTransaction =
     return withChanges(node, { transactions: Object.fromEntries(changed) });
   };
 
+/** The same in a node's JSON, with its signatures and calls. */
+export const inJson = (
+  job: PublicKey | undefined,
+  event: string,
+  change: (shown: TransactionJson) => void,
+): Change =>
+  inTransaction(job, event, (shown) => {
+    const json = jsonTransaction(shown);
+    change(json as unknown as TransactionJson);
+    return snapshotTransaction(json);
+  });
+
 /** What a transaction's meta says otherwise. */
 export const inMeta = (
   job: PublicKey | undefined,
   event: string,
-  change: (meta: TransactionJson['meta'] & Fields) => void,
+  change: (meta: Meta) => void,
 ): Change =>
   inTransaction(job, event, (shown) => {
-    change(shown.meta as TransactionJson['meta'] & Fields);
+    change(shown.meta as Meta);
     return shown;
   });
 
+/** The calls below a transaction's instructions that carry an event of this name. */
 export function eventsOf(shown: object, name: string, job?: PublicKey): InstructionJson[] {
-  return eventInstructions(shown as TransactionJson, name).filter(
-    (call) => !job || job.equals(fieldsOf(call).job as never),
-  );
-}
-
-/** What an event says, as Anchor's coder reads it. */
-export function fieldsOf(call: InstructionJson): Record<string, never> {
-  const event = decodeEvent(call);
-  if (!event) throw new Error('it is no event');
-  return event.data as Record<string, never>;
+  return (shown as TransactionJson).meta.innerInstructions
+    .flatMap(({ instructions }) => instructions)
+    .filter((call) => decodeEvent(call)?.name === name)
+    .filter((call) => !job || job.equals(fieldsOf(call).job as never));
 }
 
 /** Fields of an event of a job; of every job without one. */
@@ -88,21 +117,14 @@ export function anyEvent(node: LedgerSnapshot, name: string, job?: PublicKey): F
   return fieldsOf(call);
 }
 
-export function encodeEvent(name: string, fields: Fields): string {
-  const discriminator = createHash('sha256').update(`event:${name}`).digest().subarray(0, 8);
-  return base58.encode(Buffer.concat([EVENT_TAG, discriminator, coder.types.encode(name, fields)]));
-}
-
 /** Fields of an account of the program. */
-export const inAccount =
-  (address: PublicKey, name: string, change: Fieldwise): Change =>
-  (node) => {
-    const key = address.toBase58();
-    const held = structuredClone(node.accounts[key] ?? null);
-    const { account } = forgeAccount(address, name, change);
-    const changed = account?.(held as never, key) as LedgerSnapshot['accounts'][string];
-    return withChanges(node, { accounts: { [key]: changed } });
-  };
+export const inAccount = (address: PublicKey, name: string, change: Fieldwise): Change =>
+  withAccount(address, (held, bytes) => {
+    const fields = coder.accounts.decode(name, bytes) as Record<string, never>;
+    const body = coder.types.encode(name, { ...fields, ...change(fields) });
+    const data = Buffer.concat([bytes.subarray(0, 8), body]);
+    return { ...held, data: [data.toString('base64'), 'base64'] };
+  });
 
 export function fieldsOfAccount(node: LedgerSnapshot, address: PublicKey, name: string): Fields {
   const [base64 = ''] = node.accounts[address.toBase58()]?.data ?? [];

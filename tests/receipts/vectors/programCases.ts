@@ -1,68 +1,102 @@
+import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
-import {
-  createJobId,
-  creditBuy,
-  creditOpen,
-  jobLock,
-  PROGRAM_ID,
-} from '../../../programs/client/index.ts';
-import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
-import { mintTo } from '../../../stack/operator.ts';
-import { complete } from '../../../testing/kit/jobInstructions.ts';
-import {
-  callThrough,
-  deployHostileProgram,
-  HOSTILE_PROGRAM_ID,
-  HOSTILE_SIGNER,
-} from '../../../testing/ledger/hostileCaller.ts';
-import { addresses, createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
-import { readClockSeconds } from '../../../testing/ledger/ledger.ts';
-import { createForgingNode, type Forgery } from '../../auditors/forgeries/node.ts';
-import { casesOf, type NodeCases } from './sight.ts';
+import { PROGRAM_ID } from '../../../programs/client/index.ts';
+import { HOSTILE_PROGRAM_ID } from '../../../testing/ledger/hostileCaller.ts';
+import { createJobScene } from '../../../testing/ledger/jobScene.ts';
+import { type Condition, conditionCases, lies, row } from './conditions/condition.ts';
+import type { NodeCases } from './endedCases.ts';
+import { flipByte } from './fields.ts';
+import { type Change, inJson, inMeta } from './nodeChanges.ts';
+import { runProgramJobs } from './programScene.ts';
+import { recordJobs } from './record.ts';
 
-const BASE_UNITS = 1_000_000n;
-const wallet = HOSTILE_SIGNER;
+const NODE = 'program';
 
-/** A job of a wallet that is a program's address, as a multisig's vault is: its program signs. */
+/** Jobs whose parties are a program's address, as a multisig's vault is: its program signs. */
 export async function programCases(): Promise<NodeCases> {
   const scene = await createJobScene();
   try {
-    const job = await completeByProgram(scene);
-    return await casesOf(createForgingNode(scene.ledger.rpcUrl), 'program', [
-      { name: 'a controller that is a program’s address', job },
-      { name: 'the program that signed for the controller', job, forgery: byAnother },
-    ]);
+    const jobs = await runProgramJobs(scene);
+    const node = await recordJobs(scene, Object.values(jobs));
+    return { name: NODE, node, cases: await conditionCases(NODE, node, conditions(jobs)) };
   } finally {
     await scene.ledger.close();
   }
 }
 
-async function completeByProgram({ ledger, service, send }: JobScene): Promise<PublicKey> {
-  await deployHostileProgram(ledger);
-  const { operator, mints, model, worker, proofKey, workerAuthority, hotSigner } = service;
-  const buyer = operator.authority.publicKey;
-  const purse = mintTo(operator, { mint: mints.credit, owner: buyer, baseUnits: BASE_UNITS });
-  const bought = { buyer, buyerTokenAccount: purse.account, wallet, credits: 100n };
-  await send([...purse.instructions, creditOpen({ payer: buyer, wallet }), creditBuy(bought)], []);
-  const creditAccount = addresses.creditAccount(wallet);
-  const nowMs = Number(await readClockSeconds(ledger.connection)) * 1_000;
-  const { address: job, bytes: jobId } = createJobId({ nowMs, creditAccount });
-  const by = { signer: wallet, gateway: undefined };
-  const terms = { modelId: model.id, jobId, tokenLimit: 2_000, maxCredits: 100n };
-  const payout = associatedTokenAddress(mints.credit, workerAuthority.publicKey);
-  const parties = { gateway: service.gateway, hotSigner, creditAccount, worker, payout, proofKey };
-  await send([callThrough(jobLock({ ...by, payer: buyer, wallet, ...terms }))], []);
-  await send([callThrough(complete(parties, job, by))], []);
-  return job;
-}
+type Jobs = Awaited<ReturnType<typeof runProgramJobs>>;
+
+const conditions = (jobs: Jobs): Condition[] => [
+  honest('a controller that is a program’s address', jobs.settled),
+  ...lies(jobs.settled, {
+    'the program that signed for the controller': [
+      byAnother(jobs.settled),
+      'fails history.signatures settlement.signer',
+    ],
+  }),
+  honest('completed by a program, with another job in one call', jobs.first),
+  honest('completed by a program, behind another job in one call', jobs.second),
+  ...inOneCall(jobs),
+  honest('refunded with a job of another wallet', jobs.refunded),
+  honest('refunded with a job of a program’s address', jobs.another),
+  row(
+    'a repeated proof, whose signature is never looked at',
+    jobs.repeated,
+    undefined,
+    'holds proof.signature',
+  ),
+  {
+    ...row('a rent that its payer spent', jobs.swept, undefined, 'not_checkable account.closed'),
+    isAll: true,
+  },
+];
+
+const honest = (name: string, job: PublicKey): Condition => ({
+  ...row(name, job, undefined, 'holds history.sequence'),
+  isAll: true,
+});
 
 /** Says that another program made the calls, which cannot sign for that address. */
-const byAnother: Forgery = {
-  transaction(transaction) {
-    const { message } = transaction.transaction;
+const byAnother = (job: PublicKey): Change =>
+  inJson(job, 'JobSettled', ({ transaction: { message } }) => {
     message.accountKeys = message.accountKeys.map((key) =>
       key === HOSTILE_PROGRAM_ID.toBase58() ? PROGRAM_ID.toBase58() : key,
     );
-    return transaction;
-  },
-};
+  });
+
+/** Of `job_complete`: its discriminator, and its arguments. */
+const COMPLETE_BYTES = 8 + 1 + 32 + 3 * 4 + 32 + 64;
+const [COUNTED_AT, SIGNATURE_AT] = [8 + 1 + 32 + 2 * 4, COMPLETE_BYTES - 64];
+
+/** A job is judged by the call of its own, of several in one. */
+const inOneCall = ({ first, second }: Jobs): Condition[] =>
+  [first, second].flatMap((job, at) => {
+    const lie = (of: number, byte: number) =>
+      inMeta(job, 'JobCompleted', ({ innerInstructions: [inner] }) => {
+        const calls = inner?.instructions.filter(
+          ({ data }) => base58.decode(data).length === COMPLETE_BYTES,
+        );
+        const call = calls?.[of];
+        if (!call) throw new Error('there is no such call');
+        flipByte(call, byte);
+      });
+    const which = at === 0 ? 'first' : 'second';
+    return lies(job, {
+      [`another proof in its own call, the ${which}`]: [
+        lie(at, SIGNATURE_AT),
+        'fails proof.signature',
+      ],
+      [`another count in its own call, the ${which}`]: [
+        lie(at, COUNTED_AT),
+        'fails settlement.signer',
+      ],
+      [`another proof in the call beside the ${which}`]: [
+        lie(1 - at, SIGNATURE_AT),
+        'holds proof.signature',
+      ],
+      [`another count in the call beside the ${which}`]: [
+        lie(1 - at, COUNTED_AT),
+        'holds settlement.signer',
+      ],
+    });
+  });

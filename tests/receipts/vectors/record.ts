@@ -1,7 +1,9 @@
-import type { LedgerConnection } from '../../../programs/client/ledgerConnection.ts';
+import type { PublicKey } from '@solana/web3.js';
+import { connectLedger } from '../../../programs/client/verify/connection/connectLedger.ts';
+import type { ClientEvidence } from '../../../programs/client/verify/job/clientEvidence.ts';
 import { CLOCK, unixTimeOf } from '../../../programs/client/verify/ledgerState.ts';
 import { VERSION_MAX } from '../../../programs/client/wire/index.ts';
-import type { Forgery, ForgingNode } from '../../auditors/forgeries/node.ts';
+import { forwardTo } from '../../../testing/ledger/interceptedConnection.ts';
 import {
   type LedgerSnapshot,
   type SnapshotAccount,
@@ -10,34 +12,47 @@ import {
   type SnapshotTransaction,
   snapshotTransaction,
 } from './snapshot.ts';
+import { verdictOf } from './verdict.ts';
 
-/** What verifications have read of a node, forged or not. */
-export interface Recording {
-  readonly connection: LedgerConnection;
-  snapshot(): LedgerSnapshot;
-}
-
-/** @param node keeps its answers, so that all recordings are of one moment */
-export function record(node: ForgingNode, forgery: Forgery = {}): Recording {
+/**
+ * What a node shows of jobs, as far as verifications read it.
+ *
+ * @param client what is compared, where that makes a verification read more
+ */
+export async function recordJobs(
+  { ledger: { rpcUrl } }: { readonly ledger: { readonly rpcUrl: string } },
+  jobs: readonly PublicKey[],
+  client: ClientEvidence = {},
+): Promise<LedgerSnapshot> {
   const kept = {
     transactions: {} as Record<string, SnapshotTransaction | null>,
     accounts: {} as Record<string, SnapshotAccount | null>,
     signatures: {} as Record<string, readonly SnapshotListed[]>,
   };
   let [slot, unixTime] = [0, 0n];
-  const reader = node.reader(forgery, ({ method, params: [subject, options] }, result) => {
-    const name = String(subject);
-    if (method === 'getTransaction') kept.transactions[name] = transactionOf(result);
-    if (method === 'getSignaturesForAddress' && !isFurtherPage(options)) {
+  const forward = forwardTo(rpcUrl);
+  async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+    const request = { id: '1', jsonrpc: '2.0', method, params: [...params] };
+    const { result } = (await forward(request)) as { result: unknown };
+    const [name, options] = params as [string, { before?: string }];
+    if (method === 'getTransaction') {
+      kept.transactions[name] = result === null ? null : snapshotTransaction(result as never);
+    }
+    if (method === 'getSignaturesForAddress' && options.before === undefined) {
       kept.signatures[name] = (result as SnapshotListed[]).map(keptListed);
     }
-    if (method !== 'getAccountInfo') return;
-    const { context, value } = result as Shown;
-    slot = Math.max(slot, context.slot);
-    if (name === CLOCK.toBase58()) unixTime = clockOf(value);
-    else kept.accounts[name] = value && keptAccount(value);
+    if (method === 'getAccountInfo') {
+      const { context, value } = result as Shown;
+      slot = Math.max(slot, context.slot);
+      if (name === CLOCK.toBase58()) unixTime = clockOf(value);
+      else kept.accounts[name] = value && keptAccount(value);
+    }
+    return result;
+  }
+  const reader = connectLedger({
+    ask: async (method, params, read) => read(await ask(method, params)),
   });
-  const connection: LedgerConnection = {
+  const connection: typeof reader = {
     ...reader,
     async getSignaturesForAddress(address, options, commitment) {
       // A snapshot has lists from their beginning.
@@ -46,7 +61,20 @@ export function record(node: ForgingNode, forgery: Forgery = {}): Recording {
       return reader.getSignaturesForAddress(address, options, commitment);
     },
   };
-  return { connection, snapshot: () => ({ slot, unix_time: Number(unixTime), ...kept }) };
+  for (const job of jobs) await verdictOf(connection, job.toBase58(), client);
+  // Readers of any order find what is listed.
+  for (const { signature } of Object.values(kept.signatures).flat()) {
+    if (signature in kept.transactions) continue;
+    await connection.getTransaction(signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: VERSION_MAX,
+    });
+  }
+  // Several are read at once, and answered in any order.
+  const transactions = Object.fromEntries(
+    Object.entries(kept.transactions).toSorted(([, one], [, other]) => slotOf(one) - slotOf(other)),
+  );
+  return { slot, unix_time: Number(unixTime), ...kept, transactions };
 }
 
 /** More than any of the ledgers here has. */
@@ -57,11 +85,7 @@ interface Shown {
   readonly value: SnapshotAccount | null;
 }
 
-const isFurtherPage = (options: unknown): boolean =>
-  (options as { before?: string }).before !== undefined;
-
-const transactionOf = (result: unknown): SnapshotTransaction | null =>
-  result === null ? null : snapshotTransaction(result as Parameters<typeof snapshotTransaction>[0]);
+const slotOf = (shown: SnapshotTransaction | null): number => shown?.slot ?? 0;
 
 const clockOf = (account: SnapshotAccount | null): bigint =>
   unixTimeOf(account && { data: Buffer.from(account.data[0], 'base64') });
@@ -71,21 +95,6 @@ const keptAccount = ({ data, executable, lamports, owner }: SnapshotAccount) => 
 });
 
 const keptListed = ({ signature, slot, err }: SnapshotListed) => ({ signature, slot, err });
-
-/** Reads what is listed and was not read, so that readers of any order find it. */
-export async function readListed({ connection, snapshot }: Recording): Promise<void> {
-  const { signatures, transactions } = snapshot();
-  const listed = new Set(Object.values(signatures).flatMap((all) => all.map(signatureOf)));
-  for (const signature of listed) {
-    if (signature in transactions) continue;
-    await connection.getTransaction(signature, {
-      commitment: 'confirmed',
-      maxSupportedTransactionVersion: VERSION_MAX,
-    });
-  }
-}
-
-const signatureOf = ({ signature }: SnapshotListed): string => signature;
 
 /** What one snapshot has otherwise than another. */
 export function changesFrom(base: LedgerSnapshot, other: LedgerSnapshot): SnapshotChanges {

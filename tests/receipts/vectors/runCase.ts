@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { camelCase, IDL } from '../../../programs/client/codec.ts';
 import { decodeEventData } from '../../../programs/client/events.ts';
@@ -39,7 +40,7 @@ import { asExpected, checksOf } from './verdict.ts';
 const addresses = createAddresses();
 
 /** What our code says of a case, to be compared with what it expects. */
-export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
+async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
   if (one.kind !== 'job') return unitResultOf(one);
   try {
     return asExpected(await judgeJob(one, nodes));
@@ -48,8 +49,20 @@ export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unk
   }
 }
 
+/** Where our code says something else than a case expects. */
+export async function differencesIn(vectors: Vectors) {
+  const judged = vectors.cases.map(async (one) => {
+    const result = await resultOf(one, vectors);
+    const { expected } = one;
+    return isDeepStrictEqual(result, expected) ? [] : [{ title: titleOf(one), expected, result }];
+  });
+  return (await Promise.all(judged)).flat();
+}
+
+export const titleOf = ({ kind, name }: VectorCase): string => `${kind}: ${name}`;
+
 /** The same for a function of the format. */
-export function unitResultOf(one: AnyUnitCase): unknown {
+function unitResultOf(one: AnyUnitCase): unknown {
   try {
     return compute(one);
   } catch {

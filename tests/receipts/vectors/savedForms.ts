@@ -39,67 +39,6 @@ export const SAVED_FORMS: Readonly<Record<string, (answer: AnsweredJob) => strin
       .join('\n'),
 };
 
-/** What is no whole answer of one job, so that nothing is verified by it. */
-export const BROKEN_FORMS: Readonly<
-  Record<string, (answer: AnsweredJob, other: AnsweredJob) => string>
-> = {
-  nothing: () => '',
-  'white space': () => ' \n',
-  'a page': () => '<html><body>502 Bad Gateway</body></html>',
-  'words alone': ({ text }) => text,
-  'a stream that ends before its finish reason': (answer) =>
-    events(chunks(answer).slice(0, -1)).replace('data: [DONE]\n\n', ''),
-  'a stream that was cut within an event': (answer) => cut(events(chunks(answer))),
-  'a plain answer that was cut': (answer) => JSON.stringify(plain(answer)).slice(0, -40),
-  'a list of chunks that was cut': (answer) => JSON.stringify(chunks(answer)).slice(0, -40),
-  'an event that is not JSON': (answer) =>
-    events(chunks(answer)).replace('data: {', 'data: {oops}\n\ndata: {'),
-  'an error': ({ svc: { job_id, verify_url } }) =>
-    JSON.stringify({ error: { code: 'x', message: 'No.' }, svc: { job_id, verify_url } }),
-  'a stream that ended in an error': (answer) =>
-    events([...chunks(answer).slice(0, -1), { error: { code: 'x', message: 'No.' } }]),
-  'the request': ({ body }) => JSON.stringify(body),
-  'answers of two jobs': (answer, other) => events([...chunks(answer), ...chunks(other)]),
-  'two plain answers': (answer) =>
-    `${JSON.stringify(plain(answer))}\n${JSON.stringify(plain(answer))}`,
-  'a content that is no text': (answer) => withDelta(answer, { content: 7 }),
-  'an answer that names no job': (answer) => {
-    const { svc: _, ...rest } = plain(answer);
-    return JSON.stringify({ ...rest, id: 'chatcmpl-1' });
-  },
-  'a link to another job': (answer, other) => withSvc(answer, { verify_url: other.svc.verify_url }),
-  'a salt of another form': (answer) => withSvc(answer, { request_salt: 'ff' }),
-  'a receipt that is no text': (answer) => withSvc(answer, { delivery_receipt: 7 }),
-  'a job id of another form': (answer) => withSvc(answer, { job_id: 'job_1' }),
-  'a link with another space': (answer) =>
-    withSvc(answer, { verify_url: `https://\u00a0${String(answer.svc.verify_url).slice(8)}` }),
-  'a cost that is no number': (answer) => withUsage(answer, { cost: '0.05' }),
-  'a choice with a message and a delta': (answer) =>
-    withChoices(answer, ([choice]) => [{ ...choice, delta: { content: 'No.' } }]),
-  'two choices': (answer) => withChoices(answer, (choices) => [...choices, ...choices]),
-  'a choice of another index': (answer) =>
-    withChoices(answer, ([choice]) => [{ ...choice, index: 1 }]),
-  'a choice of an index that is no number': (answer) =>
-    withChoices(answer, ([choice]) => [{ ...choice, index: false }]),
-  'a plain answer without a finish reason': (answer) =>
-    withChoices(answer, ([choice]) => [{ ...choice, finish_reason: null }]),
-  'a plain answer as an event': (answer) => events([plain(answer)]),
-  'a text in an event of a name': (answer) =>
-    events(chunks(answer)).replaceAll('data:', 'event: ping\ndata:'),
-  'an event that is a list': (answer) => events([chunks(answer), ...chunks(answer).slice(-1)]),
-  'data behind white space': (answer) => ` ${events(chunks(answer))}`,
-  'data behind another byte order mark': (answer) =>
-    events(chunks(answer)).replace('\n\n', '\n\n\ufeff'),
-  'a text behind [DONE]': (answer) => `data: [DONE]\n\n${events(chunks(answer))}`,
-  'a text behind its finish reason': (answer) => events([...chunks(answer), ...chunks(answer)]),
-  'choices of chunks that are no lists': (answer) =>
-    events([...chunks(answer).map((one) => ({ ...one, choices: { 0: one } })), ...chunks(answer)]),
-  'a tool call': (answer) => withDelta(answer, { tool_calls: [{ index: 0 }] }),
-  'a refusal': (answer) => withDelta(answer, { refusal: 'No.' }),
-  'lists in too many lists': (answer) =>
-    withSvc(answer, { z: 0 }).replace('"z":0', `"z":${'['.repeat(511)}${']'.repeat(511)}`),
-};
-
 const HEADERS =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nx-svc-worker: x\r\n\r\n';
 
@@ -115,19 +54,9 @@ export const withUsage = (answer: AnsweredJob, changed: object): string =>
 export const withLateSvc = (answer: AnsweredJob, changed: object): string =>
   events([...chunks(answer), { ...usageChunk(answer), svc: { ...answer.svc, ...changed } }]);
 
-const withChoices = (
-  answer: AnsweredJob,
-  change: (choices: readonly object[]) => readonly object[],
-): string => JSON.stringify({ ...plain(answer), choices: change(plain(answer).choices) });
-
 /** With another text, as somebody may have changed it. */
 export const withText = (answer: AnsweredJob, text: string): string =>
   JSON.stringify(plain({ ...answer, text }));
-
-const withDelta = (answer: AnsweredJob, delta: object): string => {
-  const [first, ...rest] = chunks(answer);
-  return events([{ ...first, choices: [{ index: 0, delta, finish_reason: null }] }, ...rest]);
-};
 
 function head({ svc, body }: AnsweredJob, object: string) {
   return { id: `chatcmpl-${svc.job_id}`, object, created: 1_795_800_000, model: body.model };
@@ -180,6 +109,3 @@ const usageChunk = (answer: AnsweredJob) => ({
 
 const events = (values: readonly object[]): string =>
   `${values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join('')}data: [DONE]\n\n`;
-
-/** In the event that has the finish reason. */
-const cut = (stream: string): string => stream.slice(0, stream.lastIndexOf('"svc"') + 10);

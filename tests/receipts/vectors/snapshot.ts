@@ -66,11 +66,15 @@ export function withChanges(node: LedgerSnapshot, changes: SnapshotChanges = {})
 /** A node that answers from a snapshot. */
 export function connectSnapshot(node: LedgerSnapshot): LedgerConnection {
   return connectLedger({
-    ask: async (method, parameters, read) => read(answer(node, method, parameters)),
+    ask: async (method, parameters, read) => read(answerFrom(node, method, parameters)),
   });
 }
 
-function answer(node: LedgerSnapshot, method: string, parameters: readonly unknown[]): unknown {
+export function answerFrom(
+  node: LedgerSnapshot,
+  method: string,
+  parameters: readonly unknown[],
+): unknown {
   const [subject, options] = parameters as [string, Record<string, never>];
   const context = { slot: node.slot };
   switch (method) {
@@ -115,13 +119,23 @@ function shownTransaction(
   { maxSupportedTransactionVersion: max = -1 }: { maxSupportedTransactionVersion?: number },
 ): unknown {
   if (!found) return null;
-  const { version, transaction, ...rest } = found;
+  const { version } = found;
   const isKnown = version === 'legacy' || version === 0 || version === 1;
   if (version !== 'legacy' && (version > max || !isKnown)) {
     throw new RpcError(`Transaction version (${version}) is not supported`, TOO_NEW);
   }
-  return { ...rest, version, transaction: jsonOf(Buffer.from(transaction[0], 'base64')) };
+  return jsonTransaction(found);
 }
+
+/** A transaction as a node's JSON has it. */
+export const jsonTransaction = ({
+  transaction,
+  ...rest
+}: SnapshotTransaction): JsonTransaction => ({
+  ...rest,
+  meta: rest.meta as JsonMeta | null,
+  transaction: jsonOf(Buffer.from(transaction[0], 'base64')),
+});
 
 /** Signatures and message; a node may show more or fewer signatures than the message wants. */
 function partsOf(wire: Uint8Array) {
@@ -168,7 +182,7 @@ function jsonOf(wire: Uint8Array) {
 interface JsonTransaction {
   readonly slot: number;
   readonly version?: 'legacy' | number;
-  readonly transactionIndex?: number;
+  readonly transactionIndex?: number | undefined;
   readonly transaction: { readonly signatures: readonly string[]; readonly message: MessageJson };
   readonly meta: JsonMeta | null;
 }

@@ -1,19 +1,15 @@
-import anchor from '@coral-xyz/anchor';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { modelCardHash } from '../../../../programs/client/index.ts';
 import { utf8 } from '../../../../programs/client/platform/bytes.ts';
-import type { Verdict } from '../../../../programs/client/verify/check.ts';
 import { addresses } from '../../../../testing/ledger/jobScene.ts';
 import type { AnsweredJob } from '../answeredJob.ts';
 import type { ModelCards } from '../answerScene.ts';
+import { encodeEvent, type Fields, fieldsOf, number, set } from '../fields.ts';
 import {
   all,
   anyEvent,
   type Change,
-  encodeEvent,
   eventsOf,
-  type Fields,
-  fieldsOf,
   inAccount,
   inEvent,
   inList,
@@ -22,7 +18,7 @@ import {
 } from '../nodeChanges.ts';
 import { withSvc, withUsage } from '../savedForms.ts';
 import { type LedgerSnapshot, withChanges } from '../snapshot.ts';
-import type { Condition } from './condition.ts';
+import { type Condition, row } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
 
@@ -30,6 +26,8 @@ interface Scene {
   readonly answer: AnsweredJob;
   /** Locked under the first card. */
   readonly carded: AnsweredJob;
+  /** Locked under the next one. */
+  readonly last: AnsweredJob;
   readonly failed: AnsweredJob;
   /** Whose dispute was rejected. */
   readonly rejected: PublicKey;
@@ -38,13 +36,12 @@ interface Scene {
 }
 
 export const answerConditions = (scene: Scene): Condition[] => [
-  {
-    ...{ name: 'a rejection with a hash of evidence', job: scene.rejected },
-    change: inEvent(scene.rejected, 'DisputeResolved', () => ({
-      evidence_hash: Array(32).fill(7),
-    })),
-    is: { 'dispute.evidence': 'fails' },
-  },
+  row(
+    'a rejection with a hash of evidence',
+    scene.rejected,
+    inEvent(scene.rejected, 'DisputeResolved', set({ evidence_hash: Array(32).fill(7) })),
+    'fails dispute.evidence',
+  ),
   ...limits(scene),
   ...unpaid(scene),
   ...statements(scene),
@@ -58,8 +55,8 @@ function limits({ answer }: Scene): Condition[] {
   const messages = body.messages as readonly { content: string }[];
   const size = messages.reduce((sum, { content }) => sum + utf8(content).length, 0);
   const window = (tokens: number) =>
-    inAccount(model, 'Model', () => ({ context_window_tokens: size + tokens }));
-  const lock = (fields: object) => inEvent(address, 'JobLocked', () => ({ ...fields }));
+    inAccount(model, 'Model', set({ context_window_tokens: size + tokens }));
+  const lock = (fields: Fields) => inEvent(address, 'JobLocked', set(fields));
   const free = { max_tokens: undefined };
   const terms = (perRequest: number, rate: number, threshold: number) =>
     lock({
@@ -68,7 +65,7 @@ function limits({ answer }: Scene): Condition[] {
       long_completion_threshold_tokens: threshold,
     });
   const more = { max_tokens: limit + 1 };
-  const list: [string, object, Change | undefined, Verdict][] = [
+  const list: [string, object, Change | undefined, verdict: string][] = [
     ['more tokens than the context window leaves', more, window(limit), 'holds'],
     [
       'more tokens than the context window, which leaves one more',
@@ -117,7 +114,7 @@ function limits({ answer }: Scene): Condition[] {
   return list.map(([name, changed, change, verdict]) => ({
     ...{ name: `a request: ${name}`, job: address, salt: String(svc.request_salt) },
     ...{ request: JSON.stringify({ ...body, ...changed }), ...(change && { change }) },
-    is: { 'delivery.request': verdict },
+    is: `${verdict} delivery.request`,
   }));
 }
 
@@ -129,22 +126,22 @@ function unpaid({ failed }: Scene): Condition[] {
   };
   const empty = { ...failed, text: '' };
   const says = (fields: object) => withSvc(empty, { ...nothing, ...fields });
-  const [rule, output] = ['delivery.answer', 'delivery.output'];
   const { svc } = failed;
-  const list: [string, string, Record<string, Verdict>][] = [
-    ['and nothing else', says({}), { [rule]: 'holds', [output]: 'not_applicable' }],
-    ['and attempt 0', says({ attempt: 0 }), { [rule]: 'holds' }],
-    ['and an attempt', says({ attempt: 1 }), { [rule]: 'fails' }],
-    ['and a worker', says({ worker: svc.worker }), { [rule]: 'fails' }],
+  const [holds, fails] = ['holds delivery.answer', 'fails delivery.answer'];
+  const list: [string, string, string][] = [
+    ['and nothing else', says({}), `${holds}, not_applicable delivery.output`],
+    ['and attempt 0', says({ attempt: 0 }), holds],
+    ['and an attempt', says({ attempt: 1 }), fails],
+    ['and a worker', says({ worker: svc.worker }), fails],
     [
       'and a hash',
       says({ output_hash: svc.output_hash }),
-      { [rule]: 'fails', [output]: 'not_checkable' },
+      `${fails}, not_checkable delivery.output`,
     ],
-    ['and a settlement', says({ settlement_tx: svc.escrow_tx }), { [rule]: 'fails' }],
-    ['and a charge', says({ credits_charged: 1 }), { [rule]: 'fails' }],
-    ['and a value', says({ usdc_value: 0.01 }), { [rule]: 'fails' }],
-    ['but a text', withSvc(failed, nothing), { [rule]: 'holds', [output]: 'not_checkable' }],
+    ['and a settlement', says({ settlement_tx: svc.escrow_tx }), fails],
+    ['and a charge', says({ credits_charged: 1 }), fails],
+    ['and a value', says({ usdc_value: 0.01 }), fails],
+    ['but a text', withSvc(failed, nothing), `${holds}, not_checkable delivery.output`],
   ];
   return list.map(([name, answer, is]) => ({
     name: `an answer that failed: no text, ${name}`,
@@ -155,47 +152,43 @@ function unpaid({ failed }: Scene): Condition[] {
 
 function statements({ answer }: Scene): Condition[] {
   const hidden = inTransaction(answer.address, 'JobCompleted', () => null);
-  const rule = 'delivery.answer';
+  const [holds, fails] = ['holds delivery.answer', 'fails delivery.answer'];
   const says = (fields: object) => withSvc(answer, fields as never);
-  const { svc } = answer;
+  const { svc, body } = answer;
+  const uncharged = { credits_charged: 0, usdc_value: 0, worker: null, attempt: null };
   return [
     {
       name: 'a charge that the node does not show yet',
       answer: says({}),
       change: hidden,
-      is: { [rule]: 'not_checkable' },
+      is: 'not_checkable delivery.answer',
     },
     {
-      ...{ name: 'no charge, and a settlement that the node does not show', change: hidden },
-      ...{
-        answer: says({
-          credits_charged: 0,
-          usdc_value: 0,
-          worker: null,
-          attempt: null,
-          output_hash: null,
-        }),
-        is: { [rule]: 'fails' },
-      },
+      name: 'no charge, and a settlement that the node does not show',
+      answer: says({ ...uncharged, output_hash: null }),
+      change: hidden,
+      is: fails,
     },
     {
       name: 'another transaction as its settlement',
       answer: says({ settlement_tx: svc.escrow_tx }),
-      is: { [rule]: 'fails' },
+      is: fails,
     },
     {
-      ...{ name: 'counts of null', is: { [rule]: 'holds' } },
+      name: 'counts of null',
       answer: withUsage(answer, { prompt_tokens: null, completion_tokens: null, cost: null }),
+      is: holds,
     },
     {
-      ...{ name: 'another model', is: { [rule]: 'fails' } },
-      answer: says({}).replace(`"model":${JSON.stringify(answer.body.model)}`, '"model":"another"'),
+      name: 'another model',
+      answer: says({}).replace(`"model":${JSON.stringify(body.model)}`, '"model":"another"'),
+      is: fails,
     },
   ];
 }
 
 /** What a model pinned, and how far back the node shows it. */
-function cards({ carded, cards: { first, later }, node }: Scene): Condition[] {
+function cards({ carded, last, cards: { first, later }, node }: Scene): Condition[] {
   const model = addresses.model(String(carded.body.model));
   const { authority } = anyEvent(node, 'ConfigInitialized') as { authority: PublicKey };
   const [one, next] = [JSON.stringify(first), JSON.stringify(later)];
@@ -223,13 +216,15 @@ function cards({ carded, cards: { first, later }, node }: Scene): Condition[] {
     };
   const none = inList(authority, () => []);
   const own = (sequence: number) =>
-    inAccount(model, 'Model', () => ({
-      ...{ sequence: new anchor.BN(sequence), card_hash: [...modelCardHash(first)] },
-    }));
+    inAccount(
+      model,
+      'Model',
+      set({ sequence: number(sequence), card_hash: [...modelCardHash(first)] }),
+    );
   const unlisted = inList(authority, (rows) =>
     rows.filter(({ signature }) => signature !== shownWith(node, 'ModelUpserted', nth(3)).name),
   );
-  const list: [string, string, Change, Verdict][] = [
+  const list: [string, string, Change, verdict: string][] = [
     ['no list of its changes', one, none, 'not_checkable'],
     ['no model', one, withAccount(model, () => null), 'not_checkable'],
     ['no configuration', one, withAccount(addresses.config, () => null), 'not_checkable'],
@@ -249,10 +244,18 @@ function cards({ carded, cards: { first, later }, node }: Scene): Condition[] {
     ['the later one, behind the lock', next, moved(3, transactionIndex + 1), 'fails'],
     ['the earlier one, behind which the later came', one, moved(3, transactionIndex + 1), 'holds'],
   ];
-  return list.map(([name, card, change, verdict]) => ({
+  const conditions = list.map(([name, card, change, verdict]) => ({
     ...{ name: `a card: ${name}`, job: carded.address, card, change },
-    is: { 'model.card': verdict },
+    is: `${verdict} model.card`,
   }));
+  const retired = recast(3, 'ModelRetired', {});
+  return [
+    ...conditions,
+    {
+      ...row('a card: of a model that retired since', last.address, retired, 'holds model.card'),
+      card: one,
+    },
+  ];
 }
 
 /** The transaction that has such an event, with its place. */

@@ -1,13 +1,11 @@
-import type anchor from '@coral-xyz/anchor';
 import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
+import { encodeEvent, fieldsOf, number, set } from '../fields.ts';
 import {
   all,
   anyEvent,
   type Change,
-  encodeEvent,
   eventsOf,
-  fieldsOf,
   inAccount,
   inEvent,
   inMeta,
@@ -15,7 +13,7 @@ import {
   inTransaction,
 } from '../nodeChanges.ts';
 import { withChanges } from '../snapshot.ts';
-import type { Condition, Subjects } from './condition.ts';
+import { type Condition, row, rows, type Subjects } from './condition.ts';
 
 /** Places on the ledger, and states. */
 export const historyConditions = (subjects: Subjects): Condition[] => [
@@ -26,8 +24,8 @@ export const historyConditions = (subjects: Subjects): Condition[] => [
 
 function places({ jobs: { settled, failed } }: Subjects): Condition[] {
   const swapped = all(
-    inEvent(settled, 'JobProven', () => ({ job_sequence: 4 })),
-    inEvent(settled, 'JobSettled', () => ({ job_sequence: 3 })),
+    inEvent(settled, 'JobProven', set({ job_sequence: 4 })),
+    inEvent(settled, 'JobSettled', set({ job_sequence: 3 })),
   );
   const moved = (where: 'push' | 'unshift') =>
     inMeta(settled, 'JobSettled', ({ innerInstructions }) => {
@@ -37,111 +35,103 @@ function places({ jobs: { settled, failed } }: Subjects): Condition[] {
   const inSlotOfLock =
     (later: number): Change =>
     (node) => {
-      const lock = anyEvent(node, 'JobLocked', settled) as { slot: anchor.BN };
-      const slot = lock.slot.addn(later);
+      const slot = number(anyEvent(node, 'JobLocked', settled).slot).addn(later);
       return all(
-        inEvent(settled, 'JobAcknowledged', () => ({ slot })),
+        inEvent(settled, 'JobAcknowledged', set({ slot })),
         inTransaction(settled, 'JobAcknowledged', (shown) => ({ ...shown, slot: slot.toNumber() })),
       )(node);
     };
   const alone = all(
     inTransaction(failed, 'JobLocked', () => null),
-    inEvent(failed, 'JobFailed', () => ({ job_sequence: 1 })),
+    inEvent(failed, 'JobFailed', set({ job_sequence: 1 })),
   );
-  const rule = 'history.sequence';
+  const [holds, fails] = ['holds history.sequence', 'fails history.sequence'];
   return [
-    ['changes of one transaction in another order', settled, swapped, 'fails'],
-    ['a change before the one before it, in one instruction', settled, moved('unshift'), 'fails'],
-    ['a change behind the one before it, in one instruction', settled, moved('push'), 'holds'],
-    ['a change in the slot of the one before it', settled, inSlotOfLock(0), 'holds'],
-    ['a change in an earlier slot than the one before it', settled, inSlotOfLock(-1), 'fails'],
-    ['a failure as the first change', failed, alone, 'fails'],
-  ].map(
-    ([name, job, change, verdict]) => ({ name, job, change, is: { [rule]: verdict } }) as never,
-  );
+    ...rows(settled, {
+      'changes of one transaction in another order': [swapped, fails],
+      'a change before the one before it, in one instruction': [moved('unshift'), fails],
+      'a change behind the one before it, in one instruction': [moved('push'), holds],
+      'a change in the slot of the one before it': [inSlotOfLock(0), holds],
+      'a change in an earlier slot than the one before it': [inSlotOfLock(-1), fails],
+      'the bytes of another version than the node names': [
+        inTransaction(settled, 'JobSettled', (shown) => ({ ...shown, version: 0 })),
+        'fails history.signatures',
+      ],
+    }),
+    row('a failure as the first change', failed, alone, fails),
+  ];
 }
 
+type Recast = readonly [event: string, other: string];
+
+/** One change of a job, recast as another, which cannot follow on the state. */
+const IMPOSSIBLE: readonly ['alone' | 'expired', state: string, ...Recast][] = [
+  ['alone', 'pending', 'JobAcknowledged', 'JobLocked'],
+  ['alone', 'pending', 'JobAcknowledged', 'JobProven'],
+  ['alone', 'pending', 'JobAcknowledged', 'JobSettled'],
+  ['alone', 'pending', 'JobAcknowledged', 'JobDisputed'],
+  ['alone', 'pending', 'JobAcknowledged', 'JobClosed'],
+  ['alone', 'processing', 'JobProven', 'JobSettled'],
+  ['alone', 'processing', 'JobProven', 'JobClosed'],
+  ['alone', 'settling', 'JobSettled', 'JobProven'],
+  ['alone', 'settling', 'JobSettled', 'JobCompleted'],
+  ['alone', 'settling', 'JobSettled', 'JobDisputed'],
+  ['alone', 'settling', 'JobSettled', 'JobClosed'],
+  ['expired', 'settled', 'JobDisputed', 'DisputeAmended'],
+  ['expired', 'settled', 'JobDisputed', 'DisputeResolved'],
+  ['expired', 'settled', 'JobDisputed', 'DisputeExpired'],
+  ['expired', 'settled', 'JobDisputed', 'JobFailed'],
+  ['expired', 'settled', 'JobDisputed', 'JobRefunded'],
+  ['expired', 'settled', 'JobDisputed', 'JobAcknowledged'],
+  ['expired', 'disputed', 'DisputeAmended', 'JobClosed'],
+  ['expired', 'disputed', 'DisputeAmended', 'JobDisputed'],
+];
+
 /** The changes of a job, of which some are recast as others. */
-function states({ jobs: { alone, expired } }: Subjects): Condition[] {
-  const recast = (job: PublicKey, ...events: readonly (readonly [string, string])[]): Change =>
+function states({ jobs }: Subjects): Condition[] {
+  const { alone, expired } = jobs;
+  const recast = (job: PublicKey, ...events: readonly Recast[]): Change =>
     all(...events.map(([event, other]) => inPlaceOf(job, event, other)));
-  const oneRecast =
-    (job: PublicKey) =>
-    ([state, event = '', other = '']: readonly string[]): [string, PublicKey, Change] => [
-      `${state}, ${other}`,
-      job,
-      recast(job, [event, other]),
-    ];
-  const possible: [string, PublicKey, Change][] = [
-    ['settling, JobAcknowledged', alone, recast(alone, ['JobSettled', 'JobAcknowledged'])],
-    ['settling, JobFailed', alone, recast(alone, ['JobSettled', 'JobFailed'])],
-    ['settling, JobRefunded', alone, recast(alone, ['JobSettled', 'JobRefunded'])],
-    [
-      'processing, JobFailed, JobClosed',
-      alone,
-      recast(alone, ['JobProven', 'JobFailed'], ['JobSettled', 'JobClosed']),
-    ],
-    [
-      'processing, JobRefunded, JobClosed',
-      alone,
-      recast(alone, ['JobProven', 'JobRefunded'], ['JobSettled', 'JobClosed']),
-    ],
-    [
-      'disputed, DisputeAmended twice',
-      expired,
-      recast(expired, ['DisputeExpired', 'DisputeAmended']),
-    ],
-  ];
-  const impossible: [string, PublicKey, Change][] = [
-    ...[
-      ['pending', 'JobAcknowledged', 'JobLocked'],
-      ['pending', 'JobAcknowledged', 'JobProven'],
-      ['pending', 'JobAcknowledged', 'JobSettled'],
-      ['pending', 'JobAcknowledged', 'JobDisputed'],
-      ['pending', 'JobAcknowledged', 'JobClosed'],
-      ['processing', 'JobProven', 'JobSettled'],
-      ['processing', 'JobProven', 'JobClosed'],
-      ['settling', 'JobSettled', 'JobProven'],
-      ['settling', 'JobSettled', 'JobCompleted'],
-      ['settling', 'JobSettled', 'JobDisputed'],
-      ['settling', 'JobSettled', 'JobClosed'],
-    ].map(oneRecast(alone)),
-    ...[
-      ['settled', 'JobDisputed', 'DisputeAmended'],
-      ['settled', 'JobDisputed', 'DisputeResolved'],
-      ['settled', 'JobDisputed', 'DisputeExpired'],
-      ['settled', 'JobDisputed', 'JobFailed'],
-      ['settled', 'JobDisputed', 'JobRefunded'],
-      ['settled', 'JobDisputed', 'JobAcknowledged'],
-      ['disputed', 'DisputeAmended', 'JobClosed'],
-      ['disputed', 'DisputeAmended', 'JobDisputed'],
-    ].map(oneRecast(expired)),
-    [
-      'settled, JobDisputed a second time',
-      expired,
-      all(
-        inPlaceOf(expired, 'DisputeExpired', 'JobDisputed'),
-        inPlaceOf(expired, 'DisputeAmended', 'DisputeResolved', () => ({
-          verdict: { Rejected: {} },
-        })),
-      ),
-    ],
-  ];
-  const rule = 'history.states';
-  const notWhole = (job: PublicKey, change: Change) =>
-    all(
-      change,
-      inAccount(job, 'Job', () => ({ sequence: 9 })),
-    );
+  const [holds, fails] = ['holds history.states', 'fails history.states'];
+  const closedAfter = (ending: string) =>
+    recast(alone, ['JobProven', ending], ['JobSettled', 'JobClosed']);
   return [
-    ...possible.map(([name, job, change]) => ({ name, job, change, is: { [rule]: 'holds' } })),
-    ...impossible.map(([name, job, change]) => ({ name, job, change, is: { [rule]: 'fails' } })),
-    {
-      ...{ name: 'an impossible change of a record that is not whole', job: alone },
-      change: notWhole(alone, recast(alone, ['JobSettled', 'JobProven'])),
-      is: { [rule]: 'not_checkable' },
-    },
-  ] as Condition[];
+    ...rows(alone, {
+      'settling, JobAcknowledged': [recast(alone, ['JobSettled', 'JobAcknowledged']), holds],
+      'settling, JobFailed': [recast(alone, ['JobSettled', 'JobFailed']), holds],
+      'settling, JobRefunded': [recast(alone, ['JobSettled', 'JobRefunded']), holds],
+      'processing, JobFailed, JobClosed': [closedAfter('JobFailed'), holds],
+      'processing, JobRefunded, JobClosed': [closedAfter('JobRefunded'), holds],
+      'an impossible change of a record that is not whole': [
+        all(
+          recast(alone, ['JobSettled', 'JobProven']),
+          inAccount(alone, 'Job', set({ sequence: 9 })),
+        ),
+        'not_checkable history.states',
+      ],
+    }),
+    ...IMPOSSIBLE.map(([name, state, ...events]) =>
+      row(`${state}, ${events[1]}`, jobs[name], recast(jobs[name], events), fails),
+    ),
+    ...rows(expired, {
+      'disputed, DisputeAmended twice': [
+        recast(expired, ['DisputeExpired', 'DisputeAmended']),
+        holds,
+      ],
+      'settled, JobDisputed a second time': [
+        all(
+          inPlaceOf(expired, 'DisputeExpired', 'JobDisputed'),
+          inPlaceOf(
+            expired,
+            'DisputeAmended',
+            'DisputeResolved',
+            set({ verdict: { Rejected: {} } }),
+          ),
+        ),
+        fails,
+      ],
+    }),
+  ];
 }
 
 const OTHER_NAME = base58.encode(Buffer.alloc(64, 7));
@@ -159,32 +149,26 @@ function imitations({ jobs: { failed } }: Subjects): Condition[] {
   };
   /** The failure once more, which another program says. */
   const imitated = (job_sequence: number) =>
-    inMeta(failed, 'JobFailed', ({ innerInstructions }) => {
-      for (const { instructions } of innerInstructions) {
-        const [call] = eventsOf({ meta: { innerInstructions } }, 'JobFailed', failed);
-        if (!call || !instructions.includes(call)) continue;
-        const data = encodeEvent('JobFailed', { ...fieldsOf(call), job_sequence });
-        instructions.push({ ...call, programIdIndex: 0, data });
-      }
+    inMeta(failed, 'JobFailed', (meta) => {
+      const [call] = eventsOf({ meta }, 'JobFailed', failed);
+      const calls = meta.innerInstructions.find(({ instructions }) =>
+        instructions.some((one) => one === call),
+      );
+      if (!call) throw new Error('there is no failure');
+      const data = encodeEvent('JobFailed', { ...fieldsOf(call), job_sequence });
+      calls?.instructions.push({ ...call, programIdIndex: 0, data });
     });
-  const notWhole = inAccount(failed, 'Job', () => ({ sequence: 9 }));
-  const rule = 'history.authenticity';
-  return [
-    {
-      ...{ name: 'a transaction under another name', job: failed, change: renamed },
-      is: { 'history.signatures': 'fails' },
-    },
-    {
-      ...{ name: 'an imitation beside a whole record', job: failed, change: imitated(3) },
-      is: { [rule]: 'holds' },
-    },
-    {
-      ...{ name: 'an imitation of a change that is there', job: failed },
-      ...{ change: all(imitated(2), notWhole), is: { [rule]: 'holds' } },
-    },
-    {
-      ...{ name: 'an imitation of a change that is not there', job: failed },
-      ...{ change: all(imitated(3), notWhole), is: { [rule]: 'fails' } },
-    },
-  ];
+  const notWhole = inAccount(failed, 'Job', set({ sequence: 9 }));
+  return rows(failed, {
+    'a transaction under another name': [renamed, 'fails history.signatures'],
+    'an imitation beside a whole record': [imitated(3), 'holds history.authenticity'],
+    'an imitation of a change that is there': [
+      all(imitated(2), notWhole),
+      'holds history.authenticity',
+    ],
+    'an imitation of a change that is not there': [
+      all(imitated(3), notWhole),
+      'fails history.authenticity',
+    ],
+  });
 }

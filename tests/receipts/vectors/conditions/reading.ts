@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { Keypair, SystemProgram } from '@solana/web3.js';
-import type { InstructionJson, TransactionJson } from '../../../auditors/forgeries/node.ts';
+import { type InstructionJson, set } from '../fields.ts';
 import {
   all,
   anyEvent,
@@ -9,61 +9,65 @@ import {
   inList,
   inMeta,
   inTransaction,
-  later,
   withAccount,
 } from '../nodeChanges.ts';
-import { withChanges } from '../snapshot.ts';
-import type { Condition, Subjects } from './condition.ts';
+import { type SnapshotAccount, withChanges } from '../snapshot.ts';
+import { type Condition, rows, type Subjects } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
 /** Of a transaction that the node does not have. */
 const ABSENT = base58.encode(Buffer.alloc(64, 9));
 const FAILED = { InstructionError: [0, { Custom: 6000 }] };
+const RETURNED = 'holds failure.returned';
+const NOT_RETURNED = 'not_checkable failure.returned';
 
 /** Lists, transactions, events and accounts. */
 export const readingConditions = (subjects: Subjects): Condition[] => [
   ...lists(subjects),
-  ...transactions(subjects),
+  ...calls(subjects),
+  ...bytes(subjects),
   ...accounts(subjects),
+  ...closings(subjects),
+  ...openJobs(subjects),
 ];
 
-function lists({ jobs: { alone, failed, refunded } }: Subjects): Condition[] {
-  const inPages: Change = (node) => ({ ...node, page: 1 });
-  const asFailed: Change = inList(failed, ([newest, ...older]) => [
-    { ...(newest as never as object), err: FAILED } as never,
-    ...older,
-  ]);
-  const again: Change = inList(failed, (rows) => [...rows, ...rows.slice(0, 1)]);
-  const absent: Change = inList(refunded, (rows) => [
-    { signature: ABSENT, slot: rows[0]?.slot ?? 0, err: null },
-    ...rows,
-  ]);
-  const known = {
-    'history.sequence': 'holds',
-    'lock.balances': 'holds',
-    'proof.key': 'holds',
-  } as const;
-  return [
-    { name: 'lists of one entry a page', job: alone, change: inPages, is: known },
-    {
-      ...{ name: 'a failure that is listed as failed', job: failed, change: asFailed },
-      is: { 'failure.returned': 'not_checkable' },
-    },
-    { name: 'a list whose first entry comes again', job: failed, change: again, is: 'refused' },
-    {
-      ...{ name: 'a transaction that is not shown, of no change', job: refunded, change: absent },
-      is: { 'history.sequence': 'holds', 'refund.returned': 'holds' },
-    },
-  ];
-}
+const lists = ({ jobs: { alone, failed, refunded } }: Subjects): Condition[] => [
+  ...rows(alone, {
+    'lists of one entry a page': [
+      (node) => ({ ...node, page: 1 }),
+      'holds history.sequence lock.balances proof.key',
+    ],
+  }),
+  ...rows(failed, {
+    'a failure that is listed as failed': [
+      inList(failed, ([newest, ...older]) =>
+        newest ? [{ ...newest, err: FAILED }, ...older] : [],
+      ),
+      NOT_RETURNED,
+    ],
+    'a list whose first entry comes again': [
+      inList(failed, (listed) => [...listed, ...listed.slice(0, 1)]),
+      'refused',
+    ],
+  }),
+  ...rows(refunded, {
+    'a transaction that is not shown, of no change': [
+      inList(refunded, (listed) => [
+        { signature: ABSENT, slot: listed[0]?.slot ?? 0, err: null },
+        ...listed,
+      ]),
+      'holds history.sequence refund.returned',
+    ],
+  }),
+];
 
 /** What a transaction of the failed job has beside its event. */
-function transactions({ jobs: { failed } }: Subjects): Condition[] {
-  const called = (change: (call: InstructionJson, transaction: TransactionJson['meta']) => void) =>
+function calls({ jobs: { failed } }: Subjects): Condition[] {
+  const called = (change: (call: InstructionJson) => void) =>
     inMeta(failed, 'JobFailed', (meta) => {
       for (const { instructions } of meta.innerInstructions) {
         const call = instructions.at(-1);
-        if (call) change(call, meta);
+        if (call) change(call);
       }
     });
   const added = (change: (call: InstructionJson) => object) =>
@@ -74,241 +78,48 @@ function transactions({ jobs: { failed } }: Subjects): Condition[] {
   const data = (call: InstructionJson, change: (bytes: Uint8Array) => Uint8Array) => ({
     data: base58.encode(change(base58.decode(call.data))),
   });
-  const unknown = (call: InstructionJson) =>
-    data(call, (bytes) => bytes.with(8, (bytes[8] ?? 0) ^ 1));
-  const returned = (verdict: 'holds' | 'fails' | 'not_checkable') =>
-    ({ 'failure.returned': verdict }) as const;
-  const wire = (change: (bytes: Buffer) => Buffer): Change =>
-    inTransaction(failed, 'JobFailed', (shown) => ({
-      ...shown,
-      transaction: [
-        change(Buffer.from(shown.transaction[0], 'base64')).toString('base64'),
-        'base64',
-      ],
+  const unknown = (change: (call: InstructionJson) => object) =>
+    added((call) => ({
+      ...data(call, (bytes) => bytes.with(8, (bytes[8] ?? 0) ^ 1)),
+      ...change(call),
     }));
-  const byte = Buffer.from([0]);
-  const list: [string, Change, Condition['is']][] = [
-    [
-      'a failure by a transaction that failed',
+  return rows(failed, {
+    'a failure by a transaction that failed': [
       inMeta(failed, 'JobFailed', (meta) => {
         meta.err = FAILED;
       }),
-      returned('not_checkable'),
+      NOT_RETURNED,
     ],
-    [
-      'a transaction without its meta',
-      inTransaction(failed, 'JobFailed', (shown) => ({
-        ...shown,
-        meta: null,
-      })),
-      returned('not_checkable'),
+    'a transaction without its meta': [
+      inTransaction(failed, 'JobFailed', (shown) => ({ ...shown, meta: null })),
+      NOT_RETURNED,
     ],
-    ['an event that is not known', added(unknown), 'refused'],
-    [
-      'an event with a byte more',
-      added((call) => data(call, (bytes) => Buffer.concat([bytes, byte]))),
+    'an event that is not known': [unknown(() => ({})), 'refused'],
+    'an event with a byte more': [
+      added((call) => data(call, (bytes) => Uint8Array.of(...bytes, 0))),
       'refused',
     ],
-    [
-      'an event that is not known, by another program',
-      added((call) => ({
-        ...unknown(call),
-        programIdIndex: 0,
-      })),
-      returned('holds'),
+    'an event that is not known, by another program': [
+      unknown(() => ({ programIdIndex: 0 })),
+      RETURNED,
     ],
-    [
-      'an event that is not known, with two accounts',
-      added((call) => ({
-        ...unknown(call),
-        accounts: [...call.accounts, ...call.accounts],
-      })),
-      returned('holds'),
+    'an event that is not known, with two accounts': [
+      unknown(({ accounts }) => ({ accounts: [...accounts, ...accounts] })),
+      RETURNED,
     ],
-    [
-      'an event that is not known, with another account',
-      added((call) => ({
-        ...unknown(call),
-        accounts: [0],
-      })),
-      returned('holds'),
+    'an event that is not known, with another account': [
+      unknown(() => ({ accounts: [0] })),
+      RETURNED,
     ],
-    [
-      'a call of another tag',
-      added((call) => data(call, (bytes) => bytes.with(0, 0))),
-      returned('holds'),
-    ],
-    [
-      'the failure with two accounts',
-      called((call) => {
-        call.accounts = [...call.accounts, 0];
-      }),
-      returned('not_checkable'),
-    ],
-    [
-      'the failure with another account',
+    'a call of another tag': [added((call) => data(call, (bytes) => bytes.with(0, 0))), RETURNED],
+    'the failure with two accounts': [called((call) => call.accounts.push(0)), NOT_RETURNED],
+    'the failure with another account': [
       called((call) => {
         call.accounts = [0];
       }),
-      returned('not_checkable'),
+      NOT_RETURNED,
     ],
-    ['a transaction with a byte more', wire((bytes) => Buffer.concat([bytes, byte])), 'refused'],
-    ['a transaction with a byte less', wire((bytes) => bytes.subarray(0, -1)), 'refused'],
-    [
-      'a signature less than there are signers',
-      wire((bytes) => {
-        const rest = bytes.subarray(1 + 64 * (bytes[0] ?? 0));
-        return Buffer.concat([Buffer.from([1]), bytes.subarray(1, 65), rest]);
-      }),
-      { 'history.signatures': 'fails' },
-    ],
-    [
-      'a signature more than there are signers',
-      wire((bytes) =>
-        Buffer.concat([
-          Buffer.from([(bytes[0] ?? 0) + 1]),
-          bytes.subarray(1, 65),
-          bytes.subarray(1),
-        ]),
-      ),
-      { 'history.signatures': 'fails' },
-    ],
-    [
-      'a byte of its second signature',
-      wire((bytes) => Buffer.from(bytes.with(70, (bytes[70] ?? 0) ^ 1))),
-      { 'history.signatures': 'fails' },
-    ],
-    ['a message of version 2', wire(inFront(0x82)), 'refused'],
-    ['a message of version 1 behind its signatures', wire(inFront(0x81)), 'refused'],
-    [
-      'a message of version 0 with a table',
-      all(
-        wire((bytes) =>
-          Buffer.concat([inFront(0x80)(bytes), Buffer.from([1]), bytes.subarray(1, 33), TABLE]),
-        ),
-        inTransaction(failed, 'JobFailed', (shown) => ({ ...shown, version: 0 })),
-      ),
-      { 'history.signatures': 'fails', 'failure.returned': 'holds' },
-    ],
-    [
-      'a count in more bytes than it needs',
-      wire((bytes) => Buffer.concat([Buffer.from([(bytes[0] ?? 0) | 0x80, 0]), bytes.subarray(1)])),
-      'refused',
-    ],
-  ];
-  return list.map(([name, change, is]) => ({ name, job: failed, change, is }));
-}
-
-function accounts({ jobs: { failed, closed, open, refunded } }: Subjects): Condition[] {
-  const bytes = (change: (data: Buffer) => Buffer) =>
-    withAccount(refunded, (held, data) => ({
-      ...held,
-      data: [change(data).toString('base64'), 'base64'],
-    }));
-  const changed = (at: number, value: number) => bytes((data) => Buffer.from(data.with(at, value)));
-  const copied =
-    (change: (held: object) => object): Change =>
-    (node) =>
-      withChanges(node, {
-        accounts: { [closed.toBase58()]: change(node.accounts[open.toBase58()] ?? {}) as never },
-      });
-  const empty = { data: ['', 'base64'], owner: SystemProgram.programId.toBase58() };
-  const state = (verdict: 'fails' | 'not_checkable' | 'not_applicable') =>
-    ({ 'account.state': verdict }) as const;
-  const after = (is: Condition['is']) => ({ job: closed, is });
-  return [
-    ...[
-      ['of another kind', changed(0, 1)],
-      ['of another version', changed(8, 2)],
-      ['with a byte less', bytes((data) => data.subarray(0, -1))],
-      ['with a byte more', bytes((data) => Buffer.concat([data, Buffer.from([0])]))],
-    ].map(([name, change]) => ({
-      name: `an account ${name}`,
-      job: refunded,
-      change,
-      is: state('fails'),
-    })),
-    {
-      ...{ name: 'an account of the system program, without data', job: refunded },
-      change: withAccount(refunded, (held) => ({ ...held, ...empty })),
-      is: state('not_checkable'),
-    },
-    {
-      ...{ name: 'an account of the system program, with data', job: refunded },
-      change: withAccount(refunded, (held) => ({ ...held, owner: empty.owner })),
-      is: state('fails'),
-    },
-    {
-      ...{ name: 'an account from before the last change', job: failed },
-      change: inAccount(failed, 'Job', () => ({ sequence: 1 })),
-      is: state('not_checkable'),
-    },
-    {
-      ...{ name: 'an account from after the last change', job: failed },
-      change: inAccount(failed, 'Job', () => ({ sequence: 3 })),
-      is: state('not_checkable'),
-    },
-    {
-      ...{
-        name: 'lamports where a job was closed',
-        ...after({ ...state('not_applicable'), 'account.closed': 'holds' }),
-      },
-      change: copied((held) => ({ ...held, ...empty })),
-    },
-    {
-      ...{
-        name: 'an account where a job was closed',
-        ...after({ 'account.closed': 'not_checkable' }),
-      },
-      change: copied((held) => held),
-    },
-    {
-      ...{
-        name: 'a later account where a job was closed',
-        ...after({ 'account.closed': 'fails' }),
-      },
-      change: all(
-        copied((held) => held),
-        inAccount(closed, 'Job', () => ({ sequence: 5 })),
-      ),
-    },
-    {
-      ...{
-        name: 'another program’s account where a job was closed',
-        ...after({ 'account.closed': 'fails' }),
-      },
-      change: copied((held) => ({ ...held, owner: STRANGER.toBase58() })),
-    },
-    ...(
-      [
-        [60, 'holds'],
-        [61, 'fails'],
-      ] as const
-    ).map(([seconds, verdict]) => ({
-      ...{
-        name: `an open job that is ${seconds} s overdue`,
-        job: open,
-        is: { 'deadline.open': verdict },
-      },
-      change: ((node) => {
-        const lock = anyEvent(node, 'JobLocked', open) as never as {
-          unix_time: string;
-          job_timeout_seconds: number;
-        };
-        const due = Number(lock.unix_time) + lock.job_timeout_seconds;
-        return later(due + seconds - node.unix_time)(node);
-      }) as Change,
-    })),
-    {
-      ...{ name: 'a list that is empty, of a job with an account', job: open },
-      change: inList(open, () => []),
-      is: {
-        'history.signatures': 'not_checkable',
-        'deadline.open': 'not_checkable',
-        ...state('not_checkable'),
-      },
-    },
-  ] as Condition[];
+  });
 }
 
 /** One index that is written, and none that is only read. */
@@ -319,3 +130,124 @@ const inFront = (byte: number) => (bytes: Buffer) => {
   const at = 1 + 64 * (bytes[0] ?? 0);
   return Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)]);
 };
+
+/** The bytes of a transaction: how many signatures, these, and the message. */
+function bytes({ jobs: { failed } }: Subjects): Condition[] {
+  const wire = (change: (bytes: Buffer) => Uint8Array): Change =>
+    inTransaction(failed, 'JobFailed', (shown) => {
+      const changed = Buffer.from(change(Buffer.from(shown.transaction[0], 'base64')));
+      return { ...shown, transaction: [changed.toString('base64'), 'base64'] };
+    });
+  const unsigned = 'fails history.signatures';
+  return rows(failed, {
+    'a transaction with a byte more': [wire((bytes) => Uint8Array.of(...bytes, 0)), 'refused'],
+    'a transaction with a byte less': [wire((bytes) => bytes.subarray(0, -1)), 'refused'],
+    'a signature less than there are signers': [
+      wire((bytes) => {
+        const rest = bytes.subarray(1 + 64 * (bytes[0] ?? 0));
+        return Buffer.concat([Buffer.from([1]), bytes.subarray(1, 65), rest]);
+      }),
+      unsigned,
+    ],
+    'a signature more than there are signers': [
+      wire((bytes) => {
+        const count = Buffer.from([(bytes[0] ?? 0) + 1]);
+        return Buffer.concat([count, bytes.subarray(1, 65), bytes.subarray(1)]);
+      }),
+      unsigned,
+    ],
+    'a byte of its second signature': [
+      wire((bytes) => bytes.with(70, (bytes[70] ?? 0) ^ 1)),
+      unsigned,
+    ],
+    'a message of version 2': [wire(inFront(0x82)), 'refused'],
+    'a message of version 1 behind its signatures': [wire(inFront(0x81)), 'refused'],
+    'a message of version 0 with a table': [
+      all(
+        wire((bytes) =>
+          Buffer.concat([inFront(0x80)(bytes), Buffer.from([1]), bytes.subarray(1, 33), TABLE]),
+        ),
+        inTransaction(failed, 'JobFailed', (shown) => ({ ...shown, version: 0 })),
+      ),
+      'fails history.signatures, holds failure.returned',
+    ],
+    'a count in more bytes than it needs': [
+      wire(([count = 0, ...rest]) => Uint8Array.of(count | 0x80, 0, ...rest)),
+      'refused',
+    ],
+  });
+}
+
+const EMPTY = { data: ['', 'base64'], owner: SystemProgram.programId.toBase58() } as const;
+
+function accounts({ jobs: { failed, refunded } }: Subjects): Condition[] {
+  const held = (change: object) => withAccount(refunded, (account) => ({ ...account, ...change }));
+  const bytes = (change: (data: Buffer) => Uint8Array) =>
+    withAccount(refunded, (account, data) => ({
+      ...account,
+      data: [Buffer.from(change(data)).toString('base64'), 'base64'],
+    }));
+  const [unknown, fails] = ['not_checkable account.state', 'fails account.state'];
+  return [
+    ...rows(refunded, {
+      'an account of another kind': [bytes((data) => data.with(0, 1)), fails],
+      'an account of another version': [bytes((data) => data.with(8, 2)), fails],
+      'an account with a byte less': [bytes((data) => data.subarray(0, -1)), fails],
+      'an account with a byte more': [bytes((data) => Uint8Array.of(...data, 0)), fails],
+      'an account of the system program, without data': [held(EMPTY), unknown],
+      'an account of the system program, with data': [held({ owner: EMPTY.owner }), fails],
+    }),
+    ...rows(failed, {
+      'an account from before the last change': [
+        inAccount(failed, 'Job', set({ sequence: 1 })),
+        unknown,
+      ],
+      'an account from after the last change': [
+        inAccount(failed, 'Job', set({ sequence: 3 })),
+        unknown,
+      ],
+    }),
+  ];
+}
+
+function closings({ jobs: { closed, open } }: Subjects): Condition[] {
+  /** The account of another job, where a job was closed. */
+  const copied =
+    (change: object = {}): Change =>
+    (node) => {
+      const held = { ...node.accounts[open.toBase58()], ...change } as SnapshotAccount;
+      return withChanges(node, { accounts: { [closed.toBase58()]: held } });
+    };
+  return rows(closed, {
+    'lamports where a job was closed': [
+      copied(EMPTY),
+      'not_applicable account.state, holds account.closed',
+    ],
+    'an account where a job was closed': [copied(), 'not_checkable account.closed'],
+    'a later account where a job was closed': [
+      all(copied(), inAccount(closed, 'Job', set({ sequence: 5 }))),
+      'fails account.closed',
+    ],
+    'another program’s account where a job was closed': [
+      copied({ owner: STRANGER.toBase58() }),
+      'fails account.closed',
+    ],
+  });
+}
+
+function openJobs({ jobs: { open } }: Subjects): Condition[] {
+  const overdue =
+    (seconds: number): Change =>
+    (node) => {
+      const { unix_time, job_timeout_seconds } = anyEvent(node, 'JobLocked', open);
+      return { ...node, unix_time: Number(unix_time) + Number(job_timeout_seconds) + seconds };
+    };
+  return rows(open, {
+    'an open job that is 60 s overdue': [overdue(60), 'holds deadline.open'],
+    'an open job that is 61 s overdue': [overdue(61), 'fails deadline.open'],
+    'a list that is empty, of a job with an account': [
+      inList(open, () => []),
+      'not_checkable history.signatures deadline.open account.state',
+    ],
+  });
+}

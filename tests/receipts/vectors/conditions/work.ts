@@ -1,17 +1,8 @@
-import anchor from '@coral-xyz/anchor';
-import { Keypair, type PublicKey } from '@solana/web3.js';
-import {
-  type Change,
-  encodeEvent,
-  eventsOf,
-  fieldsOf,
-  inAccount,
-  inEvent,
-  inTransaction,
-} from '../nodeChanges.ts';
-import type { Condition, Subjects } from './condition.ts';
+import { Keypair } from '@solana/web3.js';
+import { encodeEvent, type Fieldwise, fieldsOf, number, plus, set } from '../fields.ts';
+import { type Change, eventsOf, inAccount, inEvent, inTransaction } from '../nodeChanges.ts';
+import { type Condition, rows, type Subjects } from './condition.ts';
 
-const { BN } = anchor;
 const STRANGER = Keypair.generate().publicKey;
 
 /** Locks, balances, work and proofs. */
@@ -22,162 +13,111 @@ export const workConditions = (subjects: Subjects): Condition[] => [
   ...purchases(subjects),
 ];
 
-const row = (name: string, job: PublicKey, change: Change, is: Condition['is']): Condition => ({
-  name,
-  job,
-  change,
-  is,
-});
-
 function locks({ jobs: { open } }: Subjects): Condition[] {
-  const terms = (change: (fields: Record<string, never>) => Record<string, unknown>) =>
-    inEvent(open, 'JobLocked', change);
+  const terms = (change: Fieldwise) => inEvent(open, 'JobLocked', change);
   /** Its tokens cost 14.007 credits. */
   const rounded = (credits: number) =>
-    terms(() => ({
-      ...{ token_limit: 2_001, credits_per_1k_tokens: 7 },
-      locked_credits: new BN(credits),
-    }));
-  const price = (verdict: 'holds' | 'fails') => ({ 'lock.price': verdict }) as const;
-  return [
-    row(
-      'a lock of as many tokens as the price of one request covers',
-      open,
-      terms((fields) => ({
-        long_completion_threshold_tokens: fields.token_limit,
-        locked_credits: new BN(Number(fields.credits_per_request)),
+    terms(set({ token_limit: 2_001, credits_per_1k_tokens: 7, locked_credits: number(credits) }));
+  const [holds, fails] = ['holds lock.price', 'fails lock.price'];
+  return rows(open, {
+    'a lock of as many tokens as the price of one request covers': [
+      terms(({ token_limit, credits_per_request }) => ({
+        long_completion_threshold_tokens: token_limit,
+        locked_credits: number(credits_per_request),
       })),
-      price('holds'),
-    ),
-    row(
-      'a lock of one token more than that',
-      open,
-      terms((fields) => ({
-        long_completion_threshold_tokens: Number(fields.token_limit) - 1,
+      holds,
+    ],
+    'a lock of one token more than that': [
+      terms(({ token_limit, credits_per_request }) => ({
+        long_completion_threshold_tokens: Number(token_limit) - 1,
         credits_per_1k_tokens: 5,
-        locked_credits: new BN(Number(fields.credits_per_request)),
+        locked_credits: number(credits_per_request),
       })),
-      price('fails'),
-    ),
-    row(
-      'a lock that is the price of one request, above that of its tokens',
-      open,
-      terms(() => ({ credits_per_request: 50, locked_credits: new BN(50) })),
-      price('holds'),
-    ),
-    row('a price that is rounded up', open, rounded(15), price('holds')),
-    row('a price that is rounded down', open, rounded(14), price('fails')),
-    row(
-      'the id of another job',
-      open,
-      terms(() => ({ job_id: Array(16).fill(7) })),
-      {
-        'lock.address': 'fails',
-      },
-    ),
-    row(
-      'the credit account of another wallet',
-      open,
-      terms(() => ({ credit_account: STRANGER })),
-      {
-        'lock.address': 'fails',
-      },
-    ),
-    row(
-      'another model',
-      open,
-      terms(() => ({ model: STRANGER })),
-      { 'lock.address': 'fails' },
-    ),
-    row(
-      'an account with another token limit',
-      open,
-      inAccount(open, 'Job', () => ({ token_limit: 1 })),
-      {
-        'account.state': 'fails',
-      },
-    ),
-  ];
+      fails,
+    ],
+    'a lock that is the price of one request, above that of its tokens': [
+      terms(set({ credits_per_request: 50, locked_credits: number(50) })),
+      holds,
+    ],
+    'a price that is rounded up': [rounded(15), holds],
+    'a price that is rounded down': [rounded(14), fails],
+    'the id of another job': [terms(set({ job_id: Array(16).fill(7) })), 'fails lock.address'],
+    'the credit account of another wallet': [
+      terms(set({ credit_account: STRANGER })),
+      'fails lock.address',
+    ],
+    'another model': [terms(set({ model: STRANGER })), 'fails lock.address'],
+    'an account with another token limit': [
+      inAccount(open, 'Job', set({ token_limit: 1 })),
+      'fails account.state',
+    ],
+  });
 }
 
-const DAY = 'lock.balances';
-
 function balances({ jobs: { open, failed } }: Subjects): Condition[] {
-  const lock = (change: (fields: Record<string, never>) => Record<string, unknown>) =>
-    inEvent(open, 'JobLocked', change);
+  const lock = (change: Fieldwise) => inEvent(open, 'JobLocked', change);
+  const [holds, fails] = ['holds lock.balances', 'fails lock.balances'];
   return [
-    row(
-      'a lock that begins a new day',
-      open,
-      lock((fields) => ({ limit_day: 9, spent_today_credits: number(fields.locked_credits) })),
-      { [DAY]: 'holds' },
-    ),
-    row(
-      'a lock that adds nothing to its day',
-      open,
-      lock((fields) => ({
-        limit_day: 9,
-        spent_today_credits: number(fields.spent_today_credits).sub(number(fields.locked_credits)),
-      })),
-      { [DAY]: 'fails' },
-    ),
-    row(
-      'a failure that gives nothing back to its day',
-      failed,
-      inEvent(failed, 'JobFailed', (fields) => ({
-        spent_today_credits: number(fields.spent_today_credits).add(
-          number(fields.returned_credits),
-        ),
-      })),
-      { 'failure.balances': 'holds' },
-    ),
-    row(
-      'the locked credits after a lock',
-      open,
-      lock((fields) => ({ account_locked_credits: number(fields.account_locked_credits).addn(1) })),
-      { [DAY]: 'fails' },
-    ),
-    row(
-      'the available credits after a lock',
-      open,
-      lock((fields) => ({ available_credits: number(fields.available_credits).addn(1) })),
-      { [DAY]: 'fails' },
-    ),
+    ...rows(open, {
+      'a lock that begins a new day': [
+        lock(({ locked_credits }) => ({
+          ...{ limit_day: 9, spent_today_credits: number(locked_credits) },
+        })),
+        holds,
+      ],
+      'a lock that adds nothing to its day': [
+        lock(({ spent_today_credits, locked_credits }) => ({
+          limit_day: 9,
+          spent_today_credits: number(spent_today_credits).sub(number(locked_credits)),
+        })),
+        fails,
+      ],
+      'the locked credits after a lock': [lock(plus(1, 'account_locked_credits')), fails],
+      'the available credits after a lock': [lock(plus(1, 'available_credits')), fails],
+    }),
+    ...rows(failed, {
+      'a failure that gives nothing back to its day': [
+        inEvent(failed, 'JobFailed', ({ spent_today_credits, returned_credits }) => ({
+          spent_today_credits: number(spent_today_credits).add(number(returned_credits)),
+        })),
+        'holds failure.balances',
+      ],
+    }),
   ];
 }
 
 function work({ jobs: { alone, retried } }: Subjects): Condition[] {
-  const proven = (change: Record<string, unknown>) => inEvent(alone, 'JobProven', () => change);
+  const other = (fields: object) => inEvent(alone, 'JobSettled', set({ ...fields }));
+  const unlike = 'of the settlement than of the proof';
   return [
-    row('an attempt that was not given to a worker', alone, proven({ attempt: 2 }), {
-      'work.assignment': 'fails',
+    ...rows(alone, {
+      'an attempt that was not given to a worker': [
+        inEvent(alone, 'JobProven', set({ attempt: 2 })),
+        'fails work.assignment',
+      ],
+      [`other worker ${unlike}`]: [other({ worker: STRANGER }), 'fails proof.hash'],
+      [`other prompt tokens ${unlike}`]: [other({ prompt_tokens: 11 }), 'fails proof.hash'],
+      [`other completion tokens ${unlike}`]: [
+        other({ completion_tokens: 601 }),
+        'fails proof.hash',
+      ],
+      'the payment of the worker that settled, where another one proved': [
+        inEvent(alone, 'JobProven', set({ worker: STRANGER })),
+        'holds settlement.worker_payment',
+      ],
     }),
-    ...Object.entries({
-      worker: { worker: STRANGER },
-      'prompt tokens': { prompt_tokens: 11 },
-      'completion tokens': { completion_tokens: 601 },
-    }).map(([what, change]) =>
-      row(
-        `other ${what} of the settlement than of the proof`,
-        alone,
-        inEvent(alone, 'JobSettled', () => change),
-        {
-          'proof.hash': 'fails',
-        },
-      ),
-    ),
-    row(
-      'a first attempt of 0',
-      retried,
-      inEvent(retried, 'JobAcknowledged', () => ({ attempt: 0 })),
-      { 'work.attempts': 'fails' },
-    ),
+    ...rows(retried, {
+      'a first attempt of 0': [
+        inEvent(retried, 'JobAcknowledged', set({ attempt: 0 })),
+        'fails work.attempts',
+      ],
+    }),
   ];
 }
 
 /** What came right before the first lock: the purchase, as another change of the credit account. */
 function purchases({ jobs: { settled } }: Subjects): Condition[] {
-  const recast = (name: string, change: (fields: Record<string, never>) => object): Change =>
+  const recast = (name: string, change: Fieldwise): Change =>
     inTransaction(undefined, 'CreditBought', (shown) => {
       for (const call of eventsOf(shown, 'CreditBought')) {
         const fields = fieldsOf(call);
@@ -185,36 +125,30 @@ function purchases({ jobs: { settled } }: Subjects): Condition[] {
       }
       return shown;
     });
-  const claim = (by: number) =>
+  const claim = (more: number) =>
     recast('ClaimPaid', (fields) => ({
       ...{ claimant: fields.credit_account, claimant_sequence: fields.credit_sequence },
-      ...{ claimant_kind: { CreditAccount: {} }, available_credits: plus(fields, by) },
-      ...Object.fromEntries(CLAIMED.map((field) => [field, new BN(0)])),
+      ...{ claimant_kind: { CreditAccount: {} }, ...plus(more, 'available_credits')(fields) },
+      ...Object.fromEntries(CLAIMED.map((field) => [field, number(0)])),
     }));
   const withdrawn = (locked: number) =>
-    recast('CreditWithdrawn', () => ({ destination: STRANGER, locked_credits: new BN(locked) }));
-  const limit = recast('LimitSet', () => ({
-    ...{ limit_per_job_credits: new BN(0), limit_per_day_credits: new BN(0) },
-  }));
-  const plus = (fields: Record<string, never>, by: number) =>
-    number(fields.available_credits).addn(by);
-  const list: [string, Change, 'holds' | 'fails' | 'not_checkable'][] = [
-    ['a payment before the first lock', claim(0), 'holds'],
-    ['a payment of another amount before the first lock', claim(1), 'fails'],
-    ['a withdrawal before the first lock', withdrawn(0), 'holds'],
-    ['a withdrawal that leaves locked credits, before the first lock', withdrawn(1), 'fails'],
-    ['a limit before the first lock, and no purchase', limit, 'fails'],
-    [
-      'a purchase of another credit account before the first lock',
-      recast('CreditBought', () => ({ credit_account: STRANGER })),
-      'not_checkable',
+    recast('CreditWithdrawn', set({ destination: STRANGER, locked_credits: number(locked) }));
+  const limits = { limit_per_job_credits: number(0), limit_per_day_credits: number(0) };
+  const [holds, fails] = ['holds lock.balances', 'fails lock.balances'];
+  return rows(settled, {
+    'a payment before the first lock': [claim(0), holds],
+    'a payment of another amount before the first lock': [claim(1), fails],
+    'a withdrawal before the first lock': [withdrawn(0), holds],
+    'a withdrawal that leaves locked credits, before the first lock': [withdrawn(1), fails],
+    'a limit before the first lock, and no purchase': [recast('LimitSet', set(limits)), fails],
+    'a purchase of another credit account before the first lock': [
+      recast('CreditBought', set({ credit_account: STRANGER })),
+      'not_checkable lock.balances',
     ],
-  ];
-  return list.map(([name, change, verdict]) => row(name, settled, change, { [DAY]: verdict }));
+  });
 }
 
 const CLAIMED = [
   ...['treasury_sequence', 'base_units', 'credits', 'remaining_base_units'],
   ...['owed_base_units', 'unpaid_base_units'],
 ];
-const number = (value: unknown) => value as anchor.BN;

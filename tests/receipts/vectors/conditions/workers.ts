@@ -1,12 +1,10 @@
-import anchor from '@coral-xyz/anchor';
 import { base58 } from '@scure/base';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import type { TransactionJson } from '../../../auditors/forgeries/node.ts';
+import { encodeEvent, type Fields, number, set } from '../fields.ts';
 import {
   all,
   anyEvent,
   type Change,
-  encodeEvent,
   eventsOf,
   inAccount,
   inEvent,
@@ -14,8 +12,8 @@ import {
   inTransaction,
   withAccount,
 } from '../nodeChanges.ts';
-import { withChanges } from '../snapshot.ts';
-import type { Condition, Subjects } from './condition.ts';
+import { type SnapshotTransaction, withChanges } from '../snapshot.ts';
+import { type Condition, rows, type Subjects } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
 const FAILED = { InstructionError: [0, { Custom: 6000 }] };
@@ -39,7 +37,7 @@ export function workerConditions({ jobs: { alone }, node }: Subjects): Condition
     recorded({ ...UPDATE, ...registered, ...fields }, place, name);
   const index = (transactionIndex: number) =>
     inTransaction(alone, 'JobProven', (shown) => ({ ...shown, transactionIndex }));
-  const now = inAccount(worker, 'Worker', () => KEY);
+  const now = inAccount(worker, 'Worker', set(KEY));
   const registration = (place: Place) =>
     inTransaction(undefined, 'WorkerRegistered', (shown) => ({ ...shown, ...placed(place) }));
   const recastAsUpdate: Change = inTransaction(undefined, 'WorkerRegistered', (shown) => {
@@ -48,77 +46,65 @@ export function workerConditions({ jobs: { alone }, node }: Subjects): Condition
     }
     return { ...shown, slot };
   });
-  const another = inEvent(alone, 'JobProven', () => KEY);
+  const another = inEvent(alone, 'JobProven', set(KEY));
   const reversed = inList(authority, ([one, two, ...rows]) => [
     { ...two, transactionIndex: 1 } as never,
     { ...one, transactionIndex: 2 } as never,
     ...rows,
   ]);
-  const list: [string, Change, 'holds' | 'fails' | 'not_checkable'][] = [
-    ['another key, and a gap before the proof', all(another, gap(slot, null)), 'not_checkable'],
-    ['another key, and a failed transaction', all(another, gap(slot, FAILED)), 'fails'],
-    ['another key, and a gap after the settlement', all(another, gap(2 ** 40, null)), 'fails'],
-    ['another key, and a gap before the last record', all(another, gap(0, null, true)), 'fails'],
-    ['a worker without an account', withAccount(worker, () => null), 'not_checkable'],
-    [
-      'a worker whose account is another program’s',
-      withAccount(worker, (held) => ({ ...held, owner: STRANGER.toBase58() })),
-      'not_checkable',
-    ],
-    ['another key on record before the proof', all(update(KEY, { slot: before }), now), 'fails'],
-    ['another key on record in its slot', all(update(KEY, { slot }), now), 'holds'],
-    [
-      'another key on record in its slot, before it',
-      all(update(KEY, { slot, transactionIndex: 0 }), now, index(1)),
-      'fails',
-    ],
-    [
-      'another key on record in its slot, behind it',
-      all(update(KEY, { slot, transactionIndex: 2 }), now, index(1)),
-      'holds',
-    ],
-    [
-      'another key on record in its slot, of no place in it',
-      all(update(KEY, { slot }), now, index(1)),
-      'holds',
-    ],
-    [
-      'another key on record by another authority',
-      all(update({ ...KEY, authority: STRANGER }, { slot: before }), now),
-      'not_checkable',
-    ],
-    [
-      'another key on record of another worker',
-      all(update({ ...KEY, worker: STRANGER }, { slot: before }), now),
-      'holds',
-    ],
-    [
-      'two records of one slot, listed in another order',
-      all(update(KEY, { slot: before }, OTHER), update({}, { slot: before }), now, reversed),
-      'holds',
-    ],
-    ['a registration in the slot of the proof', registration({ slot }), 'holds'],
-    ['an update in the slot of the proof, and no record before', recastAsUpdate, 'not_checkable'],
-    [
-      'a registration behind the proof',
-      all(registration({ slot, transactionIndex: 2 }), index(1)),
-      'not_checkable',
-    ],
+  const [holds, fails, unknown] = [
+    ...(['holds proof.key', 'fails proof.key', 'not_checkable proof.key'] as const),
   ];
   const elsewhere = all(
     update({ payout: STRANGER }, { slot: before }),
-    inAccount(worker, 'Worker', () => ({ payout: STRANGER })),
+    inAccount(worker, 'Worker', set({ payout: STRANGER })),
   );
-  const payouts: [string, Change, 'fails' | 'not_checkable'][] = [
-    ['another payout on record', elsewhere, 'fails'],
-    ['another payout on record, and a gap', all(elsewhere, missing), 'not_checkable'],
-  ];
-  const rows = (rule: string, conditions: typeof list) =>
-    conditions.map(([name, change, verdict]) => ({
-      ...{ name, job: alone, change },
-      is: { [rule]: verdict },
-    }));
-  return [...rows('proof.key', list), ...rows('settlement.worker_payment', payouts)];
+  const payout = 'settlement.worker_payment';
+  return rows(alone, {
+    'another key, and a gap before the proof': [all(another, gap(slot, null)), unknown],
+    'another key, and a failed transaction': [all(another, gap(slot, FAILED)), fails],
+    'another key, and a gap after the settlement': [all(another, gap(2 ** 40, null)), fails],
+    'another key, and a gap before the last record': [all(another, gap(0, null, true)), fails],
+    'a worker without an account': [withAccount(worker, () => null), unknown],
+    'a worker whose account is another program’s': [
+      withAccount(worker, (held) => ({ ...held, owner: STRANGER.toBase58() })),
+      unknown,
+    ],
+    'another key on record before the proof': [all(update(KEY, { slot: before }), now), fails],
+    'another key on record in its slot': [all(update(KEY, { slot }), now), holds],
+    'another key on record in its slot, before it': [
+      all(update(KEY, { slot, transactionIndex: 0 }), now, index(1)),
+      fails,
+    ],
+    'another key on record in its slot, behind it': [
+      all(update(KEY, { slot, transactionIndex: 2 }), now, index(1)),
+      holds,
+    ],
+    'another key on record in its slot, of no place in it': [
+      all(update(KEY, { slot }), now, index(1)),
+      holds,
+    ],
+    'another key on record by another authority': [
+      all(update({ ...KEY, authority: STRANGER }, { slot: before }), now),
+      unknown,
+    ],
+    'another key on record of another worker': [
+      all(update({ ...KEY, worker: STRANGER }, { slot: before }), now),
+      holds,
+    ],
+    'two records of one slot, listed in another order': [
+      all(update(KEY, { slot: before }, OTHER), update({}, { slot: before }), now, reversed),
+      holds,
+    ],
+    'a registration in the slot of the proof': [registration({ slot }), holds],
+    'an update in the slot of the proof, and no record before': [recastAsUpdate, unknown],
+    'a registration behind the proof': [
+      all(registration({ slot, transactionIndex: 2 }), index(1)),
+      unknown,
+    ],
+    'another payout on record': [elsewhere, `fails ${payout}`],
+    'another payout on record, and a gap': [all(elsewhere, missing), `not_checkable ${payout}`],
+  });
 }
 
 interface Place {
@@ -129,24 +115,24 @@ interface Place {
 /** Also without a place in the slot that it had. */
 const placed = ({ slot, transactionIndex }: Place) => ({ slot, transactionIndex });
 
-const UPDATE = { previous_proof_key: STRANGER, proof_key_changed_at: new anchor.BN(0) };
+const UPDATE = { previous_proof_key: STRANGER, proof_key_changed_at: number(0) };
 
 /** A further record, in a transaction like that of the registration. */
 const recorded =
-  (fields: object, place: Place, signature: string): Change =>
+  (fields: Fields, place: Place, signature: string): Change =>
   (node) => {
     const { authority } = anyEvent(node, 'WorkerRegistered') as { authority: PublicKey };
     const registration = Object.values(node.transactions).find(
       (shown) => shown && eventsOf(shown, 'WorkerRegistered').length > 0,
     );
-    const shown = structuredClone(registration) as unknown as TransactionJson;
+    const shown = structuredClone(registration) as SnapshotTransaction;
     for (const call of eventsOf(shown, 'WorkerRegistered')) {
-      call.data = encodeEvent('WorkerUpdated', fields as never);
+      call.data = encodeEvent('WorkerUpdated', fields);
     }
     return all(
       (before) =>
         withChanges(before, {
-          transactions: { [signature]: { ...shown, ...placed(place) } as never },
+          transactions: { [signature]: { ...shown, ...placed(place) } },
         }),
       inList(authority, (rows) => [{ signature, slot: place.slot, err: null }, ...rows]),
     )(node);

@@ -1,36 +1,33 @@
 import type { PublicKey } from '@solana/web3.js';
-import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
-import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
-import { type Findings, findingsOf } from './findings.ts';
-import { createForgingNode, type Forgery, type ForgingNode } from './forgeries/node.ts';
+import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
+import { stopClock } from '../../../testing/ledger/ledger.ts';
 
 export const JOB_NAMES = [
   ...(['settled', 'reassigned', 'upheld', 'expired', 'failed', 'refunded', 'closed'] as const),
-  ...(['claimable', 'completed', 'retried', 'acknowledged', 'alone', 'repaid', 'open'] as const),
+  ...(['claimable', 'completed', 'retried', 'acknowledged', 'alone', 'repaid', 'long'] as const),
+  ...(['upheldAgain', 'unborne', 'open'] as const),
 ];
 export type JobName = (typeof JOB_NAMES)[number];
-export type ForgedJobs = Readonly<Record<JobName, PublicKey>>;
+export type Jobs = Readonly<Record<JobName, PublicKey>>;
 
-/** Time means nothing to a node that forges: it is asked again at once. */
-const atOnce = async () => {};
+const DAY_SECONDS = 86_401;
 
-/** Jobs that ended in every way, and a node that lies about them. */
-export interface ForgedScene extends JobScene {
-  readonly jobs: ForgedJobs;
-  readonly node: ForgingNode;
-  /** What becomes of a job's checks when it is seen through a forging node. */
-  verify(job: PublicKey, forgery: Forgery): Promise<Findings>;
+/** Jobs that ended in every way, and one that is open. */
+export interface EndedJobs extends JobScene {
+  readonly jobs: Jobs;
 }
 
 /** @param options.version of all transactions of the jobs */
-export async function createForgedScene(
-  options: Parameters<typeof createJobScene>[0] = {},
-): Promise<ForgedScene> {
+export async function createEndedJobs(options: { version: 0 | 1 }): Promise<EndedJobs> {
   const scene = await createJobScene(options);
+  // By the same seconds each rule says the same each time.
+  await stopClock(scene.ledger.connection);
   const locked = [
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
     ...(await scene.lock({ count: 4, tokenLimit: 2_000 })),
     ...(await scene.lock({ count: 5, tokenLimit: 2_000 })),
+    ...(await scene.lock({ count: 1, tokenLimit: 10_000 })),
+    ...(await scene.lock({ count: 2, tokenLimit: 2_000 })),
   ];
   const jobs = Object.fromEntries(
     JOB_NAMES.map((name, index) => [name, locked[index]?.address]),
@@ -53,31 +50,32 @@ export async function createForgedScene(
     { job: jobs.acknowledged, attempt: 1 },
   ]);
   await scene.fail(jobs.failed);
-  // Before the verdict: a worker that was slashed is given no job.
+  // Before the verdicts: a worker that was slashed is given no job.
+  await scene.settleAtOnce(jobs.long, { tokens: 9_000 });
   for (const name of ['expired', 'claimable'] as const) await scene.acknowledge(jobs[name]);
+  // The worker's stake bears the whole slash twice.
+  for (const name of ['upheldAgain', 'unborne'] as const) {
+    await scene.complete(jobs[name]);
+    // Its controller may bring the wallet to no more.
+    await (name === 'unborne' ? scene.disputeAsWallet : scene.dispute)(jobs[name]);
+  }
   await scene.dispute(jobs.repaid);
   await scene.dispute(jobs.upheld);
   await scene.resolve(jobs.upheld, 'upheld_worker');
   await scene.resolve(jobs.repaid, 'upheld_gateway');
+  for (const name of ['upheldAgain', 'unborne'] as const) {
+    await scene.resolve(jobs[name], 'upheld_worker');
+  }
   await scene.settle(jobs.expired);
   await scene.dispute(jobs.expired);
   await scene.disputeAsWallet(jobs.expired);
   await scene.closePayout();
   await scene.settle(jobs.claimable);
-  await scene.wait(86_401);
+  await scene.wait(DAY_SECONDS);
   await scene.refund(jobs.refunded);
   await scene.expire(jobs.expired);
   await scene.close([jobs.closed]);
   const [open] = await scene.lock({ count: 1, tokenLimit: 2_000 });
   jobs.open = open?.address as PublicKey;
-  const node = createForgingNode(scene.ledger.rpcUrl);
-  return {
-    ...scene,
-    jobs,
-    node,
-    async verify(job, forgery) {
-      const connection = node.reader(forgery);
-      return findingsOf(await gatherEvidence({ connection, addresses, job, wait: atOnce }));
-    },
-  };
+  return { ...scene, jobs };
 }

@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRandom } from '../../testing/random.ts';
+import { PYTHON, runInPython } from './runInPython.ts';
+import { formatVectors, type VectorCase, type Vectors } from './vectors/cases.ts';
+import { COMMITTED } from './vectors/committed.ts';
+import { generateVectors } from './vectors/generate.ts';
+import { differencesIn, titleOf } from './vectors/runCase.ts';
+
+const { seed } = createRandom();
+
+let folder: string;
+let drawn: Vectors;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-vectors-'));
+  drawn = await generateVectors(seed);
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Each job's case with its verdicts, which no draw changes. */
+const verdictsIn = ({ cases }: Vectors) =>
+  cases.map((one) => [titleOf(one), one.kind === 'job' ? one.expected : undefined]);
+
+describe(`vectors by another seed (seed ${seed})`, () => {
+  it('have other contents with the same verdicts', () => {
+    const isDrawn = ({ name }: VectorCase) => name === 'drawn 1';
+    expect(drawn.cases.find(isDrawn)).not.toEqual(COMMITTED.cases.find(isDrawn));
+    expect(verdictsIn(drawn)).toEqual(verdictsIn(COMMITTED));
+  });
+
+  it('hold by our code', async () => {
+    expect(await differencesIn(drawn)).toEqual([]);
+  });
+
+  (PYTHON.isReady ? it : it.skip)('hold by the Python file', async () => {
+    const path = join(folder, 'vectors.json');
+    await writeFile(path, formatVectors(drawn));
+    expect(await runInPython(path)).toMatchObject({ code: 0 });
+  });
+});
