@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { PYTHON, runInPython } from './runInPython.ts';
 import { formatVectors, type VectorCase, type Vectors } from './vectors/cases.ts';
@@ -11,13 +11,11 @@ import { differencesIn, titleOf } from './vectors/runCase.ts';
 
 const { seed } = createRandom();
 
-let folder: string;
+const folder = ownFolder('svc-vectors');
 let drawn: Vectors;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-vectors-'));
   drawn = await generateVectors(seed);
 }, 120_000);
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Each job's case with its verdicts, which no draw changes. */
 const verdictsIn = ({ cases }: Vectors) =>

@@ -4,12 +4,13 @@ import { describe, expect, it } from '@jest/globals';
 import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatCompletion } from '../../api/contracts/completionAnswer.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
+import { IDL, wordsOf } from '../../programs/client/codec.ts';
 import { canonicalJson, type Json, LEVELS_MAX } from '../../programs/client/proof.ts';
 import { checkout } from '../../programs/tools/artifacts.ts';
 import { BODY, pageExamples, REQUEST } from './pageExamples.ts';
 import { pageTables, ruleNames } from './pageTables.ts';
-import { PYTHON, verifyInPython } from './runInPython.ts';
-import type { VectorCase } from './vectors/cases.ts';
+import { PYTHON, VERIFIER, verifyInPython } from './runInPython.ts';
+import { COMMITTED } from './vectors/committed.ts';
 
 const page = readFileSync(join(checkout, 'docs/receipt.md'), 'utf8');
 const block = (json: string): string => `\`\`\`json\n${json}\n\`\`\`\n`;
@@ -28,8 +29,8 @@ describe('the page of the receipt', () => {
     },
   );
 
-  it('has an example with the bytes that the client computes', async () => {
-    const examples = await pageExamples();
+  it('has an example with the bytes that the client computes', () => {
+    const examples = pageExamples();
     expect(page).toContain(block(BODY));
     expect(page).toContain(block(JSON.stringify(examples, null, 2)));
     const given = chatForWorker(parseChatCompletion(JSON.parse(BODY)));
@@ -62,10 +63,16 @@ describe('the page of the receipt', () => {
     expect(new Set(listed.map(ofOneKind))).toEqual(new Set(used.map(ofOneKind)));
   });
 
+  it('and the Python file have the words of the published interface', () => {
+    const rows = readFileSync(VERIFIER, 'utf8').replaceAll('\n  ', ' ');
+    for (const { name, type } of IDL.types) {
+      if (type.kind === 'enum') expect(rows).toContain(`\n${name} ${wordsOf(name).join(' ')}\n`);
+    }
+  });
+
   it('has every kind of case of the vectors, and each field of its result', () => {
-    const { cases } = JSON.parse(readFileSync(join(checkout, 'receipts/vectors.json'), 'utf8'));
     const rows = sectionOf('## The vectors').split('\n');
-    for (const { kind, expected } of cases as VectorCase[]) {
+    for (const { kind, expected } of COMMITTED.cases) {
       const row = rows.find((one) => one.startsWith(`| \`${kind}\` |`)) ?? '';
       const fields = 'refused' in expected ? [] : Object.keys(expected);
       expect([kind, ...fields].filter((name) => !row.includes(`\`${name}\``))).toEqual([]);

@@ -1,11 +1,14 @@
 import { PublicKey } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { ACCOUNT_KINDS, IDL, PROGRAM_EVENTS, wordsOf } from '../../programs/client/codec.ts';
-import type { Field } from '../../programs/client/interface.ts';
+import type { Field, FieldType } from '../../programs/client/interface.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
-import { ACCOUNTS, argumentsOf, INSTRUCTIONS, structFields, typeName } from './pythonLayouts.ts';
 
+/** The kinds of account that a verification reads. */
+const ACCOUNTS = ['Job', 'Worker', 'Config', 'Model'];
+/** The instructions whose arguments it reads. */
+const INSTRUCTIONS = ['job_prove', 'job_settle', 'job_complete', 'dispute_resolve'];
 /** The events of other accounts than the job that a verification reads. */
 const OTHER_EVENTS = [
   ...['CreditOpened', 'CreditBought', 'CreditWithdrawn', 'SpenderSet', 'LimitSet', 'ClaimPaid'],
@@ -71,4 +74,25 @@ function listed(words: readonly string[]): string {
     else lines[lines.length - 1] = line === '' ? text : `${line} ${text}`;
   }
   return `[\n  ${lines.join('\n  ')}]`;
+}
+
+function structFields(name: string): readonly Field[] {
+  const found = IDL.types.find((each) => each.name === name)?.type;
+  if (found?.kind !== 'struct') throw new Error(`There is no struct ${name}`);
+  return found.fields;
+}
+
+function argumentsOf(name: string): readonly Field[] {
+  const found = IDL.instructions.find((each) => each.name === name);
+  if (!found) throw new Error(`There is no instruction ${name}`);
+  return found.args;
+}
+
+/** A type in one word: `bytes32` for 32 bytes, `keys8` for eight keys, `keys` for a list of them. */
+function typeName(type: FieldType): string {
+  if (typeof type === 'string') return type;
+  if ('defined' in type) return type.defined.name;
+  if ('vec' in type) return 'keys';
+  const [inner, length] = type.array;
+  return `${inner === 'u8' ? 'bytes' : 'keys'}${length}`;
 }

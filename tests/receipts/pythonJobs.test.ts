@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { formatJobId } from '../../programs/client/jobId.ts';
 import { runCli } from '../../testing/cli.ts';
+import type { RpcRequest } from '../../testing/ledger/interceptedConnection.ts';
+import { type LedgerGate, startLedgerGate } from '../../testing/ledger/ledgerGate.ts';
+import { ownFolder } from '../../testing/ownFolder.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { startChangingNode } from './pythonNode.ts';
 import { PYTHON, verifyInPython } from './runInPython.ts';
 
 if (!PYTHON.isReady) {
@@ -15,7 +16,7 @@ if (!PYTHON.isReady) {
 
 (PYTHON.isReady ? describe : describe.skip)('jobs of a running service, in Python', () => {
   let service: RunningService;
-  let folder: string;
+  const folder = ownFolder('svc-jobs');
   let answers: readonly string[];
   const pathOf = (name: string) => join(folder, name);
   const BODY = {
@@ -27,15 +28,11 @@ if (!PYTHON.isReady) {
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'svc-jobs-'));
     service = await startRunningService();
     answers = await Promise.all(FORMS.map((form) => save(form)));
     await service.untilJobs((jobs) => jobs.every(({ data }) => data.status === 'settled'));
   });
-  afterAll(async () => {
-    await service?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => service?.close());
 
   /** An answer with its headers, as `curl -i` writes it, and the body that was sent. */
   async function save(form: (typeof FORMS)[number]): Promise<string> {
@@ -73,31 +70,6 @@ if (!PYTHON.isReady) {
     }[];
   }
 
-  it.each(FORMS)('hold by answer and question, with the same checks: %s', async (form) => {
-    const [found, ours] = await verify('--response', pathOf(form), '--request', pathOf('request'));
-    expect(found).toEqual(ours);
-    expect(found).toMatchObject({ code: 0, result: 'holds' });
-    const held = found?.checks.filter(({ verdict }) => verdict === 'holds').map(({ name }) => name);
-    expect(held).toEqual(expect.arrayContaining(['proof.signature', 'settlement.tokens']));
-    for (const name of ['output', 'receipt', 'request', 'answer']) {
-      expect(held).toContain(`delivery.${name}`);
-    }
-  });
-
-  it('differ by a changed text and a changed question, and hold by themselves', async () => {
-    const changed = answers[0]?.replace(/("content": ?")/, '$1Well. ') ?? '';
-    writeFileSync(pathOf('changed'), changed);
-    const question = { model: service.model.id, ...BODY, temperature: 0.8 };
-    writeFileSync(pathOf('question'), JSON.stringify(question));
-    const given = ['--response', pathOf('changed'), '--request', pathOf('question')];
-    const [found, ours] = await verify(...given);
-    expect(found).toEqual(ours);
-    const failing = found?.checks.filter(({ verdict }) => verdict === 'fails');
-    expect(failing?.map(({ name }) => name)).toEqual(['delivery.output', 'delivery.request']);
-    const { output } = await verifyInPython([...given, '--rpc', service.ledger.rpcUrl]);
-    expect(output).toContain('The job holds. Your text is not the proven one.');
-  });
-
   it('are found by id, with a wallet or without, by address and transaction', async () => {
     for (const { address, data } of await service.jobs()) {
       const [found, ours] = await verify(address.toBase58());
@@ -113,35 +85,22 @@ if (!PYTHON.isReady) {
     }
   });
 
-  it('refuse an answer without svc beside the address of another job', async () => {
-    const { svc, ...bare } = JSON.parse(answers[0] ?? '') as { svc: { job_id: string } };
-    writeFileSync(pathOf('bare'), JSON.stringify(bare));
-    const other = (await service.jobs()).find(({ data }) => formatJobId(data.jobId) !== svc.job_id);
-    const given = [String(other?.address), '--response', pathOf('bare')];
-    const run = [...given, '--rpc', service.ledger.rpcUrl];
-    const ours = await runCli(['verify', ...run]);
-    const found = await verifyInPython(run);
-    const refused = expect.stringContaining(`The saved answer is of ${svc.job_id}, and you named `);
-    expect([found.code, found.output]).toEqual([1, refused]);
-    expect([ours.code, ours.error]).toEqual([1, refused]);
-  });
-
-  it('refuse a salt in upper case, and take one in lower case', async () => {
-    const { svc } = JSON.parse(answers[0] ?? '') as { svc: { job_id: string } };
-    const given = [svc.job_id, '--request', pathOf('request'), '--rpc', service.ledger.rpcUrl];
-    const salted = async (salt: string) => {
-      const found = await verifyInPython([...given, '--salt', salt]);
-      const ours = await runCli(['verify', ...given, '--salt', salt]);
-      return [found.output, `${ours.output}${ours.error}`];
-    };
-    const refused = expect.stringContaining('64 hex digits, in lower case.');
-    expect(await salted('AB'.repeat(32))).toEqual([refused, refused]);
-    const another = expect.stringContaining('Your question is not the proven one.');
-    expect(await salted('ab'.repeat(32))).toEqual([another, another]);
-  });
-
   interface Shown {
+    readonly meta: object;
     readonly transaction: { readonly message: Record<string, unknown> };
+  }
+
+  /** A node that shows something else of each transaction. */
+  async function gateTo(
+    change: (shown: Shown, request: RpcRequest) => object,
+  ): Promise<LedgerGate> {
+    const gate = await startLedgerGate(service.ledger.rpcUrl);
+    gate.intercept(async (request, forward) => {
+      const answer = (await forward(request)) as { result?: Shown };
+      if (request.method !== 'getTransaction' || !answer.result) return answer;
+      return { ...answer, result: change(answer.result, request) };
+    });
+    return gate;
   }
 
   /** What a transaction of a version without a known form may still show as JSON. */
@@ -154,16 +113,13 @@ if (!PYTHON.isReady) {
   it.each(Object.keys(SHOWN))(
     'are judged alike in an unknown version that shows %s',
     async (what) => {
-      const node = await startChangingNode(service.ledger.rpcUrl, ({ method, params }, answer) => {
-        if (method !== 'getTransaction' || !answer.result) return answer;
-        const [, { encoding }] = params as [string, { encoding: string }];
-        const found = { ...answer.result, version: 7 } as unknown as Shown;
-        const { transaction } = found;
+      const node = await gateTo(({ transaction, ...rest }, { params }) => {
+        const { encoding } = params[1] as { encoding: string };
         const shown =
           encoding === 'base64'
             ? ['AYc=', 'base64']
             : { ...transaction, message: SHOWN[what]?.(transaction.message) };
-        return { ...answer, result: { ...found, transaction: shown } };
+        return { ...rest, version: 7, transaction: shown };
       });
       const given = ['--response', pathOf('stream'), '--request', pathOf('request')];
       const [found, ours] = await verifyAt(node.url, ...given).finally(node.close);
@@ -186,12 +142,9 @@ if (!PYTHON.isReady) {
   };
 
   it.each(Object.entries(UNTRUE))('are refused of a node that shows %s', async (_, untrue) => {
-    const node = await startChangingNode(service.ledger.rpcUrl, ({ method }, answer) => {
-      if (method !== 'getTransaction' || !answer.result) return answer;
-      const found = answer.result as { meta: object };
-      const meta = { ...found.meta, ...untrue.meta };
-      return { ...answer, result: { ...found, ...untrue, meta } };
-    });
+    const node = await gateTo((shown) => ({
+      ...{ ...shown, ...untrue, meta: { ...shown.meta, ...untrue.meta } },
+    }));
     const run = ['--response', pathOf('plain'), '--rpc', node.url];
     const { code, output } = await verifyInPython(run).finally(node.close);
     expect([code, output]).toEqual([1, expect.stringMatching(/^error: The ledger's node .+\n$/)]);

@@ -4,16 +4,17 @@ import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.
 import type { Random } from '../../../testing/random.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';
 import { type ModelCards, runJobs } from './answerScene.ts';
-import type { AnyUnitCase, ClientParts, ExpectedVerdict, JobCase } from './cases.ts';
+import type { AnyUnitCase } from './cases.ts';
 import { answerConditions } from './conditions/answers.ts';
-import { conditionCases } from './conditions/condition.ts';
-import { drawKeypair } from './drawKeypair.ts';
+import { type Condition, conditionCases, honest } from './conditions/condition.ts';
+import { drawKeypair } from './draw.ts';
 import type { NodeCases } from './endedCases.ts';
 import { recordJobs } from './record.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
 import { SAVED_FORMS, withLateSvc, withSvc, withText, withUsage } from './savedForms.ts';
 
 const NODE = 'answers';
+const HOLDS = 'holds history.sequence';
 
 /** Jobs with drawn questions and answers, and what their clients kept. */
 export async function answerCases(
@@ -22,54 +23,34 @@ export async function answerCases(
   const scene = await createJobScene();
   try {
     const { answered, others, cards, failed } = await runJobs(random, scene);
-    const [first, second] = answered as [AnsweredJob, AnsweredJob];
+    const [first, second, third] = answered as [AnsweredJob, AnsweredJob, AnsweredJob];
+    const last = answered.at(-1) as AnsweredJob;
     const jobs = [...answered, ...Object.values(others)].map(({ address }) => address);
     // With a card, the model is read too.
     const node = await recordJobs(scene, jobs, { card: '{}' });
-    const cases = [
-      ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer) })),
-      ...Object.entries(others).map(([name, job]) => ({ name, job: job.address.toBase58() })),
+    const whole = [
+      ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer), is: HOLDS })),
+      ...Object.entries(others).map(([name, { address }]) => honest(name, address)),
       ...savedCases(answered),
       ...textCases(random, first, second, scene),
       ...statementCases(random, first, second),
       ...questionCases(random, first),
-      ...cardCases(answered, cards),
-    ];
+      ...cardCases([first, third, last], cards),
+    ].map((one) => ({ ...one, isAll: true }));
+    const rejected = others['a dispute that was rejected'].address;
+    const subjects = { answer: first, carded: third, last, failed, cards, node, rejected };
     return {
       ...{ name: NODE, node },
       units: [...formCases(first, scene), ...requestCases(first)],
-      cases: [
-        ...cases.map(caseOf),
-        ...(await conditionCases(
-          NODE,
-          node,
-          answerConditions({
-            ...{ answer: first, carded: answered[2] as AnsweredJob, failed, cards, node },
-            last: answered.at(-1) as AnsweredJob,
-            rejected: others['a dispute that was rejected'].address,
-          }),
-        )),
-      ],
+      cases: await conditionCases(NODE, node, [...whole, ...answerConditions(subjects)]),
     };
   } finally {
     await scene.ledger.close();
   }
 }
 
-/** A case of this node, with the checks that fail or cannot be made. */
-type Stated = ClientParts &
-  Pick<JobCase, 'name' | 'job' | 'answer'> &
-  Partial<Pick<ExpectedVerdict, 'failing' | 'not_checkable'>>;
-
-function caseOf({ name, failing = [], not_checkable = [], ...parts }: Stated): JobCase {
-  const unchecked = not_checkable.length > 0 ? 'not_checkable' : 'holds';
-  const result = failing.length > 0 ? 'fails' : unchecked;
-  const expected = { result, failing, not_checkable } as const;
-  return { kind: 'job', name: `${NODE}: ${name}`, node: NODE, ...parts, expected };
-}
-
 const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
-  job: address.toBase58(),
+  job: address,
   output: text,
   receipt: String(svc.delivery_receipt),
   request: JSON.stringify(body),
@@ -77,10 +58,10 @@ const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
 });
 
 /** Every form of every other answer, with its question. */
-const savedCases = (answered: readonly AnsweredJob[]): Stated[] =>
+const savedCases = (answered: readonly AnsweredJob[]): Condition[] =>
   Object.entries(SAVED_FORMS).map(([name, form], at) => {
     const answer = answered[at % answered.length] as AnsweredJob;
-    return { name, answer: form(answer), request: JSON.stringify(answer.body) };
+    return { name, answer: form(answer), request: JSON.stringify(answer.body), is: HOLDS };
   });
 
 /** Texts and receipts that are not those of the job. */
@@ -88,12 +69,10 @@ function textCases(
   random: Random,
   answer: AnsweredJob,
   other: AnsweredJob,
-  { service }: JobScene,
-): Stated[] {
-  const { text, address } = answer;
-  const job = address.toBase58();
+  { service: { hotSigner } }: JobScene,
+): Condition[] {
+  const { text, address: job } = answer;
   const changed = 'another text';
-  const changedHash = sha256(utf8(changed));
   const outputs = {
     'another text': changed,
     'no text': '',
@@ -102,33 +81,33 @@ function textCases(
     'white space more': ` ${text}`,
     'another normal form': text.normalize('NFD'),
   };
+  const convicting = receiptFor(hotSigner, job, sha256(utf8(changed)));
   const receipts = {
     'a receipt of another job': String(other.svc.delivery_receipt),
-    'a receipt for another text': receiptFor(service.hotSigner, address, changedHash),
-    'a receipt of a stranger': receiptFor(drawKeypair(random), address, sha256(utf8(text))),
+    'a receipt for another text': convicting,
+    'a receipt of a stranger': receiptFor(drawKeypair(random), job, sha256(utf8(text))),
     'a receipt of no form': 'a.b',
     'a receipt whose key is no base58': '0.b',
     'a receipt with a line end behind it': `${answer.svc.delivery_receipt}\n`,
   };
-  const convicting = receiptFor(service.hotSigner, address, changedHash);
-  const [failing, byReceipt] = [['delivery.output'], ['delivery.receipt']];
+  const is = 'fails delivery.output';
   return [
-    ...Object.entries(outputs).map(([name, output]) => ({ name, job, output, failing })),
+    ...Object.entries(outputs).map(([name, output]) => ({ name, job, output, is })),
     ...Object.entries(receipts).map(([name, receipt]) => ({
-      ...{ name, job, receipt, failing: byReceipt },
+      ...{ name, job, receipt, is: 'fails delivery.receipt' },
     })),
     {
       ...{ name: 'a receipt that convicts', job, output: changed, receipt: convicting },
-      failing: [...failing, ...byReceipt],
+      is: 'fails delivery.output delivery.receipt',
     },
     ...Object.entries(outputs).map(([name, output]) => ({
-      ...{ name: `saved: ${name}`, answer: withText(answer, output), failing },
+      ...{ name: `saved: ${name}`, answer: withText(answer, output), is },
     })),
   ];
 }
 
 /** Answers that say something else of their job than the ledger does. */
-function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob): Stated[] {
+function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob): Condition[] {
   const request = JSON.stringify(answer.body);
   const { svc } = other;
   const said: Record<string, Record<string, unknown>> = {
@@ -138,80 +117,76 @@ function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob)
     'another attempt': { attempt: 250 },
     'another lock': { escrow_tx: svc.escrow_tx },
     'another value': { usdc_value: 99.99 },
+    'no worker': { worker: null },
+    'no attempt': { attempt: null },
+    'no output_hash': { output_hash: null },
+    'no credits_charged': { credits_charged: null },
   };
   const used = { cost: 99.99, prompt_tokens: 11, completion_tokens: answer.answering.tokens };
-  const failing = ['delivery.answer'];
-  const stated = (name: string, changed: Record<string, unknown>, failing: string[]) => ({
-    ...{ name: `it states ${name}`, answer: withSvc(answer, changed), request, failing },
+  const uncharged = { worker: null, attempt: null, output_hash: null, delivery_receipt: null };
+  const silent = { 'no proof': uncharged, 'no charge': { ...uncharged, credits_charged: null } };
+  const is = 'fails delivery.answer';
+  const stated = (name: string, changed: Record<string, unknown>, is: string) => ({
+    ...{ name: `it states ${name}`, answer: withSvc(answer, changed), request, is },
   });
   return [
-    stated('another salt', { request_salt: bytesToHex(random.bytes(32)) }, ['delivery.request']),
-    stated('another receipt', { delivery_receipt: svc.delivery_receipt }, ['delivery.receipt']),
-    ...Object.entries(said).map(([name, changed]) => stated(name, changed, failing)),
+    stated(
+      'another salt',
+      { request_salt: bytesToHex(random.bytes(32)) },
+      'fails delivery.request',
+    ),
+    stated('another receipt', { delivery_receipt: svc.delivery_receipt }, 'fails delivery.receipt'),
+    ...Object.entries(said).map(([name, changed]) => stated(name, changed, is)),
     ...Object.entries(used).map(([field, value]) => ({
-      ...{ name: `it states another ${field}`, answer: withUsage(answer, { [field]: value }) },
-      failing,
+      ...{ name: `it states another ${field}`, answer: withUsage(answer, { [field]: value }), is },
     })),
     {
-      ...{ name: 'it states another charge in its last svc', failing },
-      answer: withLateSvc(answer, { credits_charged: 1_000_000 }),
+      name: 'it states another charge in its last svc',
+      ...{ answer: withLateSvc(answer, { credits_charged: 1_000_000 }), is },
     },
-    ...unprovenCases(answer),
-  ];
-}
-
-/** A charged job's answer as if it were one that cost nothing. */
-function unprovenCases(answer: AnsweredJob): Stated[] {
-  const named = { worker: null, attempt: null, output_hash: null, delivery_receipt: null };
-  const failing = ['delivery.output', 'delivery.answer'];
-  const without = ['worker', 'attempt', 'output_hash', 'credits_charged'];
-  return [
-    ...Object.entries({ 'no proof': named, 'no charge': { ...named, credits_charged: null } }).map(
-      ([name, changed]) => {
-        const form = withSvc({ ...answer, text: '' }, changed);
-        return { name: `no text, and it states ${name}`, answer: form, failing };
-      },
-    ),
-    ...without.map((field) => ({
-      ...{ name: `it states no ${field}`, answer: withSvc(answer, { [field]: null }) },
-      failing: ['delivery.answer'],
+    // A charged job's answer as if it were one that cost nothing.
+    ...Object.entries(silent).map(([name, changed]) => ({
+      name: `no text, and it states ${name}`,
+      answer: withSvc({ ...answer, text: '' }, changed),
+      is: 'fails delivery.output delivery.answer',
     })),
   ];
 }
 
 /** Of jobs that were locked before a model had a card, under the first one, and under the next. */
-function cardCases(answered: readonly AnsweredJob[], cards: ModelCards): Stated[] {
-  const [before, , first] = answered as readonly [AnsweredJob, AnsweredJob, AnsweredJob];
-  const later = answered.at(-1) as AnsweredJob;
-  const failing = ['model.card'];
-  const card = (name: string, answer: AnsweredJob, text: string, fails: string[]) => ({
-    ...{ name: `a card: ${name}`, job: answer.address.toBase58(), card: text, failing: fails },
+function cardCases(
+  [before, first, last]: readonly [AnsweredJob, AnsweredJob, AnsweredJob],
+  cards: ModelCards,
+): Condition[] {
+  const fails = 'fails model.card';
+  const card = (name: string, { address }: AnsweredJob, text: string, is: string) => ({
+    ...{ name: `a card: ${name}`, job: address, card: text, is },
   });
   const [one, next] = [JSON.stringify(cards.first), JSON.stringify(cards.later)];
   return [
-    { ...card('where none was pinned', before, one, []), not_checkable: ['model.card'] },
-    card('the first', first, one, []),
-    card('the first, in another spelling', first, JSON.stringify(cards.first, null, 1), []),
-    card('the first, behind a byte order mark', first, `\ufeff${one}`, []),
-    card('the next one', later, next, []),
-    card('the next one, of a job before it', first, next, failing),
-    card('the one before', later, one, failing),
-    card('no JSON', first, 'card', failing),
+    card('where none was pinned', before, one, 'not_checkable model.card'),
+    card('the first', first, one, HOLDS),
+    card('the first, in another spelling', first, JSON.stringify(cards.first, null, 1), HOLDS),
+    card('the first, behind a byte order mark', first, `\ufeff${one}`, HOLDS),
+    card('the next one', last, next, HOLDS),
+    card('the next one, of a job before it', first, next, fails),
+    card('the one before', last, one, fails),
+    card('no JSON', first, 'card', fails),
   ];
 }
 
-function questionCases(random: Random, answer: AnsweredJob): Stated[] {
-  const { salt: _, ...parts } = partsOf(answer);
-  const salt = String(answer.svc.request_salt);
-  const asked = (name: string, body: unknown, failing: string[] = []) => ({
-    ...{ name, ...parts, salt, request: JSON.stringify(body), failing },
+function questionCases(random: Random, answer: AnsweredJob): Condition[] {
+  const { salt, ...parts } = partsOf(answer);
+  const asked = (name: string, body: unknown, is: string) => ({
+    ...{ name, ...parts, salt, request: JSON.stringify(body), is },
   });
-  const failing = ['delivery.request'];
   const others = Object.entries(otherQuestions(random, answer));
   return [
-    ...Object.entries(SAME_QUESTION).map(([name, form]) => asked(name, form(answer.body))),
-    ...others.map(([name, body]) => asked(`another question: ${name}`, body, failing)),
-    { name: 'a question without its salt', ...parts, not_checkable: failing },
+    ...Object.entries(SAME_QUESTION).map(([name, form]) => asked(name, form(answer.body), HOLDS)),
+    ...others.map(([name, body]) =>
+      asked(`another question: ${name}`, body, 'fails delivery.request'),
+    ),
+    { name: 'a question without its salt', ...parts, is: 'not_checkable delivery.request' },
   ];
 }
 

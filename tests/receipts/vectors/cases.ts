@@ -121,16 +121,6 @@ export interface Vectors {
   readonly cases: readonly VectorCase[];
 }
 
-/** What a function of the format gives, or that it refuses. */
-export function resultOrRefusal<Result>(compute: () => Result): Result | Refused {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof TypeError) throw error;
-    return REFUSED;
-  }
-}
-
 /** One case or transaction a line, so that a change of the file can be read. */
 export function formatVectors({ nodes, cases, ...head }: Vectors): string {
   const lines = (entries: readonly string[], indent: string) => entries.join(`,\n${indent}`);

@@ -1,3 +1,4 @@
+import { Keypair } from '@solana/web3.js';
 import type { Json } from '../../../programs/client/proof.ts';
 import type { Random } from '../../../testing/random.ts';
 
@@ -9,36 +10,8 @@ export interface CommittedRequest {
   readonly token_limit: number;
 }
 
-const CHARACTERS = [
-  'a',
-  'Z',
-  '7',
-  ' ',
-  '\n',
-  '"',
-  '\\',
-  '\t',
-  'é',
-  'e\u0301',
-  '€',
-  '字',
-  '😀',
-  '\u2028',
-];
-const WORDS = [
-  'why',
-  'is',
-  'the',
-  'sky',
-  'blue',
-  'write',
-  'a',
-  'poem',
-  'of',
-  'Zürich',
-  '天気',
-  '🙂',
-];
+const CHARACTERS = [...'aZ7 \n"\\\té', 'e\u0301', ...'€字😀\u2028'];
+const WORDS = 'why is the sky blue write a poem of Zürich 天気 🙂'.split(' ');
 
 const pick = <Item>(random: Random, items: readonly Item[]): Item =>
   items[random.below(items.length)] as Item;
@@ -102,3 +75,5 @@ export function spell(random: Random, value: Json): string {
   );
   return `{${fields.join(',')}${space()}}`;
 }
+
+export const drawKeypair = (random: Random): Keypair => Keypair.fromSeed(random.bytes(32));

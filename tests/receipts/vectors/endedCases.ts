@@ -1,9 +1,34 @@
 import type { JobCase } from './cases.ts';
-import { allConditions } from './conditions/all.ts';
-import { type Condition, conditionCases, type Subjects } from './conditions/condition.ts';
+import { boundaries } from './conditions/boundaries.ts';
+import { callLies } from './conditions/callLies.ts';
+import { conditionCases, honest } from './conditions/condition.ts';
+import { endingConditions } from './conditions/endings.ts';
+import { eventLies } from './conditions/eventLies.ts';
+import { evidenceLies } from './conditions/evidenceLies.ts';
+import { historyConditions } from './conditions/history.ts';
+import { omissions } from './conditions/omissions.ts';
+import { readingConditions } from './conditions/reading.ts';
+import { settlementConditions } from './conditions/settlement.ts';
+import { workConditions } from './conditions/work.ts';
+import { workerConditions } from './conditions/workers.ts';
 import { createEndedJobs, JOB_NAMES } from './endedJobs.ts';
 import { recordJobs } from './record.ts';
 import type { LedgerSnapshot } from './snapshot.ts';
+
+/** Each for one condition of the rules. */
+const CONDITIONS = [
+  eventLies,
+  callLies,
+  evidenceLies,
+  omissions,
+  boundaries,
+  historyConditions,
+  readingConditions,
+  settlementConditions,
+  endingConditions,
+  workerConditions,
+  workConditions,
+].flat();
 
 /** A shared snapshot, and what is to be found in it. */
 export interface NodeCases {
@@ -23,20 +48,17 @@ export async function endedCases(version: 0 | 1): Promise<NodeCases> {
   try {
     const { jobs, service } = scene;
     const node = await recordJobs(scene, Object.values(jobs));
-    const conditions = allConditions({ jobs, service, node }).filter(
+    const conditions = CONDITIONS.flatMap((of) => of({ jobs, service, node })).filter(
       ({ isAll, is }) => version === 0 || (isAll && is.includes('history.signatures')),
     );
+    const whole = JOB_NAMES.map((name) => honest(name, jobs[name]));
     const name = version === 0 ? 'legacy' : 'version 1';
     return {
       name,
       node,
-      cases: await conditionCases(name, node, [...honest(jobs), ...conditions]),
+      cases: await conditionCases(name, node, [...whole, ...conditions]),
     };
   } finally {
     await scene.ledger.close();
   }
 }
-
-/** Nothing is wrong, and nothing is missing. */
-const honest = (jobs: Subjects['jobs']): Condition[] =>
-  JOB_NAMES.map((name) => ({ name, job: jobs[name], is: 'holds history.sequence', isAll: true }));

@@ -5,8 +5,7 @@ import { bytesToHex, concatBytes, hexToBytes } from '../../../programs/client/pl
 import { coder } from '../../../testing/ledger/anchorCoder.ts';
 import type { Random } from '../../../testing/random.ts';
 import type { AnyUnitCase } from './cases.ts';
-import { drawWords } from './draw.ts';
-import { drawKeypair } from './drawKeypair.ts';
+import { drawKeypair, drawWords } from './draw.ts';
 
 /** Of Anchor's calls that carry an event. */
 const TAG = hexToBytes('e445a52e51cb9a1d');

@@ -7,10 +7,9 @@ import {
 import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
 import { complete } from '../../../testing/kit/jobInstructions.ts';
 import { makeHistory } from '../../../testing/ledger/history.ts';
-import { callThrough, deployHostileProgram } from '../../../testing/ledger/hostileCaller.ts';
 import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import { callLedger } from '../../../testing/ledger/ledger.ts';
-import { conditionCases } from './conditions/condition.ts';
+import { conditionCases, honest } from './conditions/condition.ts';
 import type { NodeCases } from './endedCases.ts';
 import { recordJobs } from './record.ts';
 
@@ -18,43 +17,27 @@ const NODE = 'strangers';
 
 /**
  * Jobs that strangers mention, prove, refund and let expire, between a purchase and a withdrawal. One
- * has a transaction of version 0 whose accounts a table loads, and two are completed in one call of
- * another program.
+ * has a transaction of version 0 whose accounts a table loads.
  */
 export async function historyCases(): Promise<NodeCases> {
   const scene = await createJobScene();
   try {
-    const locked = await scene.lock({ count: 3, tokenLimit: 2_000 });
-    const [loaded, one, other] = locked.map(({ address }) => address) as [
-      ...[PublicKey, PublicKey, PublicKey],
-    ];
+    const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+    const loaded = locked?.address as PublicKey;
     await completeByTable(scene, loaded);
-    await completeThroughProgram(scene, [one, other]);
     const { settled, refunded, expired } = await makeHistory(scene);
     const jobs = {
       'mentioned, and proven by a stranger': settled,
       'refunded by a stranger': refunded,
       'a dispute that a stranger let expire': expired,
       'with accounts that a table loads': loaded,
-      'completed by another program': one,
-      'completed by another program, second in its call': other,
     };
     const node = await recordJobs(scene, Object.values(jobs));
-    const honest = Object.entries(jobs).map(([name, job]) => ({
-      ...{ name, job, is: 'holds history.sequence', isAll: true },
-    }));
-    return { name: NODE, node, cases: await conditionCases(NODE, node, honest) };
+    const conditions = Object.entries(jobs).map(([name, job]) => honest(name, job));
+    return { name: NODE, node, cases: await conditionCases(NODE, node, conditions) };
   } finally {
     await scene.ledger.close();
   }
-}
-
-async function completeThroughProgram(scene: JobScene, jobs: readonly PublicKey[]): Promise<void> {
-  await deployHostileProgram(scene.ledger);
-  const { mints, workerAuthority } = scene.service;
-  const payout = associatedTokenAddress(mints.credit, workerAuthority.publicKey);
-  const calls = jobs.map((job) => complete({ ...scene.service, payout }, job));
-  await scene.send([callThrough(...calls)]);
 }
 
 /** By a transaction of version 0, which loads all accounts but the signer from a table. */

@@ -14,7 +14,7 @@ import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.
 import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import type { Random } from '../../../testing/random.ts';
 import type { AnyUnitCase, ProofInput } from './cases.ts';
-import { drawKeypair } from './drawKeypair.ts';
+import { drawKeypair } from './draw.ts';
 
 const addresses = createAddresses();
 
@@ -75,7 +75,7 @@ export function messageOfProof(proof: ProofInput): Uint8Array {
   });
 }
 
-const signedForm = (message: Uint8Array) => ({
+export const signedForm = (message: Uint8Array) => ({
   message: bytesToHex(message),
   sha256: bytesToHex(sha256(message)),
 });

@@ -126,11 +126,6 @@ export const inAccount = (address: PublicKey, name: string, change: Fieldwise): 
     return { ...held, data: [data.toString('base64'), 'base64'] };
   });
 
-export function fieldsOfAccount(node: LedgerSnapshot, address: PublicKey, name: string): Fields {
-  const [base64 = ''] = node.accounts[address.toBase58()]?.data ?? [];
-  return coder.accounts.decode(name, Buffer.from(base64, 'base64')) as Fields;
-}
-
 /** An account in another form, or none. */
 export const withAccount =
   (

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
 import { HOSTILE_PROGRAM_ID } from '../../../testing/ledger/hostileCaller.ts';
 import { createJobScene } from '../../../testing/ledger/jobScene.ts';
-import { type Condition, conditionCases, lies, row } from './conditions/condition.ts';
+import { type Condition, conditionCases, honest, lies, row } from './conditions/condition.ts';
 import type { NodeCases } from './endedCases.ts';
 import { flipByte } from './fields.ts';
 import { type Change, inJson, inMeta } from './nodeChanges.ts';
@@ -50,11 +50,6 @@ const conditions = (jobs: Jobs): Condition[] => [
     isAll: true,
   },
 ];
-
-const honest = (name: string, job: PublicKey): Condition => ({
-  ...row(name, job, undefined, 'holds history.sequence'),
-  isAll: true,
-});
 
 /** Says that another program made the calls, which cannot sign for that address. */
 const byAnother = (job: PublicKey): Change =>

@@ -12,7 +12,7 @@ import {
   type SnapshotTransaction,
   snapshotTransaction,
 } from './snapshot.ts';
-import { verdictOf } from './verdict.ts';
+import { checksOf } from './verdict.ts';
 
 /**
  * What a node shows of jobs, as far as verifications read it.
@@ -61,7 +61,7 @@ export async function recordJobs(
       return reader.getSignaturesForAddress(address, options, commitment);
     },
   };
-  for (const job of jobs) await verdictOf(connection, job.toBase58(), client);
+  for (const job of jobs) await checksOf(connection, job.toBase58(), client);
   // Readers of any order find what is listed.
   for (const { signature } of Object.values(kept.signatures).flat()) {
     if (signature in kept.transactions) continue;

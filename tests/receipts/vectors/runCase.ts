@@ -10,7 +10,6 @@ import {
   receiptMessage,
 } from '../../../programs/client/index.ts';
 import { bytesToHex, hexToBytes, utf8 } from '../../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
 import {
   canonicalJson,
   type Json,
@@ -33,7 +32,7 @@ import {
   type VectorCase,
   type Vectors,
 } from './cases.ts';
-import { messageOfProof } from './messageCases.ts';
+import { messageOfProof, signedForm } from './messageCases.ts';
 import { connectSnapshot, withChanges } from './snapshot.ts';
 import { asExpected, checksOf } from './verdict.ts';
 
@@ -41,9 +40,8 @@ const addresses = createAddresses();
 
 /** What our code says of a case, to be compared with what it expects. */
 async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
-  if (one.kind !== 'job') return unitResultOf(one);
   try {
-    return asExpected(await judgeJob(one, nodes));
+    return one.kind === 'job' ? asExpected(await judgeJob(one, nodes)) : compute(one);
   } catch {
     return REFUSED;
   }
@@ -60,15 +58,6 @@ export async function differencesIn(vectors: Vectors) {
 }
 
 export const titleOf = ({ kind, name }: VectorCase): string => `${kind}: ${name}`;
-
-/** The same for a function of the format. */
-function unitResultOf(one: AnyUnitCase): unknown {
-  try {
-    return compute(one);
-  } catch {
-    return REFUSED;
-  }
-}
 
 /** What our verification says of a case's job, by what its client holds. */
 export async function judgeJob(
@@ -158,11 +147,6 @@ function computeAddress({ job_id, wallet }: { job_id: string; wallet: string }) 
     address: addresses.job(creditAccount, bytes).toBase58(),
   };
 }
-
-const signedForm = (message: Uint8Array) => ({
-  message: bytesToHex(message),
-  sha256: bytesToHex(sha256(message)),
-});
 
 /** With names and values as the file has them. */
 function readEvent(bytes: Uint8Array) {

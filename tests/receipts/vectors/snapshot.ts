@@ -215,21 +215,10 @@ function wireOf(
   );
 }
 
-interface TokenBalance {
-  readonly accountIndex: number;
-  readonly mint: string;
-  readonly uiTokenAmount: { readonly amount: string };
-}
-
-interface InnerCalls {
-  readonly index: number;
-  readonly instructions: readonly object[];
-}
-
 interface JsonMeta {
   readonly err: unknown;
   readonly fee: number;
-  readonly innerInstructions: readonly InnerCalls[];
+  readonly innerInstructions: readonly { index: number; instructions: readonly object[] }[];
   readonly preBalances: readonly number[];
   readonly postBalances: readonly number[];
   readonly preTokenBalances: readonly TokenBalance[];
@@ -237,21 +226,26 @@ interface JsonMeta {
   readonly loadedAddresses?: object;
 }
 
+interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: string;
+  readonly uiTokenAmount: { readonly amount: string };
+}
+
+const keptBalance = ({ accountIndex, mint, uiTokenAmount: { amount } }: TokenBalance) => ({
+  ...{ accountIndex, mint, uiTokenAmount: { amount } },
+});
+
 function keptMeta(meta: JsonMeta): object {
   const { err, fee, preBalances, postBalances, loadedAddresses } = meta;
-  const tokens = (side: readonly TokenBalance[]) =>
-    side.map(({ accountIndex, mint, uiTokenAmount: { amount } }) => ({
-      ...{ accountIndex, mint },
-      uiTokenAmount: { amount },
-    }));
   return {
     ...{ err, fee },
     innerInstructions: meta.innerInstructions.map(({ index, instructions }) => ({
       ...{ index, instructions: instructions.map(keptCall) },
     })),
     ...{ preBalances, postBalances },
-    preTokenBalances: tokens(meta.preTokenBalances),
-    postTokenBalances: tokens(meta.postTokenBalances),
+    preTokenBalances: meta.preTokenBalances.map(keptBalance),
+    postTokenBalances: meta.postTokenBalances.map(keptBalance),
     ...(loadedAddresses && { loadedAddresses }),
   };
 }

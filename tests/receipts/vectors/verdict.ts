@@ -28,9 +28,6 @@ export async function checksOf(
 }
 
 /** The same as a file has it. */
-export const verdictOf = async (...asked: Parameters<typeof checksOf>): Promise<ExpectedVerdict> =>
-  asExpected(await checksOf(...asked));
-
 export function asExpected(checks: readonly Check[]): ExpectedVerdict {
   const named = (verdict: string) =>
     checks.filter((check) => check.verdict === verdict).map(({ name }) => name);

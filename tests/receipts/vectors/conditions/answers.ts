@@ -17,7 +17,7 @@ import {
   withAccount,
 } from '../nodeChanges.ts';
 import { withSvc, withUsage } from '../savedForms.ts';
-import { type LedgerSnapshot, withChanges } from '../snapshot.ts';
+import type { LedgerSnapshot, SnapshotTransaction } from '../snapshot.ts';
 import { type Condition, row } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
@@ -192,28 +192,28 @@ function cards({ carded, last, cards: { first, later }, node }: Scene): Conditio
   const model = addresses.model(String(carded.body.model));
   const { authority } = anyEvent(node, 'ConfigInitialized') as { authority: PublicKey };
   const [one, next] = [JSON.stringify(first), JSON.stringify(later)];
-  const { slot, transactionIndex = 0 } = shownWith(node, 'JobLocked', (fields) =>
-    carded.address.equals(fields.job as never),
+  const isNth = (sequence: number, shown: SnapshotTransaction) =>
+    eventsOf(shown, 'ModelUpserted').some(
+      (call) => Number(fieldsOf(call).model_sequence) === sequence,
+    );
+  const inNth = (sequence: number, change: (shown: SnapshotTransaction) => SnapshotTransaction) =>
+    inTransaction(undefined, 'ModelUpserted', (shown) =>
+      isNth(sequence, shown) ? change(shown) : shown,
+    );
+  const lock = Object.values(node.transactions).find(
+    (shown) => shown && eventsOf(shown, 'JobLocked', carded.address).length > 0,
   );
-  const nth = (sequence: number) => (fields: Fields) =>
-    Number(fields.model_sequence) === sequence && 'card_hash' in fields;
-  const moved =
-    (sequence: number, index?: number): Change =>
-    (before) => {
-      const { name, shown } = shownWith(before, 'ModelUpserted', nth(sequence));
-      const place = { slot, transactionIndex: index };
-      return withChanges(before, { transactions: { [name]: { ...shown, ...place } as never } });
-    };
-  const recast =
-    (sequence: number, other: string, change: Fields): Change =>
-    (before) => {
-      const { name, shown } = shownWith(before, 'ModelUpserted', nth(sequence));
-      const copy = structuredClone(shown);
-      for (const call of eventsOf(copy, 'ModelUpserted')) {
+  const behind = (lock?.transactionIndex ?? 0) + 1;
+  /** The later card in the slot of the lock. */
+  const moved = (transactionIndex?: number) =>
+    inNth(3, (shown) => ({ ...shown, slot: lock?.slot ?? 0, transactionIndex }));
+  const recast = (sequence: number, other: string, change: Fields) =>
+    inNth(sequence, (shown) => {
+      for (const call of eventsOf(shown, 'ModelUpserted')) {
         call.data = encodeEvent(other, { ...fieldsOf(call), ...change });
       }
-      return withChanges(before, { transactions: { [name]: copy } });
-    };
+      return shown;
+    });
   const none = inList(authority, () => []);
   const own = (sequence: number) =>
     inAccount(
@@ -222,7 +222,7 @@ function cards({ carded, last, cards: { first, later }, node }: Scene): Conditio
       set({ sequence: number(sequence), card_hash: [...modelCardHash(first)] }),
     );
   const unlisted = inList(authority, (rows) =>
-    rows.filter(({ signature }) => signature !== shownWith(node, 'ModelUpserted', nth(3)).name),
+    rows.filter(({ signature }) => !isNth(3, node.transactions[signature] as SnapshotTransaction)),
   );
   const list: [string, string, Change, verdict: string][] = [
     ['no list of its changes', one, none, 'not_checkable'],
@@ -239,10 +239,10 @@ function cards({ carded, last, cards: { first, later }, node }: Scene): Conditio
       recast(2, 'ModelUpserted', { model: STRANGER }),
       'not_checkable',
     ],
-    ['the later one, in the slot of the lock', next, moved(3), 'holds'],
-    ['the earlier one, before that in one slot', one, moved(3), 'holds'],
-    ['the later one, behind the lock', next, moved(3, transactionIndex + 1), 'fails'],
-    ['the earlier one, behind which the later came', one, moved(3, transactionIndex + 1), 'holds'],
+    ['the later one, in the slot of the lock', next, moved(), 'holds'],
+    ['the earlier one, before that in one slot', one, moved(), 'holds'],
+    ['the later one, behind the lock', next, moved(behind), 'fails'],
+    ['the earlier one, behind which the later came', one, moved(behind), 'holds'],
   ];
   const conditions = list.map(([name, card, change, verdict]) => ({
     ...{ name: `a card: ${name}`, job: carded.address, card, change },
@@ -256,16 +256,4 @@ function cards({ carded, last, cards: { first, later }, node }: Scene): Conditio
       card: one,
     },
   ];
-}
-
-/** The transaction that has such an event, with its place. */
-function shownWith(node: LedgerSnapshot, event: string, isMeant: (fields: Fields) => boolean) {
-  for (const [name, shown] of Object.entries(node.transactions)) {
-    if (!shown) continue;
-    const found = eventsOf(shown, event).map((call) => fieldsOf(call) as Fields);
-    if (found.some(isMeant)) {
-      return { name, shown, slot: shown.slot, transactionIndex: shown.transactionIndex };
-    }
-  }
-  throw new Error(`no transaction has such a ${event}`);
 }

@@ -4,15 +4,13 @@ import { anyEvent, type Change, inEvent } from '../nodeChanges.ts';
 import { type Condition, row, type Subjects } from './condition.ts';
 
 /** What begins a time, and the lock's term for its length. */
-const WORK = ['work', 'JobLocked', 'job_timeout_seconds'] as const;
-const WINDOW = ['window', 'JobSettled', 'dispute_window_seconds'] as const;
-const WINDOW_AT_ONCE = ['window', 'JobCompleted', 'dispute_window_seconds'] as const;
-const ARBITRATION = ['arbitration', 'JobDisputed', 'arbitration_window_seconds'] as const;
-
-type Bound = typeof WORK | typeof WINDOW | typeof WINDOW_AT_ONCE | typeof ARBITRATION;
+const WORK = ['work', 'JobLocked', 'job_timeout_seconds'];
+const WINDOW = ['window', 'JobSettled', 'dispute_window_seconds'];
+const WINDOW_AT_ONCE = ['window', 'JobCompleted', 'dispute_window_seconds'];
+const ARBITRATION = ['arbitration', 'JobDisputed', 'arbitration_window_seconds'];
 
 /** Which event of which job, its rule, and whether that holds in the last second of a time. */
-const BOUNDED: readonly [keyof Subjects['jobs'], string, Bound, rule: string, holds: boolean][] = [
+const BOUNDED: [keyof Subjects['jobs'], string, bound: string[], rule: string, boolean][] = [
   ['settled', 'JobAcknowledged', WORK, 'acknowledged', true],
   ['settled', 'JobProven', WORK, 'proven', true],
   ['settled', 'JobSettled', WORK, 'settled', true],
@@ -39,7 +37,7 @@ export const boundaries = ({ jobs }: Subjects): Condition[] =>
   );
 
 const atEnd =
-  (job: PublicKey, event: string, [, begins, term]: Bound, later: number): Change =>
+  (job: PublicKey, event: string, [, begins = '', term = '']: string[], later: number): Change =>
   (node) => {
     const start = number(anyEvent(node, begins, job).unix_time);
     const length = Number(anyEvent(node, 'JobLocked', job)[term]);

@@ -40,6 +40,12 @@ export const row = (
   is: string,
 ): Condition => ({ name, job, change, is });
 
+/** Nothing is wrong with a job, and nothing is missing. */
+export const honest = (name: string, job: PublicKey): Condition => ({
+  ...row(name, job, undefined, 'holds history.sequence'),
+  isAll: true,
+});
+
 /** Conditions of one job, by their names. */
 export const rows = (
   job: PublicKey,

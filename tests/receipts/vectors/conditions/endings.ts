@@ -6,7 +6,6 @@ import {
   all,
   anyEvent,
   type Change,
-  fieldsOfAccount,
   inAccount,
   inEvent,
   inMeta,
@@ -17,17 +16,6 @@ import { type Condition, rows, type Subjects } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
 const FIVES = Array(32).fill(5);
-
-/** Disputes, closings, and what the account says after all. */
-export const endingConditions = (subjects: Subjects): Condition[] => [
-  ...opened(subjects),
-  ...resolved(subjects),
-  ...waiting(subjects),
-  ...closed(subjects),
-  ...recorded(subjects),
-  ...accounts(subjects),
-  ...keys(subjects),
-];
 
 function opened({ jobs: { upheld, expired } }: Subjects): Condition[] {
   const disputed = (change: Fieldwise) => inEvent(upheld, 'JobDisputed', change);
@@ -237,21 +225,22 @@ function recorded({ jobs: { settled, expired } }: Subjects): Condition[] {
 
 /** What events leave behind that set fields back, or leave them as they were. */
 function accounts({ jobs: { alone, acknowledged, repaid } }: Subjects): Condition[] {
-  const proofAside = all(
-    inPlaceOf(alone, 'JobSettled', 'JobAcknowledged', set({ attempt: 2 })),
-    (node) => {
-      const { unix_time } = anyEvent(node, 'JobAcknowledged', alone);
-      const { locked_at } = fieldsOfAccount(node, alone, 'Job');
-      const since = Number(unix_time) - Number(locked_at);
-      const none = { output_hash: Array(32).fill(0), settled_by: PublicKey.default };
-      const zero = { prompt_tokens: 0, completion_tokens: 0, proven_after_seconds: 0 };
-      const charge = { charged_credits: number(0), counted_tokens: 0, ended_after_seconds: 0 };
-      return inAccount(alone, 'Job', () => ({
-        ...{ ...none, ...zero, ...charge, status: { Processing: {} }, attempt: 2 },
-        ...{ worker: anyEvent(node, 'JobAcknowledged').worker, acknowledged_after_seconds: since },
-      }))(node);
-    },
-  );
+  const proofAside: Change = (node) => {
+    const { unix_time, worker } = anyEvent(node, 'JobAcknowledged', alone);
+    const since = number(unix_time).sub(number(anyEvent(node, 'JobLocked', alone).unix_time));
+    const none = { output_hash: Array(32).fill(0), settled_by: PublicKey.default };
+    const zero = { prompt_tokens: 0, completion_tokens: 0, proven_after_seconds: 0 };
+    const charge = { charged_credits: number(0), counted_tokens: 0, ended_after_seconds: 0 };
+    const given = { worker, acknowledged_after_seconds: since.toNumber(), attempt: 2 };
+    return all(
+      inPlaceOf(alone, 'JobSettled', 'JobAcknowledged', set({ attempt: 2 })),
+      inAccount(
+        alone,
+        'Job',
+        set({ ...none, ...zero, ...charge, ...given, status: { Processing: {} } }),
+      ),
+    )(node);
+  };
   const later = (job: typeof alone, event: string, ...recorded: string[]): Change =>
     all(
       inEvent(job, event, plus(5, 'unix_time')),
@@ -292,3 +281,6 @@ const keys = ({ jobs: { upheld } }: Subjects): Condition[] =>
       'holds dispute.evidence',
     ],
   });
+
+/** Disputes, closings, and what the account says after all. */
+export const endingConditions = [opened, resolved, waiting, closed, recorded, accounts, keys];

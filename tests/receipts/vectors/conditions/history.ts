@@ -15,13 +15,6 @@ import {
 import { withChanges } from '../snapshot.ts';
 import { type Condition, row, rows, type Subjects } from './condition.ts';
 
-/** Places on the ledger, and states. */
-export const historyConditions = (subjects: Subjects): Condition[] => [
-  ...places(subjects),
-  ...states(subjects),
-  ...imitations(subjects),
-];
-
 function places({ jobs: { settled, failed } }: Subjects): Condition[] {
   const swapped = all(
     inEvent(settled, 'JobProven', set({ job_sequence: 4 })),
@@ -172,3 +165,6 @@ function imitations({ jobs: { failed } }: Subjects): Condition[] {
     ],
   });
 }
+
+/** Places on the ledger, and states. */
+export const historyConditions = [places, states, imitations];

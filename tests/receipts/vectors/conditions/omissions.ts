@@ -8,13 +8,6 @@ import { type Condition, row, rows, type Subjects } from './condition.ts';
 /** Of a transaction that the node does not have. */
 const STRANGE = base58.encode(Buffer.alloc(64, 7));
 
-/** What a node keeps to itself, or shows in a form that is not known. */
-export const omissions = (subjects: Subjects): Condition[] => [
-  ...hidden(subjects),
-  ...unlisted(subjects),
-  ...unknownVersions(subjects),
-];
-
 /** Evidence that is missing contradicts nothing. */
 function hidden({ jobs }: Subjects): Condition[] {
   const list: [keyof typeof jobs, string, string][] = [
@@ -100,3 +93,6 @@ function unknownVersions({ jobs: { settled, refunded } }: Subjects): Condition[]
     ),
   );
 }
+
+/** What a node keeps to itself, or shows in a form that is not known. */
+export const omissions = [hidden, unlisted, unknownVersions];

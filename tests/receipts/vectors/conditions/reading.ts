@@ -21,16 +21,6 @@ const FAILED = { InstructionError: [0, { Custom: 6000 }] };
 const RETURNED = 'holds failure.returned';
 const NOT_RETURNED = 'not_checkable failure.returned';
 
-/** Lists, transactions, events and accounts. */
-export const readingConditions = (subjects: Subjects): Condition[] => [
-  ...lists(subjects),
-  ...calls(subjects),
-  ...bytes(subjects),
-  ...accounts(subjects),
-  ...closings(subjects),
-  ...openJobs(subjects),
-];
-
 const lists = ({ jobs: { alone, failed, refunded } }: Subjects): Condition[] => [
   ...rows(alone, {
     'lists of one entry a page': [
@@ -251,3 +241,6 @@ function openJobs({ jobs: { open } }: Subjects): Condition[] {
     ],
   });
 }
+
+/** Lists, transactions, events and accounts. */
+export const readingConditions = [lists, calls, bytes, accounts, closings, openJobs];

@@ -13,13 +13,6 @@ import { all, type Change, inEvent, inJson, inMeta, withAccount } from '../nodeC
 import { outer, transfers } from './callLies.ts';
 import { type Condition, rows, type Subjects } from './condition.ts';
 
-/** Calls, payments and what is recorded of them. */
-export const settlementConditions = (subjects: Subjects): Condition[] => [
-  ...calls(subjects),
-  ...payments(subjects),
-  ...unknownPayout(subjects),
-];
-
 /** What stands between a proof's call and its event. */
 function calls({ jobs: { alone } }: Subjects): Condition[] {
   const between = (change: (call: InstructionJson) => object, at = 0): Change =>
@@ -135,3 +128,6 @@ const unknownPayout = ({ jobs: { settled }, service }: Subjects): Condition[] =>
       'fails settlement.worker_payment',
     ],
   });
+
+/** Calls, payments and what is recorded of them. */
+export const settlementConditions = [calls, payments, unknownPayout];

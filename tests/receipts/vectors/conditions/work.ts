@@ -5,14 +5,6 @@ import { type Condition, rows, type Subjects } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
 
-/** Locks, balances, work and proofs. */
-export const workConditions = (subjects: Subjects): Condition[] => [
-  ...locks(subjects),
-  ...balances(subjects),
-  ...work(subjects),
-  ...purchases(subjects),
-];
-
 function locks({ jobs: { open } }: Subjects): Condition[] {
   const terms = (change: Fieldwise) => inEvent(open, 'JobLocked', change);
   /** Its tokens cost 14.007 credits. */
@@ -152,3 +144,6 @@ const CLAIMED = [
   ...['treasury_sequence', 'base_units', 'credits', 'remaining_base_units'],
   ...['owed_base_units', 'unpaid_base_units'],
 ];
+
+/** Locks, balances, work and proofs. */
+export const workConditions = [locks, balances, work, purchases];
