@@ -10,24 +10,14 @@ import { drawBody, givenToWorker } from '../receipts/pythonRequests.ts';
 import { COMMITTED, JOB_CASES } from '../receipts/vectors/committed.ts';
 import { judgeJob } from '../receipts/vectors/runCase.ts';
 
-/** The saved answers of the vectors, by the names of their cases. */
-const SAVED = new Map(
-  COMMITTED.cases.flatMap(({ kind, name, ...one }) =>
-    kind === 'answer' && 'input' in one && 'saved' in one.input
-      ? [[name, one.input.saved] as const]
-      : [],
-  ),
-);
-
+/** A saved answer of the vectors. */
 function savedAs(name: string): string {
-  const saved = SAVED.get(name);
-  if (saved === undefined) throw new Error(`there is no case ${name}`);
-  return saved;
+  const one = COMMITTED.cases.find((each) => each.kind === 'answer' && each.name === name);
+  if (one?.kind !== 'answer' || !('saved' in one.input)) throw new Error(`there is no ${name}`);
+  return one.input.saved;
 }
 
 const JOB = 'job_[0-9a-f]{32}';
-const UNREAD = /^Not all clients read each of its events\.$/;
-const CUT = /^It ends before the answer does, .* Idempotency-Key\./;
 
 // What is refused is in the vectors; these are the words for it.
 describe('a saved answer', () => {
@@ -36,13 +26,12 @@ describe('a saved answer', () => {
       'an error',
       new RegExp(`^It is an error, not an answer\\. It says: No\\. Its job is ${JOB}: `),
     ],
-    ['a stream that ends before its finish reason', CUT],
-    ['a stream that was cut within an event', CUT],
-    ['a plain answer that was cut', CUT],
-    ['a plain answer without a finish reason', CUT],
+    [
+      'a stream that ends before its finish reason',
+      /^It ends before the answer does, .* Idempotency-Key\./,
+    ],
     ['the request', /^It is a request, not an answer\.$/],
     ['a page', /^It holds no answer of a chat completion/],
-    ['nothing', /^It holds no answer of a chat completion/],
     ['an answer that names no job', /^It names no job: .* Is it an answer of this service\?$/],
     [
       'answers of two jobs',
@@ -52,8 +41,7 @@ describe('a saved answer', () => {
     ['a plain answer as an event', /^Its events hold a message for a delta\.$/],
     ['two choices', /^It holds several choices, and one alone is proven\.$/],
     ['two plain answers', /^It holds several answers: save one\.$/],
-    ['a text in an event of a name', UNREAD],
-    ['data behind white space', UNREAD],
+    ['a text in an event of a name', /^Not all clients read each of its events\.$/],
     ['a text behind [DONE]', /^It goes on behind its \[DONE\]\.$/],
     ['a text behind its finish reason', /^Its text goes on behind its finish reason\.$/],
     ['choices that are no list', /^Its choices are no list\.$/],
@@ -62,18 +50,12 @@ describe('a saved answer', () => {
     ['a salt of another form', /^Its svc\.request_salt has another form\.$/],
     ['a cost that is no number', /^Its usage\.cost has another form\.$/],
     ['a content that is no text', /^Its content is no text\.$/],
-    ['lists in too many lists', /^It is nested deeper than 512 levels\.$/],
     ['words behind a plain answer', /^It is not JSON at character \d+\.$/],
     ['an event that is not JSON', /^Event \d+ is not JSON\.$/],
   ])('is refused with the reason for %s', (name, reason) => {
     const read = () => readAnswer(savedAs(`refused: ${name}`));
     expect(read).toThrow(SavedFileError);
     expect(read).toThrow(expect.objectContaining({ message: expect.stringMatching(reason) }));
-  });
-
-  it('is shown an error without what steers a terminal', () => {
-    const saved = JSON.stringify({ error: { message: 'No worker\u001b[2J is\nthere.' } });
-    expect(() => readAnswer(saved)).toThrow(/It says: No worker \[2J is there\.$/);
   });
 
   it('keeps reasoning apart from the proven text', () => {
@@ -120,12 +102,11 @@ describe('a saved answer', () => {
 });
 
 const random = createRandom();
-const BODIES = 1_000;
 
 describe(`a saved request (seed ${random.seed})`, () => {
   it('is read as the service reads what is sent', () => {
     const seen = new Set<string>();
-    for (let count = 0; count < BODIES; count += 1) {
+    for (let count = 0; count < 1_000; count += 1) {
       const sent = drawBody(random);
       const given = canonicalJson(givenToWorker(sent));
       expect({ sent, chat: canonicalJson(readRequest(sent).chat) }).toEqual({ sent, chat: given });

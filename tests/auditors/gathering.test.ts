@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
-import { conclude } from '../../programs/client/verify/check.ts';
 import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { createLedgerReader } from '../../programs/client/verify/job/ledgerReader.ts';
@@ -16,6 +15,7 @@ import {
   type SnapshotTransaction,
   withChanges,
 } from '../receipts/vectors/snapshot.ts';
+import { asExpected } from '../receipts/vectors/verdict.ts';
 
 /** Enough that they are read several at once. */
 const MENTIONS = 20;
@@ -41,9 +41,7 @@ async function verify(node: LedgerSnapshot, historyMax: number, nodes = [node]) 
   const { checks } = verifyJob(
     await gatherEvidence({ connection, addresses, job, historyMax, wait }),
   );
-  const unchecked = checks.filter(({ verdict }) => verdict === 'not_checkable');
-  const result = conclude(checks);
-  return { asked, readings, result, unchecked: unchecked.map(({ name }) => name) };
+  return { asked, readings, ...asExpected(checks) };
 }
 
 /** Names of transactions that are copies of one. */
@@ -95,7 +93,7 @@ describe("an account that strangers' transactions mention again and again", () =
 
   it('is verified whatever their number, without reading what came after the job', async () => {
     const { asked, ...found } = await verify(node, 1);
-    expect(found).toMatchObject({ result: 'holds', unchecked: [] });
+    expect(found).toMatchObject({ result: 'holds', not_checkable: [] });
     expect(asked.filter((signature) => later.includes(signature))).toEqual([]);
   });
 });
@@ -106,9 +104,9 @@ describe('a worker that signs many transactions', () => {
     const node = copied(silent('WorkerRegistered'), slotOf('JobLocked'), names, [authority])(
       LEGACY,
     );
-    const unchecked = ['proof.key', 'settlement.worker_payment'];
-    expect(await verify(node, 3)).toMatchObject({ result: 'not_checkable', unchecked });
-    expect(await verify(node, 4)).toMatchObject({ result: 'holds', unchecked: [] });
+    const not_checkable = ['proof.key', 'settlement.worker_payment'];
+    expect(await verify(node, 3)).toMatchObject({ result: 'not_checkable', not_checkable });
+    expect(await verify(node, 4)).toMatchObject({ result: 'holds', not_checkable: [] });
   });
 });
 
