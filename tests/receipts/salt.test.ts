@@ -10,7 +10,14 @@ import { type RunningService, startRunningService } from '../../testing/service/
 
 const { seed, below } = createRandom();
 const TOKEN_LIMIT = 200;
-const ASKED = 8;
+
+const SYLLABLES = 'sky sun mo ra li to be nu ka fi so da we vo'.split(' ');
+
+/** Two syllables. */
+function wordOf(number: number): string {
+  const at = (index: number) => SYLLABLES[index % SYLLABLES.length];
+  return `${at(Math.floor(number / SYLLABLES.length))}${at(number)}`;
+}
 
 /** Short questions, as anybody may guess them. */
 const DICTIONARY = ['What is', 'Define', 'Translate', 'Who invented', 'How old is', 'Why'].flatMap(
@@ -19,28 +26,6 @@ const DICTIONARY = ['What is', 'Define', 'Translate', 'Who invented', 'How old i
       [...Array(200).keys()].map((number) => `${start} ${article} ${wordOf(number)}?`),
     ),
 );
-
-/** Two syllables. */
-function wordOf(number: number): string {
-  const SYLLABLES = [
-    'sky',
-    'sun',
-    'mo',
-    'ra',
-    'li',
-    'to',
-    'be',
-    'nu',
-    'ka',
-    'fi',
-    'so',
-    'da',
-    'we',
-    'vo',
-  ];
-  const at = (index: number) => SYLLABLES[index % SYLLABLES.length];
-  return `${at(Math.floor(number / SYLLABLES.length))}${at(number)}`;
-}
 
 interface Asked {
   readonly question: string;
@@ -54,10 +39,7 @@ let onLedger: Set<string>;
 
 beforeAll(async () => {
   service = await startRunningService();
-  const questions = Array.from(
-    { length: ASKED },
-    () => DICTIONARY[below(DICTIONARY.length)] as string,
-  );
+  const questions = Array.from({ length: 8 }, () => DICTIONARY[below(DICTIONARY.length)] as string);
   const twice = [...questions, questions[0] as string];
   asked = await Promise.all(twice.map(ask));
   onLedger = await readLedger();
@@ -99,9 +81,7 @@ async function readLedger(): Promise<Set<string>> {
 
 interface Shown {
   readonly transaction: readonly [base64: string];
-  readonly meta: {
-    readonly innerInstructions: readonly { readonly instructions: readonly { data: string }[] }[];
-  };
+  readonly meta: { readonly innerInstructions: readonly { instructions: { data: string }[] }[] };
 }
 
 const windowsOf = (bytes: Uint8Array): string[] => {
@@ -121,12 +101,10 @@ const guess = (hashesOf: (question: string) => readonly Uint8Array[]): string[] 
 
 describe(`a short question (seed ${seed})`, () => {
   it('has another commitment each time that it is asked', () => {
-    const [first, ...others] = asked;
-    const again = others.find(({ question }) => question === first?.question);
-    const commitments = [first, again].map(({ question, salt } = nothing()) =>
-      bytesToHex(requestCommitment(salt, requestOf(question))),
-    );
-    expect(new Set(commitments).size).toBe(2);
+    const commitments = asked
+      .filter(({ question }) => question === asked[0]?.question)
+      .map(({ question, salt }) => bytesToHex(requestCommitment(salt, requestOf(question))));
+    expect(new Set(commitments).size).toBeGreaterThan(1);
     for (const commitment of commitments) expect(onLedger.has(commitment)).toBe(true);
   });
 
@@ -148,10 +126,6 @@ describe(`a short question (seed ${seed})`, () => {
     expect(new Set(found)).toEqual(questions);
   });
 });
-
-function nothing(): never {
-  throw new Error('nothing was asked');
-}
 
 /** What somebody without the salt may try: zeros, and each key of the program's parties. */
 function saltsThatAreKnown(): Uint8Array[] {

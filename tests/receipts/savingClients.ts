@@ -53,16 +53,6 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
     const whole = await runner.finalChatCompletion();
     return { answer: JSON.stringify(whole), request: (await saved()).request };
   },
-  'openai, the raw stream by its fetch hook': async (asked) => {
-    const { hook, saved } = keepingFetch();
-    const body = {
-      ...bodyOf(asked),
-      stream: true as const,
-      stream_options: { include_usage: true },
-    };
-    for await (const _ of await officialClient(asked, hook).chat.completions.create(body));
-    return saved();
-  },
   'LangChain, a stream by its fetch hook': async (asked) => {
     const { hook, saved } = keepingFetch();
     for await (const _ of await langChain(asked, hook).stream(asLangChain));
@@ -76,16 +66,6 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
       if (additional_kwargs.__raw_response) chunks.push(additional_kwargs.__raw_response);
     }
     return { answer: JSON.stringify(chunks), request: (await saved()).request };
-  },
-  'LangChain, a plain answer by its fetch hook': async (asked) => {
-    const { hook, saved } = keepingFetch();
-    await langChain(asked, hook).invoke(asLangChain);
-    return saved();
-  },
-  'the AI SDK, a stream by its fetch hook': async (asked) => {
-    const { hook, saved } = keepingFetch();
-    await streamText({ model: vercel(asked, hook), ...asVercel }).consumeStream();
-    return saved();
   },
   'the AI SDK, the raw chunks of a stream as lines of JSON': async (asked) => {
     const lines: string[] = [];
@@ -136,11 +116,8 @@ const asVercel = {
   ...{ temperature: 0.3, topP: 0.9, seed: 7, stopSequences: ['\n\n\n'] },
 };
 
-const vercel = ({ baseUrl, apiKey, model }: Asked, fetch?: typeof globalThis.fetch) =>
-  createOpenAICompatible({
-    ...{ name: 'svc', baseURL: `${baseUrl}/v1`, apiKey },
-    ...(fetch && { fetch }),
-  })(model);
+const vercel = ({ baseUrl, apiKey, model }: Asked) =>
+  createOpenAICompatible({ name: 'svc', baseURL: `${baseUrl}/v1`, apiKey })(model);
 
 /** A fetch that keeps what was sent and what came, as a user of a client can hand it one. */
 function keepingFetch() {
