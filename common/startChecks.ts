@@ -9,8 +9,7 @@ export interface StartCheck {
   run: () => Promise<string>;
 }
 
-/** A database takes some ten questions, each of which waits its turn on a busy machine. */
-const CHECK_TIMEOUT_MS = 30_000;
+const CHECK_TIMEOUT_MS = 10_000;
 
 /** Whether a process was started with `--check`: to try its settings and connections, and end. */
 export function isCheckRequested(): boolean {
