@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkout } from '../../programs/tools/artifacts.ts';
-import { PYTHON, VERIFIER } from '../receipts/runInPython.ts';
+import { findTool } from '../../testing/machine/tools.ts';
+import { VERIFIER } from '../receipts/runInPython.ts';
 
 const run = promisify(execFile);
 const ANSWER = '.answer';
@@ -25,6 +26,7 @@ export interface SavedVerdict {
 export async function verifySaved(folder: string, rpcUrl: string): Promise<SavedVerdict[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(ANSWER)).toSorted();
   const verdicts: SavedVerdict[] = [];
+  const python = findTool('python3-cryptography')?.get('python3');
   for (const name of names.map((file) => file.slice(0, -ANSWER.length))) {
     const path = join(folder, name);
     const files = ['--response', `${path}${ANSWER}`, '--request', `${path}.request`];
@@ -34,9 +36,9 @@ export async function verifySaved(folder: string, rpcUrl: string): Promise<Saved
     verdicts.push(await verify(`${name}: svc verify`, ours));
     const what = `${name}: svc_verify.py`;
     verdicts.push(
-      PYTHON.isReady
-        ? await verify(what, ['python3', VERIFIER, ...options])
-        : { what, verdict: 'NOT CHECKED', reason: PYTHON.reason },
+      python === undefined
+        ? { what, verdict: 'NOT CHECKED', reason: 'wants python3-cryptography' }
+        : await verify(what, [python, VERIFIER, ...options]),
     );
   }
   return verdicts;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { REPOSITORY, SCOPE, TARBALLS } from '../../bin/packages.ts';
-import { findChromium } from '../../testing/browser.ts';
 import { createJobScene, type JobScene, type LockedJob } from '../../testing/ledger/jobScene.ts';
 import { needs } from '../../testing/machine/needs.ts';
+import { chromiumPath } from '../../testing/machine/tools.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { runInChromium, runInVm } from '../client/browserBundle.ts';
 import {
@@ -372,10 +372,8 @@ describe('a page that Vite bundles', () => {
     expect(code).not.toMatch(/\bBuffer\b|\bprocess\.|\brequire\(/);
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(GZIP_BYTES_MAX);
 
-    const chromium = findChromium(process.env);
-    const page = chromium
-      ? await runInChromium(code, chromium, callNode)
-      : await runInVm(code, callNode);
+    const path = chromiumPath();
+    const page = path ? await runInChromium(code, path, callNode) : await runInVm(code, callNode);
     expect(await page.call('verify', job.address.toBase58())).toBe('holds');
     await page.close();
   });

@@ -1,15 +1,23 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { runCli } from '../../testing/cli.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { PYTHON, verifyInPython } from './runInPython.ts';
+import { verifyInPython } from './runInPython.ts';
 import { SAVING_CLIENTS, type Saved } from './savingClients.ts';
 
-if (!PYTHON.isReady) {
-  process.stderr.write(`The Python file was not run over saved answers: ${PYTHON.reason}\n`);
-}
+const byCurl = needs('curl');
+/** Both implementations. */
+const VERIFIERS = {
+  'svc verify': {
+    verify: (options: string[]) => runCli(['verify', ...options]),
+    wanted: needs(),
+  },
+  'svc_verify.py': { verify: verifyInPython, wanted: needs('python3-cryptography') },
+};
+const isCurl = (name: string): boolean => name.startsWith('curl');
 
 let service: RunningService;
 const folder = ownFolder('svc-saved');
@@ -18,6 +26,7 @@ const saved = new Map<string, Saved>();
 beforeAll(async () => {
   service = await startRunningService();
   for (const [name, ask] of Object.entries(SAVING_CLIENTS)) {
+    if (isCurl(name) && !byCurl.isMet) continue;
     const { baseUrl, apiKey, model } = service;
     saved.set(name, await ask({ baseUrl, apiKey, folder, model: model.id }));
   }
@@ -37,14 +46,13 @@ async function filesOf(name: string) {
   ];
 }
 
-/** Both implementations, where this machine has a Python. */
-const VERIFIERS = {
-  'svc verify': (options: string[]) => runCli(['verify', ...options]),
-  ...(PYTHON.isReady && { 'svc_verify.py': (options: string[]) => verifyInPython(options) }),
-};
+describe.each(Object.entries(VERIFIERS))('%s', (_name, { verify, wanted }) => {
+  const names = Object.keys(SAVING_CLIENTS);
+  const title = 'holds for question and answer of %s';
+  wanted.it.each(names.filter((name) => !isCurl(name)))(title, holds);
+  (wanted.isMet ? byCurl : wanted).it.each(names.filter(isCurl))(title, holds);
 
-describe.each(Object.entries(VERIFIERS))('%s', (_name, verify) => {
-  it.each(Object.keys(SAVING_CLIENTS))('holds for question and answer of %s', async (name) => {
+  async function holds(name: string): Promise<void> {
     const options = await filesOf(name);
     const { code, output } = await verify([...options, '--json']);
     const { result, checks } = JSON.parse(output);
@@ -53,5 +61,5 @@ describe.each(Object.entries(VERIFIERS))('%s', (_name, verify) => {
       const held = expect.objectContaining({ name: `delivery.${rule}`, verdict: 'holds' });
       expect(checks).toContainEqual(held);
     }
-  });
+  }
 });

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
-import { PYTHON, runInPython } from './runInPython.ts';
+import { runInPython } from './runInPython.ts';
 import { formatVectors, type VectorCase, type Vectors } from './vectors/cases.ts';
 import { COMMITTED } from './vectors/committed.ts';
 import { generateVectors } from './vectors/generate.ts';
@@ -32,7 +33,7 @@ describe(`vectors by another seed (seed ${seed})`, () => {
     expect(await differencesIn(drawn)).toEqual([]);
   });
 
-  (PYTHON.isReady ? it : it.skip)('hold by the Python file', async () => {
+  needs('python3-cryptography').it('hold by the Python file', async () => {
     const path = join(folder, 'vectors.json');
     await writeFile(path, formatVectors(drawn));
     expect(await runInPython(path)).toMatchObject({ code: 0 });

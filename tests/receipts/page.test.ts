@@ -7,9 +7,10 @@ import { chatForWorker } from '../../api/jobs/admission.ts';
 import { IDL, wordsOf } from '../../programs/client/codec.ts';
 import { canonicalJson, type Json, LEVELS_MAX } from '../../programs/client/proof.ts';
 import { checkout } from '../../programs/tools/artifacts.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { BODY, pageExamples, REQUEST } from './pageExamples.ts';
 import { pageTables, ruleNames } from './pageTables.ts';
-import { PYTHON, VERIFIER, verifyInPython } from './runInPython.ts';
+import { VERIFIER, verifyInPython } from './runInPython.ts';
 import { COMMITTED } from './vectors/committed.ts';
 
 const page = readFileSync(join(checkout, 'docs/receipt.md'), 'utf8');
@@ -83,7 +84,7 @@ describe('the page of the receipt', () => {
     expect(page.split(`${LEVELS_MAX} levels`)).toHaveLength(3);
   });
 
-  (PYTHON.isReady ? it : it.skip)('shows the options that the Python file has', async () => {
+  needs('python3-cryptography').it('shows the options that the Python file has', async () => {
     const { output } = await verifyInPython(['--help']);
     const options = page.match(/(?<=\s)--[a-z]+(?=[\s`])/g) ?? [];
     expect(options.length).toBeGreaterThan(4);

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
@@ -13,12 +13,13 @@ import {
   verifyHashed,
 } from '../../programs/client/proof.ts';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
 import { drawBody, givenToWorker } from './pythonRequests.ts';
-import { PYTHON, runInPython } from './runInPython.ts';
+import { runInPython } from './runInPython.ts';
 
 const random = createRandom();
 const COUNT = 1_000;
@@ -48,11 +49,7 @@ function resultOf<Result>(compute: () => Result): Result | typeof REFUSED {
 }
 
 const title = `the Python file (seed ${random.seed})`;
-if (!PYTHON.isReady) {
-  it.skip(`${title} judges as the client does (NOT CHECKED: ${PYTHON.reason})`, () => undefined);
-}
-
-(PYTHON.isReady ? describe : describe.skip)(title, () => {
+needs('python3-cryptography').describe(title, () => {
   it(`takes and refuses the signatures that the client does, ${COUNT} of all kinds`, async () => {
     const message = (commitment: Uint8Array) => sha256(commitment);
     const kinds = Object.values(createKinds(createSigners(random, (one) => sha256(message(one)))));

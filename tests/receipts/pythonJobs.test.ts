@@ -1,20 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { formatJobId } from '../../programs/client/jobId.ts';
 import { runCli } from '../../testing/cli.ts';
 import type { RpcRequest } from '../../testing/ledger/interceptedConnection.ts';
 import { type LedgerGate, startLedgerGate } from '../../testing/ledger/ledgerGate.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { FORMS, openCompletion, readAnswer } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
-import { PYTHON, verifyInPython } from './runInPython.ts';
+import { verifyInPython } from './runInPython.ts';
 
-if (!PYTHON.isReady) {
-  it.skip(`jobs of a running service, in Python (NOT CHECKED: ${PYTHON.reason})`, () => undefined);
-}
-
-(PYTHON.isReady ? describe : describe.skip)('jobs of a running service, in Python', () => {
+needs('python3-cryptography').describe('jobs of a running service, in Python', () => {
   let service: RunningService;
   const folder = ownFolder('svc-jobs');
   let answers: readonly string[];

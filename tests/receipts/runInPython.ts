@@ -1,29 +1,16 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { checkout } from '../../programs/tools/artifacts.ts';
 
 /** The implementation in Python, which takes nothing but `cryptography`. */
 export const VERIFIER = join(checkout, 'receipts/python/svc_verify.py');
 
-/** Whether this machine can run it; tests say so where it cannot. */
-export const PYTHON = findPython();
-
-function findPython(): { isReady: true } | { isReady: false; reason: string } {
-  if (!existsSync(VERIFIER)) return { isReady: false, reason: `there is no ${VERIFIER}` };
-  const { status, stderr, error } = spawnSync('python3', ['-c', 'import cryptography'], {
-    encoding: 'utf8',
-  });
-  if (status === 0) return { isReady: true };
-  return { isReady: false, reason: error?.message ?? stderr.trim().split('\n').at(-1) ?? '' };
-}
-
 interface Run {
   readonly code: number;
   readonly output: string;
 }
 
-/** Runs the Python file over the cases of another. @returns what it printed, and its exit code */
+/** Runs the Python file, for a test that wants `python3-cryptography`, over the cases of another. @returns what it printed, and its exit code */
 export const runInPython = (path: string): Promise<Run> => verifyInPython(['--vectors', path]);
 
 export function verifyInPython(args: readonly string[]): Promise<Run> {

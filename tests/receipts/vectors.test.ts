@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { createRandom } from '../../testing/random.ts';
 import { ruleNames } from './pageTables.ts';
-import { PYTHON, runInPython } from './runInPython.ts';
+import { runInPython } from './runInPython.ts';
 import { formatVectors } from './vectors/cases.ts';
 import { COMMITTED, FILE, JOB_CASES, TEXT } from './vectors/committed.ts';
 import { unitCases } from './vectors/generate.ts';
@@ -10,10 +11,6 @@ import { differencesIn, titleOf } from './vectors/runCase.ts';
 
 const CASES_MIN = 80;
 const BYTES_MAX = 2 * 1_024 * 1_024;
-
-if (!PYTHON.isReady) {
-  process.stderr.write(`The Python file was not run over the vectors: ${PYTHON.reason}\n`);
-}
 
 describe('the committed vectors', () => {
   it('are many, each with a name of its own, in a file that can be read', () => {
@@ -48,7 +45,7 @@ describe('the committed vectors', () => {
     expect(another.filter((name) => !names.has(name))).toEqual([]);
   });
 
-  (PYTHON.isReady ? it : it.skip)('hold by the Python file', async () => {
+  needs('python3-cryptography').it('hold by the Python file', async () => {
     expect(await runInPython(FILE)).toMatchObject({ code: 0 });
   });
 });

@@ -7,7 +7,7 @@ export interface TestTitle {
 }
 
 /** A call that begins a group or a test; its indentation says which groups it is in. */
-const CALL = /^( *)(describe|it)(\.each)?\b/gm;
+const CALL = /^( *)(?:(?:needs\([^)]*\)|\w+)\.)?(describe|it)(\.each)?\b/gm;
 const LITERAL = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/y;
 /** Where the title of a table's tests begins: behind the table. */
 const BEHIND_TABLE = /\)\(\s*(?=['"`])/g;
