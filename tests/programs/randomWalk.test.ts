@@ -5,12 +5,10 @@ import { holdsLock, openBooks, TIMEOUT_SECONDS } from './support/walk/books.ts';
 import { expireJob } from './support/walk/disputeActs.ts';
 import { claimTreasury, governanceSteps } from './support/walk/governanceSteps.ts';
 import { refundJob } from './support/walk/jobActs.ts';
-import { jobSteps } from './support/walk/jobSteps.ts';
-import { lock } from './support/walk/lockStep.ts';
+import { jobSteps, lock } from './support/walk/jobSteps.ts';
 import { expectAgreement, pick, type Step, type Walk } from './support/walk/walk.ts';
 import { walletSteps, withdraw } from './support/walk/walletSteps.ts';
-import { claim } from './support/walk/workerActs.ts';
-import { workerSteps } from './support/walk/workerSteps.ts';
+import { claim, workerSteps } from './support/walk/workerSteps.ts';
 import { advanceSeconds, freezable, setFrozen, worldSteps } from './support/walk/worldSteps.ts';
 import { addresses, createWorld } from './support/world.ts';
 

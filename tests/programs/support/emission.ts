@@ -36,7 +36,7 @@ const RENAMED: Partial<Record<Place, Record<string, string>>> = {
 };
 
 type Values = Record<string, unknown>;
-export type State = Partial<Record<Place, { address: PublicKey; fields: Values }>>;
+type State = Partial<Record<Place, { address: PublicKey; fields: Values }>>;
 
 /** The accounts at these addresses, without those that do not exist. */
 export async function readState(

@@ -4,7 +4,6 @@ import { disputeExpire, verdictInstruction } from '../../../../programs/client/i
 import { evidenceFor } from '../../../../testing/kit/jobInstructions.ts';
 import { ANSWER, dispute, readJob } from '../jobs.ts';
 import { BASE_UNITS_PER_CREDIT, hashOf } from '../world.ts';
-import { actorOf, controllerOf, partiesOf } from './actor.ts';
 import {
   ARBITRATION_WINDOW_SECONDS,
   type Books,
@@ -12,6 +11,7 @@ import {
   type JobBook,
   smaller,
 } from './books.ts';
+import { actorOf, controllerOf, partiesOf } from './jobActs.ts';
 import { attempt, choose, rarely, type Walk } from './walk.ts';
 
 export async function disputeJob(walk: Walk, job: JobBook): Promise<void> {

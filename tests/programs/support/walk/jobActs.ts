@@ -1,8 +1,8 @@
+import type { Keypair } from '@solana/web3.js';
 import { FAILURE_REASONS } from '../../../../programs/client/generated/vocabulary.ts';
 import { jobClose } from '../../../../programs/client/index.ts';
 import { ANSWER, acknowledge, complete, fail, prove, refund, settle } from '../jobs.ts';
 import { addresses, BASE_UNITS_PER_CREDIT, hashOf, SETTINGS } from '../world.ts';
-import { actorOf, partiesOf } from './actor.ts';
 import {
   CLOSE_AFTER_SECONDS,
   chargeFor,
@@ -14,6 +14,36 @@ import {
   type WorkerBook,
 } from './books.ts';
 import { attempt, choose, isFrozen, pick, rarely, type Walk } from './walk.ts';
+
+/** What can be done about a job, allowed or not. */
+export type Act = (walk: Walk, job: JobBook) => Promise<void>;
+
+/** The parties of a job, as the builders of its instructions take them. */
+export const partiesOf = ({ world }: Walk, { wallet, worker }: JobBook) => ({
+  ...world,
+  wallet: wallet.party.keypair,
+  creditAccount: wallet.party.creditAccount,
+  worker: worker?.party.address ?? world.worker,
+  payout: worker?.party.payout ?? world.payout,
+  proofKey: worker?.party.proofKey ?? world.proofKey,
+});
+
+/** The key that signs for the job's controller. */
+export const controllerOf = ({ world }: Walk, { isGateways, wallet }: JobBook): Keypair =>
+  isGateways ? world.hotSigner : wallet.party.keypair;
+
+/** Who signs for the controller, now and then somebody else, and whether that is allowed. */
+export function actorOf(walk: Walk, job: JobBook) {
+  const { world, books } = walk;
+  const controller = controllerOf(walk, job);
+  const key: Keypair = rarely(walk, 12) ? world.stranger : controller;
+  const isTrusted = !job.isGateways || books.gateway.trustsHotSigner;
+  return {
+    key,
+    mayAct: key === controller && isTrusted,
+    actor: { signer: key.publicKey, gateway: world.gateway },
+  };
+}
 
 const PROVEN_TOKENS = 2_500;
 
