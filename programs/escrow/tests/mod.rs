@@ -19,10 +19,7 @@ use core::fmt;
 
 use pinocchio::Address;
 
-use crate::{
-    error::EscrowError,
-    wire::layout::Layout,
-};
+use crate::{error::EscrowError, wire::layout::Layout};
 
 impl fmt::Debug for EscrowError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {

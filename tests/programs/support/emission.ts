@@ -131,7 +131,7 @@ export async function expectEffect<Name extends EventName>(
   expect(events).toEqual([{ name, data: spelled(fields) }]);
 }
 
-/** The changes happen without an event: there is nothing to say. */
+/** Sends an instruction, which succeeds, emits no event and changes no account. */
 export async function expectNoEffect(
   world: World & { job?: PublicKey },
   instruction: TransactionInstruction,

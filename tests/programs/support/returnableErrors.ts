@@ -69,7 +69,7 @@ export const structuralErrors = ({ declared, loading }: ReturnableErrors): strin
 export const invariantErrors = ({ handler }: ReturnableErrors): string[] =>
   [...handler].filter(isOfInvariant);
 
-/** All others: what the instruction's own tests have to provoke. */
+/** All others, which a case of support/refusals or a wrong account provokes. */
 export const ownErrors = ({ declared, handler }: ReturnableErrors): string[] => [
   ...[...declared].filter((name) => name === 'InvalidText'),
   ...[...handler].filter((name) => !isOfInvariant(name)),

@@ -63,6 +63,7 @@ const jobFor = async (
 };
 const LATE = bounds<Course>('DeadlinePassed', [['seconds', 121n, 120n]]);
 const EMPTY = bounds<{ countedTokens: number }>('NothingCounted', [['countedTokens', 0, 1]]);
+
 const price = (world: World, creditsPerRequest: number) =>
   send(world, modelInstruction(world, { creditsPerRequest }));
 /** Locks all credits of the wallet, 1,000 at a time. */
@@ -70,6 +71,7 @@ const lockAll = async (world: World) => {
   await price(world, 1_000);
   for (let locked = 0n; locked < CREDITS; locked += 1_000n) await lockJob(world);
 };
+
 /** Lets the notice of a retirement pass. */
 const retireNow = async (world: World) => {
   const notice = 30n * DAY;
@@ -78,6 +80,7 @@ const retireNow = async (world: World) => {
   await send(world, modelRetire({ authority, modelId: MODEL.id, retiresAt }));
   await pass(world, notice);
 };
+
 /** An id of the wallet whose Job address has another bump than the program takes. */
 const drawOddId = async ({ chain, creditAccount }: World): Promise<Uint8Array> => {
   for (;;) {
@@ -190,7 +193,7 @@ const ofLocks = casesOf<LockChoice & { jobId: Uint8Array; idByte: [at: number, b
   ],
 );
 
-/** What makes a worker unfit for a new attempt, each after the other. */
+/** What makes a worker, or a gateway, unfit for a new attempt. */
 const UNFIT: Row<Course>[] = [
   ['WorkerNotEligible', 'a suspended worker', after(suspend, true), after(suspend, false)],
   ['WorkerNotEligible', 'a worker with a token less', after(unlockStake, 1n)],
