@@ -59,8 +59,12 @@ describe('the status', () => {
     await shut(service.databaseGate);
 
     for (const as of [undefined, cookie]) {
-      const status = await statusWith(({ parts }) => parts.database === 'away', as);
-      expect(status).toMatchObject({ is_ready: false, parts: { ledger: 'ok', mirror: 'unknown' } });
+      // Time goes on while a starved process answers, so that another part may seem to be away at first.
+      const status = await statusWith(
+        ({ parts }) => parts.database === 'away' && parts.ledger === 'ok',
+        as,
+      );
+      expect(status).toMatchObject({ is_ready: false, parts: { mirror: 'unknown' } });
       expect([status.queues, status.days]).toEqual([null, null]);
     }
     const session = await service.time.advanceUntil(call('GET /session', { cookie }));
@@ -75,9 +79,11 @@ describe('the status', () => {
   it("shows that the ledger's node is away", async () => {
     service.ledgerGate.intercept(nodeUnavailable);
 
-    const status = await statusWith(({ parts }) => parts.ledger === 'away');
+    const status = await statusWith(
+      ({ parts }) => parts.ledger === 'away' && parts.database === 'ok',
+    );
 
-    expect(status).toMatchObject({ is_ready: false, parts: { database: 'ok' } });
+    expect(status).toMatchObject({ is_ready: false });
   });
 });
 
@@ -132,23 +138,24 @@ describe('what APIs record', () => {
 });
 
 describe('the history of the parts', () => {
+  /** Of that noon: the API of this service may record a minute of its own. */
+  const incidents = async () =>
+    (await selectIncidents(service.pool, 50)).filter(({ began_at }) => began_at < at(5));
+
   it('has an incident for minutes in a row of one part, the newest first', async () => {
     await record({ 0: [], 1: ['workers'], 2: ['ledger', 'workers'], 3: [], 4: ['workers'], 5: [] });
-    expect(await selectIncidents(service.pool, 50)).toEqual([
+    expect(await incidents()).toEqual([
       { part: 'workers', began_at: at(4), ended_at: at(5) },
       { part: 'ledger', began_at: at(2), ended_at: at(3) },
       { part: 'workers', began_at: at(1), ended_at: at(3) },
     ]);
     expect(await selectIncidents(service.pool, 1)).toHaveLength(1);
-    expect(await selectRecordedDays(service.pool)).toMatchObject([
-      { minutes: 6, away: { workers: 3, ledger: 1 } },
-    ]);
+    const [noon] = await selectRecordedDays(service.pool);
+    expect(noon).toMatchObject({ minutes: 6, away: { workers: 3, ledger: 1 } });
   });
 
   it('has an incident where nothing was recorded for longer than a minute', async () => {
     await record({ 0: [], 2: [], 7: [] });
-    expect(await selectIncidents(service.pool, 50)).toEqual([
-      { part: 'api', began_at: at(3), ended_at: at(7) },
-    ]);
+    expect(await incidents()).toEqual([{ part: 'api', began_at: at(3), ended_at: at(7) }]);
   });
 });
