@@ -90,8 +90,8 @@ export const TARGETS: readonly Target[] = [
     area: 'proofs',
     files: ['instructions', 'jobId', 'proof'].map((name) => `programs/client/${name}.ts`),
     tests: words(
-      'auditors/verifyJob client/idl client/jobId client/proof client/requestCommitment',
-      'programs/disputeResolve',
+      'auditors/verifyJob client/idl client/instructions client/jobId client/proof',
+      'client/requestCommitment',
     ),
   },
   {
