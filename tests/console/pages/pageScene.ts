@@ -171,7 +171,11 @@ export async function focused(page: Page, label: string): Promise<void> {
 
 /** Reaches a control as a keyboard does, by Tab alone. */
 export async function tabTo(page: Page, control: Locator): Promise<void> {
-  await control.waitFor();
+  await control.waitFor().catch(async (error: Error) => {
+    // What is open says what was late, which the time-out alone does not.
+    const open = await page.getByRole('dialog').allInnerTexts();
+    throw new Error(`${error.message}\nOpen: ${open.join('\n') || 'no dialog'}`, { cause: error });
+  });
   for (let presses = 0; presses < TABS_MAX; presses += 1) {
     if (await control.evaluate((element) => element === element.ownerDocument.activeElement))
       return;
