@@ -36,6 +36,7 @@ export async function startOpenedLedger(
   const key = `${options.profile} ${credits}`;
   const taken = snapshots.get(key) ?? takeSnapshot(options, credits);
   snapshots.set(key, taken);
+  taken.catch(() => snapshots.delete(key));
   const { files, opened, crank } = await taken;
   return inFolder(async (folder) => {
     for (const [name, content] of files) writeFileSync(join(folder, name), content);
