@@ -154,7 +154,7 @@ describe('an API and an indexer that start before their database', () => {
 });
 
 describe('an API that started while its node was unavailable', () => {
-  it("shows the mirror, locks nothing before it knows the ledger's time, and then serves", async () => {
+  it('shows the mirror, locks nothing without a time, and then serves', async () => {
     await requestCompletion(service, { form: 'plain', apiKey: wallet.apiKey });
     await service.untilMirrored();
     service.ledgerGate.intercept(nodeUnavailable);
