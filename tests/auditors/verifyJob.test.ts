@@ -79,8 +79,8 @@ describe('a job in order', () => {
       const held = checks.filter(({ verdict }) => verdict === 'holds');
       expect(held.map((check) => check.name).sort()).toEqual([...ALWAYS, ...holding].sort());
       expect(conclude(checks)).toBe('holds');
-      const { id: model } = scene.service.model;
-      expect(job).toMatchObject({ status, credits_charged: charged, model });
+      const { model } = scene.service;
+      expect(job).toMatchObject({ status, credits_charged: charged, model: model.id });
     },
   );
 

@@ -5,7 +5,7 @@ import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { runInPython } from './runInPython.ts';
-import { formatVectors, type VectorCase, type Vectors } from './vectors/cases.ts';
+import { formatVectors, type Vectors } from './vectors/cases.ts';
 import { COMMITTED } from './vectors/committed.ts';
 import { generateVectors } from './vectors/generate.ts';
 import { differencesIn, titleOf } from './vectors/runCase.ts';
@@ -24,8 +24,7 @@ const verdictsIn = ({ cases }: Vectors) =>
 
 describe(`vectors by another seed (seed ${seed})`, () => {
   it('have other contents with the same verdicts', () => {
-    const isDrawn = ({ name }: VectorCase) => name === 'drawn 1';
-    expect(drawn.cases.find(isDrawn)).not.toEqual(COMMITTED.cases.find(isDrawn));
+    expect(drawn.cases[0]).not.toEqual(COMMITTED.cases[0]);
     expect(verdictsIn(drawn)).toEqual(verdictsIn(COMMITTED));
   });
 

@@ -40,8 +40,7 @@ let onLedger: Set<string>;
 beforeAll(async () => {
   service = await startRunningService();
   const questions = Array.from({ length: 8 }, () => DICTIONARY[below(DICTIONARY.length)] as string);
-  const twice = [...questions, questions[0] as string];
-  asked = await Promise.all(twice.map(ask));
+  asked = await Promise.all([...questions, questions[0] as string].map(ask));
   onLedger = await readLedger();
 });
 afterAll(() => service?.close());

@@ -41,10 +41,14 @@ function writtenCases(made: readonly AnyUnitCase[]): AnyUnitCase[] {
 export async function generateVectors(seed: number): Promise<Vectors> {
   const random = createRandom(seed);
   const formats = unitCases(random);
-  const answers = await answerCases(random);
-  const units = [...formats, ...answers.units];
-  const others = [await historyCases(), await programCases()];
-  const scenes = [answers, ...others, await endedCases(0), await endedCases(1)];
+  const scenes = await Promise.all([
+    answerCases(random),
+    historyCases(),
+    programCases(),
+    endedCases(0),
+    endedCases(1),
+  ]);
+  const units = [...formats, ...scenes[0].units];
   return {
     version: 1,
     seed,
