@@ -228,16 +228,6 @@ describe("structured output by the official client's helpers", () => {
     const streamed = await stream.finalChatCompletion();
     expect(streamed.choices[0]?.message.parsed).toEqual(SMALLEST_CITY);
   });
-
-  it('is refused with the name of the field where it finds no value', async () => {
-    const schema = { type: 'string', pattern: '^[A-Z]{2}-\\d{4}$' };
-    const response_format = { type: 'json_schema' as const, json_schema: { name: 'id', schema } };
-    const error = await refusal(
-      client.chat.completions.create({ model, messages, response_format }),
-    );
-    expect(error).toBeInstanceOf(BadRequestError);
-    expect(error).toMatchObject({ code: 'invalid_request', param: 'response_format' });
-  });
 });
 
 describe('LangChain', () => {
