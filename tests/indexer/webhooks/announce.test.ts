@@ -11,6 +11,10 @@ import {
 import { createAddresses } from '../../../programs/client/addresses.ts';
 import { bought, withdrawn } from '../../../testing/indexer/creditEvents.ts';
 import { ownWebhookScene } from '../../../testing/indexer/own.ts';
+import {
+  emptyState,
+  opening as firstInstructions,
+} from '../../../testing/indexer/program/programState.ts';
 import { WALLET } from '../../../testing/indexer/webhookScene.ts';
 
 const OTHER_WALLET = 'Hn6vvWXBYmWgGrHwS1bjPMV6TxTUuuKpbw1CwJMB3Dvo';
@@ -52,6 +56,34 @@ function opening(slot: bigint): LedgerTransaction {
     },
   };
   return { signature, slot, events: [opened, purchase] };
+}
+
+/** A withdrawal, one that follows upon `opening` by default. */
+function withdrawal(slot: bigint, available: number, sequence = 3, locked = 0): LedgerTransaction {
+  const event = withdrawn({ credits: 500 - available, available, locked, slot });
+  const data = { ...event.data, creditSequence: `${sequence}` } as never;
+  return { signature: event.signature, slot, events: [{ ...event, data } as LedgerEvent] };
+}
+
+/** The program's first transaction: the treasury, which repays disputes, begins with it. */
+function founding(): LedgerTransaction {
+  const place = { signature: 'founding', slot: 9n, instructionIndex: 0, innerIndex: 0 };
+  const [initialize] = firstInstructions;
+  const event = initialize?.(emptyState(), { slot: '9', unixTime: '1790000000' });
+  return { ...place, events: [{ ...place, ...event } as LedgerEvent] };
+}
+
+/** A dispute that was upheld is repaid: the account's fourth change by default. */
+function repayment(slot: bigint, available: number, sequence = 4): LedgerTransaction {
+  const place = { signature: `repayment in ${slot}`, slot, instructionIndex: 0, innerIndex: 0 };
+  const data = {
+    ...{ slot: `${slot}`, unixTime: '1790000000', claimant: `account of ${WALLET}` },
+    ...{ claimantKind: 'credit_account' as const },
+    ...{ claimantSequence: `${sequence}`, treasurySequence: '2' },
+    ...{ baseUnits: '400000', credits: '40', remainingBaseUnits: '0' },
+    ...{ owedBaseUnits: '0', unpaidBaseUnits: '0', availableCredits: `${available}` },
+  };
+  return { ...place, events: [{ ...place, name: 'ClaimPaid', data }] };
 }
 
 describe('an event is announced to', () => {
@@ -223,6 +255,24 @@ describe('credit.low', () => {
     expect(await alerts()).toEqual([]);
     await spend(60, 39);
     expect(await alerts()).toEqual([60]);
+  });
+
+  it('counts credits that were locked when a dispute was repaid', async () => {
+    await scene.applyAndAnnounce([founding(), opening(10n), withdrawal(11n, 50, 3, 40)]);
+    await scene.applyAndAnnounce([repayment(12n, 60), withdrawal(13n, 59, 5, 40)]);
+    expect(await alerts()).toEqual([50, 59]);
+  });
+
+  it('does not count credits that the same transaction locked only later', async () => {
+    const low = withdrawal(11n, 50, 3, 40);
+    const repaid = repayment(12n, 59);
+    const { signature } = repaid;
+    const later = withdrawal(12n, 11, 5, 48).events.map((event) => ({
+      ...{ ...event, signature, instructionIndex: 1 },
+    }));
+    const together = { ...repaid, events: [...repaid.events, ...later] };
+    await scene.applyAndAnnounce([founding(), opening(10n), low, together]);
+    expect(await alerts()).toEqual([50]);
   });
 
   it("follows the wallet's own threshold, also when raised above the balance [events.credit-low]", async () => {
