@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { SECOND_LIST } from '../lists.mjs';
 import { messagesOfChange } from './commits.ts';
 import { proseOf } from './prose.ts';
 import { countWords, longSentences, WORDS_MAX } from './sentences.ts';
@@ -157,6 +158,14 @@ describe('the commits of a change', () => {
   it('have plain messages, each with one change in a subject of 72 characters', () => {
     expect(messagesOfChange().flatMap(faultsOfMessage)).toEqual([]);
   });
+});
+
+it('the second list of tests names files that exist', () => {
+  const tests = files.filter((path) => path.endsWith('.test.ts'));
+  const lost = Object.values(SECOND_LIST)
+    .flat()
+    .filter((beginning) => !tests.some((path) => path.startsWith(`tests/${beginning}`)));
+  expect(lost).toEqual([]);
 });
 
 describe('the titles of tests', () => {
