@@ -1,7 +1,5 @@
 import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { camelCase, type Value } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import {
   createAddresses,
@@ -10,9 +8,7 @@ import {
   fetchCreditAccount,
   PROGRAM_ID,
 } from '../../programs/client/index.ts';
-import * as builders from '../../programs/client/instructions.ts';
-import type { Field } from '../../programs/client/interface.ts';
-import { fromCoder, toCoder } from '../../testing/ledger/anchorCoder.ts';
+import { fromCoder } from '../../testing/ledger/anchorCoder.ts';
 import {
   LONG_BLOCKHASH_MS,
   openService,
@@ -20,12 +16,8 @@ import {
   startLedger,
   type TestLedger,
 } from '../../testing/ledger/ledger.ts';
-import { createRandom } from '../../testing/random.ts';
-import { randomValue } from '../client/randomValue.ts';
 
-const random = createRandom();
 const addresses = createAddresses();
-const build = builders as unknown as Record<string, (input: object) => TransactionInstruction>;
 
 let ledger: TestLedger;
 let service: Service;
@@ -39,42 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => ledger.close());
 
-describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
-  it.each(idl.instructions)('builds $name as our builder does', async (instruction) => {
-    const { name, accounts, args } = instruction as Interface;
-    const key = () => new PublicKey(random.bytes(32));
-    const values = args.map(({ type }) => randomValue(type, random) as Value);
-    const ours = build[camelCase(name)]?.({
-      ...Object.fromEntries(['wallet', 'operator', 'authority'].map((field) => [field, key()])),
-      modelId: 'some-model',
-      ...Object.fromEntries(
-        accounts
-          .filter(({ address, pda }) => !address && !pda)
-          .map((account) => [camelCase(account.name), key()]),
-      ),
-      ...Object.fromEntries(args.map((arg, index) => [camelCase(arg.name), values[index]])),
-    }) as TransactionInstruction;
-    const methods = program.methods as unknown as Record<string, Method>;
-    const theirs = await methods[camelCase(name)]?.(
-      ...values.map((value, index) => toMethod(value, args[index]?.type)),
-    )
-      .accountsStrict(
-        Object.fromEntries(
-          accounts.map((account, index) => [camelCase(account.name), ours.keys[index]?.pubkey]),
-        ) as never,
-      )
-      .instruction();
-    expect(theirs?.programId).toEqual(ours.programId);
-    expect(theirs?.data).toEqual(ours.data);
-    expect(theirs?.keys).toEqual(
-      ours.keys.map((meta, index) => ({
-        ...meta,
-        // Naming a spender takes the wallet's signature, which an IDL cannot express.
-        isSigner: accounts[index]?.signer ?? false,
-      })),
-    );
-  });
-
+describe("Anchor's Program on the committed IDL", () => {
   it('fetches an account as our client does', async () => {
     const { creditAccount } = service;
     const theirs = await program.account.creditAccount.fetch(creditAccount);
@@ -117,17 +74,3 @@ describe(`Anchor's Program on the committed IDL (seed ${random.seed})`, () => {
     ]);
   });
 });
-
-/** As `Program` takes an argument: it spells an enumeration's variants like its other names. */
-function toMethod(value: Value, type?: Field['type']): unknown {
-  const isWord = typeof type === 'object' && 'defined' in type;
-  return isWord ? { [camelCase(value as string)]: {} } : toCoder(value);
-}
-
-type Method = (...args: unknown[]) => ReturnType<typeof program.methods.limitSet>;
-
-interface Interface {
-  name: string;
-  accounts: { name: string; signer?: boolean; address?: string; pda?: object }[];
-  args: Field[];
-}

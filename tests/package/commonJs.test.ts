@@ -100,23 +100,6 @@ describe('a project of CommonJS', () => {
     });
   });
 
-  it('has a type for each event, libraries checked too', async () => {
-    writeFileSync(
-      join(folder, 'types.ts'),
-      `import { verifyWebhook } from '${WEBHOOKS}';
-       const event = verifyWebhook({ rawBody: '', headers: {}, secret: '' });
-       // @ts-expect-error: it is a number
-       if (event.event === 'credit.low') event.data.threshold.trim();`,
-    );
-    const compilerOptions = { module: 'commonjs', target: 'es2022', strict: true, noEmit: true };
-    const config = {
-      compilerOptions: { ...compilerOptions, types: ['node'] },
-      files: ['types.ts'],
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    expect(await project.run('node', [TSC, '-p', '.'])).toBe('');
-  });
-
   it('runs tests in jest without a flag', async () => {
     writeFileSync(
       join(folder, 'escrow.test.js'),

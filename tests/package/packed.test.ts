@@ -180,10 +180,6 @@ describe('the packages together', () => {
     });
   });
 
-  it('run an example unchanged', async () => {
-    expect(await project.run('node', ['disputeJob.ts'])).toContain('outcome: upheld_worker');
-  });
-
   it('provide the command svc', async () => {
     const help = await project.run('npx', ['--no', '--', 'svc', '--help']);
     expect(help).toContain('Usage: svc');

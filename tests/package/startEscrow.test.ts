@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
 import {
-  DISPUTE_WINDOW_SECONDS,
-  JOB_TIMEOUT_SECONDS,
-} from '../../programs/client/generated/constants.ts';
-import {
-  DEFAULT_SETTINGS,
   type EscrowOptions,
   Refusal,
   STANDARD_MODEL,
@@ -18,20 +14,6 @@ const DAY_SECONDS = 86_400;
 const LITE_MODEL = { ...STANDARD_MODEL, id: 'lite-3b', tier: 'lite' } as const;
 
 describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => {
-  it('prepares everything for a job', async () => {
-    const escrow = await startEscrow({ ledger });
-    const job = await escrow.lock();
-    expect(job.id).toMatch(/^job_[0-9a-f]{32}$/);
-    await escrow.acknowledge(job);
-    await escrow.prove(job, { text: 'Hello.' });
-    expect(await escrow.settle(job, { text: 'Hello.' })).toMatchObject({
-      status: 'settled',
-      chargedCredits: 8n,
-    });
-    expect(await escrow.worker()).toMatchObject({ jobsSettled: 1n, stakeTokens: 1_000n });
-    expect(await escrow.tokens(escrow.workers[0].payout)).toBe(68_000n);
-  });
-
   it('completes a job in one step, whether or not a worker has it', async () => {
     const escrow = await startEscrow({ ledger, workers: [{}, {}] });
     const [first, second] = escrow.workers as [TestWorker, TestWorker];
@@ -114,29 +96,6 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
     await expect(escrow.job(undecided)).rejects.toThrow('no Job at');
   });
 
-  it('decides disputes and pays claims', async () => {
-    const escrow = await startEscrow({ ledger });
-    const [wallet] = escrow.wallets;
-    const job = await escrow.jobIn('settled');
-    await escrow.dispute(job, 'what arrived');
-    await expect(escrow.resolve(job, 'upheld_worker')).rejects.toThrow(/^VerdictTooEarly$/);
-    await escrow.advanceSeconds(DISPUTE_WINDOW_SECONDS + 1);
-    const decided = await escrow.resolve(job, 'upheld_worker');
-    expect(decided).toMatchObject({
-      status: 'refunded',
-      outcome: 'upheld_worker',
-      chargedCredits: 0n,
-    });
-    const left = DEFAULT_SETTINGS.minimumStakeTokens - BigInt(DEFAULT_SETTINGS.slashTokens);
-    expect(await escrow.worker()).toMatchObject({ stakeTokens: left });
-    expect(await escrow.treasury()).toMatchObject({ owedBaseUnits: 80_000n });
-    await escrow.claim(wallet);
-    // the treasury has its 15 % of the one charge: 12,000 base units, of which one whole credit
-    expect(await escrow.treasury()).toMatchObject({ owedBaseUnits: 70_000n });
-    await expect(escrow.claim(escrow.workers[0])).rejects.toThrow(/^NothingToClaim$/);
-    await expect(escrow.claim('treasury')).rejects.toThrow(/^NothingToClaim$/);
-  });
-
   it('buys and withdraws credits, and sets the given time', async () => {
     const escrow = await startEscrow({ ledger, wallets: [{ credits: 10n }] });
     const before = await escrow.tokens(escrow.wallets[0].tokens);
@@ -158,27 +117,6 @@ describe.each(['litesvm', 'bankrun'] as const)('startEscrow in %s', (ledger) => 
 });
 
 describe('startEscrow with its defaults', () => {
-  it('returns the events of every step', async () => {
-    const escrow = await startEscrow();
-    const job = await escrow.lock();
-    expect(escrow.lastEvents()).toMatchObject([
-      { name: 'JobLocked', data: { job: job.address, lockedCredits: 8n } },
-    ]);
-    await escrow.acknowledge(job);
-    await escrow.prove(job);
-    await escrow.settle(job);
-    expect(escrow.lastEvents()).toMatchObject([
-      { name: 'JobSettled', data: { job: job.address, chargedCredits: 8n, workerPaid: true } },
-    ]);
-    await escrow.complete(await escrow.lock());
-    expect(escrow.lastEvents()).toMatchObject([
-      { name: 'JobCompleted', data: { attempt: 1, chargedCredits: 8n, workerPaid: true } },
-    ]);
-    await escrow.advanceSeconds(61);
-    await expect(escrow.dispute(job)).rejects.toThrow(/^DisputeWindowClosed$/);
-    expect(escrow.lastEvents()).toEqual([]);
-  });
-
   it('refuses by name a signature that the ed25519 program refuses', async () => {
     const escrow = await startEscrow();
     const { publicKey } = escrow.stranger;
