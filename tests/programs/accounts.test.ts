@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { EscrowErrorCode, IDL, PROGRAM_ID } from '../../programs/client/index.ts';
+import type { TransactionInstruction } from '@solana/web3.js';
+import { EscrowErrorCode, IDL } from '../../programs/client/index.ts';
 import { type Chain, startChain } from '../../testing/chain.ts';
 import {
   callThrough,
@@ -16,13 +16,7 @@ import { allErrors, invariantErrors, returnableErrors } from './support/returnab
 import { withData } from './support/tampering.ts';
 import { UNUSED, undone } from './support/undone.ts';
 import { walkThrough } from './support/walkthrough.ts';
-import {
-  addresses,
-  createBareWorld,
-  initializeInstruction,
-  send,
-  type World,
-} from './support/world.ts';
+import { createBareWorld, initializeInstruction, send, type World } from './support/world.ts';
 
 /** Substitutions that are no confusion, and why. All others are refused by name. */
 const permitted: Readonly<Record<string, string>> = {
@@ -165,22 +159,5 @@ describe('the program', () => {
     const world = await createBareWorld();
     const unknown = withData(initializeInstruction(world), Buffer.alloc(8, 7));
     await expectRefusal(world, 'UnknownInstruction', unknown);
-  });
-
-  it('accepts events only from itself', async () => {
-    const world = await createBareWorld();
-    const tag = Buffer.from('e445a52e51cb9a1d', 'hex');
-    const forge = (pubkey: PublicKey, isSigner: boolean): TransactionInstruction =>
-      new TransactionInstruction({
-        programId: PROGRAM_ID,
-        keys: [{ pubkey, isSigner, isWritable: false }],
-        data: Buffer.concat([tag, Buffer.alloc(64)]),
-      });
-    for (const forged of [
-      forge(world.stranger.publicKey, true),
-      forge(addresses.eventAuthority, false),
-    ]) {
-      await expectRefusal(world, 'EventAuthorityRequired', forged);
-    }
   });
 });

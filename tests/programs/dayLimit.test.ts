@@ -17,12 +17,12 @@ import {
   refund,
   settle,
 } from './support/jobs.ts';
-import { setLimits, setSpender } from './support/parties.ts';
+import { setLimits } from './support/parties.ts';
 import { decide } from './support/verdicts.ts';
 import { CREDITS, MODEL, send as sendAs, type World } from './support/world.ts';
 
 const DAY = 86_400n;
-const NO_LIMIT = 2n ** 64n - 1n;
+const _NO_LIMIT = 2n ** 64n - 1n;
 /** Locks 12 credits; 2,000 tokens of it cost 8. */
 const TOKEN_LIMIT = 3_000;
 
@@ -130,20 +130,6 @@ describe('the limit of a day', () => {
     expect(await account()).toMatchObject({ owedCredits: 8n, spentTodayCredits: 8n });
     await send(claimPay({ claimant: world.creditAccount }));
     expect(await spent()).toBe(8n);
-  });
-
-  it('counts on under another spender, and gets the first one’s locks back', async () => {
-    const { stranger } = world;
-    const job = await lock();
-    const limits = { limitPerJobCredits: NO_LIMIT, limitPerDayCredits: 20n };
-    await setSpender(world, stranger.publicKey, limits);
-    await lockJob(world, { signer: stranger, gateway: null });
-    const { instruction } = await composeLock(world, { signer: stranger, gateway: null });
-    await expectRefusal(world, 'DayLimitExceeded', instruction);
-    await send(fail(world, job));
-    expect(await spent()).toBe(8n);
-    await send(instruction);
-    expect(await spent()).toBe(16n);
   });
 });
 

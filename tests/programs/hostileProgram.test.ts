@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import {
   creditBuy,
   creditOpen,
@@ -18,17 +18,7 @@ import {
 } from '../../testing/ledger/hostileCaller.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
-import {
-  complete,
-  composeLock,
-  fail,
-  jobIn,
-  lockJob,
-  prove,
-  readJob,
-  refund,
-  settle,
-} from './support/jobs.ts';
+import { composeLock, fail, jobIn, readJob, refund } from './support/jobs.ts';
 import { withAccount } from './support/tampering.ts';
 import { addresses, createWorld, MODEL, send, type World } from './support/world.ts';
 
@@ -68,19 +58,6 @@ describe('a hostile program', () => {
     await expect(send(world, claim)).rejects.toThrow(ESCALATION);
   });
 
-  it('can carry a proof, but makes none', async () => {
-    const [proven, completed] = [await jobIn(world, 'processing'), await lockJob(world)];
-    const forged = { key: Keypair.generate() };
-    const forgeries = [prove(world, proven, forged), complete(world, completed, forged)];
-    for (const forgery of forgeries) {
-      await expectRefusal(world, 'SignatureInvalid', callThrough(forgery));
-    }
-    const both = callThrough(prove(world, proven), complete(world, completed));
-    await send(world, both);
-    const statuses = [await readJob(world, proven), await readJob(world, completed)];
-    expect(statuses.map(({ status }) => status)).toEqual(['settling', 'settled']);
-  });
-
   it('cannot revive a job that it closes', async () => {
     const { chain } = world;
     const { instruction, job } = await composeLock(world);
@@ -111,20 +88,6 @@ describe('a hostile program', () => {
     const failedAgain = callThrough(other.instruction, fail(world, job));
     await expectRefusal(world, 'WrongJobStatus', failedAgain);
     expect(await world.chain.account(other.job)).toBeNull();
-    await expectConserved(world);
-  });
-
-  it('cannot combine two steps of a job that exclude each other', async () => {
-    const job = await jobIn(world, 'settling');
-    const given = await jobIn(world, 'processing');
-    const ways = [settle(world, job), complete(world, given)];
-    const returns = [fail(world, job), fail(world, given)];
-    for (const [index, charge] of ways.entries()) {
-      const twice = callThrough(charge, charge);
-      await expectRefusal(world, 'WrongJobStatus', twice);
-      const andReturned = callThrough(charge, returns[index] as TransactionInstruction);
-      await expectRefusal(world, 'WrongJobStatus', andReturned);
-    }
     await expectConserved(world);
   });
 

@@ -5,7 +5,6 @@ import { expectEffect } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
 import { freshWorld } from './support/freshWorld.ts';
 import { dispute, jobIn } from './support/jobs.ts';
-import { decide } from './support/verdicts.ts';
 import { hashOf, send, type World } from './support/world.ts';
 
 let world: World;
@@ -40,21 +39,6 @@ describe('job_dispute', () => {
       said: { creditAccount: world.creditAccount, wallet: wallet.publicKey },
     });
     await expectRefusal(world, 'AlreadyDisputed', dispute(world, job, byGateway()));
-  });
-
-  it('counts an open dispute until its verdict', async () => {
-    const jobs = [await jobIn(world, 'settled'), await jobIn(world, 'settled')] as const;
-    const fifth = await jobIn(world, 'settled');
-    await send(world, ...jobs.map((job) => dispute(world, job, byGateway())));
-    await jobIn(world, 'disputed');
-    await jobIn(world, 'disputed');
-    await expectRefusal(world, 'DisputeLimitReached', dispute(world, fifth));
-    const now = await world.chain.now();
-    await decide(world, jobs[0], 'rejected');
-    // The fifth is still open to a dispute.
-    await world.chain.setTime(now);
-    await expectRefusal(world, 'DisputeLimitReached', dispute(world, fifth, byGateway()));
-    await send(world, dispute(world, fifth));
   });
 });
 

@@ -8,15 +8,7 @@ import { freshWorld } from './support/freshWorld.ts';
 import { composeLock, fail, lockJob, readJob } from './support/jobs.ts';
 import { addWallet } from './support/newcomers.ts';
 import { withAccount } from './support/tampering.ts';
-import {
-  addresses,
-  CREDITS,
-  MODEL,
-  modelInstruction,
-  SETTINGS,
-  send,
-  type World,
-} from './support/world.ts';
+import { addresses, CREDITS, MODEL, SETTINGS, send, type World } from './support/world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -86,14 +78,6 @@ describe('job_lock', () => {
       expect((await account()).lockedCredits).toBe(credits);
     },
   );
-
-  it('refuses a price that rose after its quote [charging.price-changes]', async () => {
-    const { instruction } = await composeLock(world, { maxCredits: 8n });
-    await send(world, modelInstruction(world, { creditsPerRequest: 9 }));
-    await expectRefusal(world, 'PriceChanged', instruction);
-    await send(world, modelInstruction(world, { creditsPerRequest: 7 }), instruction);
-    expect((await account()).lockedCredits).toBe(8n);
-  });
 
   it('accepts the same id under two wallets as two separate jobs [jobs.ids]', async () => {
     const { keypair, creditAccount } = await addWallet(world);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { FAILURE_REASONS } from '../../programs/client/generated/vocabulary.ts';
-import { disputeExpire, jobClose } from '../../programs/client/index.ts';
+import { jobClose } from '../../programs/client/index.ts';
 import { expectConserved } from './support/conservation.ts';
 import { expectEffect, expectNoEffect } from './support/emission.ts';
 import { expectRefusal, pass } from './support/expectations.ts';
@@ -20,7 +20,6 @@ import {
 } from './support/jobs.ts';
 import { addWorker } from './support/newcomers.ts';
 import { setSpender } from './support/parties.ts';
-import { composeVerdict } from './support/verdicts.ts';
 import { CREDITS, hashOf, send, type World } from './support/world.ts';
 
 let world: World;
@@ -171,15 +170,5 @@ describe('job_close', () => {
     // one signature of 5,000 lamports
     expect(await lamports(rentPayer)).toBe(before + rent - 5_000);
     await expectRefusal(world, 'WrongAccountOwner', close(job));
-  });
-
-  it('closes a job that was refunded, and one whose dispute ended', async () => {
-    const { creditAccount } = world;
-    await send(world, close(await jobIn(world, 'refunded')));
-    const [decided, expired] = [await jobIn(world, 'disputed'), await jobIn(world, 'disputed')];
-    await pass(world, 120n);
-    await send(world, await composeVerdict(world, decided, 'upheld_gateway'), close(decided));
-    await pass(world, 86_281n);
-    await send(world, disputeExpire({ job: expired, creditAccount }), close(expired));
   });
 });

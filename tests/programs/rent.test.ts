@@ -4,6 +4,7 @@ import { creditOpen, jobClose } from '../../programs/client/index.ts';
 import { type Chain, startChain } from '../../testing/chain.ts';
 import { pass } from './support/expectations.ts';
 import { composeLock, refund } from './support/jobs.ts';
+import { startTwins } from './support/twins.ts';
 import { addresses, createWorld, send, type World } from './support/world.ts';
 
 const ACCOUNT_OVERHEAD_BYTES = 128;
@@ -53,8 +54,9 @@ describe('the rent of an account', () => {
     }
   });
 
+  // In both runtimes, whose Rents split rate and threshold in another way.
   it('includes lamports that the address had before, and never returns them', async () => {
-    const world = await createWorld();
+    const world = await createWorld({}, await startTwins());
     const minimum = await minimumLamports(
       world.chain,
       (await world.chain.account(world.creditAccount))?.data.length ?? 0,
@@ -73,7 +75,7 @@ describe('the rent of an account', () => {
   });
 
   it('is returned in full when a job is closed, with lamports from others', async () => {
-    const world = await createWorld();
+    const world = await createWorld({}, await startTwins());
     const { chain, stranger } = world;
     const rentPayer = await world.person();
     const { instruction, job } = await composeLock(world);

@@ -5,7 +5,6 @@ import {
   parseEvents,
   parseInstruction,
   parseProgram,
-  parseSeeds,
 } from '../../../programs/tools/idl/parse.ts';
 import { typeForms } from '../../../programs/tools/idl/rustTypes.ts';
 
@@ -28,42 +27,6 @@ const instruction = (args: string[], accounts: string[], docs = ['//! Does it.']
   ].join('\n');
 
 describe('the parser of the Rust declarations', () => {
-  it('reads an account without its header’s discriminator', () => {
-    const { name, docs, fields } = parseAccount(
-      'thing.rs',
-      account(...HEADER, '/// Grows', 'sequence: U64,'),
-    );
-    expect({ name, docs }).toEqual({ name: 'Thing', docs: ['A thing'] });
-    expect(fields.map(({ name, rustType }) => [name, rustType])).toEqual([
-      ['version', 'u8'],
-      ['bump', 'u8'],
-      ['sequence', 'U64'],
-    ]);
-    expect(fields.at(-1)?.docs).toEqual(['Grows']);
-  });
-
-  it('reads arguments, accounts and their seeds', () => {
-    const text = instruction(
-      ['credits: u64,'],
-      ['wallet: Signer,', '#[pda(CREDIT_ACCOUNT, wallet)]', 'credit_account: Writable,'],
-    );
-    expect(parseInstruction('do_it', 'do_it.rs', text)).toMatchObject({
-      name: 'do_it',
-      docs: ['Does it.'],
-      arguments: [{ name: 'credits', rustType: 'u64' }],
-      accounts: [
-        { name: 'wallet', rustType: 'Signer', seeds: undefined },
-        { name: 'credit_account', rustType: 'Writable', seeds: ['CREDIT_ACCOUNT', 'wallet'] },
-      ],
-    });
-  });
-
-  it('keeps the lines of an instruction’s description', () => {
-    const text = instruction([], ['a: Signer,'], ['//! Does it.', '//!', '//! # Errors']);
-
-    expect(parseInstruction('do_it', 'do_it.rs', text).docs).toEqual(['Does it.', '', '# Errors']);
-  });
-
   it.each([
     ['no layout', 'struct Thing {}', 'no #[repr(C)] struct'],
     ['another header', account('version: u8,'), 'an account begins with discriminator, version'],
@@ -119,21 +82,6 @@ describe('the parser of the Rust declarations', () => {
     for (const text of [id, table]) {
       expect(() => parseProgram('lib.rs', text)).toThrow('no program id, or no table');
     }
-  });
-
-  it('separates seeds with a single address from others', () => {
-    const { text, fixed } = parseSeeds(
-      [
-        'pub const CONFIG: &[u8] = b"config";',
-        'pub const JOB: &[u8] = b"job";',
-        'pub const CONFIG_ADDRESS: Address = fixed(CONFIG);',
-      ].join('\n'),
-    );
-    expect([...text]).toEqual([
-      ['CONFIG', 'config'],
-      ['JOB', 'job'],
-    ]);
-    expect([...fixed]).toEqual(['config']);
   });
 
   it.each(['u128', 'Vec<u8>', '[u16; 4]', 'Option<u8>', "&'a str"])(
