@@ -1,4 +1,3 @@
-import anchor from '@coral-xyz/anchor';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   airdropFactory,
@@ -16,20 +15,12 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from '@solana/kit';
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
-import { withEscrow } from '../../localnet/escrow.ts';
-import { UPGRADEABLE_LOADER } from '../../localnet/runtime/deployment.ts';
-import { createAddresses, IDL, PROGRAM_ID } from '../../programs/client/index.ts';
-import { createMint } from '../../stack/operator.ts';
+import { Keypair, SystemProgram } from '@solana/web3.js';
 import { type LocalnetScene, openLocalnet } from './scene.ts';
 
 let scene: LocalnetScene;
-/** The program's upgrade authority. */
-const operator = Keypair.generate();
 beforeAll(async () => {
-  // web3.js signs with one blockhash for half a minute.
-  const blockhashMs = 60_000;
-  scene = await openLocalnet({ ...withEscrow({ payer: operator.publicKey }), blockhashMs });
+  scene = await openLocalnet();
 });
 afterAll(() => scene.close());
 
@@ -116,45 +107,5 @@ describe('@solana/kit', () => {
       })
       .send();
     expect(parsed).toMatchObject({ meta: { err: null, fee: 5_000n }, version: 0n });
-  });
-});
-
-describe('Anchor’s provider', () => {
-  it('sends an instruction of the escrow and reads its accounts', async () => {
-    const { connection, rpc } = scene;
-    const provider = new anchor.AnchorProvider(connection, new anchor.Wallet(operator), {
-      commitment: 'confirmed',
-      preflightCommitment: 'confirmed',
-    });
-    const program = new anchor.Program(IDL, provider);
-    const [credit, stake] = [Keypair.generate(), Keypair.generate()];
-    for (const mint of [credit, stake]) {
-      await createMint({ rpc, authority: operator }, mint);
-    }
-    const loader = new PublicKey(UPGRADEABLE_LOADER);
-    const [programData] = PublicKey.findProgramAddressSync([PROGRAM_ID.toBytes()], loader);
-    const arbiter = somebody();
-    const initialize = program.methods.configInitialize as (...given: unknown[]) => {
-      accounts(of: object): { rpc(): Promise<string> };
-    };
-    const signature = await initialize(
-      ...[arbiter, 1_500, 172_800, 5, new anchor.BN(1_000), 500],
-      ...[new anchor.BN(100_000), new anchor.BN(1_000_000_000), new anchor.BN(0)],
-    )
-      .accounts({
-        authority: operator.publicKey,
-        creditMint: credit.publicKey,
-        stakeMint: stake.publicKey,
-        programData,
-      })
-      .rpc();
-    expect((await connection.getSignatureStatus(signature)).value?.err).toBeNull();
-    const accounts = program.account as Record<
-      string,
-      { all(): Promise<object[]>; fetch(address: PublicKey): Promise<object> }
-    >;
-    const { config } = createAddresses();
-    expect(await accounts.config?.fetch(config)).toMatchObject({ arbiter });
-    expect(await accounts.config?.all()).toMatchObject([{ publicKey: config }]);
   });
 });

@@ -56,17 +56,6 @@ describe('a transaction', () => {
     expect(await scene.ask('isBlockhashValid', value.blockhash)).toMatchObject({ value: false });
   });
 
-  it('is refused with a wrong signature, with and without preflight', async () => {
-    const { wire } = await scene.sign([transfer(5_000_000)]);
-    wire.writeUInt8(wire.readUInt8(20) ^ 1, 20);
-    for (const skipPreflight of [false, true]) {
-      expect((await send(wire, { skipPreflight })).error).toMatchObject({
-        code: -32002,
-        data: { err: 'SignatureFailure' },
-      });
-    }
-  });
-
   it('costs its fee when it fails without preflight, and nothing with it', async () => {
     const { wire, signature } = await scene.sign([transfer(1e15)]);
     const before = await balance();

@@ -132,13 +132,6 @@ describe('a websocket', () => {
     await once(socket.client, 'close');
     expect((await (await open()).ask('getHealth')).result).toBe('ok');
   });
-
-  it('answers malformed messages with errors', async () => {
-    const { client } = await open();
-    client.send(Buffer.from([255, 254, 0]));
-    const [data] = await once(client, 'message');
-    expect(JSON.parse(String(data))).toMatchObject({ error: { code: -32700 } });
-  });
 });
 
 describe('a ledger that confirms as slowly as a cluster', () => {
