@@ -1,17 +1,14 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { APP_PATHS } from '../../../console/routes.ts';
 import { createStory } from '../../../testing/story.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
-import { faultsByAxe } from './axe.ts';
 import {
   describeInBrowser,
   focused,
   type OpenPage,
   type PageScene,
   press,
-  settle,
   signAndSend,
   write,
 } from './pageScene.ts';
@@ -114,34 +111,5 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
 
     await page.getByRole('heading', { name: 'Sign in with your wallet' }).waitFor();
     expect(opened.complaints).toEqual([]);
-  });
-});
-
-/** All but that of a webhook, which this wallet has none of. */
-const PATHS = [...APP_PATHS.filter((path) => !path.includes(':webhook')), '/verify'];
-
-describeInBrowser('each page', (openScene) => {
-  let scene: PageScene;
-  let opened: OpenPage;
-  /** What stands in an address for what is not known before there is a stack. */
-  let known: Record<string, string>;
-
-  beforeAll(async () => {
-    scene = await openScene();
-    const { data } = (await (await fetch(`${scene.stack.baseUrl}/console/api/workers`)).json()) as {
-      data: { address: string }[];
-    };
-    const { job } = await complete(scene.stack);
-    known = { ':worker': data[0]?.address ?? '', ':model': scene.stack.model, ':job': job };
-    const options = { bypassCSP: true, reducedMotion: 'reduce' } as const;
-    opened = await scene.openAs('wallet', '/console', options);
-  });
-
-  it.each(PATHS)('passes axe and complains of nothing: %s', async (path) => {
-    const { page, complaints } = opened;
-    const address = path.replace(/:\w+/, (name) => known[name] ?? name);
-    await page.goto(`${scene.stack.baseUrl}${address}`);
-    await settle(page);
-    expect([await faultsByAxe(page), complaints]).toEqual([[], []]);
   });
 });
