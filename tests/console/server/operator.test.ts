@@ -44,13 +44,6 @@ describe('an operator', () => {
     expect(again.body.error.code).toBe('key_not_found');
   });
 
-  it('suspends no wallet that is none', async () => {
-    const { status, body } = await call('POST /operator/keys/-/suspend', {
-      ...{ cookie, body: { reason: 'spam' } },
-    });
-    expect([status, body.error.param]).toEqual([400, 'wallet']);
-  });
-
   it('sees all keys in pages, or those of one wallet', async () => {
     const wallets = [1, 2, 3].map(() => Keypair.generate().publicKey.toBase58());
     for (const wallet of wallets) await createKey(service.pool, wallet);
@@ -117,26 +110,5 @@ describe('what is on the ledger', () => {
       gateway: { is_stopped: false, signers: [service.hotSigner.publicKey.toBase58()] },
     });
     expect(body.models.map(({ id }: { id: string }) => id)).toContain(service.model.id);
-  });
-
-  it('shows an open dispute with both hashes, and what it waits for', async () => {
-    const completion = await service.openai().chat.completions.create({
-      model: service.model.id,
-      messages: [{ role: 'user', content: 'Hello.' }],
-    });
-    const id = completion.id.replace('chatcmpl-', '');
-    const your_hash = `sha256:${'ab'.repeat(32)}`;
-
-    const opened = await call(`POST /jobs/${id}/dispute`, {
-      cookie: customer,
-      body: { received_output_hash: your_hash },
-    });
-
-    expect(opened.body).toMatchObject({ dispute_opened: true });
-    const { body } = await call('GET /arbiter/disputes', { cookie: arbiter });
-    expect(body.data).toMatchObject([
-      { job_id: id, your_hash, disputed_by_wallet: false, is_vouched: true },
-    ]);
-    expect(body.data[0].proof_hash).toBe(opened.body.worker_hash);
   });
 });

@@ -36,29 +36,6 @@ const account = async (apiKey: string) =>
     .status;
 
 describe('the key', () => {
-  it('is made and shown once, opens /v1, and gives way to another at once', async () => {
-    const { cookie, call } = scene;
-    expect((await call('GET /key', { cookie })).body).toEqual({ key: null });
-
-    const { body } = await call('POST /key', { cookie });
-
-    expect(body.api_key).toMatch(/^svc_live_\w{32}$/);
-    expect(await account(body.api_key)).toBe(200);
-    const shown = await call('GET /key', { cookie });
-    expect(shown.body.key).toMatchObject({ status: 'active', suspension_reason: null });
-    expect(JSON.stringify(shown.body)).not.toContain(body.api_key);
-    const again = await call('POST /key', { cookie });
-    expect([again.status, again.body.error.code]).toEqual([409, 'key_exists']);
-    const second = (await call('POST /key/regenerate', { cookie })).body.api_key;
-    expect([await account(body.api_key), await account(second)]).toEqual([401, 200]);
-
-    expect((await call('DELETE /key', { cookie })).body).toEqual({ done: true });
-
-    expect(await account(second)).toBe(401);
-    const gone = await call('DELETE /key', { cookie });
-    expect([gone.status, gone.body.error.code]).toEqual([404, 'key_not_found']);
-  });
-
   it('is shown for 15 minutes after a sign-in only', async () => {
     const cookie = await signIn(scene.call, scene.wallet);
     await scene.pool.query(
@@ -145,11 +122,6 @@ describe('a suspended wallet', () => {
 describe('the threshold', () => {
   const set = (threshold_credits: unknown) =>
     scene.call('PUT /threshold', { cookie: scene.strangerCookie, body: { threshold_credits } });
-
-  it('is 100 before it is set', async () => {
-    const { body } = await scene.call('GET /threshold', { cookie: scene.cookie });
-    expect(body).toEqual({ threshold_credits: 100, is_low: false });
-  });
 
   it.each([-1, 0.5, 1e30, ' 50 ', '50', null])('refuses %j, and names the field', async (value) => {
     const { status, body } = await set(value);
