@@ -163,30 +163,11 @@ describe('npm run operator:init where the program is deployed', () => {
 });
 
 describe('npm run operator:init', () => {
-  it.each<[string, string, Partial<DeploymentOptions>, RegExp]>([
-    [
-      'a file is in the place of its folder',
-      'file',
-      {},
-      /^--dir: the folder file cannot be written to \(EEXIST\), since a file is in its place/,
-    ],
-    [
-      'a key file holds none',
-      'broken',
-      {},
-      /^broken\/arbiter\.json must be a secret key: a JSON array of 64 bytes, and this has 2\.$/,
-    ],
-    [
-      'the program is another’s',
-      'other',
-      { programId: createAddresses().programId },
+  it('ends with one sentence when the program is another’s', async () => {
+    const { error } = await init('other', { programId: createAddresses().programId });
+    expect(error?.message).toMatch(
       /^The upgrade authority of \w+ is \w+, not \w+ of upgrade-authority\.json/,
-    ],
-  ])('ends with one sentence when %s', async (_case, dir, options, sentence) => {
-    writeFileSync(join(folder, 'file'), '');
-    mkdirSync(join(folder, 'broken'), { recursive: true });
-    writeFileSync(join(folder, 'broken/arbiter.json'), '[1,2]', { mode: 0o600 });
-    expect((await init(dir, options)).error?.message).toMatch(sentence);
+    );
   });
 
   it('ends with one sentence when one mint is missing', async () => {

@@ -72,16 +72,6 @@ describe('a part that dies', () => {
     expect(new Set(starts.slice(1))).toEqual(new Set([URL]));
   });
 
-  it('is reported when it runs again, and only then', async () => {
-    const { sentences, newest } = await openRunning();
-    newest().die('ended unexpectedly (exit code 1)');
-    await pass(HOUR_MS);
-    expect(sentences).toHaveLength(1);
-    newest().report(URL);
-    await pass(0);
-    expect(sentences.slice(1)).toEqual(['The worker-1 runs again.']);
-  });
-
   it('starts again after the shortest pause once it has lived a minute', async () => {
     const { sentences, newest } = await openRunning();
     for (const [lifeMs, seconds] of [
