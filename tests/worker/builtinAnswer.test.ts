@@ -50,12 +50,4 @@ describe('a job answered by the built-in engine', () => {
     const key = scene.keys.proof.publicKey.toBytes();
     expect(ed25519.verify(signature, sha256(message), key)).toBe(true);
   });
-
-  it('never exceeds the token limit and reports the cut [completions.max-tokens]', async () => {
-    const job = await scene.lock({ token_limit: 5 });
-    const answer = await readAnswer(await scene.ask(job, { body: { token_limit: 5 } }));
-    expect(answer.finishReason).toBe('length');
-    expect(answer.text).toBe('This is the built-in engine,');
-    expect(answer.proof).toMatchObject({ completion_tokens: 5, prompt_tokens: 4 });
-  });
 });

@@ -50,16 +50,6 @@ describe('a proof', () => {
     ]);
   });
 
-  it('commits to the salt and to the token limit', async () => {
-    const salt = Buffer.alloc(32, 7);
-    const job = await scene.lock({ token_limit: 300 });
-    const body = { token_limit: 300, request_salt: salt.toString('hex') };
-    const { proof } = await readAnswer(await scene.ask(job, { body }));
-    const commitment = requestCommitment(salt, { ...CHAT, token_limit: 300 });
-    expect(scene.isSigned(job, proof, commitment)).toBe(true);
-    expect(scene.isSigned(job, proof)).toBe(false);
-  });
-
   it('leaves no salt in the log', async () => {
     const answer = await readAnswer(await scene.ask(await scene.lock()));
     expect(answer.proof).toBeDefined();

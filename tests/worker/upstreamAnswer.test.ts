@@ -286,15 +286,6 @@ describe('an upstream that fails', () => {
     expect(response.headers.get('retry-after')).toBe(passed);
   });
 
-  it('becomes 502 empty_output when it gives no text', async () => {
-    upstream.answerWith((reply) => {
-      reply.complete('stop');
-    });
-    const response = await ask();
-    expect(response.status).toBe(502);
-    expect(await codeOf(response)).toBe('empty_output');
-  });
-
   it.each<[string, (reply: Reply) => void]>([
     ['breaks off', (reply) => reply.break()],
     ['ends without finish_reason or [DONE]', (reply) => reply.end()],
