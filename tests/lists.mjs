@@ -1,5 +1,5 @@
 /**
- * The test files that `npm test` leaves to `npm run test:all`, with what makes them slow: they judge
+ * The test files that `npm test` leaves to `npm run test:all`, with what makes them slow. They judge
  * what surrounds the code rather than the code in process. Each is a path below `tests`, or the
  * beginning of several. `npm test -- <path>` runs any of them.
  */

@@ -19,7 +19,7 @@ export default class NativeEnvironment {
     const config = projectConfig as Config.ProjectConfig;
     this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
     process.env.PATH = openProgramFolder();
-    // A shell reads the files that these name, whatever else it is told to leave out.
+    // A shell reads the files that these name even when its options leave out all others.
     for (const name of ['BASH_ENV', 'ENV']) delete process.env[name];
   }
 

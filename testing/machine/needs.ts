@@ -17,7 +17,7 @@ const markOf = (missing: readonly ToolName[]): string =>
 
 /**
  * What a test file asks of the machine beyond Node, npm, git, bash and the POSIX tools. Its tests may
- * start the programs of these tools. Where one is missing they are skipped, by name and reason, or
+ * start the programs of these tools. Where one is missing they are skipped, by name and reason. They
  * fail where the run has promised the tool by `TESTS_REQUIRE`, a list of names.
  */
 export function needs(...names: readonly ToolName[]): Wanting {

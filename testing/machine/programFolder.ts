@@ -10,9 +10,9 @@ let folder: string | undefined;
 const added = new Set<string>();
 
 /**
- * A folder with the programs that every test may start, and no others, for use as PATH: a test that
- * starts one which it has not asked for fails on every machine, not on the next one alone. What the
- * test file before has asked for is gone.
+ * A folder with the programs that every test may start, and no others, for use as PATH. A test that
+ * starts another one without asking fails on every machine, not on the next one alone. What the test
+ * file before has asked for is gone.
  */
 export function openProgramFolder(): string {
   folder ??= createFolder();
@@ -25,7 +25,7 @@ function createFolder(): string {
   const runId = process.channel ? process.ppid : process.pid;
   const made = join(programFoldersOf(runId), String(process.pid));
   mkdirSync(made, { recursive: true });
-  // Tests start programs as other users, too, whatever the umask is.
+  // Tests start programs as other users, too: no umask may hide the folder from them.
   for (const each of [programFoldersOf(runId), made]) chmodSync(each, 0o755);
   for (const name of NEEDED) {
     const path = findProgram(name);

@@ -115,7 +115,7 @@ needs('softhsm2').describe('a signer in a PKCS#11 module', () => {
     return started;
   }
 
-  it("is an API's hot signer and a worker's proof key: jobs settle, and receipts verify", async () => {
+  it("settles jobs as an API's hot signer and a worker's proof key", async () => {
     const worker = await startModuleWorker();
     const config = loadConfig(settingsWith(uriOf('hot')));
     const { operator, gatewayOperator, hotSigner } = service;

@@ -12,9 +12,14 @@ import { type RunningService, startRunningService } from '../../testing/service/
 import { until } from '../../testing/until.ts';
 
 const PROXIES = [
-  { name: 'haproxy', file: 'haproxy.cfg', run: (path: string) => ['-f', path] },
-  { name: 'nginx', file: 'nginx.conf', run: nginxArguments },
-  { name: 'caddy', file: 'Caddyfile', run: caddyArguments },
+  {
+    name: 'haproxy',
+    file: 'haproxy.cfg',
+    run: (path: string) => ['-f', path],
+    wanted: needs('haproxy'),
+  },
+  { name: 'nginx', file: 'nginx.conf', run: nginxArguments, wanted: needs('nginx') },
+  { name: 'caddy', file: 'Caddyfile', run: caddyArguments, wanted: needs('caddy') },
 ] as const;
 const CONFIGURATIONS = join(import.meta.dirname, '../../deploy/proxies');
 /** `REQUESTS=1000 npm test -- tests/deploy/proxies` is the whole measure; each is a paid job. */
@@ -147,7 +152,7 @@ describe.each(PROXIES)('$file', ({ file }) => {
 });
 
 describe.each(PROXIES)('behind $name', (proxy) => {
-  const { it } = needs(proxy.name);
+  const { it } = proxy.wanted;
 
   it('no request is lost while each of two instances is replaced in turn', async () => {
     const ports = [await findFreePort(), await findFreePort()];

@@ -81,26 +81,23 @@ async function count(table: string, client: pg.Pool | pg.PoolClient = pool): Pro
 }
 
 describe('a disk that fills during a first sync', () => {
-  disk.it(
-    'is named as the reason, leaves whole transactions, and costs none once there is room',
-    async () => {
-      // A new connection may have to write a file first, which a full disk refuses.
-      const reader = await pool.connect();
-      const failure = await synchronize().catch((error: unknown) => error);
-      expect(String(failure)).toContain('No space left on device');
-      // As the indexer takes it: it waits, and goes on at its cursor.
-      expect(classify(failure)).toBeInstanceOf(RetryableError);
-      const stored = await count('mirror.transactions', reader);
-      reader.release();
-      expect(stored).toBeGreaterThan(0n);
-      expect(stored).toBeLessThan(BigInt(TRANSACTIONS));
-      expect(mount(`remount,size=${LARGE}`)).toBe(true);
-      const { signal } = new AbortController();
-      expect(await compareJournal(pool, addresses, signal)).toEqual([]);
-      await synchronize();
-      expect(await count('mirror.transactions')).toBe(BigInt(TRANSACTIONS));
-      expect(await count('mirror.jobs where closed')).toBe(BigInt(TRANSACTIONS - 1));
-      expect(await compareJournal(pool, addresses, signal)).toEqual([]);
-    },
-  );
+  disk.it('is named as the reason, and costs no transaction once there is room', async () => {
+    // A new connection may have to write a file first, which a full disk refuses.
+    const reader = await pool.connect();
+    const failure = await synchronize().catch((error: unknown) => error);
+    expect(String(failure)).toContain('No space left on device');
+    // As the indexer takes it: it waits, and goes on at its cursor.
+    expect(classify(failure)).toBeInstanceOf(RetryableError);
+    const stored = await count('mirror.transactions', reader);
+    reader.release();
+    expect(stored).toBeGreaterThan(0n);
+    expect(stored).toBeLessThan(BigInt(TRANSACTIONS));
+    expect(mount(`remount,size=${LARGE}`)).toBe(true);
+    const { signal } = new AbortController();
+    expect(await compareJournal(pool, addresses, signal)).toEqual([]);
+    await synchronize();
+    expect(await count('mirror.transactions')).toBe(BigInt(TRANSACTIONS));
+    expect(await count('mirror.jobs where closed')).toBe(BigInt(TRANSACTIONS - 1));
+    expect(await compareJournal(pool, addresses, signal)).toEqual([]);
+  });
 });
