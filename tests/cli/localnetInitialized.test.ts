@@ -22,6 +22,7 @@ import { createJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
 import { runCli } from '../../testing/cli.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { killStarted, MAIN, startLocalnet, startPrinting } from './localnetCommand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-initialized-'));
@@ -81,7 +82,7 @@ describe('svc localnet --initialized', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('has keys that other commands take, by the lines of the page', async () => {
+  needs('jq').it('has keys that other commands take, by the lines of the page', async () => {
     const file = join(folder, 'described.json');
     const { rpcUrl } = await startLocalnet('--initialized', file);
     const [, lines = ''] =
