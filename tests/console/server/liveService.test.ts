@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ConsoleJob } from '../../../api/console/contracts/job.ts';
+import type { ErrorBody } from '../../../api/contracts/errors.ts';
 import { limitSet } from '../../../programs/client/instructions.ts';
 import { submit } from '../../../stack/operator.ts';
 import { requestCompletion } from '../../../testing/service/requestCompletion.ts';
@@ -36,6 +37,8 @@ const complete = (body: object = {}, as = cookie) =>
       ...body,
     }),
   });
+
+const errorCode = (body: unknown) => (body as ErrorBody).error.code;
 
 interface Sent {
   id: string;
@@ -91,6 +94,11 @@ describe('the playground', () => {
     const ms = expect.any(Number);
     const timings = { lock_ms: ms, first_token_ms: ms, worker_ms: ms, settlement_ms: ms };
     expect(job).toMatchObject({ id, status: 'settled', is_closed: false, timings });
+  });
+
+  it('is refused without a key', async () => {
+    const refused = await complete({}, await signIn(call, Keypair.generate()));
+    expect([refused.status, errorCode(await refused.json())]).toEqual([404, 'key_not_found']);
   });
 });
 

@@ -44,6 +44,13 @@ describe('an operator', () => {
     expect(again.body.error.code).toBe('key_not_found');
   });
 
+  it('suspends no wallet that is none', async () => {
+    const { status, body } = await call('POST /operator/keys/-/suspend', {
+      ...{ cookie, body: { reason: 'spam' } },
+    });
+    expect([status, body.error.param]).toEqual([400, 'wallet']);
+  });
+
   it('sees all keys in pages, or those of one wallet', async () => {
     const wallets = [1, 2, 3].map(() => Keypair.generate().publicKey.toBase58());
     for (const wallet of wallets) await createKey(service.pool, wallet);

@@ -53,6 +53,20 @@ const since = '2026-01-01T00:00:00Z';
 const none = { pending: 0, disabled: 0, left: 0, retry_after: null };
 
 describe('a webhook', () => {
+  it('is created with a secret that is shown once, and deleted', async () => {
+    const made = await call('POST /webhooks', {
+      url: 'https://hooks.example.com/a',
+      events: ['job.completed'],
+    });
+
+    expect(made.body).toMatchObject({ status: 'active', secret: expect.stringMatching(/^whsec_/) });
+    const listed = await call('GET /webhooks');
+    expect(listed.body.data).toHaveLength(2);
+    expect(JSON.stringify(listed.body)).not.toContain(made.body.secret);
+    const removed = await call(`DELETE /webhooks/${made.body.id}`);
+    expect(removed.body).toMatchObject({ deleted: true });
+  });
+
   it('is disabled, keeps its events, and is enabled again', async () => {
     expect((await call(`POST /webhooks/${id}/disable`)).body.status).toBe('disabled');
     await announce(1);
