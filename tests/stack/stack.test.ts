@@ -7,6 +7,7 @@ import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import BUILTIN_CARD from '../../stack/modelCards/builtin.json' with { type: 'json' };
 import type { StackDescription } from '../../stack/stackFile.ts';
 import { execute } from '../../testing/database/database.ts';
+import { needs } from '../../testing/machine/needs.ts';
 import { createStory } from '../../testing/story.ts';
 import { until } from '../../testing/until.ts';
 import {
@@ -41,6 +42,20 @@ const expectKilled = (name: string) =>
     `The ${name} ended unexpectedly (SIGKILL) and starts again in 0.5 s.\n`,
   );
 
+const { isMet: curlIsThere } = needs('curl');
+
+/** What curl would send by a printed command, on a machine without it. @returns the body of the answer */
+async function sendByFetch(command: string): Promise<string> {
+  const [, url = ''] = /^curl -s (\S+) /.exec(command) ?? [];
+  const headers = [...command.matchAll(/-H '(\S+): (.+?)'/g)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ]);
+  const [, body] = /-d '(.+)'$/.exec(command) ?? [];
+  const response = await fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body });
+  return response.text();
+}
+
 describe('a stack without a data folder', () => {
   const it = createStory();
   beforeAll(async () => {
@@ -51,7 +66,7 @@ describe('a stack without a data folder', () => {
   it('answers the request that it prints, and serves the web app where it says', async () => {
     const lines = started.output().split('\n');
     const curl = lines.find((line) => line.startsWith('curl')) ?? '';
-    const completion = JSON.parse(await place.run(curl));
+    const completion = JSON.parse(curlIsThere ? await place.run(curl) : await sendByFetch(curl));
     expect(completion).toMatchObject({ object: 'chat.completion', model: stack.model });
     expect(completion.choices[0].message.content).not.toBe('');
     expect(lines).toContain(`The web app: ${stack.consoleUrl}`);
