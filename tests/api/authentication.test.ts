@@ -54,7 +54,10 @@ function servicesOf(database: pg.Pool): Partial<AppServices> {
     database: counted,
     keys: createKeyAdmission(counted),
     gateway: GATEWAY,
-    webhooks: { create: async () => ({ webhook, madeSecret: 'a secret' }) } as unknown as Webhooks,
+    webhooks: {
+      create: async () => ({ webhook, madeSecret: 'a secret' }),
+      list: async () => [webhook],
+    } as unknown as Webhooks,
     nowSeconds: () => DAY * 86_400n + 7n,
     identify: createRequestIdentification(randomBytes(32)),
     completions: {
@@ -236,6 +239,7 @@ describe('a key in the Authorization header', () => {
     ['the balance', '/v1/account', 200, undefined],
     ['a secret', '/v1/webhooks', 200, JSON.stringify({ url: webhook.url, events: webhook.events })],
     ['the jobs', '/v1/jobs', 200, undefined],
+    ['the webhooks', '/v1/webhooks', 200, undefined],
     ['what is wrong', '/v1/jobs?cursor=x', 400, undefined],
   ])('leads to no answer that may be cached: %s', async (_case, path, status, sent) => {
     const answer = await call(path, `Bearer ${apiKey}`, sent);

@@ -48,10 +48,6 @@ function schemaWith(schema: Record<string, unknown>) {
 const paramOf = (change: Record<string, unknown>) => refusalOf(change)?.options.param;
 
 describe('the body of a chat completion', () => {
-  it('is accepted with only a model and a message [completions.required-fields]', () => {
-    expect(parseRequest(chatCompletionRequest, valid)).toMatchObject(valid);
-  });
-
   it.each([
     [{ temperature: 0 }],
     [{ temperature: 2 }],
@@ -78,19 +74,12 @@ describe('the body of a chat completion', () => {
   it.each([
     ['messages', { messages: Array(MESSAGES_MAX + 1).fill(valid.messages[0]) }],
     ['messages[0].content', { messages: [{ role: 'user', content: 7 }] }],
-    [
-      'messages[0].content',
-      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
-    ],
     ['max_completion_tokens', { max_tokens: 7, max_completion_tokens: 8 }],
-    ['temperature', { temperature: -0.1 }],
-    ['top_p', { top_p: 1.1 }],
     ['stop', { stop: '' }],
     ['stop', { stop: Array(17).fill('x') }],
     ['frequency_penalty', { frequency_penalty: 2.1 }],
     ['presence_penalty', { presence_penalty: -2.1 }],
     ['seed', { seed: 'x' }],
-    ['functions', { functions: [{}] }],
     ['tool_choice', { tool_choice: 'auto' }],
     ['logit_bias', { logit_bias: { 5: 101 } }],
     ['top_k', { top_k: 1.5 }],

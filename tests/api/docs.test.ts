@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'undici';
 import { errorTable } from '../../api/contracts/errorTable.ts';
 import { buildDocument } from '../../api/docs/document.ts';
-import { html } from '../../api/docs/html.ts';
 import { renderMarkdown } from '../../api/docs/markdown.ts';
 import { PUBLISHED } from '../../cli/program.ts';
 import { VERBS } from '../../cli/verbs.ts';
@@ -26,12 +25,6 @@ beforeAll(async () => {
 afterAll(() => docs?.close());
 
 describe.each([...ours, '/openapi.json'])('%s', (path) => {
-  it('accepts no other method', async () => {
-    const response = await fetch(`${docs.url}${path}`, { method: 'OPTIONS' });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ error: { code: 'route_not_found' } });
-  });
-
   it('is sent whole despite If-None-Match', async () => {
     // `fetch` would ask caches on the way for more than this.
     const headers = { 'if-none-match': '*' };
@@ -42,11 +35,13 @@ describe.each([...ours, '/openapi.json'])('%s', (path) => {
 });
 
 describe.each([...paths, '/', '/docs/search'])('the page %s', (path) => {
-  it('is HTML that needs no key [surface.docs]', async () => {
-    const { status, headers } = await docs.read(path);
+  it('is HTML that needs no key, with each heading under its own id [surface.docs]', async () => {
+    const { status, headers, text } = await docs.read(path);
 
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const ids = headingIdsOf(text);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('loads nothing, and its policy allows its one style and script [surface.docs]', async () => {
@@ -127,14 +122,6 @@ describe('the documentation', () => {
     const ids = headingIdsOf((await docs.read('/docs/errors')).text);
 
     expect(ids).toEqual(Object.keys(errorTable));
-  });
-});
-
-describe('a value in a page', () => {
-  it('is escaped', () => {
-    const { text } = html`<p title="${`"'`}">${'<b>&'}</p>`;
-
-    expect(text).toBe('<p title="&#34;&#39;">&#60;b&#62;&#38;</p>');
   });
 });
 

@@ -1,22 +1,30 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { Registry } from 'prom-client';
 import { createFloat } from '../../api/ledger/context.ts';
+import { observeFeePayers } from '../../api/telemetry/gauges.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 import { until } from '../../testing/until.ts';
 
 const SOL = 1_000_000_000;
 const RESERVE = 50_000_000;
 
+/** A node that reports this balance. */
+const nodeOf = (balance: () => Promise<number>) =>
+  createRpc({
+    async post() {
+      const result = { context: { slot: 1 }, value: await balance() };
+      return { status: 200, text: JSON.stringify({ result }) };
+    },
+  });
+
 /** A float whose node reports this balance; null: the node does not answer. */
 function createScene({ lamports = SOL as number | null, others = 0 } = {}) {
   const state = { lamports, nowMs: 0, readings: 0 };
-  const rpc = createRpc({
-    async post() {
-      state.readings += 1;
-      if (state.lamports === null) throw new Error('connect ECONNREFUSED');
-      const result = { context: { slot: 1 }, value: state.lamports };
-      return { status: 200, text: JSON.stringify({ result }) };
-    },
+  const rpc = nodeOf(async () => {
+    state.readings += 1;
+    if (state.lamports === null) throw new Error('connect ECONNREFUSED');
+    return state.lamports;
   });
   const float = createFloat({
     ...{ rpc, commitment: 'confirmed', nowMs: () => state.nowMs },
@@ -81,5 +89,34 @@ describe('the SOL of the hot signer', () => {
     expect(await allowsLock()).toBe(true);
     state.lamports = 0;
     expect(await allowsLock()).toBe(false);
+  });
+});
+
+describe('the balances of the fee payers', () => {
+  const READ_INTERVAL_MS = 60_000;
+  /** A node that takes longer counts as silent. */
+  const ANSWER_MS_MAX = 10_000;
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('are not exported while the node is silent, and return when it answers', async () => {
+    const answering = async () => 5;
+    let balance: () => Promise<number> = answering;
+    const feePayer = Keypair.generate().publicKey;
+    const registry = new Registry();
+    const balances = observeFeePayers(registry, {
+      ...{ rpc: nodeOf(() => balance()), feePayers: [feePayer] },
+    });
+    const exported = async (afterMs: number) => {
+      await jest.advanceTimersByTimeAsync(afterMs);
+      return (await registry.metrics()).match(/^svc_api_fee_payer_lamports\{.*$/m)?.[0];
+    };
+    const shown = `svc_api_fee_payer_lamports{address="${feePayer}"} 5`;
+    expect(await exported(0)).toBe(shown);
+    balance = () => new Promise(() => undefined);
+    expect(await exported(READ_INTERVAL_MS + ANSWER_MS_MAX)).toBeUndefined();
+    balance = answering;
+    expect(await exported(READ_INTERVAL_MS)).toBe(shown);
+    balances.close();
   });
 });

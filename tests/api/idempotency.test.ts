@@ -235,6 +235,29 @@ describe('a request without an Idempotency-Key', () => {
   });
 });
 
+it.each([
+  [{ key: 'a' }, true, 86_400],
+  [{ retryCount: '1' }, true, 600],
+  [{ retryCount: '0' }, false, 600],
+  [{}, false, 600],
+])('a request with %j may be a repeat: %s, for %i s', (sent, mayRepeat, lifetimeSeconds) => {
+  expect(requestOf(sent)).toMatchObject({ mayRepeat, lifetimeSeconds });
+});
+
+describe('the key that seals an answer for repeats', () => {
+  it('differs between bodies, API keys and Idempotency-Keys', () => {
+    const keys = [
+      {},
+      { body: '{"model":"two"}' },
+      { apiKey: 'svc_live_y' },
+      { key: 'a' },
+      { key: 'b' },
+      { key: 'a', apiKey: 'svc_live_y' },
+    ].map((sent) => Buffer.from(requestOf(sent).copyKey()).toString('hex'));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
 describe('the stored rows of requests', () => {
   it('contain neither key, nor body, nor answer in the clear [idempotency.kept-sealed]', async () => {
     await scene.run({ key: 'a-secret-key', body: '{"prompt":"a-secret-prompt"}' }, 'settled');

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { LedgerContext } from '../../api/ledger/context.ts';
+import { createDisputeOnLedger } from '../../api/ledger/disputeOnLedger.ts';
 import type { LockedJob } from '../../api/ledger/job.ts';
-import { createOrphanEnd } from '../../api/ledger/jobLookup.ts';
+import { createOrphanEnd, createStatusLookup } from '../../api/ledger/jobLookup.ts';
 import { failOnLedger, refundOnLedger } from '../../api/ledger/refundOnLedger.ts';
+import type { Database } from '../../common/postgres.ts';
 import { systemTime } from '../../common/wait.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { decodeArguments, IDL } from '../../programs/client/codec.ts';
@@ -35,6 +37,10 @@ const refused: SendResult = {
   error: { name: 'WrongJobStatus', code: 6_000, instructionIndex: 0 },
 };
 const away = new LedgerUnavailableError('away', { signature: null });
+
+const wallet = Keypair.generate().publicKey;
+const creditAccount = addresses.creditAccount(wallet);
+const jobId = formatJobId(createJobId({ nowMs: 1_800_000_000_000, creditAccount }).bytes);
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -180,10 +186,6 @@ describe('refunding a job', () => {
 });
 
 describe('ending a job that no process runs', () => {
-  const wallet = Keypair.generate().publicKey;
-  const creditAccount = addresses.creditAccount(wallet);
-  const jobId = formatJobId(createJobId({ nowMs: 1_800_000_000_000, creditAccount }).bytes);
-
   it.each([
     ['closed, since it may have been settled before', null, 'closed'],
     ['settled', 'settled', 'settled'],
@@ -205,5 +207,50 @@ describe('ending a job that no process runs', () => {
     const ending = createOrphanEnd(context)({ wallet: wallet.toBase58(), jobId });
     expect(await ended(ending)).toBe('failed');
     expect(reasons).toEqual([reason]);
+  });
+});
+
+describe('a job that the ledger does not have', () => {
+  /** @param traces how each transaction of the job's address ended */
+  function lookUp(traces: { err: object | null }[], mirrored?: string) {
+    const rows = mirrored === undefined ? [] : [{ status: mirrored }];
+    const { context } = createScene([], null);
+    Object.assign(context.connection, { getSignaturesForAddress: async () => traces });
+    const database = { query: async () => ({ rows }) } as unknown as Database;
+    return createStatusLookup({ database, context })({ wallet: wallet.toBase58(), jobId });
+  }
+  const REFUSED = { err: { InstructionError: [0, { Custom: 6_020 }] } };
+  const DONE = { err: null };
+
+  it.each([
+    ['never existed without a transaction about it', [], undefined, undefined],
+    ['never existed when each was refused', [REFUSED, REFUSED], undefined, undefined],
+    ['was closed when one succeeded', [REFUSED, DONE], undefined, 'closed'],
+    ['was closed, though the mirror is behind', [DONE, DONE], 'processing', 'closed'],
+    ['is settled where the mirror shows it', [DONE], 'settled', 'settled'],
+    ['has failed where the mirror shows it', [DONE], 'failed', 'failed'],
+    ['is refunded where the mirror shows it', [DONE], 'refunded', 'refunded'],
+    ['is disputed where the mirror shows it', [DONE], 'disputed', 'disputed'],
+  ])('%s', async (_what, traces, mirrored, expected) => {
+    expect(await lookUp(traces, mirrored)).toBe(expected);
+  });
+});
+
+describe('a dispute through a node that last saw', () => {
+  const SETTLEMENT_SLOT = BigInt(refused.slot);
+
+  it.each([
+    ['less than the settlement is tried five times', 1n, 'service_unavailable', 5],
+    ['the settlement is refused at once', 0n, { status: 'already open' }, 1],
+  ])('%s', async (_what, behind, expected, tries) => {
+    const { context, names } = createScene([refused]);
+    const address = Keypair.generate().publicKey.toBase58();
+    const settled = { address, wallet: address, settlement_slot: SETTLEMENT_SLOT + behind };
+    const dispute = createDisputeOnLedger(context);
+    const opening = dispute
+      .open(settled as unknown as Parameters<typeof dispute.open>[0], '00'.repeat(32))
+      .catch((error: { code: string }) => error.code);
+    expect(await ended(opening)).toEqual(expected);
+    expect(names).toHaveLength(tries);
   });
 });

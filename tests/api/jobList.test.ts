@@ -62,10 +62,11 @@ describe(`the job list (seed ${random.seed})`, () => {
   });
 
   it.each([
-    [{ limit: '0' }, 'limit'],
-    [{ limit: '101' }, 'limit'],
-    [{ status: 'done' }, 'status'],
-    [{ before: 'job_1' }, 'before'],
+    [{ model: ['a', 'b'] }, 'model'],
+    [{ limit: ['1', '2'] }, 'limit'],
+    [{ limit: '1e1' }, 'limit'],
+    [{ before: 'job_\0' }, 'before'],
+    [{ status: 'constructor' }, 'status'],
   ])('refuses %j and names the parameter [jobs.list-refusals]', (query, param) => {
     expect(() => parseRequest(jobListQuery, query)).toThrow(
       expect.objectContaining({ options: { param } }),

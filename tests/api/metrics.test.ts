@@ -141,13 +141,14 @@ describe('a request', () => {
   const key = `svc_live_${'k'.repeat(32)}`;
 
   it('is counted and logged with its route, status and error [surface.access-log]', async () => {
-    const response = await fetch(`${app.url}/v1/jobs/job_1?limit=5`);
+    const job_id = 'job_019a9fd1c3b47c1e8f3a5d2b6c7e9f01';
+    const response = await fetch(`${app.url}/v1/jobs/${job_id}?limit=5`);
 
     expect(lines).toEqual([
       expect.objectContaining({
         level: 30,
         msg: 'Answered a request',
-        request_id: response.headers.get('x-request-id'),
+        ...{ job_id, request_id: response.headers.get('x-request-id') },
         ...{ method: 'GET', route: '/v1/jobs/:job_id', status: '401', code: 'missing_api_key' },
         duration_ms: expect.any(Number),
       }),

@@ -176,25 +176,3 @@ describe('a request to upgrade the protocol', () => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 });
-
-describe('the query of a job list', () => {
-  it.each([
-    ['model', 'model=a&model=b'],
-    ['limit', 'limit=1&limit=2'],
-    ['limit', 'limit=1e1'],
-    ['before', 'before=job_%00'],
-    ['status', 'status=%ff'],
-    ['status', 'status=constructor'],
-  ])('is refused with the name of its fault: %s in %s', async (param, query) => {
-    const answer = await exchange(get(`/v1/jobs?${query}`));
-    const { error } = JSON.parse(answer.slice(answer.indexOf('{')));
-    expect(error).toMatchObject({ code: 'invalid_request', param });
-  });
-
-  it.each([`model=${'m'.repeat(300)}`, 'model=%00', 'model='])(
-    'may contain an unknown model: %s',
-    async (query) => {
-      expect(await exchange(get(`/v1/jobs?${query}`))).toContain('"data":[]');
-    },
-  );
-});

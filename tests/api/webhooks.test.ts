@@ -100,6 +100,10 @@ describe('POST /v1/webhooks', () => {
     expect(sealing.open(row.secret)).toBe(secret);
   });
 
+  it('generates a secret where null is given', async () => {
+    expect((await create({ url, events, secret: null })).body.secret).toMatch(/^whsec_/);
+  });
+
   it('takes a url of 2,048 characters in its normal spelling, with all events', async () => {
     const longest = `https://hooks.example.com/${randomBytes(2_048).toString('hex')}`;
     const body = { url: longest.slice(0, 2_048), events: [...WEBHOOK_KINDS].reverse() };

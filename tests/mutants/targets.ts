@@ -44,8 +44,8 @@ export const TARGETS: readonly Target[] = [
     area: 'idempotency',
     files: ['api/jobs/idempotency.ts', 'api/jobs/requestIdentity.ts', 'api/sql/requests.ts'],
     tests: words(
-      'api/requestIdentity api/leases api/idempotency api/idempotencyBatches',
-      'api/idempotencyKeyChange api/statusLookup',
+      'api/leases api/idempotency api/idempotencyBatches',
+      'api/idempotencyKeyChange api/jobEnds',
     ),
   },
   {
@@ -72,7 +72,7 @@ export const TARGETS: readonly Target[] = [
       'programs/client/verify/job/endingRules.ts',
     ),
     tests: words(
-      'api/disputeTries auditors/verifyJob journeys/disputes journeys/unmirroredJob',
+      'api/jobEnds auditors/verifyJob journeys/disputes journeys/unmirroredJob',
       'receipts/vectors',
     ),
   },
