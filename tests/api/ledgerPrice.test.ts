@@ -62,27 +62,14 @@ async function ended(jobId: string | null) {
   return job.data;
 }
 
-const FORMS = [
+describe.each([
   ['a plain answer', false],
   ['a stream', true],
-] as const;
-
-describe('a price that changed unseen, and raises no lock', () => {
-  it.each(
-    FORMS.flatMap(
-      ([form, isStream]) =>
-        [
-          [
-            form,
-            'the tokens of a fixed price',
-            isStream,
-            { longCompletionThresholdTokens: 2_000 },
-            8,
-          ],
-          [form, 'a lower price of a request', isStream, { creditsPerRequest: 1 }, 1],
-        ] as const,
-    ),
-  )('is the one in %s: %s', async (_form, _what, isStream, price, credits) => {
+])('%s at a price that changed unseen, and raises no lock', (_form, isStream) => {
+  it.each([
+    ['the tokens of a fixed price', { longCompletionThresholdTokens: 2_000 }, 8],
+    ['a lower price of a request', { creditsPerRequest: 1 }, 1],
+  ])('shows and is charged %s', async (_what, price, credits) => {
     engine.play(async function* () {
       // Only above the threshold that the API knows does the number of words count.
       for (let words = 0; words < (credits > 1 ? LONG_ANSWER_WORDS : 1); words += 1) yield 'word ';
@@ -96,7 +83,7 @@ describe('a price that changed unseen, and raises no lock', () => {
     expect(numbers('cost')).toEqual([credits / 100]);
   });
 
-  it.each(FORMS)('is what %s that failed returns', async (_form, isStream) => {
+  it('has that price returned when it failed', async () => {
     engine.play(async function* () {
       yield* [];
       throw new Error('out of memory');
