@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
@@ -43,7 +43,7 @@ beforeAll(async () => {
   if (disk.isMet) {
     const [row] = await execute(serverUrl, 'show data_directory');
     const { uid, gid } = statSync((row as { data_directory: string }).data_directory);
-    spawnSync('chown', [`${uid}:${gid}`, folder]);
+    chownSync(folder, uid, gid);
     chmodSync(folder, 0o700);
     await execute(serverUrl, `create tablespace ${tablespace} location '${folder}'`);
     await execute(serverUrl, `alter database ${name} set tablespace ${tablespace}`);
