@@ -15,11 +15,12 @@ export const HOSTILE_PROGRAM_ID = Keypair.fromSeed(
   createHash('sha256').update('the hostile program').digest(),
 ).publicKey;
 
-/** The address that the hostile program signs for. A wallet may be such an address. */
-export const [HOSTILE_SIGNER, SIGNER_BUMP] = PublicKey.findProgramAddressSync(
+const [signer, SIGNER_BUMP] = PublicKey.findProgramAddressSync(
   [Buffer.from('signer')],
   HOSTILE_PROGRAM_ID,
 );
+/** The address that the hostile program signs for. A wallet may be such an address. */
+export const HOSTILE_SIGNER = signer;
 
 const FINAL_LOADER = new PublicKey('BPFLoader2111111111111111111111111111111111');
 const LAMPORTS = 1_000_000_000;

@@ -29,7 +29,7 @@ export const nodeUnavailable: Interceptor = async () => {
 };
 
 /** Refused batches make each request a single call, which can be held or dropped alone. */
-export const BATCH_REFUSED = {
+const BATCH_REFUSED = {
   jsonrpc: '2.0',
   id: null,
   error: { code: -32600, message: 'Batches are not taken here' },

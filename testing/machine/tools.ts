@@ -7,7 +7,7 @@ import { findChromium } from '../browser.ts';
 import { installPackages } from './pythonPackages.ts';
 
 /** Where this machine has its programs, before a test is given fewer. */
-export const MACHINE_PATH = process.env.TESTS_MACHINE_PATH ?? process.env.PATH ?? '';
+const MACHINE_PATH = process.env.TESTS_MACHINE_PATH ?? process.env.PATH ?? '';
 // Jest in a test of jest looks where the outer one did.
 process.env.TESTS_MACHINE_PATH = MACHINE_PATH;
 

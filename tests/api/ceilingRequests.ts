@@ -49,7 +49,7 @@ function lockOf(price: Price, tokenLimit: number): bigint {
 }
 
 /** The credits that a request locks at this price. */
-export function priceOf(price: Price, asked: Asked): bigint {
+function priceOf(price: Price, asked: Asked): bigint {
   return lockOf(price, limitOf(price, asked));
 }
 

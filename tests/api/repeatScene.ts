@@ -18,7 +18,7 @@ export const NOW_MS = 1_800_000_000_000;
 
 const identifyRequest = createRequestIdentification(randomBytes(32));
 
-export const logger = createLogger({ name: 'test', level: 'silent' });
+const logger = createLogger({ name: 'test', level: 'silent' });
 
 /** An id of that age by the ledger's time. */
 export function newJobId(ageMs = 0): string {

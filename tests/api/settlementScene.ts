@@ -26,7 +26,7 @@ import type { Forward, RpcRequest } from '../../testing/ledger/interceptedConnec
 import { createJobScene, OUTPUT } from '../../testing/ledger/jobScene.ts';
 import { interceptedRpc } from '../client/interceptedRpc.ts';
 
-export const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
+const OUTPUT_HASH = createHash('sha256').update(OUTPUT).digest();
 const TOKENS = 600;
 
 /** A worker on the ledger. */

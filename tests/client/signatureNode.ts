@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 /** What a client asked over its socket, and what it heard of it. */
-export interface Subscription {
+interface Subscription {
   readonly socket: WebSocket;
   readonly method: string;
   readonly params: readonly unknown[];

@@ -21,7 +21,7 @@ export const PAGES = [
   ['/docs/receipt', '/docs/receipt.md'],
 ] as const;
 
-export const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 export const PUBLIC_URL = 'https://api.example.com';
 
 const costly = {

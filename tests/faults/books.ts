@@ -94,7 +94,7 @@ export const isOpen = ({ status }: JobAccount): boolean =>
   ['pending', 'processing', 'settling'].includes(status);
 
 /** What the price table of the model says about so many tokens. */
-export function priceOf(tokens: number): bigint {
+function priceOf(tokens: number): bigint {
   const CREDITS_PER_REQUEST = 8n;
   const THRESHOLD_TOKENS = 500;
   const CREDITS_PER_1K_TOKENS = 4n;

@@ -93,7 +93,7 @@ const WHOLE_ANSWERS = {
 
 type UpstreamScript = (reply: Reply, random: Random) => void | Promise<void>;
 
-export const UPSTREAM_FAULTS = { ...BROKEN_ANSWERS, ...WHOLE_ANSWERS };
+const UPSTREAM_FAULTS = { ...BROKEN_ANSWERS, ...WHOLE_ANSWERS };
 
 export type UpstreamFault = keyof typeof UPSTREAM_FAULTS;
 

@@ -19,7 +19,6 @@ import { addresses, CREDITS, createWorld, hashOf, send, type World } from './sup
 const CHARGE = 8n;
 /** What the treasury receives of it, in whole credits. */
 const TREASURY_CREDITS = 1n;
-const _GARBAGE = hashOf('garbage');
 
 let world: World;
 beforeEach(async () => {

@@ -22,7 +22,6 @@ import { decide } from './support/verdicts.ts';
 import { CREDITS, MODEL, send as sendAs, type World } from './support/world.ts';
 
 const DAY = 86_400n;
-const _NO_LIMIT = 2n ** 64n - 1n;
 /** Locks 12 credits; 2,000 tokens of it cost 8. */
 const TOKEN_LIMIT = 3_000;
 

@@ -51,7 +51,7 @@ async function sendByFetch(command: string): Promise<string> {
     name,
     value,
   ]);
-  const [, body] = /-d '(.+)'$/.exec(command) ?? [];
+  const [, body = ''] = /-d '(.+)'$/.exec(command) ?? [];
   const response = await fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body });
   return response.text();
 }

@@ -18,7 +18,7 @@ export interface Fleet {
 }
 
 /** Where one process of the fleet runs, of one release after another. */
-export interface Slot {
+interface Slot {
   url: string;
   /** Starts it from a release's folder; by default this checkout's. */
   start(folder?: string): Promise<void>;

@@ -54,7 +54,7 @@ export interface JobAccount {
 }
 
 /** The ledger's time, as every event begins with it. */
-export interface Now {
+interface Now {
   readonly slot: string;
   readonly unixTime: string;
 }

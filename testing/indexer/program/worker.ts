@@ -1,6 +1,6 @@
 import { type Instruction, MODEL, NO_KEY, type WorkerAccount } from './programState.ts';
 
-export const STAKE_TOKENS = 2_000n;
+const STAKE_TOKENS = 2_000n;
 
 /** Which worker an event is about, at its sequence. */
 function workerOf({ worker, sequence }: WorkerAccount) {

@@ -170,7 +170,7 @@ export async function focused(page: Page, label: string): Promise<void> {
 }
 
 /** Reaches a control as a keyboard does, by Tab alone. */
-export async function tabTo(page: Page, control: Locator): Promise<void> {
+async function tabTo(page: Page, control: Locator): Promise<void> {
   await control.waitFor().catch(async (error: Error) => {
     // What is open says what was late, which the time-out alone does not.
     const open = await page.getByRole('dialog').allInnerTexts();

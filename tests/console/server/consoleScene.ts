@@ -23,12 +23,12 @@ export const PUBLIC_URL = 'https://console.example.com';
 /** The ledger's time: a day of UTC begins with it. */
 export const LEDGER_SECONDS = 20_000n * 86_400n;
 const nowSeconds = () => LEDGER_SECONDS;
-export const GATEWAY = Keypair.generate().publicKey.toBase58();
+const GATEWAY = Keypair.generate().publicKey.toBase58();
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
 type Json = any;
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   body: Json;

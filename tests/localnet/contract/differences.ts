@@ -1,7 +1,7 @@
 import type { Difference } from './compare.ts';
 
 /** A way in which the local ledger and another are not the same, and why that is as it should be. */
-export interface StatedDifference {
+interface StatedDifference {
   /** The places that it explains: the call's name, then the path in its answer. */
   readonly where: RegExp;
   readonly reason: string;
@@ -20,7 +20,7 @@ const validator = (where: RegExp, reason: string): StatedDifference => ({
 });
 
 /** All there are. Anything else that differs is a bug of one or the other. */
-export const DIFFERENCES: readonly StatedDifference[] = [
+const DIFFERENCES: readonly StatedDifference[] = [
   anyLedger(
     /^get(Slot|BlockHeight|BlockTime|FirstAvailableBlock|TransactionCount)\.result$/,
     'Each ledger counts from its own beginning, and has its own time.',

@@ -36,7 +36,7 @@ export interface JobCase extends ClientParts {
 }
 
 export const REFUSED = { refused: true } as const;
-export type Refused = typeof REFUSED;
+type Refused = typeof REFUSED;
 
 /** One function of the format: its inputs, and its result or that it refuses them. */
 interface UnitCase<Kind extends string, Input, Expected> {
@@ -94,7 +94,7 @@ export interface ProofInput {
 }
 
 /** What is read of a saved answer; null where it does not say. */
-export interface AnswerResult {
+interface AnswerResult {
   readonly job_id: string;
   readonly wallet: string | null;
   readonly text: string;

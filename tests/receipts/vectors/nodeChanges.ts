@@ -149,7 +149,3 @@ export const inList =
     const key = address.toBase58();
     return withChanges(node, { signatures: { [key]: change(node.signatures[key] ?? []) } });
   };
-
-export const later =
-  (seconds: number): Change =>
-  (node) => ({ ...node, unix_time: node.unix_time + seconds });

@@ -7,7 +7,7 @@ import { ABOVE_P, drawOffCurve, littleEndian, ORDER, SMALL_ORDER, torsionPoint }
 import { drawUntil, type Equation, type Signed, type Signers } from './signers.ts';
 
 /** What a verifier may be given, sorted by how it was made. */
-export interface Kind {
+interface Kind {
   /** What it varies, besides what is drawn. */
   readonly variants: number;
   make(variant: number): Signed;

@@ -25,7 +25,7 @@ import type { Asked, Scene } from './scene.ts';
 import type { Signed } from './signers.ts';
 
 /** Whether a signature is accepted. */
-export type Verifier = (signed: Signed) => boolean;
+type Verifier = (signed: Signed) => boolean;
 
 /**
  * The client's two builds, and OpenSSL as it is. ZIP 215 takes every signature whose equation holds

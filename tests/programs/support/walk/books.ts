@@ -35,7 +35,7 @@ export interface Books {
   frozen: Set<string>;
 }
 
-export interface TreasuryBook {
+interface TreasuryBook {
   /** What the treasury's vault holds. */
   baseUnits: bigint;
   unpaidBaseUnits: bigint;
@@ -43,7 +43,7 @@ export interface TreasuryBook {
   slashedTokens: bigint;
 }
 
-export interface Terms {
+interface Terms {
   treasuryShareBasisPoints: number;
   slashTokens: number;
   openDisputesMax: number;

@@ -17,7 +17,7 @@ import { addresses, MODEL, STAKE_TOKENS } from '../world.ts';
 import { type Books, registerBook, type WorkerBook } from './books.ts';
 import { attempt, choose, isFrozen, pick, rarely, type Step, type Walk } from './walk.ts';
 
-export const describeWorker = ({ authority, payout, proofKey }: TestWorker) => ({
+const describeWorker = ({ authority, payout, proofKey }: TestWorker) => ({
   ...{ authority: authority.publicKey, payout, proofKey: proofKey.publicKey },
   endpoint: 'https://worker.example',
 });
@@ -29,7 +29,7 @@ const KEY_NEEDED_SECONDS = 90_180n;
  * Now and then the worker names another payee, as it must when its own is frozen for good, or another
  * key for its proofs.
  */
-export async function update(walk: Walk, worker: WorkerBook): Promise<void> {
+async function update(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority, payout } = worker.party;
   const { creditMint } = walk.world;
   const isMoving = rarely(walk, 3);
@@ -47,20 +47,20 @@ export async function update(walk: Walk, worker: WorkerBook): Promise<void> {
   if (isRotating) worker.proofKeyChangedAt = now;
 }
 
-export async function host(walk: Walk, worker: WorkerBook): Promise<void> {
+async function host(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority } = worker.party;
   const allowed = worker.status !== 'deregistered' && !worker.hosts;
   const instruction = workerHost({ authority: authority.publicKey, modelId: MODEL.id });
   if (await attempt(walk, allowed, instruction)) worker.hosts = true;
 }
 
-export async function unhost(walk: Walk, worker: WorkerBook): Promise<void> {
+async function unhost(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority } = worker.party;
   const instruction = workerUnhost({ authority: authority.publicKey, modelId: MODEL.id });
   if (await attempt(walk, worker.hosts, instruction)) worker.hosts = false;
 }
 
-export async function suspend(walk: Walk, worker: WorkerBook): Promise<void> {
+async function suspend(walk: Walk, worker: WorkerBook): Promise<void> {
   const { arbiter, stranger } = walk.world;
   const signer = rarely(walk, 6) ? stranger : arbiter;
   const suspended = rarely(walk, 4);
@@ -72,7 +72,7 @@ export async function suspend(walk: Walk, worker: WorkerBook): Promise<void> {
   }
 }
 
-export async function deregister(walk: Walk, worker: WorkerBook): Promise<void> {
+async function deregister(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority } = worker.party;
   const signer = rarely(walk, 4) ? authority : walk.world.stranger;
   const own = workerDeregister({ authority: authority.publicKey });
@@ -82,7 +82,7 @@ export async function deregister(walk: Walk, worker: WorkerBook): Promise<void> 
 }
 
 /** Up to the minimum stake or a little more, so that there are eligible workers most of the time. */
-export async function deposit(walk: Walk, worker: WorkerBook): Promise<void> {
+async function deposit(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority, stakeTokens, address } = worker.party;
   const missing = STAKE_TOKENS - worker.stakeTokens;
   const tokens = missing > 0n ? missing : BigInt(walk.random.below(3));
@@ -99,7 +99,7 @@ export async function deposit(walk: Walk, worker: WorkerBook): Promise<void> {
   worker.stakeTokens += tokens;
 }
 
-export async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
+async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority } = worker.party;
   const tokens = choose(walk, worker.stakeTokens, 600n, 0n, worker.stakeTokens + 1n);
   const allowed = tokens > 0n && tokens <= worker.stakeTokens;
@@ -110,7 +110,7 @@ export async function unlock(walk: Walk, worker: WorkerBook): Promise<void> {
   worker.unstakeReadyAt = walk.books.now + BigInt(worker.cooldownSeconds);
 }
 
-export async function withdraw(walk: Walk, worker: WorkerBook): Promise<void> {
+async function withdraw(walk: Walk, worker: WorkerBook): Promise<void> {
   const { authority, stakeTokens } = worker.party;
   const allowed =
     worker.unstakingTokens > 0n &&
