@@ -13,7 +13,7 @@ import { freshWorld } from './support/freshWorld.ts';
 import { jobIn, lockJob, readJob } from './support/jobs.ts';
 import { freeze } from './support/parties.ts';
 import { decide } from './support/verdicts.ts';
-import { addresses, CREDITS, createWorld, hashOf, send, type World } from './support/world.ts';
+import { addresses, CREDITS, createWorld, send, type World } from './support/world.ts';
 
 /** What one job of the test model is charged. */
 const CHARGE = 8n;
