@@ -1,5 +1,14 @@
-import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { checkout, nameOf, PACKAGE_KEYS, type PackageKey, type Packed, run } from './packing.ts';
 
 /** As strict as it gets, and with every library's types checked, ours among them. */
@@ -56,13 +65,16 @@ export async function installPacked(
   const packed: Partial<Record<PackageKey, string[]>> = {};
   for (const name of PACKAGE_KEYS) {
     const { description, tarball } = packages[name];
-    const list = await run(folder, 'tar', ['-tzf', tarball]);
+    // By Node: tar would start gzip.
+    const unzipped = join(folder, `${name}.tar`);
+    writeFileSync(unzipped, gunzipSync(readFileSync(tarball)));
+    const list = await run(folder, 'tar', ['-tf', unzipped]);
     packed[name] = list
       .trim()
       .split('\n')
       .map((path) => path.replace(/^package\//, ''));
     mkdirSync(installed(name), { recursive: true });
-    await run(folder, 'tar', ['-xzf', tarball, '--strip-components=1', '-C', installed(name)]);
+    await run(folder, 'tar', ['-xf', unzipped, '--strip-components=1', '-C', installed(name)]);
     for (const [command, path] of Object.entries(description.bin ?? {})) {
       chmodSync(join(installed(name), path), 0o755);
       symlinkSync(join('..', nameOf(name), path), join(modules, '.bin', command));
