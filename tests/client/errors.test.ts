@@ -3,16 +3,7 @@ import { SendTransactionError } from '@solana/web3.js';
 import { EscrowErrorCode, escrowErrorOf } from '../../programs/client/errors.ts';
 import { refusalOf } from '../../programs/client/sender/sendResult.ts';
 
-/** Refusals of the ed25519 precompile's instruction, which the program reads no more. */
-const RETIRED = [6_036, 6_037];
-
 describe('a program error', () => {
-  it('has a name for each number from 6000 that is not retired', () => {
-    const numbers = Object.values(EscrowErrorCode);
-    const all = [...numbers, ...RETIRED].sort((one, other) => one - other);
-    expect(all).toEqual(all.map((_, index) => 6_000 + index));
-  });
-
   it("is decoded from a transaction's status, with the instruction's index", () => {
     for (const [name, code] of Object.entries(EscrowErrorCode)) {
       const error = { InstructionError: [2, { Custom: code }] };

@@ -2,14 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { camelCase } from '../../programs/client/codec.ts';
-import {
-  CLAIMANT_KINDS,
-  DISPUTE_OUTCOMES,
-  FAILURE_REASONS,
-  JOB_STATUSES,
-  TIERS,
-  WORKER_STATUSES,
-} from '../../programs/client/generated/vocabulary.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import * as builders from '../../programs/client/instructions.ts';
 import type { Field } from '../../programs/client/interface.ts';
@@ -126,25 +118,6 @@ describe('addresses', () => {
     // sha256('abc')
     const hash = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
     expect(addresses.model('abc')).toEqual(derive('model', Buffer.from(hash, 'hex')));
-  });
-});
-
-describe('the vocabulary', () => {
-  it('keeps its numbers, which are stored on ledgers', () => {
-    expect([JOB_STATUSES, TIERS, DISPUTE_OUTCOMES, FAILURE_REASONS]).toEqual([
-      ['pending', 'processing', 'settling', 'settled', 'failed', 'refunded', 'disputed'],
-      ['lite', 'standard', 'pro', 'max'],
-      ['none', 'rejected', 'upheld_gateway', 'upheld_worker', 'expired'],
-      [
-        ...['none', 'worker_error', 'proof_missing', 'proof_invalid', 'output_mismatch'],
-        ...['empty_output', 'client_gone', 'lock_late', 'context_length_exceeded'],
-        ...['lease_lost', 'orphaned'],
-      ],
-    ]);
-    expect([WORKER_STATUSES, CLAIMANT_KINDS]).toEqual([
-      ['active', 'suspended', 'deregistered'],
-      ['credit_account', 'worker', 'treasury'],
-    ]);
   });
 });
 
