@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { gatewayUpdate } from '../../programs/client/index.ts';
@@ -17,7 +15,6 @@ import {
 } from './support/jobs.ts';
 import { createWorld } from './support/world.ts';
 
-const UNITS_MAX = 1_400_000;
 const TOO_MANY_CALLS = /MaxInstructionTraceLengthExceeded/;
 
 describe('the computed transaction fee', () => {
@@ -70,21 +67,6 @@ describe('the fees of a job', () => {
     }
     expect(one_key.legacy.total * 4).toBeLessThan(one_key.alone.total);
     expect(one_key.version_1.total * 15).toBeLessThan(one_key.alone.total);
-  });
-
-  it('are bound by bytes and calls before units', () => {
-    const path = join(import.meta.dirname, '../../programs/escrow/compute-units.json');
-    const units: Record<string, number> = JSON.parse(readFileSync(path, 'utf8'));
-    for (const shape of Object.values(jobFees()).flatMap((shapes) => Object.values(shapes))) {
-      const batches: [string, number][] = [
-        ['job_lock', shape.locks_per_transaction],
-        ['job_complete', shape.completions_per_transaction],
-        ['job_close', shape.closings_per_transaction],
-      ];
-      for (const [name, jobs] of batches) {
-        expect((units[name] as number) * jobs).toBeLessThan(UNITS_MAX);
-      }
-    }
   });
 
   it('are those of batches that the ledger takes, and of none larger', async () => {

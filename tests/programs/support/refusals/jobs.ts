@@ -26,7 +26,7 @@ import {
   refund,
   settle,
 } from '../jobs.ts';
-import { addWallet, addWorker } from '../newcomers.ts';
+import { addWorker } from '../newcomers.ts';
 import {
   leave,
   pause,
@@ -38,7 +38,7 @@ import {
   unlockStake,
   updateGateway,
 } from '../parties.ts';
-import { composeVerdict, decide } from '../verdicts.ts';
+import { composeVerdict } from '../verdicts.ts';
 import { CREDITS, hashOf, MODEL, modelInstruction, send, type World } from '../world.ts';
 import { after, bounds, casesOf, type Row, withByte } from './row.ts';
 
@@ -181,15 +181,6 @@ const ofLocks = casesOf<LockChoice & { jobId: Uint8Array; idByte: [at: number, b
       'an id of another bump',
       async (world) => ({ jobId: await drawOddId(world) }),
     ],
-    [
-      'AlreadyInitialized',
-      'an id for the second time',
-      async (world) => {
-        const { instruction, jobId } = await composeLock(world);
-        await send(world, instruction);
-        return { jobId };
-      },
-    ],
   ],
 );
 
@@ -303,11 +294,6 @@ const ofAttempts = [
         { from: 'settling', deliveredHash: ANSWER, countedTokens: 1 },
         { from: 'settling', deliveredHash: hashOf('another'), countedTokens: 1 },
       ],
-      [
-        'WrongAddress',
-        'another wallet’s account',
-        async (world) => ({ creditAccount: (await addWallet(world)).creditAccount }),
-      ],
     ],
   ),
 ];
@@ -409,28 +395,10 @@ const ofDisputes = casesOf<Given<Disputed>>(
       openByGateway,
     ],
     [
-      'AlreadyDisputed',
-      'a second amendment',
-      async (world) => {
-        const { job } = await openByGateway(world);
-        await send(world, dispute(world, job));
-        return { job };
-      },
-    ],
-    [
       'ArbitrationClosed',
       'an amendment after the arbitration',
       async (world) => ({ ...(await openByGateway(world)), seconds: DAY + 1n }),
       async (world) => ({ ...(await openByGateway(world)), seconds: DAY }),
-    ],
-    [
-      'AlreadyDisputed',
-      'an amendment after the verdict',
-      async (world) => {
-        const { job } = await openByGateway(world);
-        await decide(world, job, 'rejected');
-        return { job };
-      },
     ],
     [
       'DisputeLimitReached',
