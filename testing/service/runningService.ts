@@ -24,13 +24,17 @@ import {
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import type { CreditAccount, Job } from '../../programs/client/generated/types.ts';
-import type { CatalogModel } from '../../stack/bootstrap.ts';
-import type { Mints, Operator } from '../../stack/operator.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
 import { type StartedProcess, startProcess } from '../childProcess.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { startIndexerInProcess, type TestIndexer } from '../indexer/inProcessIndexer.ts';
-import { advanceSeconds, LONG_BLOCKHASH_MS, PROFILE, type TestLedger } from '../ledger/ledger.ts';
+import {
+  advanceSeconds,
+  LONG_BLOCKHASH_MS,
+  PROFILE,
+  type Service,
+  type TestLedger,
+} from '../ledger/ledger.ts';
 import { startOpenedLedger } from '../ledger/openedLedger.ts';
 import { readTokenAccount } from '../ledger/tokens.ts';
 import { createMovableTime, type MovableTime } from '../movableTime.ts';
@@ -45,26 +49,15 @@ interface FoundJob {
 }
 
 /** The whole service on real parts: ledger, database, indexer, workers and API. */
-export interface RunningService {
+export interface RunningService extends Service {
   baseUrl: string;
   /** The address of the API's metrics, when METRICS_PORT is set. */
   metricsUrl: string | undefined;
   apiKey: string;
-  wallet: Keypair;
-  /** The key that decides disputes. */
-  arbiter: Keypair;
-  /** The gateway's cold key. */
-  gatewayOperator: Keypair;
-  /** The gateway's, with which the API settles. */
-  hotSigner: Keypair;
-  /** The program's authority. */
-  operator: Operator;
   boughtCredits: bigint;
-  model: CatalogModel;
   workers: readonly TestWorker[];
   /** Starts and registers a further worker; the API finds it within six seconds of its time. */
   addWorker(behaviour: WorkerBehaviour): Promise<TestWorker>;
-  mints: Mints;
   ledger: TestLedger;
   pool: pg.Pool;
   indexer: TestIndexer;
@@ -229,16 +222,9 @@ export async function startRunningService({
   return {
     metricsUrl: api.metricsUrl,
     ...{ untilAccount, apiEnvironment, indexerEnvironment, baseUrl, apiKey, boughtCredits },
-    ...{ workers, addWorker },
-    mints: opened.mints,
-    ...{ ledger, pool, indexer, account, jobs, untilJobs },
+    ...opened,
+    ...{ workers, addWorker, ledger, pool, indexer, account, jobs, untilJobs },
     untilDispatched: (count) => untilJobs((found) => found.filter(isDispatched).length === count),
-    wallet: opened.wallet,
-    arbiter: opened.arbiter,
-    gatewayOperator: opened.gatewayOperator,
-    hotSigner: opened.hotSigner,
-    operator: opened.operator,
-    model: opened.model,
     openai: ({ apiKey: key = apiKey, maxRetries = 0 } = {}) =>
       new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, maxRetries }),
     async get(path, key = apiKey) {

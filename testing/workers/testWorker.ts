@@ -5,7 +5,7 @@ import { registerWorker } from '../../stack/participants.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import type { Service } from '../ledger/ledger.ts';
 import {
-  type CapturedRequest,
+  type MisbehavingWorker,
   startMisbehavingWorker,
   type WorkerMode,
 } from './misbehavingWorker.ts';
@@ -21,7 +21,7 @@ interface WorkerPlan {
 export type WorkerBehaviour = WorkerMode | Engine | WorkerPlan;
 
 /** A running worker: registered, staked, and hosting the service's model. */
-export interface TestWorker {
+export interface TestWorker extends Omit<MisbehavingWorker, 'address'> {
   address: string;
   /** The key that registered it. */
   authority: Keypair;
@@ -30,18 +30,10 @@ export interface TestWorker {
   proofKeypair: Keypair;
   /** The token account that settlements pay. */
   payout: PublicKey;
-  url: string;
-  /** Every POST that it received, in order. */
-  requests: readonly CapturedRequest[];
-  /** Changes the behaviour for later jobs. */
-  setMode(mode: WorkerMode): void;
-  /** Cuts every connection; the worker goes on to take jobs. */
-  drop(): void;
   /** The number of jobs that it received. */
   jobsAsked(): number;
   /** The number of jobs that it runs at the moment. */
   inFlight(): Promise<number>;
-  close(): Promise<void>;
 }
 
 const CAPACITY = 256;
@@ -54,7 +46,7 @@ export async function startTestWorker(options: {
   const { behaviour, rpc, opened } = options;
   const authority = Keypair.generate();
   const proofKey = Keypair.generate();
-  const { url, address, requests, setMode, drop, close } = await startMisbehavingWorker({
+  const worker = await startMisbehavingWorker({
     mode: 'honest',
     capacity: CAPACITY,
     ...planOf(behaviour),
@@ -66,27 +58,23 @@ export async function startTestWorker(options: {
   await registerWorker(opened.operator, {
     authority,
     proofKey: proofKey.publicKey,
-    endpoint: url,
+    endpoint: worker.url,
     modelIds: [opened.model.id],
     stakeTokens: 1_000n,
     mints: opened.mints,
   });
   return {
-    address: address.toBase58(),
-    url,
-    requests,
+    ...worker,
+    address: worker.address.toBase58(),
     authority,
     proofKey: proofKey.publicKey,
     proofKeypair: proofKey,
     payout: associatedTokenAddress(opened.mints.credit, authority.publicKey),
-    setMode,
-    drop,
     async inFlight() {
-      const health = await (await fetch(`${url}/health`)).json();
+      const health = await (await fetch(`${worker.url}/health`)).json();
       return (health as { in_flight: number }).in_flight;
     },
-    jobsAsked: () => requests.filter(({ path }) => path === '/jobs').length,
-    close,
+    jobsAsked: () => worker.requests.filter(({ path }) => path === '/jobs').length,
   };
 }
 
