@@ -109,8 +109,9 @@ export async function startMisbehavingWorker(
 ): Promise<MisbehavingWorker> {
   const { rpc, authority, proofKey, programId = PROGRAM_ID, capacity = 64, port = 0 } = options;
   const { terms = { gateways: 'any', shareMinBasisPoints: 0 } } = options;
-  const drawMode = typeof options.mode === 'function' ? options.mode : undefined;
-  let mode: WorkerMode = typeof options.mode === 'function' ? 'honest' : options.mode;
+  const { mode: given } = options;
+  const drawMode = typeof given === 'function' ? given : () => mode;
+  let mode: WorkerMode = typeof given === 'function' ? 'honest' : given;
   const requests: MisbehavingWorker['requests'] = [];
   const identity: WorkerIdentity = { programId, authority, proofKey, capacity, terms };
   const worker = createWorker({
@@ -119,11 +120,8 @@ export async function startMisbehavingWorker(
     engine: options.engine ?? createFaultyEngine(() => mode),
     logger: createLogger({ name: 'misbehaving-worker', level: 'silent' }),
     signProof: (outcome) => {
-      const address = worker.address;
-      return corruptProof(
-        mode,
-        createProofSigner({ programId, worker: address, proofKey }),
-      )(outcome);
+      const sign = createProofSigner({ programId, worker: worker.address, proofKey });
+      return corruptProof(mode, sign)(outcome);
     },
   });
 
@@ -133,7 +131,7 @@ export async function startMisbehavingWorker(
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => void parts.push(part));
     requests.push({ path, receivedAtMs: Date.now(), headers, body: () => Buffer.concat(parts) });
-    if (request.path === '/jobs') mode = drawMode?.() ?? mode;
+    if (path === '/jobs') mode = drawMode();
     next();
   });
   app.post(
@@ -203,9 +201,21 @@ function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
   };
 }
 
+/** The status and the error that answer every job. */
+const REFUSALS: Partial<Record<WorkerMode, readonly [status: number, code: string]>> = {
+  claims_not_open: [409, 'job_not_open'],
+  refuses: [503, 'no_free_slot'],
+  is_full: [503, 'no_free_slot'],
+  fails: [502, 'upstream_failed'],
+  counts_more: [400, 'context_length_exceeded'],
+};
+
 /** The app writes whole events, so that single events can be dropped. */
 function filterResponse(mode: () => WorkerMode): RequestHandler {
   return (request, response, next) => {
+    const [status, code] = REFUSALS[mode()] ?? [];
+    if (mode() === 'is_full') response.set('retry-after', String(FULL_SECONDS));
+    if (status) return void response.status(status).json({ error: { code, message: 'Refused' } });
     switch (mode()) {
       case 'never_answers':
         return;
@@ -217,22 +227,6 @@ function filterResponse(mode: () => WorkerMode): RequestHandler {
         return;
       case 'floods':
         flood(response);
-        return;
-      case 'claims_not_open':
-        response.status(409).json({ error: { code: 'job_not_open', message: 'Not open' } });
-        return;
-      case 'refuses':
-        response.status(503).json({ error: { code: 'no_free_slot', message: 'Refused' } });
-        return;
-      case 'is_full':
-        response.status(503).set('retry-after', String(FULL_SECONDS));
-        response.json({ error: { code: 'no_free_slot', message: 'Full' } });
-        return;
-      case 'fails':
-        response.status(502).json({ error: { code: 'upstream_failed', message: 'Failed' } });
-        return;
-      case 'counts_more':
-        response.status(400).json({ error: { code: 'context_length_exceeded', message: '' } });
         return;
       case 'dies_midstream':
         // A reset would lose what the caller has not read, as if the worker had sent nothing.
