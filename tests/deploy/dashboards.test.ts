@@ -9,6 +9,7 @@ import { findFreePort } from '../../stack/port.ts';
 import { PROJECT_FOLDER, startProcess } from '../../testing/childProcess.ts';
 import { needs } from '../../testing/machine/needs.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
+import { readDocuments } from '../docs/documents.ts';
 
 interface Panel {
   id: number;
@@ -25,9 +26,18 @@ const targets = dashboard.panels.flatMap((panel) => panel.targets ?? []);
 /** Only with HELIUS_API_KEY, which would ask its service. */
 const ELSEWHERE = ['svc_helius_histories_total'];
 
+/** The metrics that a text names; a histogram has several series. */
+const metricsIn = (text: string): Set<string> =>
+  new Set(
+    [...text.matchAll(/\bsvc_\w+/g)].map(([name]) =>
+      served.includes(name) ? name : name.replace(/_(bucket|count|sum)$/, ''),
+    ),
+  );
+
 let service: RunningService;
 /** What the processes serve, by its `# TYPE` line. */
 let served: string[];
+const known = () => [...served, ...ELSEWHERE];
 
 beforeAll(async () => {
   service = await startRunningService({ apiSettings: { METRICS_PORT: '0' } });
@@ -74,11 +84,9 @@ describe('the Grafana dashboard', () => {
   });
 
   it('shows every metric that the processes serve, and no other', () => {
-    const shown = targets
-      .flatMap(({ expr }) => [...expr.matchAll(/\bsvc_\w+/g)].map(([name]) => name))
-      .map((name) => (served.includes(name) ? name : name.replace(/_(bucket|count|sum)$/, '')));
     expect(served.length).toBeGreaterThan(30);
-    expect([...new Set(shown)].sort()).toEqual([...new Set([...served, ...ELSEWHERE])].sort());
+    const shown = metricsIn(targets.map(({ expr }) => expr).join('\n'));
+    expect([...shown].sort()).toEqual([...new Set(known())].sort());
   });
 
   needs('promtool').it('has expressions that Prometheus accepts', () => {
@@ -95,5 +103,27 @@ describe('the Grafana dashboard', () => {
     });
     rmSync(folder, { recursive: true });
     expect(`${stdout}${stderr}`).toContain(`SUCCESS: ${rules.length} rules found`);
+  });
+});
+
+describe('the metrics that the processes serve', () => {
+  it('are those that the documents name', () => {
+    const named = metricsIn(
+      readDocuments()
+        .map(({ text }) => text)
+        .join('\n'),
+    );
+    for (const name of known()) expect(named).toContain(name);
+    const ofProcess = /^svc_(api|indexer|webhook|keeper|abuse|helius)_[a-z]/;
+    const unknown = [...named].filter((name) => ofProcess.test(name) && !known().includes(name));
+    expect(unknown).toEqual([]);
+  });
+
+  it('are all that the Prometheus rules name', () => {
+    const named = metricsIn(
+      readFileSync(join(PROJECT_FOLDER, 'deploy/prometheus/rules.yml'), 'utf8'),
+    );
+    expect(named.size).toBeGreaterThan(20);
+    expect([...named].filter((name) => !known().includes(name))).toEqual([]);
   });
 });

@@ -29,6 +29,8 @@ jest.setTimeout(120_000);
 const UNITS = join(PROJECT_FOLDER, 'deploy/systemd');
 const CHECKOUT = PROJECT_FOLDER.replace(/\/$/, '');
 const units = readdirSync(UNITS);
+/** `systemd-analyze security` calls up to 10 unsafe; ours may be no worse than this. */
+const EXPOSURE_MAX = 3;
 
 /** Commands that would change this machine, or download; `systemctl` is noted. */
 const PRELUDE = `
@@ -196,13 +198,17 @@ describe.each(units)('the unit %s', (file) => {
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  needs('systemd-analyze').it('is read by systemd without a fault', () => {
+  needs('systemd-analyze').it('is read by systemd, and at most slightly exposed', () => {
     const copy = join(folder, basename(file));
     const text = readFileSync(join(UNITS, file), 'utf8');
     writeFileSync(copy, text.replaceAll('/opt/svc', CHECKOUT));
     const args = ['verify', '--man=no', copy];
     const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
+    const security = ['security', '--offline=true', join(UNITS, file)];
+    const { stdout } = spawnSync('systemd-analyze', security, { encoding: 'utf8' });
+    const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]);
+    expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
   });
 
   it('passes its check, starts as it says, and ends with 0', async () => {
