@@ -23,7 +23,7 @@ import { LONG_BLOCKHASH_MS, startLedger, type TestLedger } from '../../testing/l
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { createStory } from '../../testing/story.ts';
 
-/** In November 2026, as tests/docs/rent.test.ts has it. */
+/** In November 2026, as tests/docs/prices.test.ts has it. */
 const MAINNET_LAMPORTS_PER_BYTE = 5_080;
 
 const MAIN = join(PROJECT_FOLDER, 'stack/deployment/main.ts');
