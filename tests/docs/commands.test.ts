@@ -25,16 +25,16 @@ const readCommands = async (): Promise<Map<string, string[]>> => {
 
 const commands = await readCommands();
 
-/** Every command in code, in blocks and in lines, of one kind. */
-const commandsOf = (pattern: RegExp): string[] => {
-  const code = documents.flatMap((document) => [
-    ...codeBlocks(document, ['', 'sh', 'console', 'bash']),
-    ...[...document.text.matchAll(/`([^`\n]+)`/g)].map(([, line = '']) => line),
-  ]);
-  return [
-    ...new Set(code.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name))),
-  ];
-};
+/** Code, in blocks and in lines. */
+const code = documents.flatMap((document) => [
+  ...codeBlocks(document, ['', 'sh', 'console', 'bash']),
+  ...[...document.text.matchAll(/`([^`\n]+)`/g)].map(([, line = '']) => line),
+]);
+
+/** Every command in it of one kind. */
+const commandsOf = (pattern: RegExp): string[] => [
+  ...new Set(code.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name))),
+];
 
 describe('the commands in the documents', () => {
   it('are scripts of package.json when they start with npm run', () => {
@@ -84,13 +84,9 @@ describe('the commands in the documents', () => {
   });
 
   /** What follows `svc` in code, up to where the shell goes on to something else. */
-  const calls = documents
-    .flatMap((document) => [
-      ...codeBlocks(document, ['', 'sh', 'console', 'bash']),
-      ...[...document.text.matchAll(/`([^`\n]+)`/g)].map(([, line = '']) => line),
-    ])
-    .flatMap((code) => [
-      ...code.replaceAll('\\\n', ' ').matchAll(/(?:\bnpx (?:--no )?|^)svc ([a-z].*)/gm),
+  const calls = code
+    .flatMap((text) => [
+      ...text.replaceAll('\\\n', ' ').matchAll(/(?:\bnpx (?:--no )?|^)svc ([a-z].*)/gm),
     ])
     .map(([, call = '']) => call.replaceAll('\\|', '|').split(/ [|&;#]|[)]/)[0] ?? '')
     .flatMap(readCall);

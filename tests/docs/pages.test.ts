@@ -102,17 +102,6 @@ describeInBrowser('the documentation', (openScene) => {
     await slow.context().close();
   });
 
-  it('is searched without a script, too', async () => {
-    const context = await scene.browser.newContext({ javaScriptEnabled: false });
-    const { page: still } = await scene.openIn(context, '/docs');
-    await still.getByRole('searchbox').fill('delivery receipt');
-    await still.keyboard.press('Enter');
-    await still.getByRole('heading', { name: 'Search', level: 1 }).waitFor();
-    await still.locator('main a[href*="#"]').first().click();
-    expect(new URL(still.url()).pathname).toMatch(/^\/docs/);
-    await context.close();
-  });
-
   it('opens its pages where there is no room for them beside the text', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await goTo('/docs');
