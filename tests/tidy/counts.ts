@@ -1,36 +1,16 @@
-import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import rootPackage from '../../package.json' with { type: 'json' };
 import { readCoverage } from '../specification/coverage.ts';
 import { functionsOf } from './functions.ts';
-import { proseOf } from './prose.ts';
-import {
-  hasProse,
-  importGraph,
-  isProduct,
-  listFiles,
-  mutualFolders,
-  ROOT,
-  readSource,
-} from './sourceTree.ts';
+import { importGraph, isProduct, listFiles, mutualFolders, readSource } from './sourceTree.ts';
 import { lowerLimits, weigh } from './weight.ts';
-import { bannedWord, SUBJECT_MAX, tooLong } from './wording.ts';
 
-// `npm run counts` prints the size, the shape and the words of the product, and whether every rule of
+// `npm run counts` prints the size and the shape of the product, and whether every rule of
 // the interface has a test. Exit code 1 says that a rule has none. `-- --rules` prints the rules alone,
 // `-- --lower` writes down which folders have become lighter.
 
 const FUNCTION_LINES_MAX = 60;
-/** Of each kind of change one that was made, by its name. */
-const CHANGES: readonly (readonly [what: string, name: RegExp, where?: RegExp])[] = [
-  ['webhook kind credit.topup', /credit\.topup/],
-  // It is a field of the program, too.
-  ['mirrored column rent_payer', /\brent_payer\b/, /^(?!programs\/)/],
-  ['instruction slash_burn', /slash_?burn/i],
-  ['passed field min_p', /\bmin_p\b/],
-];
-
 const { values } = parseArgs({
   options: {
     rules: { type: 'boolean', default: false },
@@ -41,8 +21,6 @@ if (values.lower) lowerLimits();
 if (!values.rules) {
   for (const [folder, lines] of Object.entries(weigh())) print(`lines of ${folder}`, lines);
   countProduct();
-  countNames();
-  countWords();
 }
 countRules();
 
@@ -88,39 +66,6 @@ function countProduct(): void {
   print('folders', folders.size);
   print('folders of more than 20 files', large.join(', ') || 'none');
   print('pairs of folders that import each other', mutualFolders(graph).join(', ') || 'none');
-}
-
-/** The files that a change touches: those that are written by hand, with its documents. */
-function countNames(): void {
-  const files = listFiles().filter(
-    (path) =>
-      (/\.sql$/.test(path) ||
-        /^(docs\/(?!instructions)[^/]+|[A-Z]+)\.md$/.test(path) ||
-        isProduct(path)) &&
-      path !== 'CHANGELOG.md',
-  );
-  for (const [what, name, where = /^/] of CHANGES) {
-    const naming = files.filter((path) => where.test(path) && name.test(readSource(path)));
-    print(`files that name the ${what}, without tests`, `${naming.length}: ${naming.join(', ')}`);
-  }
-}
-
-function countWords(): void {
-  const prose = listFiles()
-    .filter(hasProse)
-    .flatMap((path) => proseOf(path, readSource(path)));
-  const banned = prose.filter((each) => bannedWord(each) !== undefined).length;
-  const long = prose.filter(({ kind }) => kind === 'comment').flatMap(tooLong).length;
-  print('banned words in comments, strings and names', banned);
-  print('sentences of more than 25 words in comments', long);
-  const subjects = execFileSync('git', ['log', '--format=%s'], { cwd: ROOT, encoding: 'utf8' })
-    .trimEnd()
-    .split('\n');
-  const longSubjects = subjects.filter((subject) => subject.length > SUBJECT_MAX).length;
-  print(
-    `commit subjects of more than ${SUBJECT_MAX} characters`,
-    `${longSubjects} of ${subjects.length}`,
-  );
 }
 
 function countRules(): void {

@@ -24,7 +24,7 @@ export function tooLong({ kind, text }: Prose): string[] {
     .map((sentence) => `${sentence.words} words: ${sentence.text.trim()}`);
 }
 
-export const SUBJECT_MAX = 72;
+const SUBJECT_MAX = 72;
 
 /** @returns what is wrong with the message of a commit */
 export function faultsOfMessage(message: string): string[] {
