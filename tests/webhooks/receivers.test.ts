@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { findFreePort } from '../../stack/port.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { type Received, startReceiver } from '../../testing/indexer/receiver.ts';
@@ -30,16 +29,6 @@ const commands = blocks
 /** The commands of the page's block with this text. */
 const commandsWith = (text: string): string[] =>
   commands.find((session) => session.some((command) => command.includes(text))) ?? [];
-
-/** A port that is free now, for receivers that the page starts at a fixed one. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const python = needs('packages of PyPI');
 const shell = needs('curl', 'openssl');
@@ -281,7 +270,7 @@ describe.each(receivers)('the receiver in $language', (example) => {
 
   const byPage = wanted.isMet ? shell : wanted;
   byPage.it('shows its first delivery after the commands of the page', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const code = blocks.find((block) => block.language === language)?.text ?? '';
     writeFileSync(join(folder, savedAs), code);
     const terminal = startReceiverProcess(BASH, {

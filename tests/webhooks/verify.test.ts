@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import OpenAI from 'openai';
 import { API_VERSION } from '../../webhooks/events.ts';
 import { verifyWebhook, type WebhookEvent } from '../../webhooks/index.ts';
 import { generateSecret, type SigningSecrets, webhookHeaders } from '../../webhooks/signature.ts';
@@ -42,23 +41,12 @@ describe('the webhook signature', () => {
     expect(sign()['Svc-Signature']).toBe(`t=${time},v1=${digest}`);
   });
 
-  it.each([
-    ['one that we made', generateSecret()],
-    ['a plain text', 'a secret of my own'],
-  ])('is accepted by an independent Standard Webhooks verifier, under %s', async (_what, key) => {
-    const verifier = new OpenAI({ apiKey: 'unused', webhookSecret: key });
-    const headers = sign({ current: key }, Date.now());
-    expect(await verifier.webhooks.unwrap(rawBody, headers)).toEqual(event);
-    await expect(verifier.webhooks.unwrap(`${rawBody} `, headers)).rejects.toThrow();
-  });
-
-  it('verifies with either secret during a rotation [events.rotation]', async () => {
+  // Verifiers of others: receivers.test.ts.
+  it('verifies with either secret during a rotation [events.rotation]', () => {
     const [previous, current] = [generateSecret(), generateSecret()];
     const headers = sign({ current, previous }, Date.now());
     for (const key of [previous, current]) {
       expect(verify({ headers, secret: key, nowMs: Date.now() })).toEqual(event);
-      const verifier = new OpenAI({ apiKey: 'unused', webhookSecret: key });
-      expect(await verifier.webhooks.unwrap(rawBody, headers)).toEqual(event);
     }
     const after = sign({ current });
     expect(Object.keys(after)).not.toContain('Svc-Signature-Previous');
