@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ed25519Program, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { type AddedAccount, start } from 'solana-bankrun';
 import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.ts';
+import { finalProgram, startLoaded } from '../../testing/kit/bankrun.ts';
 import {
   type EscrowOptions,
   Refusal,
@@ -175,5 +179,29 @@ describe('startEscrow in solana-bankrun', () => {
   it('explains where events are available', async () => {
     const escrow = await startEscrow({ ledger: 'bankrun' });
     expect(() => escrow.lastEvents()).toThrow("ledger: 'litesvm'");
+  });
+});
+
+const ARTIFACT = join(import.meta.dirname, '../../programs/escrow/artifacts/escrow-v0.so');
+
+const whole = finalProgram();
+const damaged = finalProgram(readFileSync(ARTIFACT).fill(0xff, 0x200, 0x4000));
+
+/** Starts chains one after the other, each with the next of the programs. */
+const startWith = (programs: readonly AddedAccount[][]) => {
+  const left = [...programs];
+  const startNext: typeof start = (named) => start(named, left.shift() ?? []);
+  return { startNext, left };
+};
+
+describe('the start of a chain in solana-bankrun', () => {
+  it('uses another chain when one did not load the program', async () => {
+    const { startNext, left } = startWith([damaged, whole, whole]);
+    await startLoaded(startNext, whole);
+    expect(left).toHaveLength(1);
+  });
+
+  it("reports the runtime's error when no chain loads the program", async () => {
+    await expect(startLoaded(start, damaged)).rejects.toThrow('Program is not deployed');
   });
 });
