@@ -47,24 +47,22 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Loads modules with `require`. @returns what each is then, in one line */
-function requireAll(node: string, names: readonly string[]): Promise<string> {
+async function expectRequired(node: string, names: readonly string[]): Promise<void> {
   const code = `console.log(${JSON.stringify(names)}.map((name) => typeof require(name)).join())`;
-  return project.run(node, [OLD_REQUIRE, '-e', code]);
+  const kinds = await project.run(node, [OLD_REQUIRE, '-e', code]);
+  expect(kinds).toBe(`${names.map(() => 'object').join()}\n`);
 }
 
 describe('require of a package', () => {
   it('works here without ESM', async () => {
-    const names = [...ON_NODE_20, TESTING];
-    expect(await requireAll(process.execPath, names)).toBe(`${names.map(() => 'object').join()}\n`);
+    await expectRequired(process.execPath, [...ON_NODE_20, TESTING]);
   });
 
   needs('a registry of npm').it.each(INSTALLABLE_LINES)(
     'works on Node %i without ESM',
     async (line) => {
       const names = line === 20 ? ON_NODE_20 : [...ON_NODE_20, TESTING];
-      const node = await installNode(line);
-      expect(await requireAll(node, names)).toBe(`${names.map(() => 'object').join()}\n`);
+      await expectRequired(await installNode(line), names);
     },
   );
 
