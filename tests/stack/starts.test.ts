@@ -292,7 +292,8 @@ describe('the process of a part with wrong settings', () => {
     expect(code).toBe(1);
     // A process writes its log as JSON.
     const lines = errors.map((line): string => (line[0] === '{' ? JSON.parse(line).msg : line));
-    expect(lines.map((line) => line.split(':')[0])).toEqual(Object.keys(wrong));
+    const named = lines.map((line) => line.split(':')[0]).toSorted();
+    expect(named).toEqual(Object.keys(wrong).toSorted());
   });
 });
 
