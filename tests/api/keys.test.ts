@@ -3,6 +3,7 @@ import type pg from 'pg';
 import {
   createKey,
   KeyExistsError,
+  KeyReplacedError,
   listKeys,
   regenerateKey,
   revokeKey,
@@ -106,6 +107,22 @@ describe('API keys', () => {
       expect(await statusOf(next)).toBe(status);
     },
   );
+
+  it('are replaced once by eight regenerations at once, and the shown works', async () => {
+    const old = await createKey(pool, wallet);
+    const { gated, reached, open } = gatedBefore('insert into service.api_keys');
+    const first = regenerateKey(gated, wallet);
+    await reached;
+    const others = Array.from({ length: 7 }, () => regenerateKey(pool, wallet));
+    const refused = Promise.allSettled(others);
+    await untilWaiting(7);
+    open();
+    const shown = await first;
+    expect([await statusOf(old), await statusOf(shown)]).toEqual(['revoked', 'active']);
+    for (const one of await refused) {
+      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(KeyReplacedError) });
+    }
+  });
 
   it('made by a clock that was set back since can still be replaced', async () => {
     await createKey(pool, wallet);
