@@ -1,12 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
 import { createKeepers } from '../../indexer/keeper/duties.ts';
+import { createKeeper } from '../../indexer/keeper/keeper.ts';
 import { sweep } from '../../indexer/mirror/sweep.ts';
 import type { TaskResult } from '../../indexer/telemetry/metrics.ts';
-import { PROGRAM_ID } from '../../programs/client/index.ts';
-import { createLedgerClock, createSender } from '../../programs/client/sender/index.ts';
+import { jobRefund, PROGRAM_ID } from '../../programs/client/index.ts';
+import {
+  type Batcher,
+  COSTS,
+  createLedgerClock,
+  createSender,
+  type LedgerClock,
+} from '../../programs/client/sender/index.ts';
 import {
   decodeTokenAccount,
   encodeTokenAccount,
@@ -168,5 +175,35 @@ describe('a keeper', () => {
     );
     await startKeepers();
     await until(async () => (await count('credit_accounts', 'owed_credits < 3')) === 1);
+  });
+
+  it('begins nothing that it finds once another process leads', async () => {
+    const asked = Promise.withResolvers<void>();
+    const found = Promise.withResolvers<void>();
+    const [job] = (await scene.lock()) as [PublicKey];
+    const instruction = jobRefund({ job, creditAccount: scene.service.creditAccount });
+    const begun = jest.fn();
+    const keeper = createKeeper({
+      duty: {
+        ...{ name: 'job_refund', cost: COSTS.job_refund },
+        ...{ supersededBy: [], retryMs: 1 },
+        async find() {
+          asked.resolve();
+          await found.promise;
+          return [{ address: job.toBase58(), instruction }];
+        },
+      },
+      batcher: { add: begun } as unknown as Batcher,
+      clock: { ready: Promise.resolve(), nowSeconds: () => 0n } as LedgerClock,
+      metrics: { due: () => {}, duty: () => {} },
+      ...{ database: mirror.pool, logger, nowMs: () => 0 },
+    });
+    const leading = new AbortController();
+    const ended = keeper.run(leading.signal);
+    await asked.promise;
+    leading.abort();
+    found.resolve();
+    await ended;
+    expect(begun).not.toHaveBeenCalled();
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemProgram } from '@solana/web3.js';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
+import { inSnapshot } from '../../indexer/reconcile/difference.ts';
+import { readLiveRows } from '../../indexer/reconcile/journal.ts';
 import { RetryableError } from '../../indexer/source/errors.ts';
 import type { LedgerSource } from '../../indexer/source/source.ts';
 import { digestTables } from '../../indexer/sql/digest.ts';
@@ -137,6 +139,21 @@ describe('a rebuild', () => {
     stopping.abort();
     await Promise.all(readers);
     expect(reads).toBeGreaterThan(50);
+  });
+
+  it('ends a comparison that has read one mirror and would read the other', async () => {
+    const begun = Promise.withResolvers<void>();
+    const rebuilt = Promise.withResolvers<void>();
+    const compared = inSnapshot(mirror.pool, async (database) => {
+      await database.query('select');
+      begun.resolve();
+      await rebuilt.promise;
+      return readLiveRows(database);
+    });
+    await begun.promise;
+    await rebuild();
+    rebuilt.resolve();
+    await expect(compared).rejects.toThrow(RetryableError);
   });
 
   it('changes nothing when the ledger becomes unreachable in the middle', async () => {
