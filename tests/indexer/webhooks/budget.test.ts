@@ -88,6 +88,12 @@ describe('the budget of requested deliveries', () => {
     await expect(spend(WALLET, [url])).rejects.toThrow(BudgetSpentError);
   });
 
+  it('takes nothing for what it refuses', async () => {
+    const many = ['b', 'c', 'd', 'e'].map((host) => `https://${host}.example.com/`);
+    await expect(spend(WALLET, many)).rejects.toThrow(BudgetSpentError);
+    await spend(WALLET, many.slice(0, 3));
+  });
+
   it('keeps as many rows as it allows, and none of those who ask no more', async () => {
     const count = async () =>
       (await scene.pool.query('select from service.requested_deliveries')).rowCount;
@@ -143,6 +149,11 @@ describe('a triggered event', () => {
     await expect(trigger()).rejects.toThrow(BudgetSpentError);
     expect(await scene.deliveries()).toHaveLength(2);
   });
+
+  it('counts also when only terminals receive it', async () => {
+    for (let time = 0; time < 3; time += 1) await trigger();
+    await expect(trigger()).rejects.toThrow(BudgetSpentError);
+  });
 });
 
 describe('a replay', () => {
@@ -152,6 +163,23 @@ describe('a replay', () => {
       { ...filter, webhook: { id: filter.webhook?.id ?? null, wallet } },
       { perMinute },
     );
+
+  it('sends the oldest that the budget allows, and counts the rest', async () => {
+    const ids = await addFailed(await scene.addWebhook({ url }), 4);
+    const none = { pending: 0, disabled: 0 };
+    expect(await resend({ ids: [...ids, ...ids].toReversed() })).toEqual({
+      ...{ replayed: 3, ...none, left: 1, retryAfterSeconds: 60 },
+    });
+    expect(await pendingIds()).toEqual(ids.slice(0, 3));
+    const late = resend({ statuses: ['failed'] });
+    await expect(late).rejects.toMatchObject({ limit: 3, retryAfterSeconds: 60 });
+    await age(60);
+    expect(await resend({})).toEqual({
+      ...{ replayed: 1, pending: 3, disabled: 0 },
+      ...{ left: 0, retryAfterSeconds: null },
+    });
+    expect(await resend({}, 1)).toMatchObject({ replayed: 0, pending: 4, left: 0 });
+  });
 
   it('goes over all webhooks, each host within its budget', async () => {
     const other = 'https://other.example.com/';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { createWebhooks } from '../../../api/account/webhooks.ts';
 import { inTransaction } from '../../../common/postgres.ts';
 import { createSealing } from '../../../common/sealing.ts';
 import { type ClaimedAttempt, claimDue } from '../../../indexer/webhooks/deliver/claim.ts';
@@ -18,6 +19,7 @@ import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
 import {
   disableWebhook,
   enableWebhook,
+  listWebhooks,
   type WebhookKey,
   WebhookNotFoundError,
 } from '../../../webhookOperations/webhooks.ts';
@@ -61,6 +63,8 @@ async function attemptDuringMove(answer: (response: ServerResponse) => void): Pr
 
 const lockRow = (client: pg.PoolClient) =>
   client.query('select from service.webhooks where id = $1 for no key update', [webhook.id]);
+const lockWallet = (client: pg.PoolClient) =>
+  client.query(`select pg_advisory_xact_lock(hashtextextended('webhooks ' || $1, 0))`, [WALLET]);
 
 describe('an edit of a webhook', () => {
   it('changes its url and events alone, and for its wallet alone', async () => {
@@ -114,9 +118,33 @@ describe('an edit of a webhook', () => {
       expect([old.received.length, moved.received.length]).toEqual([0, 3]);
     },
   );
+
+  it('announces no kind that it removed, and sends what waits of it', async () => {
+    await announce();
+    await edit({ url: moved.url, events: ['credit.low'] });
+    await announce();
+    await scene.attemptDue();
+    expect(moved.received.map(({ body }) => JSON.parse(body).event)).toEqual(['credit.topup']);
+    expect(await statuses()).toEqual([['delivered', 1]]);
+  });
+
+  it('is refused where another webhook has this url and these events', async () => {
+    const other = await scene.addWebhook({ url: moved.url, events: ['credit.low'] });
+    await move();
+    await expect(edit({ events: ['credit.low'] })).rejects.toMatchObject({ webhookId: other });
+    expect((await listWebhooks(scene.pool, WALLET))[0]).toMatchObject({ events: ['credit.topup'] });
+    await move();
+  });
 });
 
 describe('an attempt that runs during an edit', () => {
+  it('delivers its event where the old url accepts it', async () => {
+    await announce();
+    await attemptDuringMove((response) => void response.end());
+    expect(await statuses()).toEqual([['delivered', 1]]);
+    expect(moved.received).toEqual([]);
+  });
+
   it('is followed by the next one at the new url where it fails', async () => {
     const [id] = (await announce()) as [bigint];
     await attemptDuringMove(refuse);
@@ -179,6 +207,40 @@ describe('an edit beside another change', () => {
     ]);
   });
 
+  it('keeps what each of two edits at once changes', async () => {
+    await whileLocked(scene.pool, lockWallet, move, () => edit({ events: ['credit.low'] }));
+    expect(await listWebhooks(scene.pool, WALLET)).toMatchObject([
+      { url: moved.url, events: ['credit.low'] },
+    ]);
+  });
+
+  it('gives one of two webhooks at once the same url', async () => {
+    const other = { ...webhook, id: await scene.addWebhook({ url: `${old.url}/other` }) };
+    const moveOther = () => edit({ url: moved.url }, other);
+    const results = await whileLocked(scene.pool, lockWallet, move, moveOther);
+    expect(results).toMatchObject([{ status: 'fulfilled' }, { reason: { webhookId: webhook.id } }]);
+  });
+
+  it('does not keep a webhook that is being deleted', async () => {
+    const [id] = await announce(2);
+    const service = createWebhooks({
+      ...{ pool: scene.pool, sealing, resolve: async () => [], allowLoopback: true },
+    });
+    // The deletion passes over it, and waits for it at its end.
+    const hold = 'select from service.webhook_deliveries where id = $1 for update';
+    const results = await whileLocked(
+      scene.pool,
+      (client) => client.query(hold, [id]),
+      () => service.remove(WALLET, webhook.id),
+      move,
+    );
+    expect(results).toMatchObject([
+      { status: 'fulfilled' },
+      { reason: expect.any(WebhookNotFoundError) },
+    ]);
+    expect(await scene.deliveries()).toEqual([]);
+  });
+
   it('keeps a new secret, and the rotation keeps the new url', async () => {
     await announce();
     const rotate = () => rotateSecret(scene.pool, sealing, webhook);
@@ -217,5 +279,17 @@ describe('what was requested before an edit', () => {
       spendBudget(client, BUDGET, { wallet: 'another', urls: ['https://b.example.com/c'] }),
     );
     await expect(spent).rejects.toThrow('At most 3');
+  });
+
+  it('goes to another path of its host as it was requested', async () => {
+    await request(5);
+    await editTo(`${old.url}/other`);
+    expect(await scene.attemptDue()).toHaveLength(5);
+  });
+
+  it('is no matter of what the ledger’s events have pending', async () => {
+    await announce(5);
+    await editTo('https://b.example.com/');
+    expect((await statuses()).map(([status]) => status)).toEqual(Array(5).fill('pending'));
   });
 });

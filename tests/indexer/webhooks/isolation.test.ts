@@ -1,6 +1,9 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
+import { createLogger } from '../../../common/logger.ts';
 import { inTransaction } from '../../../common/postgres.ts';
+import { createDeliveryLimits } from '../../../indexer/webhooks/deliver/deliveryLimits.ts';
+import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
 import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
@@ -125,5 +128,39 @@ describe('deliveries by two processes', () => {
     });
     expect(new Set(eventIdsOf(receiver)).size).toBe(EVENTS);
     expect(receiver.received).toHaveLength(EVENTS);
+  });
+});
+
+describe('a process that is stopped while it takes an attempt', () => {
+  it('makes that one and takes no other', async () => {
+    await addReceiver();
+    await announceAll(WALLET, 2);
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const query = scene.pool.query.bind(scene.pool) as (...given: unknown[]) => Promise<never>;
+    const held = jest.spyOn(scene.pool, 'query').mockImplementation((async (
+      ...given: unknown[]
+    ) => {
+      asked.resolve();
+      await answered.promise;
+      return query(...given);
+    }) as typeof scene.pool.query);
+    const makeAttempt = jest.fn(async () => undefined);
+    const dispatcher = createDispatcher({
+      pool: scene.pool,
+      limits: createDeliveryLimits(() => performance.now()),
+      makeAttempt,
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      onFatal(error) {
+        throw error;
+      },
+    });
+    dispatcher.start();
+    await asked.promise;
+    const stopped = dispatcher.stop();
+    answered.resolve();
+    await stopped;
+    held.mockRestore();
+    expect(makeAttempt).toHaveBeenCalledTimes(1);
   });
 });

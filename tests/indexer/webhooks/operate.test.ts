@@ -16,6 +16,7 @@ import { sendTestEvent } from '../../../webhookOperations/sendTest.ts';
 import {
   disableWebhook,
   enableWebhook,
+  WebhookDisabledError,
   type WebhookKey,
   WebhookNotFoundError,
 } from '../../../webhookOperations/webhooks.ts';
@@ -93,6 +94,52 @@ describe('a replay', () => {
     expect(await replayDeliveries(scene.pool, { webhook })).toBe(0);
   });
 
+  it('sends only those of a time range', async () => {
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await announce(4);
+    const at = (second: number) => new Date((1_790_000_000 + second) * 1_000);
+    expect(await replayDeliveries(scene.pool, { webhook, since: at(2), until: at(4) })).toBe(2);
+    await scene.attemptDue();
+    expect(receiver.received.map(({ body }) => JSON.parse(body).data.credits_remaining)).toEqual([
+      2, 3,
+    ]);
+  });
+
+  it('retries a delivery with attempts left, although the webhook has failed', async () => {
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await announce(1);
+    receiver.answer = refuse;
+    await replayDeliveries(scene.pool, { webhook });
+    await scene.attemptDue();
+    receiver.answer = (response) => void response.end();
+    const [delivery] = await scene.deliveries();
+    await scene.moveDue(delivery?.id as bigint, 0);
+    await scene.attemptDue();
+    expect(sentAttempts()).toEqual([1, 2]);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+  });
+
+  it('does not wait for an attempt that was queued for later', async () => {
+    await announce(1);
+    receiver.answer = refuse;
+    await scene.attemptDue();
+    await disableWebhook(scene.pool, webhook);
+    await enableWebhook(scene.pool, webhook);
+    expect(await statuses()).toEqual([['undelivered', 1]]);
+    await replayDeliveries(scene.pool, { webhook });
+    await scene.attemptDue();
+    expect(sentAttempts()).toEqual([1, 2]);
+  });
+
+  it('is refused for disabled webhooks and successful deliveries', async () => {
+    await announce(1);
+    const one = { webhook, deliveryId: (await scene.deliveries())[0]?.id as bigint };
+    await scene.attemptDue();
+    await expect(replayDelivery(scene.pool, one)).rejects.toThrow(WebhookNotFoundError);
+    await disableWebhook(scene.pool, webhook);
+    await expect(replayDelivery(scene.pool, one)).rejects.toThrow(WebhookDisabledError);
+  });
+
   it('makes a single attempt, and its failure leaves the webhook as it is', async () => {
     const id = await failFirstOf(1);
     await enableWebhook(scene.pool, webhook);
@@ -142,6 +189,13 @@ describe('a test event', () => {
       data: { webhook_id: webhookId },
     });
     expect(await statuses()).toEqual([['failed', 1]]);
+    expect(await scene.webhookStatus(webhookId)).toBe('active');
+  });
+
+  it('reactivates a failed webhook when it arrives', async () => {
+    await scene.pool.query(`update service.webhooks set status = 'failed'`);
+    await sendTestEvent(scene.pool, webhook);
+    await scene.attemptDue();
     expect(await scene.webhookStatus(webhookId)).toBe('active');
   });
 });
