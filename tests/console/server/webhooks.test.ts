@@ -100,12 +100,26 @@ describe('a webhook', () => {
     expect([status, body.error.param ?? undefined]).toEqual([400, param]);
   });
 
+  it('refuses an edit that makes it another one’s twin, by the id of that', async () => {
+    const url = 'https://hooks.example.com/twin';
+    const other = await webhooks.addWebhook({ url, wallet });
+    const { status, body } = await call(`PATCH /webhooks/${id}`, { url });
+    expect([status, body.error.code, body.error.details]).toEqual([
+      ...[409, 'duplicate_webhook', { webhook_id: other }],
+    ]);
+  });
+
   it('gets a new secret, beside which the old one signs for a day', async () => {
     const { body } = await call(`POST /webhooks/${id}/rotate`);
 
     expect(body.secret).toMatch(/^whsec_/);
     const hours = (Date.parse(body.previous_secret_until) - Date.now()) / 3_600_000;
     expect(Math.round(hours)).toBe(24);
+    await announce(1);
+    expect(receiver.received[0]?.headers).toMatchObject({
+      'svc-signature': expect.stringMatching(/v1=/),
+      'svc-signature-previous': expect.stringMatching(/v1=/),
+    });
   });
 });
 
@@ -161,6 +175,59 @@ describe('deliveries', () => {
     expect(error.param).toBe(query.split('=')[0]);
   });
 
+<<<<<<< HEAD
+=======
+  it('show every attempt with its status, time and answer, and the sent body', async () => {
+    receiver.answer = (response) => response.writeHead(500).end('<img src=x onerror=alert(1)>');
+    await announce(1);
+    const [{ id: delivery }] = (await deliveries()).data;
+
+    const { body } = await call(`GET /deliveries/${delivery}`);
+
+    expect(body.attempts_made).toEqual([
+      {
+        attempt: 1,
+        started_at: expect.any(String),
+        duration_ms: expect.any(Number),
+        url: receiver.url,
+        status_code: 500,
+        error: 'bad_status',
+        response: '<img src=x onerror=alert(1)>',
+        headers: expect.any(Object),
+      },
+    ]);
+    const [{ headers, body: sent } = { headers: {}, body: '' }] = receiver.received;
+    expect(body.body).toBe(sent);
+    const shown = body.attempts_made[0].headers;
+    for (const name of Object.keys(shown)) expect(shown[name]).toBe(headers[name.toLowerCase()]);
+    expect(JSON.stringify(shown)).not.toMatch(/sign|timestamp/i);
+  });
+
+  it('are sent again when chosen, also those that arrived', async () => {
+    await announce(3);
+    const ids = (await deliveries()).data.map(({ id: one }: { id: string }) => one);
+
+    const { body } = await call('POST /deliveries/replay', { delivery_ids: ids.slice(1) });
+    await webhooks.attemptDue();
+
+    expect(body).toMatchObject({ replayed: 2, left: 0 });
+    expect(receiver.received).toHaveLength(5);
+  });
+
+  it('are sent again five times, once arrived, without an end of the webhook', async () => {
+    await announce(1);
+    const [{ id: delivery }] = (await deliveries()).data;
+    for (let time = 2; time <= 5; time += 1) {
+      if (time === 5) receiver.answer = refuse;
+      await call('POST /deliveries/replay', { delivery_ids: [delivery] });
+      await webhooks.attemptDue();
+    }
+
+    expect((await deliveries()).data[0]).toMatchObject({ status: 'failed', attempts: 5 });
+    expect(await webhooks.webhookStatus(id)).toBe('active');
+  });
+
+>>>>>>> b1abcd8f (tests/console: twin edits, new secrets and repeated replays are shown)
   it.each([
     [{}],
     [{ delivery_ids: [] }],
