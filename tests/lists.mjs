@@ -45,6 +45,16 @@ export const SECOND_LIST = {
     'receipts/drawnVectors',
     'receipts/python',
   ],
+  'processes are killed, fault by fault, and disks fill': [
+    'faults/',
+    'indexer/catchUp',
+    'indexer/fullDisk',
+    'indexer/migrate',
+    'indexer/webhooks/crashRecovery',
+    'journeys/load',
+    'journeys/startsAndEnds',
+  ],
+  'each file that a completion passes is counted': ['tidy/requestFiles'],
   'ledgers are killed, drawn at random, or as mainnet is': [
     'localnet/crashRecovery',
     'localnet/fuzz',

@@ -175,8 +175,6 @@ describe('deliveries', () => {
     expect(error.param).toBe(query.split('=')[0]);
   });
 
-<<<<<<< HEAD
-=======
   it('show every attempt with its status, time and answer, and the sent body', async () => {
     receiver.answer = (response) => response.writeHead(500).end('<img src=x onerror=alert(1)>');
     await announce(1);
@@ -203,17 +201,6 @@ describe('deliveries', () => {
     expect(JSON.stringify(shown)).not.toMatch(/sign|timestamp/i);
   });
 
-  it('are sent again when chosen, also those that arrived', async () => {
-    await announce(3);
-    const ids = (await deliveries()).data.map(({ id: one }: { id: string }) => one);
-
-    const { body } = await call('POST /deliveries/replay', { delivery_ids: ids.slice(1) });
-    await webhooks.attemptDue();
-
-    expect(body).toMatchObject({ replayed: 2, left: 0 });
-    expect(receiver.received).toHaveLength(5);
-  });
-
   it('are sent again five times, once arrived, without an end of the webhook', async () => {
     await announce(1);
     const [{ id: delivery }] = (await deliveries()).data;
@@ -227,7 +214,6 @@ describe('deliveries', () => {
     expect(await webhooks.webhookStatus(id)).toBe('active');
   });
 
->>>>>>> b1abcd8f (tests/console: twin edits, new secrets and repeated replays are shown)
   it.each([
     [{}],
     [{ delivery_ids: [] }],
