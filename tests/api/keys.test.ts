@@ -10,6 +10,7 @@ import {
 } from '../../api/account/keys.ts';
 import {
   reinstateWallet,
+  SuspensionStateError,
   suspendWallet,
   WalletSuspendedError,
 } from '../../api/account/suspensions.ts';
@@ -162,6 +163,21 @@ describe('a suspended wallet', () => {
     ]);
     await reinstateWallet(pool, wallet);
     expect(await statusOf(await createKey(pool, wallet))).toBe('active');
+  });
+
+  it('need never have had a key, and is suspended once', async () => {
+    await suspendWallet(pool, wallet);
+    await expect(suspendWallet(pool, wallet)).rejects.toThrow(SuspensionStateError);
+    await refusesNewKeys();
+    await reinstateWallet(pool, wallet);
+    await expect(reinstateWallet(pool, wallet)).rejects.toThrow(SuspensionStateError);
+  });
+
+  it('has its key back as it was when it is reinstated', async () => {
+    const key = await createKey(pool, wallet);
+    await suspendWallet(pool, wallet);
+    await reinstateWallet(pool, wallet);
+    expect(await statusOf(key)).toBe('active');
   });
 
   it('is refused whichever key it had when both began at once', async () => {

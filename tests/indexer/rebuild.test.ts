@@ -105,6 +105,14 @@ describe('a rebuild', () => {
     expect(await digestTables(mirror.pool)).toEqual(await digestOfAnother());
   });
 
+  it('leaves rows alone that do not come from the ledger', async () => {
+    await mirror.pool.query(
+      `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
+    );
+    await rebuild();
+    expect((await mirror.pool.query('select from service.api_keys')).rowCount).toBe(1);
+  });
+
   it('announces no job [events.rebuild-silent]', async () => {
     const listener = await mirror.pool.connect();
     const announced: unknown[] = [];
@@ -189,6 +197,11 @@ describe('a rebuild', () => {
     await expect(rebuild()).rejects.toThrow('rebuilt already');
     refused.resolve();
     expect(await first).toEqual({ differing: [] });
+  });
+
+  it('refuses the ledger of another mirror', async () => {
+    const genesisHash = async () => 'another';
+    await expect(rebuild({ genesisHash })).rejects.toThrow('the mirror of program');
   });
 
   it('leaves pending announcements to the indexer', async () => {

@@ -6,11 +6,12 @@ import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { runInPython } from './runInPython.ts';
 import { formatVectors, type Vectors } from './vectors/cases.ts';
-import { COMMITTED } from './vectors/committed.ts';
+import { COMMITTED, FILE } from './vectors/committed.ts';
 import { generateVectors } from './vectors/generate.ts';
 import { differencesIn, titleOf } from './vectors/runCase.ts';
 
 const { seed } = createRandom();
+const python = needs('python3-cryptography');
 
 const folder = ownFolder('svc-vectors');
 let drawn: Vectors;
@@ -32,9 +33,13 @@ describe(`vectors by another seed (seed ${seed})`, () => {
     expect(await differencesIn(drawn)).toEqual([]);
   });
 
-  needs('python3-cryptography').it('hold by the Python file', async () => {
+  python.it('hold by the Python file', async () => {
     const path = join(folder, 'vectors.json');
     await writeFile(path, formatVectors(drawn));
     expect(await runInPython(path)).toMatchObject({ code: 0 });
   });
+});
+
+python.it('the committed vectors hold by the Python file', async () => {
+  expect(await runInPython(FILE)).toMatchObject({ code: 0 });
 });

@@ -13,6 +13,8 @@ import { type DeliveryRow, WALLET } from '../../../testing/indexer/webhookScene.
 import { until } from '../../../testing/until.ts';
 
 const EVENTS = 100;
+/** At the same time to one webhook. */
+const AT_ONCE = 4;
 
 const scene = await ownWebhookScene();
 const receivers: Receiver[] = [];
@@ -48,6 +50,19 @@ async function announceAll(wallet = WALLET, events = EVENTS): Promise<void> {
 const eventIdsOf = ({ received }: Receiver) =>
   received.map(({ headers }) => headers['svc-event-id']);
 
+describe('a receiver that never answers', () => {
+  it('delays no other receiver and gets only a few requests at once', async () => {
+    const hanging = await addReceiver();
+    hanging.answer = () => {};
+    const quick = await addReceiver();
+    await announceAll();
+    await startProcess();
+    await until(async () => quick.received.length === EVENTS);
+    expect(hanging.received).toHaveLength(AT_ONCE);
+    expect(new Set(eventIdsOf(quick)).size).toBe(EVENTS);
+  });
+});
+
 describe('wallets with only slow webhooks', () => {
   it('delay no other wallet, although none of their attempts fails', async () => {
     const wallets = Array.from({ length: 4 }, () => Keypair.generate().publicKey.toBase58());
@@ -65,6 +80,18 @@ describe('wallets with only slow webhooks', () => {
     // Each webhook has one attempt at a time nevertheless, and a wallet few beyond its share of 24.
     await until(async () => slow.every(({ received }) => received.length >= 16));
     for (const { received } of slow) expect(received.length).toBeLessThanOrEqual(38);
+  });
+});
+
+describe('a wallet with many silent receivers', () => {
+  it('still gets every event at its working receiver', async () => {
+    const hanging = await addReceiver(WALLET, 10);
+    hanging.answer = () => {};
+    const quick = await addReceiver();
+    await announceAll(WALLET, 20);
+    await startProcess();
+    await until(async () => quick.received.length === 20);
+    expect(hanging.received.length).toBeLessThanOrEqual(38);
   });
 });
 
@@ -162,5 +189,24 @@ describe('a process that is stopped while it takes an attempt', () => {
     await stopped;
     held.mockRestore();
     expect(makeAttempt).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a webhook that is disabled or rotated', () => {
+  it('receives what is announced at the same time, as usual', async () => {
+    const id = await scene.addWebhook({ url: 'https://example.com/changing' });
+    await inTransaction(scene.pool, async (changing) => {
+      const [select, update] = [
+        'select from service.webhooks where id = $1 for no key update',
+        `update service.webhooks set status = 'disabled', previous_secret = secret,
+           previous_secret_until = now() where id = $1`,
+      ];
+      for (const statement of [select, update]) await changing.query(statement, [id]);
+      await inTransaction(scene.pool, async (client) => {
+        await client.query(`set local lock_timeout = '500ms'`);
+        await scene.outbox.announce(client, [bought({ credits: 5, available: 105 })]);
+      });
+    });
+    expect((await scene.deliveries()).map(({ webhook_id }) => webhook_id)).toEqual([id]);
   });
 });
