@@ -19,8 +19,9 @@ export default class NativeEnvironment {
     const config = projectConfig as Config.ProjectConfig;
     this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
     process.env.PATH = openProgramFolder();
-    // A shell reads the files that these name even when its options leave out all others.
-    for (const name of ['BASH_ENV', 'ENV']) delete process.env[name];
+    // A shell reads the files that the first two name even when its options leave out all others. The
+    // third is the list of this run, not of one that a test starts.
+    for (const name of ['BASH_ENV', 'ENV', 'TESTS_LIST']) delete process.env[name];
   }
 
   async setup(): Promise<void> {}
