@@ -9,8 +9,8 @@ export const PAGE_WAIT_MS_MAX = 100_000;
 export function findChromium(environment: NodeJS.ProcessEnv): string | undefined {
   const named = environment.CHROMIUM_PATH;
   if (named) return named;
-  const folders = ['/usr/bin', ...(environment.PATH ?? '').split(delimiter)];
-  return folders
+  return (environment.PATH ?? '')
+    .split(delimiter)
     .flatMap((folder) => ['chromium', 'chromium-browser'].map((name) => join(folder, name)))
     .find((path) => existsSync(path));
 }
