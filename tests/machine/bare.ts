@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +35,8 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-bare-'));
 const programs = join(folder, 'programs');
 const home = join(folder, 'home');
 for (const each of [programs, home]) mkdirSync(each);
+// The database server runs as another user, and starts some of them.
+for (const each of [folder, programs]) chmodSync(each, 0o755);
 for (const name of NEEDED) {
   const path = findProgram(name);
   if (path !== undefined) symlinkSync(path, join(programs, name));

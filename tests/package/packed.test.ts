@@ -324,13 +324,13 @@ describe('what the service serves', () => {
     expect(two).toBe(one);
   });
 
-  it('never comes from a registry where svc is not installed', async () => {
+  registry.it('never comes from a registry where svc is not installed', async () => {
     const empty = mkdtempSync(join(folder, 'empty-'));
     await expect(run(empty, 'npx', ['--no', 'svc', 'verify'])).rejects.toThrow('npx canceled');
   });
 });
 
-describe('the engines of the packages', () => {
+registry.describe('the engines of the packages', () => {
   it.each([
     ['client', 20],
     ['testing', 22],
@@ -342,7 +342,7 @@ describe('the engines of the packages', () => {
   });
 });
 
-describe('a page that Vite bundles', () => {
+registry.describe('a page that Vite bundles', () => {
   it('verifies a job, with at most 80 kB compressed and nothing of Node', async () => {
     const project = projectOf('client');
     const config = {

@@ -7,7 +7,9 @@ const PLACEHOLDER = /<\w[\w -]*\w>/g;
 /** Has bash read a script without running it. @returns what it says against it */
 function read(script: string): string {
   const input = script.replaceAll(PLACEHOLDER, 'filled_in');
-  return spawnSync(BASH[0], [...BASH.slice(1), '-n'], { input, encoding: 'utf8' }).stderr;
+  // A shell complains of a language that the machine does not have.
+  const env = { ...process.env, LC_ALL: 'C' };
+  return spawnSync(BASH[0], [...BASH.slice(1), '-n'], { input, env, encoding: 'utf8' }).stderr;
 }
 
 /** @throws Error with what a shell finds wrong */
