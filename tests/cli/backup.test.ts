@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { MACHINE_ENVIRONMENT, PROJECT_FOLDER } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createTestDatabase, execute, type TestDatabase } from '../../testing/database/database.ts';
-import { BASH } from '../../testing/machine/shell.ts';
+import { bashOn } from '../../testing/machine/shell.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -74,11 +74,8 @@ describe('svc backup', () => {
     const script = `ulimit -f 1; exec "${process.execPath}" "${svc}" backup kept`;
     const env = { ...MACHINE_ENVIRONMENT, DATABASE_URL: database.databaseUrl };
     const { code, said } = await new Promise<{ code: unknown; said: string }>((resolve) => {
-      execFile(
-        BASH[0],
-        [...BASH.slice(1), '-c', script],
-        { cwd: folder, env },
-        (error, output, text) => resolve({ code: error?.code, said: `${output}${text}`.trim() }),
+      execFile(...bashOn(script), { cwd: folder, env }, (error, output, text) =>
+        resolve({ code: error?.code, said: `${output}${text}`.trim() }),
       );
     });
     expect([code, said]).toEqual([1, 'kept cannot be written (EFBIG).']);

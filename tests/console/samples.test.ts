@@ -14,7 +14,7 @@ import {
   firstRequest,
 } from '../../console/data/samples.ts';
 import { needs } from '../../testing/machine/needs.ts';
-import { BASH } from '../../testing/machine/shell.ts';
+import { bashOn } from '../../testing/machine/shell.ts';
 
 const run = promisify(execFile);
 
@@ -97,7 +97,7 @@ describe('the code that the pages show', () => {
     });
 
   needs('curl').it.each(REQUESTS)('sends the same bytes by curl: %s', async (_fields, limit) => {
-    await run(BASH[0], [...BASH.slice(1), '-c', codeIn('curl', limit)]);
+    await run(...bashOn(codeIn('curl', limit)));
 
     expectBytes(limit);
   });

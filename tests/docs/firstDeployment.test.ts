@@ -8,7 +8,7 @@ import { findFreePort } from '../../stack/port.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { createTestDatabase, type TestDatabase } from '../../testing/database/database.ts';
 import { needs } from '../../testing/machine/needs.ts';
-import { BASH, drawValues } from '../../testing/machine/shell.ts';
+import { bashOn, drawValues } from '../../testing/machine/shell.ts';
 import { createStory } from '../../testing/story.ts';
 import { until } from '../../testing/until.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
@@ -76,7 +76,7 @@ describe('docs/deploying.md, walked on the local ledger', () => {
 
   /** Starts a shell in the folder, and collects what it and all that it starts write. */
   async function shell(script: string, environment: Record<string, string> = {}) {
-    const child = spawn(BASH[0], [...BASH.slice(1), '-euc', await translate(script)], {
+    const child = spawn(...bashOn(await translate(script), '-euc'), {
       cwd: folder,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -161,7 +161,7 @@ describe('the keys by hand', () => {
     const folder = linkCheckout();
     const script = `${blockWith('keypair.ts')}
 npm run --silent operator:init -- --rpc http://127.0.0.1:9 --dir keys || true`;
-    const child = spawn(BASH[0], [...BASH.slice(1), '-euc', drawValues(script, openssl)], {
+    const child = spawn(...bashOn(drawValues(script, openssl), '-euc'), {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...MACHINE_ENVIRONMENT, HOME: folder },

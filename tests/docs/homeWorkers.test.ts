@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { findFreePort } from '../../stack/port.ts';
 import { needs } from '../../testing/machine/needs.ts';
-import { BASH } from '../../testing/machine/shell.ts';
+import { bashOn } from '../../testing/machine/shell.ts';
 import { createWorkplace, type StartedStack, type Workplace } from '../stack/startedStack.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 import { checkout, codeBlocks, readDocuments } from './documents.ts';
@@ -50,7 +50,7 @@ afterAll(async () => {
 /** Starts a shell in the reader's folder with the page's commands, at ports that are free here. */
 function paste(commands: readonly string[]) {
   const script = commands.join('').replace(/\b(8090|11400)\b/g, (port) => ports[port] ?? port);
-  const child = spawn(BASH[0], [...BASH.slice(1), '-c', `${NPX}\n${script}`], {
+  const child = spawn(...bashOn(`${NPX}\n${script}`), {
     cwd: place.folder,
     // By it the workplace knows what to end.
     env: { ...process.env, TMPDIR: join(place.folder, 'tmp') },

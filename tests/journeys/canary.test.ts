@@ -15,7 +15,7 @@ import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
-import { BASH } from '../../testing/machine/shell.ts';
+import { bashOn } from '../../testing/machine/shell.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createScriptedEngine, createSolvingEngine } from '../../testing/workers/engines.ts';
 
@@ -58,7 +58,7 @@ async function runAsArbiter(command: string): Promise<void> {
   writeFileSync(join(folder, 'arbiter.json'), key, { mode: 0o600 });
   const npx = 'npx() { shift; "$NODE" "$MAIN" "$@"; }';
   const { PATH } = process.env;
-  const child = spawn(BASH[0], [...BASH.slice(1), '-c', `${npx}\n${command}`], {
+  const child = spawn(...bashOn(`${npx}\n${command}`), {
     ...{ cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
     env: { PATH, NODE: process.execPath, MAIN, RPC: service.ledger.rpcUrl },
   });

@@ -35,7 +35,7 @@ async function makeUsers(adminUrl: string): Promise<void> {
   for (let time = 0; time < 2; time += 1) {
     const script = drawValues(String(block), openssl).replace('postgres://…', adminUrl);
     const env = { ...MACHINE_ENVIRONMENT, HOME: folder };
-    await runScript(script, { cwd: folder, env, flags: '-eu' });
+    await runScript(script, { cwd: folder, env, flags: '-euc' });
   }
   const read = (user: string) => readFileSync(join(folder, `keys/${user}-database-url`), 'utf8');
   urls = { indexer: read('indexer').trim(), api: read('api').trim() };
