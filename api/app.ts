@@ -3,16 +3,12 @@ import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import type { Database } from '../common/postgres.ts';
+import type { Addresses } from '../programs/client/addresses.ts';
 import type { Webhooks } from './account/webhooks.ts';
 import { type ConsoleServices, serveConsole } from './console/console.ts';
+import { sharedRoutes } from './contracts/index.ts';
 import type { LargeBodies } from './http/largeBodies/largeBodies.ts';
-import {
-  authenticate,
-  type KeyAdmission,
-  requireAccount,
-  requireSpender,
-  withBody,
-} from './http/middleware/authentication.ts';
+import type { KeyAdmission } from './http/middleware/authentication.ts';
 import { type BurstLimit, limitBursts } from './http/middleware/burstLimit.ts';
 import {
   allowOrigins,
@@ -23,20 +19,24 @@ import {
 } from './http/middleware/everyRequest.ts';
 import { requireWellFormed } from './http/middleware/malformedHttp.ts';
 import { renderError } from './http/middleware/renderError.ts';
-import { parseJsonBody } from './http/middleware/requestBody.ts';
 import { routeNotFound } from './http/middleware/routeNotFound.ts';
-import { deleteWebhook, getAccount, getWebhooks, postWebhook } from './http/routes/account.ts';
-import { serveDocs } from './http/routes/docs.ts';
-import { getJob, getJobs, postChatCompletion, postDispute } from './http/routes/jobs.ts';
-import { getModel, listModels } from './http/routes/models.ts';
-import type { Readiness } from './http/routes/readiness.ts';
-import { getHealth, getReadiness } from './http/routes/service.ts';
 import type { Catalog } from './jobs/catalog.ts';
 import type { Completions } from './jobs/completion.ts';
 import type { Disputes } from './jobs/dispute.ts';
 import type { IdentifyRequest } from './jobs/requestIdentity.ts';
 import type { UnmirroredJobs } from './ledger/jobLookup.ts';
 import type { ModelCards } from './models/cards.ts';
+import { accountHandlers } from './routes/account.ts';
+import { completionHandlers } from './routes/completions.ts';
+import { serveDocs } from './routes/docs.ts';
+import { keyEntrance } from './routes/entrances.ts';
+import { jobHandlers } from './routes/jobs.ts';
+import { createMeasurements } from './routes/measurements.ts';
+import { modelHandlers } from './routes/models.ts';
+import { type Handlers, serveRoutes } from './routes/serveRoutes.ts';
+import { getHealth, getReadiness } from './routes/service.ts';
+import { webhookHandlers } from './routes/webhooks.ts';
+import type { Readiness } from './status/readiness.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
 import type { WorkerDirectory } from './workers/directory.ts';
 
@@ -62,6 +62,7 @@ export interface AppServices {
   largeBodies: LargeBodies;
   bursts: BurstLimit;
   refusals: BurstLimit;
+  addresses: Addresses;
   gateway: string;
   publicUrl: string;
   /** Whether HTTPS is demanded of hosts below the service's own; default: no. */
@@ -76,7 +77,7 @@ export interface AppServices {
 
 /** The whole API as an express app that somebody else listens with. */
 export function createApp(services: AppServices): Express {
-  const { database, logger, unmirrored, publicUrl, bindsSubdomains = false } = services;
+  const { logger, publicUrl, bindsSubdomains = false } = services;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -94,28 +95,22 @@ export function createApp(services: AppServices): Express {
   app.use(limitBursts(services.bursts));
   app.use(requireWellFormed());
 
-  const auth = authenticate(services);
-  const json = withBody(parseJsonBody(), auth);
-  const chat = withBody(
-    parseJsonBody(services.largeBodies),
-    auth,
-    requireSpender(services.gateway),
-  );
-  app.post('/v1/chat/completions', chat, postChatCompletion(services));
-  app.get('/v1/models', auth, listModels(services));
-  app.get('/v1/models/:model_id', auth, getModel(services));
-  app.get('/v1/jobs', auth, getJobs({ database, unmirrored }));
-  app.get('/v1/jobs/:job_id', auth, getJob({ database, unmirrored }));
-  app.post('/v1/jobs/:job_id/dispute', json, postDispute(services));
-  app.get('/v1/account', auth, getAccount(services));
-  const webhook = withBody(parseJsonBody(), auth, requireAccount());
-  app.post('/v1/webhooks', webhook, postWebhook(services));
-  app.get('/v1/webhooks', auth, getWebhooks(services));
-  app.delete('/v1/webhooks/:webhook_id', auth, deleteWebhook(services));
+  const measurements = createMeasurements(services);
+  const handlers: Handlers<typeof sharedRoutes> = {
+    ...completionHandlers(services),
+    ...modelHandlers({ ...services, measurements }),
+    ...jobHandlers(services),
+    ...accountHandlers(services),
+    ...webhookHandlers(services),
+  };
+  const entrance = keyEntrance(services);
+  serveRoutes(app, sharedRoutes, handlers, { entrance, largeBodies: services.largeBodies });
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
   const frame = serveDocs(app, services);
-  if (services.console) serveConsole(app, services.console, services);
+  if (services.console) {
+    serveConsole(app, services.console, { ...services, measurements }, handlers);
+  }
 
   app.use(routeNotFound(app, { publicUrl, frame }));
   app.use(renderError({ logger, publicUrl }));

@@ -18,7 +18,6 @@ import { openConsole } from './console/openConsole.ts';
 import { createLargeBodies } from './http/largeBodies/largeBodies.ts';
 import { createKeyAdmission } from './http/middleware/authentication.ts';
 import { createBurstLimit } from './http/middleware/burstLimit.ts';
-import { createReadiness } from './http/routes/readiness.ts';
 import { listen, serve } from './http/server.ts';
 import { type Catalog, createCatalog } from './jobs/catalog.ts';
 import { createJobWatch } from './jobs/jobWatch.ts';
@@ -28,6 +27,7 @@ import { readModelCards } from './models/cards.ts';
 import { openJobs } from './openJobs.ts';
 import { openResources, type Resources } from './resources.ts';
 import { assertMigrated, assertRights } from './sql/schema.ts';
+import { createReadiness } from './status/readiness.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
@@ -203,6 +203,7 @@ function requestServices(
     identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
     packagesFolder: PACKAGES_FOLDER,
     bindsSubdomains: config.SVC_HSTS_SUBDOMAINS,
+    addresses: ledger.addresses,
     gateway: config.SVC_GATEWAY.toBase58(),
     corsOrigins: config.SVC_CORS_ORIGINS,
     trustedProxyHops: config.SVC_TRUSTED_PROXY_HOPS,

@@ -9,7 +9,7 @@ const built = join(root, 'console/dist');
 /** The pages, and all that they import. */
 const SOURCES = [
   ...['console', 'programs/client', 'webhooks'],
-  ...['api/console/contracts', 'common/priceSteps.ts', 'common/tokens.css'],
+  ...['api/contracts', 'common/priceSteps.ts', 'common/tokens.css'],
   'webhookOperations/deliveryStatuses.ts',
 ];
 

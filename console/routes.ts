@@ -1,4 +1,4 @@
-import type { ReadPath, SessionObject } from '../api/console/contracts/index.ts';
+import type { ReadPath, SessionObject } from '../api/contracts/index.ts';
 
 /** Where the pages are, in the words of express and wouter. The API serves these and no others. */
 

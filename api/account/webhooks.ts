@@ -10,16 +10,14 @@ import type { Sealing } from '../../common/sealing.ts';
 import type { Budget } from '../../webhookOperations/budget.ts';
 import {
   assertUnique,
-  DuplicateWebhookError,
   editWebhook,
   lockWebhooks,
   type WebhookChange,
 } from '../../webhookOperations/editWebhook.ts';
-import { WebhookNotFoundError } from '../../webhookOperations/webhooks.ts';
 import { API_VERSION } from '../../webhooks/events.ts';
 import { generateSecret } from '../../webhooks/signature.ts';
-import type { WebhookRequest } from '../contracts/account.ts';
 import { ApiError } from '../contracts/errors.ts';
+import type { WebhookRequest } from '../contracts/webhook.ts';
 import {
   deleteDeliveries,
   deleteWebhook,
@@ -28,6 +26,7 @@ import {
   selectWebhooks,
   type WebhookRow,
 } from '../sql/accounts.ts';
+import { asApiError } from './refusals.ts';
 
 /** A wallet's webhooks. The caller has checked that the wallet is the client's. */
 export interface Webhooks {
@@ -124,23 +123,6 @@ async function removeWebhook(pool: pg.Pool, key: { wallet: string; id: string })
     );
   for (let hasMore = true; hasMore; ) hasMore = await deleteSome();
   return deleteWebhook(pool, key);
-}
-
-/** @throws ApiError of a webhook that the wallet has already, or that it has not */
-async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof DuplicateWebhookError) {
-      const { message, webhookId } = error;
-      const details = { webhook_id: webhookId };
-      throw new ApiError('duplicate_webhook', message, { details, cause: error });
-    }
-    if (error instanceof WebhookNotFoundError) {
-      throw new ApiError('webhook_not_found', error.message, { cause: error });
-    }
-    throw error;
-  }
 }
 
 function assertFewer({ length }: readonly WebhookRow[]): void {

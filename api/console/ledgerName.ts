@@ -1,5 +1,5 @@
 import type { Database } from '../../common/postgres.ts';
-import { selectGenesisHash } from './sql/sessions.ts';
+import { selectGenesisHash } from '../sql/sessions.ts';
 
 /** The public clusters by the beginnings of their genesis hashes, which name chains everywhere. */
 const CLUSTERS: Readonly<Record<string, string>> = {

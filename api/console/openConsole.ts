@@ -6,16 +6,16 @@ import { createSealing } from '../../common/sealing.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import type { Time } from '../../common/wait.ts';
 import { createBurstLimit, createLimit } from '../http/middleware/burstLimit.ts';
-import type { Readiness } from '../http/routes/readiness.ts';
 import type { JobWatch } from '../jobs/jobWatch.ts';
 import type { LedgerContext } from '../ledger/context.ts';
+import type { Readiness } from '../status/readiness.ts';
+import { recordReadiness } from '../status/record.ts';
+import { createChangeStreams } from '../stream/changes.ts';
+import { createOpenStreams } from '../stream/openStreams.ts';
+import { createWebhookListeners } from '../stream/webhookListeners.ts';
 import type { ConsoleServices } from './console.ts';
 import { assertDevelopment } from './developmentWallet.ts';
 import { type PageFiles, readPageFiles } from './pages/files.ts';
-import { recordReadiness } from './status/record.ts';
-import { createChangeStreams } from './stream/changes.ts';
-import { createOpenStreams } from './stream/openStreams.ts';
-import { createWebhookListeners } from './stream/webhookListeners.ts';
 
 /** Where a build puts the pages of the web app. */
 const PAGES_FOLDER = fileURLToPath(new URL('../../console/dist/', import.meta.url));

@@ -1,8 +1,18 @@
 import { z } from 'zod';
-import { normalizeUrl } from '../../common/net/urls.ts';
-import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
-import type { WebhookRow } from '../sql/accounts.ts';
-import { credits, ledgerAddress, textOfLength, time, usdc } from './values.ts';
+import { route } from './route.ts';
+import {
+  amountText,
+  credits,
+  jobId,
+  ledgerAddress,
+  pageLimit,
+  pageOf,
+  slot,
+  time,
+  timeNullable,
+  transactionSignature,
+  usdc,
+} from './values.ts';
 
 const limit = credits.nullable().describe('Null without a limit.');
 
@@ -25,107 +35,85 @@ export const accountObject = z.object({
 
 export type AccountObject = z.infer<typeof accountObject>;
 
-/** In UTF-8. With the wallet and all kinds of events, it must fit into an entry of the index. */
-const URL_BYTES_MAX = 2_048;
+const limitText = amountText.nullable().describe('Credits; null where the wallet stated none.');
 
-const url = z
-  .string({ error: 'must be a string' })
-  // URL parsers drop or encode such characters in different ways.
-  .refine((text) => !/[\s\p{C}]/u.test(text) && URL.canParse(text), { error: 'must be a URL' })
-  .meta({
-    format: 'uri',
-    description:
-      'An https endpoint. Our choice: at most 2,048 bytes, no credentials, port 443 or one from ' +
-      '1024 up, and it must lead to a public address. It is kept as the URL standard spells it, ' +
-      'without a fragment.',
-  })
-  .transform(normalizeUrl)
-  .refine((text) => Buffer.byteLength(text) <= URL_BYTES_MAX, {
-    error: `must have at most ${URL_BYTES_MAX} bytes`,
-  });
-
-const events = z
-  .array(z.enum(WEBHOOK_KINDS, { error: `must be one of ${WEBHOOK_KINDS.join(', ')}` }), {
-    error: 'must be an array of event kinds',
-  })
-  .min(1, { error: 'must name at least one event kind' })
-  .max(WEBHOOK_KINDS.length, { error: `must name at most ${WEBHOOK_KINDS.length} event kinds` })
-  .superRefine((kinds, context) => {
-    const repeated = kinds.findIndex((kind, index) => kinds.indexOf(kind) !== index);
-    if (repeated === -1) return;
-    context.addIssue({ code: 'custom', path: [repeated], message: 'must not be given twice' });
-  })
-  .meta({ uniqueItems: true, description: 'The kinds of events to send.' });
-
-const secret = textOfLength(16, 255);
-
-/** The body of POST /v1/webhooks. Unknown fields are ignored; null counts as absent. */
-export const webhookRequest = z.object(
-  {
-    url,
-    events,
-    secret: secret
-      .nullish()
-      .describe('Signs deliveries; 16 to 255 characters. Our choice: without one we make one.'),
-  },
-  { error: 'must be a JSON object' },
-);
-
-export type WebhookRequest = z.infer<typeof webhookRequest>;
-
-/** An endpoint that events are sent to. */
-export const webhookObject = z.object({
-  id: z.string().regex(/^wh_[0-9a-f]{32}$/),
-  url: z.string().meta({ format: 'uri' }),
-  events: z.array(z.enum(WEBHOOK_KINDS)),
-  created_at: time,
-  status: z
-    .enum(['active', 'failed', 'disabled'])
-    .describe(
-      'Our choice beside `active`: `failed` after five failed attempts of one event, `disabled` by ' +
-        'the operator. Its events are kept, and can be replayed.',
-    ),
+const consoleAccount = z.object({
+  wallet: ledgerAddress,
+  address: ledgerAddress.describe('Of the credit account, also before it is opened.'),
+  is_open: z.boolean().describe('Whether the account is on the ledger.'),
+  available_credits: credits,
+  locked_credits: credits.describe('In running jobs.'),
+  charged_today_credits: credits.describe(
+    'Of what the spender locked since midnight UTC. The limit per day counts it with what is locked of that.',
+  ),
+  owed_credits: credits.describe('Of upheld disputes, not repaid yet.'),
+  usdc_value: usdc.describe('Of the available credits.'),
+  spender: z
+    .object({
+      address: ledgerAddress,
+      is_service: z.boolean().describe('Whether it is the gateway of this service.'),
+      limit_per_job_credits: limitText,
+      limit_per_day_credits: limitText,
+    })
+    .nullable(),
+  open_disputes: z.int().min(0),
+  opened_at: timeNullable,
+  last_topup_at: timeNullable,
+  sequence: amountText.describe("Counts the account's changes."),
+  rules: z
+    .object({
+      deposits_paused: z.boolean(),
+      locks_paused: z.boolean(),
+      job_credits_max: credits,
+      account_credits_max: credits.describe('The most credits that an account may hold.'),
+      credit_mint: ledgerAddress,
+      vault: ledgerAddress,
+    })
+    .describe('What the program allows everybody at present.'),
 });
 
-export type WebhookObject = z.infer<typeof webhookObject>;
+export type ConsoleAccount = z.infer<typeof consoleAccount>;
 
-export const createdWebhook = webhookObject.extend({
-  secret: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    .optional()
-    .describe('Only where we made it, and only here. Our choice: your own is never echoed.'),
+/** One change of the account, by its event. */
+const accountChange = z.object({
+  sequence: amountText,
+  event: z.string().describe('The name of the event, such as `JobCompleted`.'),
+  at: time.describe('By the ledger.'),
+  available_change_credits: z.int(),
+  locked_change_credits: z.int(),
+  available_credits: credits
+    .nullable()
+    .describe('After the change; null where its event has none.'),
+  locked_credits: credits.nullable(),
+  job_id: jobId.nullable(),
+  tx: transactionSignature,
+  slot,
 });
 
-export type CreatedWebhook = z.infer<typeof createdWebhook>;
+const accountHistory = pageOf(accountChange);
 
-export const webhookList = z.object({
-  object: z.literal('list'),
-  data: z.array(webhookObject).describe('Newest first.'),
+export type AccountHistory = z.infer<typeof accountHistory>;
+
+const historyQuery = z.object({
+  limit: pageLimit(50),
+  before: amountText.transform(BigInt).optional().describe('Changes before this sequence.'),
 });
 
-export type WebhookList = z.infer<typeof webhookList>;
-
-export const deletedWebhook = z.object({
-  id: z.string(),
-  object: z.literal('webhook'),
-  deleted: z.literal(true),
-});
-
-export type DeletedWebhook = z.infer<typeof deletedWebhook>;
-
-/** A webhook as its owner sees it: without its secret. */
-export function webhookView(webhook: WebhookRow): WebhookObject {
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    events: inPublishedOrder(webhook.events),
-    created_at: webhook.created_at.toISOString(),
-    status: webhook.status,
-  };
-}
-
-/** A choice of events is a set, so it is shown in a fixed order. */
-function inPublishedOrder(kinds: readonly EventKind[]): EventKind[] {
-  return WEBHOOK_KINDS.filter((kind) => kinds.includes(kind));
-}
+export const accountRoutes = {
+  getAccount: route('GET', '/account', ['key', 'session'], {
+    summary: 'credits, limits and spender',
+    answer: accountObject,
+    pageAnswer: consoleAccount,
+    docs: {
+      tag: 'Account',
+      summary: 'Show the balance',
+      description: 'The credits of the wallet that the key belongs to.',
+      errors: [],
+    },
+  }),
+  getHistory: route('GET', '/account/history', ['session'], {
+    summary: 'every change of the account, newest first',
+    query: historyQuery,
+    answer: accountHistory,
+  }),
+};

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelCard } from '../../common/contracts/modelCard.ts';
 import { TIERS } from '../../programs/client/generated/vocabulary.ts';
 import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
-import { sha256Hash, time, tokens, unixSeconds } from './values.ts';
+import { listOf, sha256Hash, time, tokens, unixSeconds } from './values.ts';
 
 /** A model with its price and its pool of workers. */
 export const modelObject = z.object({
@@ -59,9 +59,6 @@ export const modelObject = z.object({
 
 export type ModelObject = z.infer<typeof modelObject>;
 
-export const modelList = z.object({
-  object: z.literal('list'),
-  data: z.array(modelObject).describe('Models that at least one worker hosts.'),
-});
+export const modelList = listOf(modelObject, 'Models that at least one worker hosts.');
 
 export type ModelList = z.infer<typeof modelList>;

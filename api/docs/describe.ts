@@ -1,14 +1,16 @@
+import type { z } from 'zod';
+import { describePriceSteps } from '../../common/priceSteps.ts';
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { webhookKinds } from '../../webhooks/kinds.ts';
 import { ApiError, errorBody } from '../contracts/errors.ts';
 import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { eventExample } from '../contracts/events.ts';
-import { jobListQuery } from '../contracts/job.ts';
+import { modelList } from '../contracts/model.ts';
+import type { Route, RouteDocs } from '../contracts/route.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { codeSamples, examples, jobOfError, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
-import { commonErrors, type EndpointDescription } from './operations.ts';
-import { eventSchemaName, querySchemas, refTo, type SchemaName } from './schemas.ts';
+import { eventSchemaName, nameOf, querySchemas, refTo } from './schemas.ts';
 
 /** What can happen to a request whose credits are locked: such an answer names its job. */
 const afterLock: readonly ErrorCode[] = [
@@ -71,24 +73,38 @@ function headersOf(code: ErrorCode, locks: boolean): ResponseHeader[] {
   return names;
 }
 
+/** Those that every endpoint has. */
+const commonErrors: readonly ErrorCode[] = [
+  'invalid_request',
+  'missing_api_key',
+  'invalid_api_key',
+  'key_suspended',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+];
+
+/** A route with what it is called and what holders of keys read of it. */
+type Endpoint = Route & { name: string; docs: RouteDocs };
+
 /** One endpoint in OpenAPI's words. */
-export function describeEndpoint(endpoint: EndpointDescription, publicUrl: string): Operation {
-  const { id, tag, summary, description, request } = endpoint;
-  const samples = codeSamples(id);
+export function describeEndpoint(endpoint: Endpoint, publicUrl: string): Operation {
+  const { name, body, docs, needsSpender } = endpoint;
+  const samples = codeSamples(name);
   return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description,
+    operationId: name,
+    tags: [docs.tag],
+    summary: docs.summary,
+    description: descriptionOf(endpoint),
     parameters: parametersOf(endpoint),
-    ...(request && {
-      requestBody: { required: true, content: { 'application/json': mediaType(request) } },
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': mediaType(body) } },
     }),
     responses: {
       '200': answerOf(endpoint),
-      ...describeErrors([...commonErrors, ...endpoint.errors], {
-        isPathModel: endpoint.pathParameters?.model_id !== undefined,
-        locks: endpoint.headers?.includes('x-svc-job-id') ?? false,
+      ...describeErrors([...commonErrors, ...docs.errors], {
+        isPathModel: docs.pathParameters?.model_id !== undefined,
+        locks: needsSpender ?? false,
         publicUrl,
       }),
     },
@@ -96,17 +112,20 @@ export function describeEndpoint(endpoint: EndpointDescription, publicUrl: strin
   };
 }
 
-function parametersOf({
-  pathParameters = {},
-  requestHeaders = {},
-  hasQuery,
-}: EndpointDescription): Parameter[] {
-  const query = hasQuery ? querySchemas(jobListQuery) : {};
+/** A list of prices says where a longer text costs less: by the price that its example has. */
+function descriptionOf({ answer, docs }: Endpoint): string {
+  if (answer !== modelList) return docs.description;
+  return [docs.description, ...describePriceSteps([examples.Model.svc])].join(' ');
+}
+
+function parametersOf({ query, docs }: Endpoint): Parameter[] {
+  const { pathParameters = {}, requestHeaders = {} } = docs;
+  const asked = query ? querySchemas(query) : {};
   return [
     ...Object.entries(pathParameters).map(([name, meaning]) =>
       parameter('path', name, meaning, true),
     ),
-    ...Object.entries(query).map(([name, { description = '', ...schema }]) => ({
+    ...Object.entries(asked).map(([name, { description = '', ...schema }]) => ({
       ...parameter('query', name, description),
       schema,
     })),
@@ -123,13 +142,13 @@ function parameter(
   return { name, in: place, required, description, schema: { type: 'string' } };
 }
 
-function answerOf({ response, streams, headers = [] }: EndpointDescription): Response {
+function answerOf({ answer: schema, form, docs }: Endpoint): Response {
   return {
     description: 'Success.',
-    headers: headerRefs(headers),
+    headers: headerRefs(docs.headers ?? []),
     content: {
-      'application/json': mediaType(response),
-      ...(streams && {
+      ...(schema && { 'application/json': mediaType(schema) }),
+      ...(form === 'chat completion' && {
         'text/event-stream': {
           schema: {
             type: 'string',
@@ -142,7 +161,8 @@ function answerOf({ response, streams, headers = [] }: EndpointDescription): Res
   };
 }
 
-function mediaType(name: SchemaName): MediaType {
+function mediaType(schema: z.ZodType): MediaType {
+  const name = nameOf(schema);
   const example = name in examples ? examples[name as keyof typeof examples] : undefined;
   return { schema: refTo(name), ...(example && { example }) };
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { sharedRoutes } from '../contracts/index.ts';
+import type { Route } from '../contracts/route.ts';
 import { responseHeaders } from '../contracts/values.ts';
 import { describeEndpoint, describeEvents } from './describe.ts';
 import type { Method, OpenApiDocument, Operation } from './openApi.ts';
-import { endpoints } from './operations.ts';
 import { componentSchemas } from './schemas.ts';
 
 const INTRODUCTION = `Chat completions from independent workers, paid from a prepaid credit balance. Every request is a job that is locked, proven and settled on a public ledger.
@@ -54,9 +55,11 @@ export function buildDocument(publicUrl: string): OpenApiDocument {
 
 function describePaths(publicUrl: string): OpenApiDocument['paths'] {
   const paths: Record<string, Partial<Record<Method, Operation>>> = {};
-  for (const endpoint of endpoints) {
-    const { path, method } = endpoint;
-    paths[path] = { ...paths[path], [method]: describeEndpoint(endpoint, publicUrl) };
+  for (const [name, route] of Object.entries<Route>(sharedRoutes)) {
+    if (!route.docs) continue;
+    const path = `/v1${route.path.replace(/:(\w+)/g, '{$1}')}`;
+    const operation = describeEndpoint({ name, ...route, docs: route.docs }, publicUrl);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   }
   return paths;
 }

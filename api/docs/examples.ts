@@ -3,13 +3,7 @@ import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { EXAMPLE } from '../../webhooks/kinds.ts';
-import type {
-  AccountObject,
-  CreatedWebhook,
-  DeletedWebhook,
-  WebhookList,
-  WebhookObject,
-} from '../contracts/account.ts';
+import type { AccountObject } from '../contracts/account.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
 import type {
   AnswerEvidence,
@@ -19,6 +13,7 @@ import type {
 import type { ErrorJob } from '../contracts/errors.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
 import type { ModelList, ModelObject } from '../contracts/model.ts';
+import type { CreatedWebhook, WebhookObject } from '../contracts/webhook.ts';
 import type { CodeSample } from './openApi.ts';
 
 /** One job's life, which every example of the documentation follows. */
@@ -182,8 +177,8 @@ export const examples = {
     ...webhook,
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwLcH0zT3sN1c=',
   } satisfies CreatedWebhook,
-  WebhookList: { object: 'list', data: [webhook] } satisfies WebhookList,
-  DeletedWebhook: { id: webhookId, object: 'webhook', deleted: true } satisfies DeletedWebhook,
+  WebhookList: { object: 'list', data: [webhook] },
+  DeletedWebhook: { id: webhookId, object: 'webhook', deleted: true },
 };
 
 export const streamExample = `${[...stream.map((data) => JSON.stringify(data)), '[DONE]']

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
-import {
-  accountObject,
-  createdWebhook,
-  deletedWebhook,
-  webhookList,
-  webhookObject,
-  webhookRequest,
-} from '../contracts/account.ts';
+import { accountObject } from '../contracts/account.ts';
 import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { chatCompletion, chatCompletionChunk } from '../contracts/completionAnswer.ts';
 import { errorObject } from '../contracts/errors.ts';
 import { eventEnvelope } from '../contracts/events.ts';
 import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';
 import { modelList, modelObject } from '../contracts/model.ts';
+import {
+  createdWebhook,
+  deletedWebhook,
+  webhookList,
+  webhookObject,
+  webhookRequest,
+} from '../contracts/webhook.ts';
 import type { Schema } from './openApi.ts';
 
 const named = {
@@ -35,7 +35,12 @@ const named = {
   Error: errorObject,
 };
 
-export type SchemaName = keyof typeof named;
+/** The name under which the document has a schema. @throws where it has none */
+export function nameOf(schema: z.ZodType): string {
+  const found = Object.entries<z.ZodType>(named).find(([, one]) => one === schema);
+  if (!found) throw new Error('The document does not name the schema of a route');
+  return found[0];
+}
 
 /** `job.completed` as `JobCompletedEvent`. */
 export function eventSchemaName(kind: EventKind): string {
@@ -67,7 +72,7 @@ export function componentSchemas(): Record<string, Schema> {
 }
 
 /** The JSON Schema of each parameter of a query. */
-export function querySchemas(query: z.ZodObject): Record<string, Schema> {
+export function querySchemas(query: z.ZodType): Record<string, Schema> {
   // A query arrives as text; what it is read as says more.
   return (z.toJSONSchema(query, { io: 'output' }) as Schema).properties ?? {};
 }

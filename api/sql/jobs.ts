@@ -35,13 +35,29 @@ export interface JobRow {
   disputed_at: bigint | null;
   arbitration_ends_at: bigint | null;
   resolution_tx: string | null;
+  wallet: string;
+  locked_credits: bigint;
+  credits_per_request: bigint;
+  credits_per_1k_tokens: bigint;
+  long_completion_threshold_tokens: bigint;
+  attempt: number;
+  acknowledged_at: bigint | null;
+  proven_at: bigint | null;
+  resolved_at: bigint | null;
+  job_timeout_seconds: number;
+  closed: boolean;
+  disputed_by_wallet: boolean;
+  controller: string;
 }
 
-export const jobColumns = `
+const jobColumns = `
   address, job_id, status, outcome, failure_reason, model_id, tier, worker, charged_credits, output_hash,
   prompt_tokens, completion_tokens, counted_tokens, locked_at, ended_at, settled_at,
   dispute_window_seconds, escrow_tx, escrow_slot, settlement_tx, settlement_slot, refund_tx,
-  client_hash, dispute_tx, disputed_at, arbitration_ends_at, resolution_tx`;
+  client_hash, dispute_tx, disputed_at, arbitration_ends_at, resolution_tx, wallet, locked_credits,
+  credits_per_request, credits_per_1k_tokens, long_completion_threshold_tokens, attempt,
+  acknowledged_at, proven_at, resolved_at, job_timeout_seconds, closed, disputed_by_wallet,
+  controller`;
 
 /** The wallet's job of this id; ids are unique per wallet only, so the wallet is part of the key. */
 export async function selectJob(
@@ -118,12 +134,6 @@ function indexKey({ status, modelId }: JobFilter): Record<string, string> {
   return {};
 }
 
-/** Which columns are read. `row` names their type, and is not set. */
-interface Selected<Row> {
-  columns?: string;
-  row?: Row;
-}
-
 /**
  * The first jobs between two places, in the order of the ledger or against it.
  *
@@ -131,7 +141,7 @@ interface Selected<Row> {
  * saw them, it would estimate that a wallet outside its statistics has a few jobs. Then it would read
  * and sort all that there are, or filter them.
  */
-export async function selectJobRange<Row extends JobRow = JobRow>(
+export async function selectJobRange(
   database: Database,
   filter: JobFilter,
   range: {
@@ -140,8 +150,7 @@ export async function selectJobRange<Row extends JobRow = JobRow>(
     order: 'asc' | 'desc';
     rows: number;
   },
-  { columns = jobColumns }: Selected<Row> = {},
-): Promise<Row[]> {
+): Promise<JobRow[]> {
   const { after = START, before = END, order, rows: limit } = range;
   // The database cannot be asked for such an id: no text of it holds NUL.
   if (filter.modelId?.includes('\0')) return [];
@@ -154,9 +163,9 @@ export async function selectJobRange<Row extends JobRow = JobRow>(
   ];
   const types = [...Object.keys(beginning).map(() => 'text'), 'bigint', 'text'];
   const end = (from: number) => types.map((type, place) => `$${from + place}::${type}`);
-  const { rows } = await database.query<Row>({
+  const { rows } = await database.query<JobRow>({
     text: `
-      select ${columns} from mirror.jobs
+      select ${jobColumns} from mirror.jobs
       where (${key}) > (select ${end(1)}) and (${key}) < (select ${end(1 + key.length)})
       order by ${key.map((column) => `${column} ${order}`)}
       limit $${1 + 2 * key.length}`,
@@ -212,4 +221,79 @@ export async function insertTimings(
       column('settlementMs'),
     ],
   });
+}
+
+/** The given jobs that belong to the given wallets. */
+export async function selectChangedJobs(
+  database: Database,
+  key: { addresses: readonly string[]; wallets: readonly string[] },
+): Promise<JobRow[]> {
+  const { rows } = await database.query<JobRow>(
+    `select ${jobColumns} from mirror.jobs
+     where address = any($1) and wallet = any($2)
+     order by locked_at, job_id`,
+    [key.addresses, key.wallets],
+  );
+  return rows;
+}
+
+/** A job changes no later after its lock: timeout, dispute window, arbitration, and a margin. */
+const CHANGING_SECONDS_MAX = 90_000;
+
+/** A wallet's jobs that changed at or after a time of the ledger. */
+export async function selectJobsSince(
+  database: Database,
+  key: { wallet: string; sinceSeconds: bigint; limit: number },
+): Promise<JobRow[]> {
+  const { rows } = await database.query<JobRow>(
+    `select ${jobColumns} from mirror.jobs
+     where wallet = $1 and locked_at >= $2::bigint - ${CHANGING_SECONDS_MAX}
+       and greatest(locked_at, acknowledged_at, proven_at, settled_at, ended_at, disputed_at,
+         resolved_at) >= $2
+     order by locked_at, job_id limit $3`,
+    [key.wallet, key.sinceSeconds, key.limit],
+  );
+  return rows;
+}
+
+export interface Balance {
+  available_credits: bigint;
+  locked_credits: bigint;
+  /** The sequence of the account's newest event. */
+  sequence: bigint;
+}
+
+/** The balances of wallets. Those without an account are left out. */
+export async function selectBalances(
+  database: Database,
+  wallets: readonly string[],
+): Promise<Map<string, Balance>> {
+  const { rows } = await database.query<Balance & { wallet: string }>({
+    name: 'console-balances',
+    text: `select wallet, available_credits, locked_credits, sequence from mirror.credit_accounts
+           where wallet = any($1)`,
+    values: [wallets],
+  });
+  return new Map(rows.map(({ wallet, ...balance }) => [wallet, balance]));
+}
+
+/** Milliseconds of one job; null where a stage was not reached. */
+export interface JobTimings {
+  lock_ms: number | null;
+  first_token_ms: number | null;
+  worker_ms: number | null;
+  settlement_ms: number | null;
+}
+
+/** The timings of jobs, by their addresses. */
+export async function selectTimings(
+  database: Database,
+  addresses: readonly string[],
+): Promise<Map<string, JobTimings>> {
+  const { rows } = await database.query<JobTimings & { job: string }>(
+    `select job, lock_ms, first_token_ms, worker_ms, settlement_ms
+     from service.job_timings where job = any($1)`,
+    [addresses],
+  );
+  return new Map(rows.map(({ job, ...timings }) => [job, timings]));
 }

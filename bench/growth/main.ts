@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import type pg from 'pg';
-import { selectUsage } from '../../api/console/sql/usage.ts';
-import { listJobs } from '../../api/jobs/jobList.ts';
-import { selectBalance } from '../../api/sql/accounts.ts';
+import { listJobs } from '../../api/routes/jobs.ts';
+import { selectAccount } from '../../api/sql/accounts.ts';
+import { selectUsage } from '../../api/sql/usage.ts';
 import { createPool } from '../../common/postgres.ts';
 import { deleteOldDeliveries } from '../../indexer/background/expiredRows.ts';
 import { compareJournal } from '../../indexer/reconcile/journal.ts';
@@ -75,7 +75,7 @@ async function compareReads(few: Filled, many: Filled): Promise<void> {
   const reads: readonly (readonly [name: string, read: (of: Filled) => Promise<unknown>])[] = [
     [`list page of ${PAGE} jobs`, list],
     // In second 0 no later day has begun than the account's, whose jobs are read then.
-    ['account', ({ pool, wallet }) => selectBalance(pool, { wallet, nowSeconds: 0n })],
+    ['account', ({ pool, wallet }) => selectAccount(pool, { wallet, nowSeconds: 0n })],
     ['usage, 90 days', usage],
   ];
   const head = ['read', 'of few, p50 ms', 'of many, p50 ms', 'ratio'];

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { listJobs } from '../../api/jobs/jobList.ts';
+import { listJobs } from '../../api/routes/jobs.ts';
 import { createPool } from '../../common/postgres.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
 import {

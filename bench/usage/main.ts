@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import type pg from 'pg';
-import { selectFirstHour, selectJobCounts, selectUsage } from '../../api/console/sql/usage.ts';
+import { selectFirstHour, selectJobCounts, selectUsage } from '../../api/sql/usage.ts';
 import { createPool } from '../../common/postgres.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
 import { startDatabases } from '../databases.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type pg from 'pg';
-import { webhookRequest } from '../../api/contracts/account.ts';
+import { webhookRequest } from '../../api/contracts/webhook.ts';
 import { BudgetSpentError } from '../../webhookOperations/budget.ts';
 import {
   DELIVERY_STATUSES,

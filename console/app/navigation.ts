@@ -1,4 +1,4 @@
-import type { SessionObject } from '../../api/console/contracts/index.ts';
+import type { SessionObject } from '../../api/contracts/index.ts';
 import { APP_PAGES, type AppPage, GROUPS, type Menu } from '../routes.ts';
 
 interface Destination extends Menu {

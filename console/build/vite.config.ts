@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
-import { readAccess } from '../../api/console/contracts/index.ts';
+import { readAccess } from '../../api/contracts/index.ts';
 import { compressedFiles } from './compressed.ts';
 import { pageDocuments } from './documents.ts';
 

@@ -1,4 +1,4 @@
-import type { Access, ReadPath, SessionObject } from '../../api/console/contracts/index.ts';
+import type { Access, ReadPath, SessionObject } from '../../api/contracts/index.ts';
 
 /** `readAccess` of the contracts. The build writes it here, since the contracts would bring their schemas. */
 declare const READ_ACCESS: Readonly<Record<string, Access>>;

@@ -1,21 +1,28 @@
 import type { z } from 'zod';
-import type { consoleRoutes, ErrorBody, ErrorCode } from '../../api/console/contracts/index.ts';
+import type { ErrorBody, ErrorCode, routes } from '../../api/contracts/index.ts';
 import { noteServiceTime } from './serviceTime.ts';
 
-type Routes = (typeof consoleRoutes)[keyof typeof consoleRoutes];
+type Routes = (typeof routes)[keyof typeof routes];
 type Method = Routes['method'];
 export type PathOf<Verb extends Method> = Extract<Routes, { method: Verb }>['path'];
 type RouteOf<Verb extends Method, Path> = Extract<Routes, { method: Verb; path: Path }>;
 
 /** What a route of the console's API answers, as its contract says. */
 export type AnswerOf<Verb extends Method, Path> =
-  RouteOf<Verb, Path> extends { answer: infer Answer extends z.ZodType } ? z.output<Answer> : never;
+  RouteOf<Verb, Path> extends { pageAnswer: infer Answer extends z.ZodType }
+    ? z.output<Answer>
+    : RouteOf<Verb, Path> extends { answer: infer Answer extends z.ZodType }
+      ? z.output<Answer>
+      : never;
 export type BodyOf<Verb extends Method, Path> =
   RouteOf<Verb, Path> extends { body: infer Body extends z.ZodType } ? z.input<Body> : undefined;
 type QueryOf<Verb extends Method, Path> =
-  RouteOf<Verb, Path> extends { query: infer Query extends z.ZodType }
-    ? { [Name in keyof z.input<Query>]?: z.input<Query>[Name] | undefined }
-    : undefined;
+  RouteOf<Verb, Path> extends { pageQuery: infer Query extends z.ZodType }
+    ? Optional<z.input<Query>>
+    : RouteOf<Verb, Path> extends { query: infer Query extends z.ZodType }
+      ? Optional<z.input<Query>>
+      : undefined;
+type Optional<Query> = { [Name in keyof Query]?: Query[Name] | undefined };
 
 interface Parts<Verb extends Method, Path> {
   /** What stands for `:name` in the path. */

@@ -1,4 +1,4 @@
-import type { ConsoleModel } from '../../api/console/contracts/index.ts';
+import type { ConsoleModel } from '../../api/contracts/index.ts';
 
 /** The cheapest model that a worker hosts at present; of none, the cheapest of all. */
 export function trialModel(models: readonly ConsoleModel[] = []): string {

@@ -1,4 +1,4 @@
-import type { StreamChanges } from '../../api/console/contracts/index.ts';
+import type { StreamChanges } from '../../api/contracts/index.ts';
 import { API } from './request.ts';
 
 /** What the stream of a wallet reports. */

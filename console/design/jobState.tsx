@@ -1,4 +1,4 @@
-import type { ConsoleJob } from '../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../api/contracts/index.ts';
 import { State, type Tone } from './state.tsx';
 
 const TONES: Readonly<Record<ConsoleJob['status'], Tone>> = {

@@ -13,7 +13,7 @@ import {
   refusalOf,
   sendTransaction,
 } from '@svc-inference/client/wallet';
-import type { ConsoleConfig } from '../../api/console/contracts/index.ts';
+import type { ConsoleConfig } from '../../api/contracts/index.ts';
 import type { Plan } from '../../programs/client/wallet/plan.ts';
 import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { type Connection, signTransaction } from '../wallet/wallets.ts';

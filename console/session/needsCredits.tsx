@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { ConsoleAccount } from '../../api/console/contracts/index.ts';
+import type { ConsoleAccount } from '../../api/contracts/index.ts';
 import { useRead } from '../data/queries.ts';
 import { Notice } from '../design/notice.tsx';
 

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { SessionObject } from '../../api/console/contracts/index.ts';
+import type { SessionObject } from '../../api/contracts/index.ts';
 import { isPublic } from '../data/access.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';

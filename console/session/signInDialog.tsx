@@ -1,4 +1,4 @@
-import type { SessionObject } from '../../api/console/contracts/index.ts';
+import type { SessionObject } from '../../api/contracts/index.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { WalletChoice } from './walletChoice.tsx';
 

@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, use, useRef } from 'react';
-import type { SessionObject } from '../../api/console/contracts/index.ts';
+import type { SessionObject } from '../../api/contracts/index.ts';
 import { Reading } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { type PageHead, SIGN_IN_HEAD } from '../routes.ts';

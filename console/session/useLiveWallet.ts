@@ -5,7 +5,7 @@ import type {
   ConsoleJob,
   ConsoleJobList,
   StreamChanges,
-} from '../../api/console/contracts/index.ts';
+} from '../../api/contracts/index.ts';
 import { keyOf, useRead } from '../data/queries.ts';
 import { openStream } from '../data/stream.ts';
 import { useNews } from '../data/tabs.ts';

@@ -1,6 +1,6 @@
 import type { Wallet } from '@wallet-standard/base';
 import { useState } from 'react';
-import type { SessionObject } from '../../api/console/contracts/index.ts';
+import type { SessionObject } from '../../api/contracts/index.ts';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { signInObstacle } from '../wallet/obstacles.ts';
 import { signIn } from '../wallet/signIn.ts';

@@ -13,7 +13,7 @@ import type {
 import type {
   DevelopmentAccounts,
   DevelopmentSigned,
-} from '../../api/console/contracts/developmentWallet.ts';
+} from '../../api/contracts/developmentWallet.ts';
 import { createStore } from '../data/browserStore.ts';
 import { storage } from '../data/storage.ts';
 import icon from '../design/icon.svg';

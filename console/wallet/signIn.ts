@@ -4,7 +4,7 @@ import {
   SolanaSignMessage,
   SolanaSignOffchainMessage,
 } from '@solana/wallet-standard-features';
-import type { SessionObject } from '../../api/console/contracts/index.ts';
+import type { SessionObject } from '../../api/contracts/index.ts';
 import { call } from '../data/request.ts';
 import { signInObstacle, textFeatureOf } from './obstacles.ts';
 import { type Connection, featuresOf } from './wallets.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createReadiness } from '../../api/http/routes/readiness.ts';
+import { createReadiness } from '../../api/status/readiness.ts';
 import { createPool } from '../../common/postgres.ts';
 import { systemTime, type Time } from '../../common/wait.ts';
 import { createTestDatabase } from '../../testing/database/database.ts';

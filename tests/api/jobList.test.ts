@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { jobListQuery } from '../../api/contracts/job.ts';
+import { jobRoutes } from '../../api/contracts/job.ts';
 import { parseRequest } from '../../api/contracts/values.ts';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -68,7 +68,7 @@ describe(`the job list (seed ${random.seed})`, () => {
     [{ before: 'job_\0' }, 'before'],
     [{ status: 'constructor' }, 'status'],
   ])('refuses %j and names the parameter [jobs.list-refusals]', (query, param) => {
-    expect(() => parseRequest(jobListQuery, query)).toThrow(
+    expect(() => parseRequest(jobRoutes.listJobs.query, query)).toThrow(
       expect.objectContaining({ options: { param } }),
     );
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { listJobs } from '../../api/jobs/jobList.ts';
+import { listJobs } from '../../api/routes/jobs.ts';
 import type { Database } from '../../common/postgres.ts';
 import {
   insertMirroredJobs,
@@ -61,8 +61,8 @@ async function expectBounded({ query, rows }: JobListing): Promise<void> {
     database: explaining(readings),
     unmirrored: { find: async () => undefined },
   };
-  const { data } = await listJobs(services, 'busy', { limit: LIMIT, ...query });
-  expect(data).toHaveLength(rows);
+  const { rows: listed } = await listJobs(services, 'busy', { limit: LIMIT, ...query });
+  expect(listed).toHaveLength(rows);
   expect(readings.rowsRemovedMax).toBe(0);
   expect(readings.blocks).toBeLessThanOrEqual(BLOCKS_MAX);
 }

@@ -1,6 +1,7 @@
-import { type JobList, jobListQuery } from '../../api/contracts/job.ts';
+import { type JobList, jobRoutes } from '../../api/contracts/job.ts';
 import { parseRequest } from '../../api/contracts/values.ts';
-import { listJobs } from '../../api/jobs/jobList.ts';
+import { listJobs } from '../../api/routes/jobs.ts';
+import { jobView } from '../../api/views/job.ts';
 import { JOB_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { insertMirroredJobs, type MirroredJob } from '../../testing/database/jobListings.ts';
 import { openPooledDatabase } from '../../testing/database/pooledDatabase.ts';
@@ -49,10 +50,12 @@ export async function createJobListScene(random: Random, count: number) {
   await lockMore(count);
   return {
     ...{ pool, jobs, lockMore, close },
-    list(query: Query): Promise<JobList> {
+    async list(query: Query): Promise<JobList> {
       const entries = Object.entries(query).map(([name, value]) => [name, String(value)]);
       const services = { database: pool, unmirrored: { find: async () => undefined } };
-      return listJobs(services, WALLET, parseRequest(jobListQuery, Object.fromEntries(entries)));
+      const asked = parseRequest(jobRoutes.listJobs.query, Object.fromEntries(entries));
+      const { rows, ...more } = await listJobs(services, WALLET, asked);
+      return { object: 'list', data: rows.map(jobView), ...more };
     },
   };
 }

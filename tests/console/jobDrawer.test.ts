@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConsoleJob } from '../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../api/contracts/index.ts';
 import { spansOf } from '../../console/pages/jobs/spans.ts';
 import { stepsOf } from '../../console/pages/jobs/steps.ts';
 

@@ -68,7 +68,7 @@ describe('a new page', () => {
     async () => {
       await writeFile(join(copy, 'console/pages/public/samplePage.tsx'), PAGE);
       await insertBefore('console/routes.ts', "'/console/models': {", ENTRY);
-      await insertBefore('api/console/contracts/network.ts', 'getNetwork: route(', ROUTE);
+      await insertBefore('api/contracts/network.ts', 'getNetwork: route(', ROUTE);
 
       const dist = join(copy, 'console/dist');
       const vite = join(ROOT, 'node_modules/vite/bin/vite.js');

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKey, revokeKey } from '../../api/account/keys.ts';
 import { suspendWallet, WalletSuspendedError } from '../../api/account/suspensions.ts';
-import { setThreshold } from '../../api/console/sql/settings.ts';
+import { setThreshold } from '../../api/sql/settings.ts';
 import { createLogger } from '../../common/logger.ts';
 import { deleteOldKeys } from '../../indexer/background/expiredRows.ts';
 import { startBackgroundJobs } from '../../indexer/background/jobs.ts';

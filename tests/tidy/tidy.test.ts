@@ -42,10 +42,7 @@ const BOUNDARIES: readonly [folder: RegExp, mayNotImport: RegExp][] = [
   [/^testing\/kit\//, /^(api|indexer|worker|stack|cli|tests|bench)\/|^testing\/(?!kit)/],
   [/^testing\//, /^(tests|bench)\//],
   [/^bench\//, /^tests\//],
-  [
-    /^console\//,
-    /^(api\/(?!console\/contracts\/)|indexer|worker|localnet|stack|cli|testing|tests|bench)\//,
-  ],
+  [/^console\//, /^(api\/(?!contracts\/)|indexer|worker|localnet|stack|cli|testing|tests|bench)\//],
 ];
 
 describe('the source tree', () => {

@@ -8,10 +8,10 @@ import {
   VERIFY_PATHS,
 } from '../../../console/routes.ts';
 import { ApiError } from '../../contracts/errors.ts';
+import { type ReadPath, readAccess } from '../../contracts/index.ts';
+import type { ConsoleConfig } from '../../contracts/session.ts';
 import { html } from '../../docs/html.ts';
-import { type ReadPath, readAccess } from '../contracts/index.ts';
-import type { ConsoleConfig } from '../contracts/session.ts';
-import { readSessionCookie } from '../http/cookie.ts';
+import { readSessionCookie } from '../../routes/cookie.ts';
 import {
   chooseEncoding,
   filledDocument,

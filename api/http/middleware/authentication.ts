@@ -68,7 +68,7 @@ export function authenticate(options: {
       const apiKey = bearerOf(request.get('authorization'));
       if (!KEY_FORMAT.test(apiKey)) throw unknownKey();
       const key = await keys.admit(hashKey(apiKey));
-      Object.assign(response.locals, { apiKey, key });
+      Object.assign(response.locals, { secret: apiKey, key });
     } catch (error) {
       if (error instanceof ApiError) refusals.spend(request);
       throw error;
@@ -107,9 +107,9 @@ export function authenticated(response: Response): KeyAndAccount {
   return response.locals.key as KeyAndAccount;
 }
 
-/** The key itself, which no part keeps beyond the request. */
-export function apiKeyOf(response: Response): string {
-  return response.locals.apiKey as string;
+/** What the client proved itself by, its key or its session's token. No part keeps it beyond the request. */
+export function secretOf(response: Response): string {
+  return response.locals.secret as string;
 }
 
 function bearerIn(authorization: string | undefined): string | undefined {

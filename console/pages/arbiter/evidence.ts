@@ -9,7 +9,7 @@ import {
   type SignedMessage,
   verifyHashed,
 } from '@svc-inference/client/wallet';
-import type { DisputeList } from '../../../api/console/contracts/index.ts';
+import type { DisputeList } from '../../../api/contracts/index.ts';
 
 export type OpenDispute = DisputeList['data'][number];
 

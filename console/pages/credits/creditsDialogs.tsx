@@ -1,6 +1,6 @@
 import { PublicKey } from '@svc-inference/client/wallet';
 import { type ReactNode, useState } from 'react';
-import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
+import type { ConsoleAccount } from '../../../api/contracts/index.ts';
 import {
   buyPlan,
   type CreditState,

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ConsoleAccount } from '../../../api/console/contracts/index.ts';
+import type { ConsoleAccount } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { AccountHistory } from '../../../api/console/contracts/index.ts';
+import type { AccountHistory } from '../../../api/contracts/index.ts';
 import { usePages } from '../../data/queries.ts';
 import { shortenJobId, Transaction } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';

@@ -1,4 +1,4 @@
-import type { JobCountAnswer } from '../../../api/console/contracts/index.ts';
+import type { JobCountAnswer } from '../../../api/contracts/index.ts';
 
 /** What became of jobs, from the ground of a bar up. */
 export const STATES = ['settled', 'failed', 'refunded', 'unfinished'] as const;

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { createAddresses, jobDispute, PublicKey } from '@svc-inference/client/wallet';
 import { useState } from 'react';
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';

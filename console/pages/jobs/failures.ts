@@ -1,4 +1,4 @@
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 
 /** Why a job failed, in a sentence. */
 export const FAILURES: Readonly<Record<NonNullable<ConsoleJob['failure_reason']>, string>> = {

@@ -1,4 +1,4 @@
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, Transaction } from '../../design/address.tsx';
 import { Credits } from '../../design/credits.tsx';

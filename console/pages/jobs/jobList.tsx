@@ -5,7 +5,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { shortenJobId } from '../../design/address.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { formatMs } from '../../design/formats.ts';

@@ -1,4 +1,4 @@
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { formatCount } from '../../design/formats.ts';
 
 /** Which of its two prices a job was charged, and for which lengths of text that price holds. */

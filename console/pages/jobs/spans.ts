@@ -1,4 +1,4 @@
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 
 /** How long each stage of a job took. The worker's and the first token count from the lock. */
 export type Timings = NonNullable<ConsoleJob['timings']>;

@@ -1,4 +1,4 @@
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { formatMs } from '../../design/formats.ts';
 import { joinClasses } from '../../design/joinClasses.ts';
 import { Time } from '../../design/time.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { KeyList } from '../../../api/console/contracts/index.ts';
+import type { KeyList } from '../../../api/contracts/index.ts';
 import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';

@@ -7,7 +7,7 @@ import {
   pauseSet,
   RETIREMENT_NOTICE_SECONDS,
 } from '@svc-inference/client/wallet';
-import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import type { LedgerRules } from '../../../api/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { serviceNow } from '../../data/serviceTime.ts';

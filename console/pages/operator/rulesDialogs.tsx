@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import type { LedgerRules } from '../../../api/contracts/index.ts';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { PlanDialog } from '../../ledger/planDialog.tsx';

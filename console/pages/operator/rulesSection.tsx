@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { LedgerRules } from '../../../api/console/contracts/index.ts';
+import type { LedgerRules } from '../../../api/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import type { ChatCompletionChunk, ErrorBody } from '../../../api/console/contracts/index.ts';
+import type { ChatCompletionChunk, ErrorBody } from '../../../api/contracts/index.ts';
 import { API, send } from '../../data/request.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
 
@@ -47,7 +47,7 @@ export async function receiveAnswer(
     current = { ...current, ...changes };
   };
   try {
-    const response = await send('POST', `${API}/completions`, { body: request, signal });
+    const response = await send('POST', `${API}/chat/completions`, { body: request, signal });
     change({ jobId: response.headers.get('x-svc-job-id') });
     show(current);
     for await (const { piece, chunks } of piecesOf(response)) {

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { ConsoleJob } from '../../../api/console/contracts/index.ts';
+import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { keyOf, useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
 import { shortenJobId } from '../../design/address.tsx';

@@ -1,6 +1,6 @@
 import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { KeyState } from '../../../api/console/contracts/index.ts';
+import type { KeyState } from '../../../api/contracts/index.ts';
 import { Button } from '../../design/button.tsx';
 import { CompletionCode } from '../../design/completionCode.tsx';
 import { TextArea } from '../../design/field.tsx';

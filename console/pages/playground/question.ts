@@ -1,4 +1,4 @@
-import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
+import type { ConsoleModel } from '../../../api/contracts/index.ts';
 import { freeTokenLimit, lockCredits, type Price } from '../../../programs/client/pricing.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
 

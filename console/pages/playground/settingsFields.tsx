@@ -1,4 +1,4 @@
-import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
+import type { ConsoleModel } from '../../../api/contracts/index.ts';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import styles from './playgroundPage.module.css';
 import type { readSettings, Settings } from './question.ts';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
-import type { ConsoleWorker, ModelDetail } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWorker, ModelDetail } from '../../../api/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { useRead } from '../../data/queries.ts';
 import { Credits } from '../../design/credits.tsx';
@@ -19,7 +19,7 @@ const DAYS = 90;
 
 export default function ModelPage() {
   const { model = '' } = useParams();
-  const read = useRead('/models/:model', { params: { model }, everyMs: 15_000 });
+  const read = useRead('/models/:model_id', { params: { model_id: model }, everyMs: 15_000 });
   const { data } = read;
   return (
     <>

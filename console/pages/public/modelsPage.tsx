@@ -1,4 +1,4 @@
-import type { ConsoleModel } from '../../../api/console/contracts/index.ts';
+import type { ConsoleModel } from '../../../api/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { useRead } from '../../data/queries.ts';
 import { CopyIconButton } from '../../design/copy.tsx';

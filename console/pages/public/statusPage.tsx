@@ -1,4 +1,4 @@
-import type { StatusAnswer } from '../../../api/console/contracts/index.ts';
+import type { StatusAnswer } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount } from '../../design/formats.ts';

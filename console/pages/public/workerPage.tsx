@@ -1,5 +1,5 @@
 import { useParams } from 'wouter';
-import type { WorkerDetail } from '../../../api/console/contracts/index.ts';
+import type { WorkerDetail } from '../../../api/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Address, Transaction } from '../../design/address.tsx';

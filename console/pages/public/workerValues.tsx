@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWorker } from '../../../api/contracts/index.ts';
 import { Address } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { State, type Tone } from '../../design/state.tsx';

@@ -1,4 +1,4 @@
-import type { ConsoleWorker } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWorker } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, Reading } from '../../design/notice.tsx';

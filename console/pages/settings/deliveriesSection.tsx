@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ConsoleWebhook, Delivery } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook, Delivery } from '../../../api/contracts/index.ts';
 import { usePages } from '../../data/queries.ts';
 import { useFilters } from '../../data/useFilters.ts';
 import { useFollowing } from '../../data/useFollowing.ts';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { DeliveryDetail } from '../../../api/console/contracts/index.ts';
+import type { DeliveryDetail } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { useFollowing } from '../../data/useFollowing.ts';
 import { Transaction } from '../../design/address.tsx';

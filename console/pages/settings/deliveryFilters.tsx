@@ -1,4 +1,4 @@
-import type { ConsoleWebhook } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook } from '../../../api/contracts/index.ts';
 import { DELIVERY_STATUSES } from '../../../webhookOperations/deliveryStatuses.ts';
 import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { fieldTime, isoTime } from '../../data/fieldTime.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { CreatedKey, KeyState } from '../../../api/console/contracts/index.ts';
+import type { CreatedKey, KeyState } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';

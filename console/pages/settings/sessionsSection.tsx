@@ -1,4 +1,4 @@
-import type { SessionList } from '../../../api/console/contracts/index.ts';
+import type { SessionList } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';

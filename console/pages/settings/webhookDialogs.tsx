@@ -4,7 +4,7 @@ import type {
   ConsoleWebhook,
   CreatedWebhook,
   WebhookRequest,
-} from '../../../api/console/contracts/index.ts';
+} from '../../../api/contracts/index.ts';
 import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { KIND_LABELS } from '../../../webhooks/generated/labels.ts';
 import { call, RequestError } from '../../data/request.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
-import type { ConsoleWebhook } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';

@@ -1,4 +1,4 @@
-import type { ConsoleWebhook, Delivery, Replayed } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook, Delivery, Replayed } from '../../../api/contracts/index.ts';
 import { countOf, formatCount } from '../../design/formats.ts';
 import { Notice } from '../../design/notice.tsx';
 import { State, type Tone } from '../../design/state.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ConsoleWebhook, CreatedWebhook } from '../../../api/console/contracts/index.ts';
+import type { ConsoleWebhook, CreatedWebhook } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button, buttonClass } from '../../design/button.tsx';
 import { installCommand } from '../../design/code.tsx';

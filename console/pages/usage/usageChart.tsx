@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { UsageAnswer } from '../../../api/console/contracts/index.ts';
+import type { UsageAnswer } from '../../../api/contracts/index.ts';
 import { Button } from '../../design/button.tsx';
 import { formatCount, formatMinute } from '../../design/formats.ts';
 import { Row } from '../../design/page.tsx';

@@ -1,4 +1,4 @@
-import type { LatencyAnswer, UsageAnswer } from '../../../api/console/contracts/index.ts';
+import type { LatencyAnswer, UsageAnswer } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
 import { filterField, useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';

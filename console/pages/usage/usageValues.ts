@@ -1,4 +1,4 @@
-import type { UsageAnswer } from '../../../api/console/contracts/index.ts';
+import type { UsageAnswer } from '../../../api/contracts/index.ts';
 
 type Row = UsageAnswer['data'][number];
 

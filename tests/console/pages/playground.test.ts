@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import type { ConsoleModelList } from '../../../api/console/contracts/index.ts';
+import type { ConsoleModelList } from '../../../api/contracts/index.ts';
 import { createStory } from '../../../testing/story.ts';
 import { startUpstream, type UpstreamServer } from '../../worker/upstreamServer.ts';
 import { describeInBrowser, type OpenPage, type PageScene } from './pageScene.ts';
@@ -51,7 +51,7 @@ describeInBrowser('the playground', (openScene) => {
   const price = () => page.getByRole('status', { name: 'Price' });
   /** Does what sends a request. @returns its bytes */
   async function sentBy(action: () => Promise<unknown>): Promise<string> {
-    const asked = page.waitForRequest(/\/console\/api\/completions$/);
+    const asked = page.waitForRequest(/\/console\/api\/chat\/completions$/);
     await action();
     return (await asked).postData() ?? '';
   }
@@ -178,7 +178,7 @@ describeInBrowser('the playground', (openScene) => {
     // Until it asks, the page knows the price of before.
     let hasAsked = false;
     page.on('request', (one) => {
-      hasAsked ||= one.url().endsWith('/console/api/completions');
+      hasAsked ||= one.url().endsWith('/console/api/chat/completions');
     });
     await page.route('**/console/api/models', async (route) => {
       const response = await route.fetch();

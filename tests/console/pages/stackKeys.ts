@@ -2,7 +2,7 @@ import { Connection, PublicKey, Transaction, type TransactionInstruction } from 
 import type {
   DevelopmentAccounts,
   DevelopmentSigned,
-} from '../../../api/console/contracts/developmentWallet.ts';
+} from '../../../api/contracts/developmentWallet.ts';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 
 /** What is to be signed by an address; its bytes in base64. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type ChangeStreams, createChangeStreams } from '../../../api/console/stream/changes.ts';
+import { type ChangeStreams, createChangeStreams } from '../../../api/stream/changes.ts';
 import { createLogger } from '../../../common/logger.ts';
 import type { Database } from '../../../common/postgres.ts';
 import { createMovableTime, type MovableTime } from '../../../testing/movableTime.ts';

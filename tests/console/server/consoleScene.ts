@@ -4,13 +4,13 @@ import type { z } from 'zod';
 import { createWebhooks } from '../../../api/account/webhooks.ts';
 import type { AppServices } from '../../../api/app.ts';
 import type { ConsoleServices } from '../../../api/console/console.ts';
-import { consoleRoutes } from '../../../api/console/contracts/index.ts';
-import type { ConsoleRoute } from '../../../api/console/contracts/route.ts';
-import { createChangeStreams } from '../../../api/console/stream/changes.ts';
-import { createOpenStreams, type STREAM_LIMITS } from '../../../api/console/stream/openStreams.ts';
-import { createWebhookListeners } from '../../../api/console/stream/webhookListeners.ts';
+import { routes } from '../../../api/contracts/index.ts';
+import type { Route } from '../../../api/contracts/route.ts';
 import { createBurstLimit, createLimit } from '../../../api/http/middleware/burstLimit.ts';
 import { createJobWatch } from '../../../api/jobs/jobWatch.ts';
+import { createChangeStreams } from '../../../api/stream/changes.ts';
+import { createOpenStreams, type STREAM_LIMITS } from '../../../api/stream/openStreams.ts';
+import { createWebhookListeners } from '../../../api/stream/webhookListeners.ts';
 import { createLogger } from '../../../common/logger.ts';
 import { createSealing } from '../../../common/sealing.ts';
 import { systemTime, type Time } from '../../../common/wait.ts';
@@ -44,12 +44,12 @@ interface CallOptions {
 /** What a route promises to answer. */
 function contractOf(method: string, path: string): z.ZodType | undefined {
   const [asked = ''] = path.split('?');
-  const route = Object.values<ConsoleRoute>(consoleRoutes).find(
+  const route = Object.values<Route>(routes).find(
     (one) =>
       one.method === method &&
       new RegExp(`^${one.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`).test(asked),
   );
-  return route?.answer;
+  return route?.pageAnswer ?? route?.answer;
 }
 
 /** Calls /console/api as our own pages do. */
@@ -175,6 +175,7 @@ export async function openConsoleScene({
         allowLoopback: false,
       }),
       publicUrl: PUBLIC_URL,
+      unmirrored: { find: async () => undefined },
       nowSeconds,
       console: {
         pool,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bucketSecondsOf } from '../../../api/console/views/timeBuckets.ts';
+import { bucketSecondsOf } from '../../../api/views/timeBuckets.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { type ConsoleScene, LEDGER_SECONDS, openConsoleScene, signIn } from './consoleScene.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { csvCell } from '../../../api/console/views/jobsCsv.ts';
+import { csvCell } from '../../../api/views/jobsCsv.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { type ConsoleScene, LEDGER_SECONDS, openConsoleScene } from './consoleScene.ts';
 

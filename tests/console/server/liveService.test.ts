@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { ConsoleJob } from '../../../api/console/contracts/job.ts';
 import type { ErrorBody } from '../../../api/contracts/errors.ts';
+import type { ConsoleJob } from '../../../api/contracts/job.ts';
 import { limitSet } from '../../../programs/client/instructions.ts';
 import { submit } from '../../../stack/operator.ts';
 import { requestCompletion } from '../../../testing/service/requestCompletion.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 const complete = (body: object = {}, as = cookie) =>
-  fetch(`${service.baseUrl}/console/api/completions`, {
+  fetch(`${service.baseUrl}/console/api/chat/completions`, {
     method: 'POST',
     headers: { origin, 'content-type': 'application/json', cookie: as },
     body: JSON.stringify({

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createKey } from '../../../api/account/keys.ts';
-import { consoleRoutes } from '../../../api/console/contracts/index.ts';
-import type { ConsoleRoute } from '../../../api/console/contracts/route.ts';
 import {
   type RunningService,
   startRunningService,
@@ -77,33 +75,6 @@ describe('the roles of a session', () => {
     const authority = await signIn(call, service.operator.authority);
     expect(await roles(authority)).toMatchObject({ authority: true });
   });
-
-  const routes = Object.values<ConsoleRoute>(consoleRoutes).filter(({ access }) =>
-    ['operator', 'arbiter'].includes(access),
-  );
-  it.each(routes.map(({ method, path }) => `${method} ${path.replace(/:\w+/, 'x')}`))(
-    'keep customers from %s',
-    async (route) => {
-      const { status, body } = await call(route, {
-        cookie: customer,
-        body: route.startsWith('GET') ? undefined : {},
-      });
-      expect([status, body.error.code]).toEqual([403, 'not_permitted']);
-    },
-  );
-});
-
-describe('every route for a session', () => {
-  const routes = Object.values<ConsoleRoute>(consoleRoutes).filter(
-    ({ access }) => access !== 'public',
-  );
-  it.each(routes.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, 'x')}`))(
-    'refuses a request without one: %s',
-    async (route) => {
-      const { status, body } = await call(route);
-      expect([status, body.error.code]).toEqual([401, 'session_required']);
-    },
-  );
 });
 
 describe('what is on the ledger', () => {

@@ -94,7 +94,7 @@ describe('a suspended wallet', () => {
     const suspension = { suspended_by: 'operator', reason: REASON };
     const state = async () => (await scene.call('GET /key', { cookie })).body;
     const expectRefusals = async () => {
-      for (const route of ['POST /key', 'POST /key/regenerate', 'POST /completions']) {
+      for (const route of ['POST /key', 'POST /key/regenerate', 'POST /chat/completions']) {
         const { status, body } = await scene.call(route, { cookie, body: CHAT });
         expect([route, status, body.error.code]).toEqual([route, 403, 'key_suspended']);
         expect(body.error.message).toContain(`suspended: ${REASON}. The operator`);

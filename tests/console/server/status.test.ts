@@ -1,10 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { StatusAnswer } from '../../../api/console/contracts/network.ts';
-import {
-  insertMinute,
-  selectIncidents,
-  selectRecordedDays,
-} from '../../../api/console/sql/status.ts';
+import type { StatusAnswer } from '../../../api/contracts/network.ts';
+import { insertMinute, selectIncidents, selectRecordedDays } from '../../../api/sql/status.ts';
 import { deleteOldMeasurements } from '../../../indexer/background/expiredRows.ts';
 import { nodeUnavailable } from '../../../testing/ledger/ledgerGate.ts';
 import { type GatedService, startGatedService } from '../../../testing/service/gatedService.ts';

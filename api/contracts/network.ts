@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { WORKER_STATUSES } from '../../programs/client/generated/vocabulary.ts';
+import { modelList, modelObject } from './model.ts';
+import { route } from './route.ts';
+import {
+  amountText,
+  credits,
+  jobId,
+  ledgerAddress,
+  listOf,
+  slot,
+  time,
+  timeNullable,
+  transactionSignature,
+} from './values.ts';
+
+const networkNumbers = z.object({
+  models: z.int().min(0).describe('That a worker hosts at present.'),
+  workers: z.int().min(0).describe('That answer at present.'),
+  jobs_settled_24h: z.int().min(0),
+  credits_charged_24h: credits,
+  first_token_p50_ms: z.int().min(0).nullable().describe('Of the last ten minutes.'),
+  as_of: time,
+});
+
+const milliseconds = z.int().min(0).nullable();
+
+const consoleModel = modelObject.extend({
+  first_token_p95_ms: milliseconds.describe('Over 24 hours; null while nothing was observed.'),
+  jobs_24h: z.int().min(0),
+});
+
+export type ConsoleModel = z.infer<typeof consoleModel>;
+
+const consoleModelList = listOf(
+  consoleModel,
+  'Every one of the catalog, hosted at present or not.',
+);
+
+export type ConsoleModelList = z.infer<typeof consoleModelList>;
+
+const consoleWorker = z.object({
+  address: ledgerAddress,
+  authority: ledgerAddress,
+  endpoint: z.string().describe("The worker's own text."),
+  status: z.enum(WORKER_STATUSES),
+  is_answering: z.boolean().describe('Whether it answered a probe in the last 30 s.'),
+  models: z.array(z.string()).describe('Ids of the models it hosts.'),
+  stake_tokens: amountText.describe('Whole tokens.'),
+  unstaking_tokens: amountText,
+  unstake_ready_at: timeNullable,
+  jobs_settled: z.int().min(0),
+  registered_at: time,
+  first_token_p50_ms: milliseconds.describe('Over 24 hours.'),
+  first_token_p95_ms: milliseconds,
+  uptime_24h: z.number().min(0).max(1).nullable().describe('Of probes; null without any.'),
+});
+
+export type ConsoleWorker = z.infer<typeof consoleWorker>;
+
+const consoleWorkerList = listOf(consoleWorker, 'By settled jobs.').extend({
+  stake_decimals: z.int().min(0),
+  minimum_stake_tokens: amountText,
+});
+
+/** In an hour or a day. */
+const measured = z.object({
+  probes: z.int().min(0),
+  answered: z.int().min(0),
+  failures: z.int().min(0).describe("Attempts that failed by the worker's own fault."),
+  first_token_p50_ms: milliseconds,
+});
+const period = measured.extend({
+  first_token_p95_ms: milliseconds,
+  jobs: z.int().min(0).describe('That brought a first token.'),
+});
+
+const workerDetail = consoleWorker.extend({
+  payout: ledgerAddress,
+  proof_key: ledgerAddress,
+  stake_decimals: z.int().min(0),
+  hours: z
+    .array(period.extend({ hour: time }))
+    .describe('Those of the last 90 days in which it was probed.'),
+  slashes: z.array(
+    z.object({
+      at: time,
+      stake_tokens: amountText,
+      job_id: jobId.nullable(),
+      tx: transactionSignature,
+    }),
+  ),
+});
+
+export type WorkerDetail = z.infer<typeof workerDetail>;
+
+const modelDetail = consoleModel.extend({
+  days: z
+    .array(period.extend({ day: z.iso.date() }))
+    .describe('The last 90 days, oldest first. Probes are of the workers that host it now.'),
+  workers: z
+    .array(consoleWorker)
+    .describe('Those that host it, with the first tokens of this model.'),
+});
+
+export type ModelDetail = z.infer<typeof modelDetail>;
+
+const statusHistory = z.object({
+  days: z
+    .array(
+      z.object({
+        day: z.iso.date(),
+        minutes: z.int().min(0).describe('That were recorded.'),
+        away: z.record(z.string(), z.int().min(1)).describe('Of those, by part.'),
+      }),
+    )
+    .describe('The last 90 days, oldest first.'),
+  incidents: z
+    .array(
+      z.object({
+        part: z
+          .string()
+          .describe('`api` where nothing was recorded: every API, or the database, was away.'),
+        began_at: time,
+        ended_at: timeNullable.describe('Null while it lasts.'),
+      }),
+    )
+    .describe('Minutes in a row in which a part was away for every API. The newest 50 first.'),
+});
+
+const partState = z.enum(['ok', 'away']);
+
+const statusAnswer = z.object({
+  is_ready: z.boolean(),
+  parts: z.object({
+    database: partState,
+    ledger: partState,
+    program: partState,
+    gateway: partState,
+    signer: partState,
+    fee_payers: partState,
+    catalog: partState,
+    workers: partState,
+    mirror: z
+      .enum(['ok', 'away', 'unknown'])
+      .describe('`away` while it lacks what is 30 s old; `unknown` until that is known.'),
+  }),
+  mirror: z.object({
+    slot: slot.nullable(),
+    newest_slot: slot.nullable().describe("That of the program's newest transaction."),
+    lag_slots: z.int().min(0).nullable().describe('What the mirror lacks up to it.'),
+  }),
+  queues: z
+    .object({
+      running_jobs: z.int().min(0),
+      webhook_deliveries_due: z.int().min(0),
+      open_disputes: z.int().min(0),
+    })
+    .nullable()
+    .describe('Null while the database is away, as `days` is.'),
+  days: z
+    .array(measured.extend({ day: z.iso.date() }))
+    .nullable()
+    .describe('The last 90 days, oldest first; days without a probe are left out.'),
+  history: statusHistory
+    .nullable()
+    .describe('Of what APIs record once a minute; null while the database is away.'),
+  as_of: time,
+});
+
+export type StatusAnswer = z.infer<typeof statusAnswer>;
+
+export const modelRoutes = {
+  listModels: route('GET', '/models', ['key', 'public'], {
+    summary: 'the catalog with prices, workers and latencies',
+    answer: modelList,
+    pageAnswer: consoleModelList,
+    docs: {
+      tag: 'Models',
+      summary: 'List the models',
+      description: 'The models that at least one worker hosts, with their prices.',
+      errors: [],
+    },
+  }),
+  getModel: route('GET', '/models/:model_id', ['key', 'public'], {
+    summary: 'one with its days and workers',
+    answer: modelObject,
+    pageAnswer: modelDetail,
+    docs: {
+      tag: 'Models',
+      summary: 'Show a model',
+      description:
+        'Our choice: a model without workers is shown too, with `active_workers` 0. An unknown one ' +
+        'is a 404 here.',
+      pathParameters: { model_id: 'The id of a model.' },
+      errors: ['model_not_found'],
+    },
+  }),
+};
+
+export const networkRoutes = {
+  getNetwork: route('GET', '/network', ['public'], {
+    summary: 'live numbers',
+    answer: networkNumbers,
+  }),
+  getWorkers: route('GET', '/workers', ['public'], {
+    summary: 'every registered worker',
+    answer: consoleWorkerList,
+  }),
+  getWorker: route('GET', '/workers/:worker', ['public'], {
+    summary: 'one with its hours and slashes',
+    answer: workerDetail,
+  }),
+  getStatus: route('GET', '/status', ['public'], {
+    summary: 'parts, mirror lag, queues, 90 days, incidents',
+    answer: statusAnswer,
+  }),
+};
