@@ -1,5 +1,5 @@
 // `npm run test:long -- walk --steps 50000 --seed 7`: one long test alone, with a length and a seed.
-// `test:faults`, `test:upgrade` and the like are further names of this table.
+// `test:faults`, `test:bare` and the like are further names of this table.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installIfNeeded, runPinnedNode } from '../bin/pinnedNode.mjs';
@@ -36,12 +36,6 @@ const FILES = {
     variable: 'FAULTS',
     fallback: '1000',
   },
-  upgrade: {
-    file: 'tests/upgrades/upgrade.test.ts',
-    option: 'from',
-    variable: 'UPGRADE_FROM',
-    missing: 'Name the release to come from: npm run test:upgrade -- --from <ref>',
-  },
 };
 /** Commands of their own, which read the arguments themselves. */
 const COMMANDS = {
@@ -63,11 +57,10 @@ if (COMMANDS[name] !== undefined) {
   fail(`Name a long test: npm run test:long -- ${names}`);
 }
 
-async function runFile({ file, option, variable, fallback, missing }) {
+async function runFile({ file, option, variable, fallback }) {
   const options = { [option]: { type: 'string', default: fallback }, seed: { type: 'string' } };
   const { values } = parseArgs({ args, options });
   if (values[option] !== undefined) process.env[variable] = values[option];
-  else if (missing !== undefined) fail(missing);
   if (values.seed !== undefined) process.env.SEED = values.seed;
   process.argv.splice(2, Number.POSITIVE_INFINITY, file);
   await import('./launch.mjs');

@@ -43,7 +43,7 @@ export interface DeliverySummary {
   readonly webhook_id: string;
   readonly event_id: string;
   readonly event: string;
-  /** Null of an event that is of no job, and of what an earlier release stored. */
+  /** Null of an event that is of no job. */
   readonly job_id: string | null;
   readonly created_at: Date;
   readonly status: DeliveryStatus;
@@ -53,7 +53,7 @@ export interface DeliverySummary {
   readonly delivered_at: Date | null;
   /** The transaction of the event; null of a test. */
   readonly signature: string | null;
-  /** Null before the first attempt; the others may be null besides. */
+  /** Null before the first attempt, like `url`; the others may be null besides. */
   readonly started_at: Date | null;
   readonly url: string | null;
   readonly duration_ms: number | null;
@@ -108,8 +108,8 @@ export async function listDeliveries(
 export interface AttemptRow {
   readonly attempt: number;
   readonly started_at: Date;
-  /** Where it went; null of one that an earlier release made. */
-  readonly url: string | null;
+  /** Where it went. */
+  readonly url: string;
   readonly duration_ms: number | null;
   readonly status_code: number | null;
   readonly error: string | null;

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { hostOf } from '../common/net/addressGuard.ts';
-import { normalizeUrl } from '../common/net/urls.ts';
 import { type Database, inTransaction } from '../common/postgres.ts';
 import type { EventKind } from '../webhooks/events.ts';
 import { type Budget, takeBudget } from './budget.ts';
@@ -91,11 +90,7 @@ interface Target {
  */
 export function assertUnique(present: readonly Target[], { id, url, events }: Target): void {
   const same = present.find(
-    (other) =>
-      other.id !== id &&
-      // Those of an earlier release are as they were given.
-      normalizeUrl(other.url) === normalizeUrl(url) &&
-      other.events.join() === events.join(),
+    (other) => other.id !== id && other.url === url && other.events.join() === events.join(),
   );
   if (same) throw new DuplicateWebhookError(same.id);
 }

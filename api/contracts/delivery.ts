@@ -23,7 +23,7 @@ const DELIVERED_KINDS = [...WEBHOOK_KINDS, TEST_KIND] as const;
 const attempt = z.object({
   attempt: z.int().min(1),
   started_at: time,
-  url: z.string().nullable().describe('Where it went; null of one that an earlier release made.'),
+  url: z.string().describe('Where it went.'),
   duration_ms: z.int().nullable().describe('Null while it runs.'),
   status_code: z.int().nullable().describe('Null without an answer.'),
   error: z.string().nullable().describe('Why it failed, in a word; null when it did not.'),

@@ -192,7 +192,7 @@ async function answerOf(
   const charge = await findCharge(context, request, earlier, jobId);
   if (charge === 'none') return undefined;
   // Read last: an answer is stored before its charge, so what was charged by then is stored by now.
-  const answer = await selectAnswer(context.database, { ...request, jobId: earlier.job_id });
+  const answer = await selectAnswer(context.database, earlier.job_id);
   if (!answer && charge === 'unknown') throw inUse(earlier.job_id);
   const copy = answer && openCopy(answer, createSealing(request.copyKey()));
   if (copy) return copy;

@@ -58,7 +58,7 @@ function chosen({ wallet }: Session, filter: DeliveryFilter) {
 }
 
 function deliveryView(row: DeliverySummary): Delivery {
-  const { attempts: attempt, started_at } = row;
+  const { attempts: attempt, started_at, url } = row;
   return {
     id: String(row.id),
     webhook_id: row.webhook_id,
@@ -71,7 +71,7 @@ function deliveryView(row: DeliverySummary): Delivery {
     due_at: row.due_at?.toISOString() ?? null,
     delivered_at: row.delivered_at?.toISOString() ?? null,
     tx: row.signature,
-    last_attempt: started_at && attemptView({ ...row, attempt, started_at }),
+    last_attempt: started_at && url ? attemptView({ ...row, attempt, started_at, url }) : null,
   };
 }
 

@@ -42,7 +42,6 @@ const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
 const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
-      answer = null, answer_expires_at = null,
       lease_expires_at = excluded.lease_expires_at, leased_by = null, lost_at = null`;
 
 const upsert = `
@@ -253,17 +252,6 @@ export interface NewAnswer extends LeaseKey {
 }
 
 /**
- * Whether a process of a release without `answer_copies` may be asked for the answer: for a day after
- * an upgrade.
- */
-const olderMayRead = `
-  exists (
-    select from service.migrations first join service.migrations moved on moved.id = 20
-    where first.id = 1 and moved.applied_at > first.applied_at
-      and moved.applied_at > now() - interval '1 day'
-  )`;
-
-/**
  * Stores each answer, unless another request has taken the place of the one it answers. That one's row
  * is locked, so that none does at the same time. A repeat that took the lease finds the answer, too,
  * should the job still settle.
@@ -279,28 +267,18 @@ export async function storeAnswers(
     name: 'store_answers',
     text: `
       with held as (
-        select given.wallet, given.request_key, given.job_id, sealed, seconds,
-          body_hmac, expires_at
+        select given.job_id, sealed, seconds
         from (
           select * from unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[], $5::int[])
             as given (wallet, request_key, job_id, sealed, seconds)
           order by wallet, request_key
         ) given
         cross join lateral (
-          select body_hmac, expires_at from service.idempotent_requests
+          select from service.idempotent_requests
           where wallet = given.wallet and request_key = given.request_key
             and job_id = given.job_id
           for no key update
         ) request
-      ), older as (
-        -- Each row is there already. An update would be planned as a join, which may scan the table.
-        insert into service.idempotent_requests
-          (wallet, request_key, body_hmac, job_id, expires_at, answer, answer_expires_at)
-        select wallet, request_key, body_hmac, job_id, expires_at, sealed,
-          now() + make_interval(secs => seconds)
-        from held where ${olderMayRead}
-        on conflict (wallet, request_key) do update
-        set answer = excluded.answer, answer_expires_at = excluded.answer_expires_at
       )
       insert into service.answer_copies (job_id, answer, expires_at)
       select job_id, sealed, now() + make_interval(secs => seconds) from held
@@ -312,19 +290,11 @@ export async function storeAnswers(
 }
 
 /** The sealed answer of an earlier request; null when it was never stored, or its time is over. */
-export async function selectAnswer(
-  database: Database,
-  { wallet, requestKey, jobId }: LeaseKey,
-): Promise<Buffer | null> {
-  const { rows } = await database.query<{ answer: Buffer | null }>({
+export async function selectAnswer(database: Database, jobId: string): Promise<Buffer | null> {
+  const { rows } = await database.query<{ answer: Buffer }>({
     name: 'select_answer',
-    text: `
-      select coalesce(
-        (select answer from service.answer_copies where job_id = $3 and expires_at > now()),
-        (select answer from service.idempotent_requests
-          where wallet = $1 and request_key = $2 and job_id = $3 and answer_expires_at > now())
-      ) as answer`,
-    values: [wallet, requestKey, jobId],
+    text: 'select answer from service.answer_copies where job_id = $1 and expires_at > now()',
+    values: [jobId],
   });
   return rows[0]?.answer ?? null;
 }

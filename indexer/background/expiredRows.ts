@@ -39,14 +39,6 @@ const deleteExpiredRequests = deleteOldest(
 
 const deleteExpiredCopies = deleteOldest('service.answer_copies', 'job_id', EXPIRED);
 
-/** Answers of an earlier release, which kept them in the request's row. */
-const forgetAnswers = `
-  update service.idempotent_requests set answer = null, answer_expires_at = null
-  where (wallet, request_key) in (
-    select wallet, request_key from service.idempotent_requests
-    where answer_expires_at <= now() order by answer_expires_at limit $1 for update skip locked
-  )`;
-
 /** Ended by their age, or by 12 hours without a use. */
 const deleteEndedSessions = `
   delete from service.sessions where token_sha256 in (
@@ -127,11 +119,7 @@ export const deleteOldDeliveries = createDeletion(
  * Deletes requests and answers whose time is over: all but rows that another session changes now.
  * After an outage of the indexers there may be millions.
  */
-export const deleteOldRequests = createDeletion(
-  deleteExpiredRequests,
-  deleteExpiredCopies,
-  forgetAnswers,
-);
+export const deleteOldRequests = createDeletion(deleteExpiredRequests, deleteExpiredCopies);
 
 /** Deletes milliseconds of jobs after 30 days, and hours of workers and minutes of parts after 90. */
 export const deleteOldMeasurements = createDeletion(

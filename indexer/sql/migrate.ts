@@ -8,7 +8,7 @@ import { listMigrations, MIRROR_SCHEMA, type Migration } from './schema.ts';
 const DEADLOCK_DETECTED = '40P01';
 
 /** Any number that nothing else in this database locks. */
-const LOCK_KEY = 7_332_001n;
+export const MIGRATION_LOCK_KEY = 7_332_001n;
 
 /** The database was migrated by a newer release than this one. */
 export class DatabaseTooNewError extends ConfigError {
@@ -52,7 +52,7 @@ async function applyMissing(
   client: pg.ClientBase,
   { all, migrations }: Record<'all' | 'migrations', readonly Migration[]>,
 ): Promise<void> {
-  await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]);
   await client.query('create schema if not exists service');
   await client.query(`create schema if not exists ${MIRROR_SCHEMA}`);
   await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
@@ -62,7 +62,9 @@ async function applyMissing(
          applied_at timestamptz not null default now()
        )`,
   );
-  const { rows } = await client.query<{ id: number }>('select id from service.migrations');
+  const { rows } = await client.query<{ id: number }>(
+    'select id from service.migrations order by id',
+  );
   const applied = new Set(rows.map(({ id }) => id));
   assertKnown(rows, all);
   // Only the other schema is backed up, and that says of the mirror's migrations too that they are
@@ -90,7 +92,9 @@ export async function readMigrationState(
     "select from pg_tables where schemaname = 'service' and tablename = 'migrations'",
   );
   if (tables.length === 0) return { applied: 0, missing: migrations.length };
-  const { rows } = await database.query<{ id: number }>('select id from service.migrations');
+  const { rows } = await database.query<{ id: number }>(
+    'select id from service.migrations order by id',
+  );
   assertKnown(rows, migrations);
   return { applied: rows.length, missing: migrations.length - rows.length };
 }
@@ -104,7 +108,8 @@ function assertKnown(
   for (const { id } of applied) {
     if (!known.has(id)) {
       throw new DatabaseTooNewError(
-        `Migration ${id} is not known here: DATABASE_URL names the database of a newer release`,
+        `Migration ${id} is not known here: DATABASE_URL names the database of a newer release, ` +
+          'or of a version before the first one. Run that release, or name an empty database',
       );
     }
   }

@@ -23,14 +23,9 @@ function onMirror(databaseUrl: string): string {
   return url.href;
 }
 
-/** @param options.bringUp creates other tables than this release's in the empty database */
-export async function createMirrorDatabase(
-  options: { bringUp?: (empty: pg.Pool) => Promise<void> } = {},
-): Promise<MirrorDatabase> {
-  const { bringUp } = options;
-  const { databaseUrl, close } = await createTestDatabase({ isEmpty: bringUp !== undefined });
+export async function createMirrorDatabase(): Promise<MirrorDatabase> {
+  const { databaseUrl, close } = await createTestDatabase();
   const pool = createPool({ databaseUrl: onMirror(databaseUrl), applicationName: 'test' });
-  await bringUp?.(pool);
   return {
     databaseUrl,
     pool,

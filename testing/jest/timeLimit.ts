@@ -11,7 +11,7 @@ const LIMITS: readonly { ms: number; starts: RegExp }[] = [
   // A browser, the whole stack, or programs of others.
   {
     ms: 120_000,
-    starts: /^(testing\/browser|tests\/(stack\/startedStack|docs\/|deploy\/|package\/|upgrades\/))/,
+    starts: /^(testing\/browser|tests\/(stack\/startedStack|docs\/|deploy\/|package\/))/,
   },
   // The running service, or any process.
   { ms: 60_000, starts: /^(testing\/(service|childProcess)|node:child_process$)/ },

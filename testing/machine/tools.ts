@@ -56,7 +56,6 @@ export const TOOLS = {
   'a full device': { programs: [], works: () => existsSync('/dev/full') },
   'a registry of npm': { programs: [], works: isRegistryThere },
   'an assembled image': { programs: [], works: () => process.env.IMAGE_FOLDER !== undefined },
-  'an earlier release': { programs: [], works: () => process.env.UPGRADE_FROM !== undefined },
   'the right to mount': { programs: ['mount', 'umount'], works: canMount },
 } satisfies Readonly<Record<string, Tool>>;
 

@@ -322,7 +322,7 @@ async function until<Found>(
 }
 
 /** The conservation equation on the accounts, to the base unit. */
-export async function expectConserved(ledger: Pick<TestLedger, 'connection'>): Promise<void> {
+async function expectConserved(ledger: Pick<TestLedger, 'connection'>): Promise<void> {
   // They are read one after the other, and a job may end in between.
   let books = await readSums(ledger);
   for (let earlier: unknown; !isDeepStrictEqual(books, earlier); books = await readSums(ledger)) {

@@ -11,7 +11,6 @@ it.each([
   [['bench/main.ts', 'unknown'], 'npm run bench -- api|bodies|'],
   [['tests/long.mjs'], 'npm run test:long -- fuzz|simulate|'],
   [['tests/long.mjs', 'unknown'], 'npm run test:long -- fuzz|simulate|'],
-  [['tests/long.mjs', 'upgrade'], 'npm run test:upgrade -- --from <ref>'],
 ])('%j ends with 2 and the names that it takes', (args, help) => {
   const { status, stderr } = run(...args);
   expect(stderr).toContain(help);

@@ -23,8 +23,8 @@ beforeAll(async () => {
   }
   const [key] = await listKeys(pool);
   await pool.query(
-    `insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason)
-     select key_sha256, wallet, 'operator', $2 from service.api_keys where wallet = $1`,
+    `insert into service.key_suspensions (wallet, suspended_by, reason)
+     select wallet, 'operator', $2 from service.api_keys where wallet = $1`,
     [key?.wallet, 'a tab\there, a line\nbreak, \\. and {"rows":0}'],
   );
   await pool.query(`insert into mirror.ledger (genesis_hash, program_id) values ('a', 'b')`);
@@ -81,8 +81,8 @@ describe('a backup', () => {
       const { rows: ledgers } = await restored.query('select * from mirror.ledger');
       expect(ledgers).toMatchObject([{ genesis_hash: 'a', program_id: 'b' }]);
       const { rows } = await restored.query(
-        `insert into service.key_suspensions (key_sha256, wallet, suspended_by, reason, lifted_at, forgiven_until)
-         select key_sha256, wallet, suspended_by, reason, now(), 1 from service.key_suspensions
+        `insert into service.key_suspensions (wallet, suspended_by, reason, lifted_at, forgiven_until)
+         select wallet, suspended_by, reason, now(), 1 from service.key_suspensions
          returning id`,
       );
       expect(rows).toEqual([{ id: 2n }]);

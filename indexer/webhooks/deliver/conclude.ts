@@ -93,7 +93,7 @@ export async function concludeFailed(
   }
   await giveUp(database, id.deliveryId);
   // One that was sent again after it had arrived says little of the webhook, and an old url nothing.
-  const isItsFault = !isTest && !wasDelivered && (url ?? webhook.url) === webhook.url;
+  const isItsFault = !isTest && !wasDelivered && url === webhook.url;
   if (isItsFault && id.attempt === ATTEMPT_DELAYS_MS.length) {
     await failWebhook(database, webhook.id);
   }
@@ -181,8 +181,8 @@ interface AttemptedDelivery {
   /** The attempt was to be made, and decides. */
   readonly isPending: boolean;
   readonly wasDelivered: boolean;
-  /** Where the attempt went; null of one that an earlier release began. */
-  readonly url: string | null;
+  /** Where the attempt went. */
+  readonly url: string;
 }
 
 async function selectDelivery(

@@ -198,8 +198,8 @@ describe('a delivery that a process took', () => {
       );
       if (isBegun) {
         await client.query(
-          `insert into service.webhook_attempts (delivery_id, attempt, started_at)
-           values ($1, 1, now() - interval '60 seconds')`,
+          `insert into service.webhook_attempts (delivery_id, attempt, started_at, url)
+           values ($1, 1, now() - interval '60 seconds', 'https://hooks.example.com/')`,
           [delivery.id],
         );
       }

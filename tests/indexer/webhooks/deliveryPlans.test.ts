@@ -40,7 +40,8 @@ beforeAll(async () => {
     );
   }
   await pool.query(
-    'insert into service.webhook_attempts select id, 1 from service.webhook_deliveries',
+    `insert into service.webhook_attempts (delivery_id, attempt, url)
+     select id, 1, 'https://hooks.example.com/' from service.webhook_deliveries`,
   );
   await pool.query('vacuum analyze service.webhook_deliveries, service.webhook_attempts');
 });

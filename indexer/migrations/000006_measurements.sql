@@ -1,3 +1,13 @@
+-- First tokens of workers, from which the next requests are routed.
+create table service.worker_observations (
+  worker text not null,
+  model_id text not null,
+  first_token_ms integer not null,
+  observed_at timestamptz not null default now()
+);
+create index worker_observations_model_id_observed_at_idx
+  on service.worker_observations (model_id, observed_at);
+
 -- What the API measured of jobs that passed through it; kept for 30 days. The ledger knows whole
 -- seconds only.
 create table service.job_timings (
@@ -39,3 +49,11 @@ create table service.worker_probes (
   constraint worker_probes_pkey primary key (worker, hour)
 );
 create index worker_probes_hour_idx on service.worker_probes (hour);
+
+-- What the APIs found of the parts that they need, in each minute; kept for 90 days.
+create table service.readiness_minutes (
+  minute timestamptz constraint readiness_minutes_pkey primary key,
+  -- Those that were away for every API that looked.
+  away text[] not null
+);
+create index readiness_minutes_away_idx on service.readiness_minutes (minute) where away <> '{}';
