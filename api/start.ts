@@ -26,6 +26,7 @@ import { type LedgerContext, reachLedger, readFaults } from './ledger/context.ts
 import { readModelCards } from './models/cards.ts';
 import { openJobs } from './openJobs.ts';
 import { openResources, type Resources } from './resources.ts';
+import { openRequestSecret } from './sql/requestSecret.ts';
 import { assertMigrated, assertRights } from './sql/schema.ts';
 import { createReadiness } from './status/readiness.ts';
 import { observeFeePayers, observeState } from './telemetry/gauges.ts';
@@ -96,6 +97,9 @@ async function openApi(
   const { pool, requestPool, dispatcher, ledger } = resources;
   await assertConfigured(ledger);
   const catalog = await openCatalog(opening, resources);
+  const sealing = createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS);
+  const openSecret = () => openRequestSecret(pool, sealing);
+  const requestSecret = await awaitDatabase(openSecret, logger, opening.time);
   const models = catalog.list();
   const cards = readModelCards({ folder: config.SVC_MODEL_CARDS_DIR, models, logger });
   const watch = createJobWatch({ ...opening, pool: requestPool });
@@ -118,6 +122,7 @@ async function openApi(
   const app = createApp({
     ...services,
     ...{ catalog, directory, cards, publicUrl, ...jobs },
+    identify: createRequestIdentification(requestSecret),
     console: console.services,
     keys: createKeyAdmission(requestPool),
     largeBodies,
@@ -200,7 +205,6 @@ function requestServices(
   return {
     database: pool,
     logger,
-    identify: createRequestIdentification(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
     packagesFolder: PACKAGES_FOLDER,
     bindsSubdomains: config.SVC_HSTS_SUBDOMAINS,
     addresses: ledger.addresses,

@@ -44,13 +44,16 @@ interface ResealCounts {
   resealed: number;
   /** Those that were under the key that seals before. */
   present: number;
-  /** Webhooks of which a secret is opened by no key. */
+  /** Webhooks of which a secret is opened by no key, and `REQUESTS` where theirs is not. */
   unreadableIds: string[];
 }
 
+/** Whose secret it is that is no webhook's. */
+const REQUESTS = 'the names of requests';
+
 /**
- * Puts every webhook's secrets under the key that seals, and forgets old ones that sign nothing any
- * more. Webhook by webhook, so that it may be stopped at any time and run again.
+ * Puts every secret of webhooks, and that of requests, under the key that seals. Forgets old ones that
+ * sign nothing any more. One by one, so that it may be stopped at any time and run again.
  */
 export async function resealSecrets(
   pool: pg.Pool,
@@ -59,15 +62,34 @@ export async function resealSecrets(
   const count: ResealCounts = { resealed: 0, present: 0, unreadableIds: [] };
   const resealAfter = (id: string) =>
     inTransaction(pool, (client) => resealNext(client, sealing, id));
-  let webhook = await resealAfter('');
-  while (webhook) {
-    const { id, statuses } = webhook;
+  const add = (id: string, statuses: ResealResult['status'][]): void => {
     count.resealed += statuses.filter((status) => status === 'resealed').length;
     count.present += statuses.filter((status) => status === 'present').length;
     if (statuses.includes('unreadable')) count.unreadableIds.push(id);
-    webhook = await resealAfter(id);
+  };
+  add(REQUESTS, await inTransaction(pool, (client) => resealRequests(client, sealing)));
+  let webhook = await resealAfter('');
+  while (webhook) {
+    add(webhook.id, webhook.statuses);
+    webhook = await resealAfter(webhook.id);
   }
   return count;
+}
+
+/** @returns nothing while no API has made the secret */
+async function resealRequests(
+  client: Database,
+  sealing: Pick<Sealing, 'reseal'>,
+): Promise<ResealResult['status'][]> {
+  const { rows } = await client.query<{ secret: Buffer }>(
+    'select secret from service.request_secret for no key update',
+  );
+  if (!rows[0]) return [];
+  const { status, sealed } = reseal(sealing, rows[0].secret);
+  if (status === 'resealed') {
+    await client.query('update service.request_secret set secret = $1', [sealed]);
+  }
+  return [status];
 }
 
 interface ResealResult {

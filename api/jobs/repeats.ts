@@ -7,7 +7,6 @@ import { jobIdTimeMs, parseJobId } from '../../programs/client/jobId.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { LookedUpStatus } from '../ledger/jobLookup.ts';
 import {
-  deleteRequest,
   type IdempotentRequestRow,
   insertRequest,
   LEASE_SECONDS,
@@ -20,7 +19,7 @@ import {
 } from '../sql/requests.ts';
 import type { Claim, NewClaim, Replay } from './claim.ts';
 import type { AnswerCopy } from './replay.ts';
-import type { RequestIdentity, RequestName } from './requestIdentity.ts';
+import type { RequestIdentity } from './requestIdentity.ts';
 
 /**
  * A lock that landed at the last moment may not be visible yet. The program counts whole seconds of its
@@ -64,34 +63,15 @@ export async function claimRepeat(
   request: RequestIdentity,
   jobId: string,
 ): Promise<Claim> {
-  const claim = await claimByName(context, request, jobId);
-  if (claim.status === 'replay' || !request.previousName) return claim;
-  // Only once it is claimed: two processes that each look for the other's name cannot both miss.
-  let answered: Replay | undefined;
-  try {
-    answered = await replayPrevious(context, request.previousName, request, jobId);
-  } catch (error) {
-    await claim.release();
-    throw error;
-  }
-  if (answered) await claim.release();
-  return answered ?? claim;
-}
-
-async function claimByName(
-  context: RepeatContext,
-  request: RequestIdentity,
-  jobId: string,
-): Promise<Claim> {
   const first = request.hasKey ? await insert(context, request, jobId) : undefined;
   if (first) return first;
-  const { replay, uncharged } = await findEarlier(context, request, request, jobId);
+  const { replay, uncharged } = await findEarlier(context, request, jobId);
   if (replay) return replay;
   if (!uncharged) {
     // There is none, or it ended in this very moment, without a job.
     const own = await insert(context, request, jobId);
     if (own) return own;
-    throw await inUseNow(context, request, request, jobId);
+    throw await inUseNow(context, request, jobId);
   }
   const sinceMs = performance.now();
   const { requestKey } = uncharged;
@@ -100,7 +80,7 @@ async function claimByName(
     return context.newClaim(request, { requestKey, jobId }, sinceMs);
   }
   // Another repeat came first.
-  throw await inUseNow(context, request, request, uncharged.jobId);
+  throw await inUseNow(context, request, uncharged.jobId);
 }
 
 async function insert(
@@ -113,27 +93,13 @@ async function insert(
   return newClaim(request, { requestKey: request.requestKey, jobId }, sinceMs);
 }
 
-/** Ends what the request was under its previous name, if nothing was charged for it. */
-async function replayPrevious(
-  context: RepeatContext,
-  previous: RequestName,
-  request: RequestIdentity,
-  jobId: string,
-): Promise<Replay | undefined> {
-  const { replay, uncharged } = await findEarlier(context, previous, request, jobId);
-  if (replay || !uncharged) return replay;
-  if (await deleteRequest(context.database, uncharged)) return undefined;
-  throw await inUseNow(context, previous, request, uncharged.jobId);
-}
-
 /** Another request took this one in this moment. */
 async function inUseNow(
   { database }: RepeatContext,
-  name: RequestName,
-  { hasKey }: RequestIdentity,
+  request: RequestIdentity,
   jobId: string,
 ): Promise<ApiError> {
-  const [running] = await selectRequests(database, name, { hasTwins: !hasKey });
+  const [running] = await selectRequests(database, request, { hasTwins: !request.hasKey });
   return inUse(running?.job_id ?? jobId);
 }
 
@@ -146,22 +112,22 @@ async function inUseNow(
  */
 async function findEarlier(
   context: RepeatContext,
-  name: RequestName,
   request: RequestIdentity,
   jobId: string,
 ): Promise<{ replay?: Replay; uncharged?: LeaseKey }> {
   const { database, newReplay } = context;
   let refusal: ApiError | undefined;
   let uncharged: LeaseKey | undefined;
-  for (const row of await selectRequests(database, name, { hasTwins: !request.hasKey })) {
+  for (const row of await selectRequests(database, request, { hasTwins: !request.hasKey })) {
     if (!request.hasKey && !row.is_lost) {
       // Its client waits for it, as far as we know, and may lose it yet.
       refusal ??= uncharged ? undefined : inUse(row.job_id);
       continue;
     }
-    const key: LeaseKey = { ...name, requestKey: row.request_key, jobId: row.job_id };
+    const { wallet } = request;
+    const key: LeaseKey = { wallet, requestKey: row.request_key, jobId: row.job_id };
     try {
-      const copy = await answerOf(context, { ...name, requestKey: row.request_key }, row, jobId);
+      const copy = await answerOf(context, { ...request, requestKey: row.request_key }, row, jobId);
       if (!copy) uncharged ??= key;
       else if (request.hasKey) return { replay: { ...REPEATABLE, jobId: row.job_id, copy } };
       else if (await takeLost(database, key, jobId)) return { replay: newReplay(key, copy) };
@@ -178,7 +144,7 @@ async function findEarlier(
 /** @returns undefined when the earlier request was not charged and never will be */
 async function answerOf(
   context: RepeatContext,
-  request: RequestName,
+  request: RequestIdentity,
   earlier: IdempotentRequestRow,
   jobId: string,
 ): Promise<AnswerCopy | undefined> {
@@ -210,7 +176,7 @@ async function answerOf(
  */
 async function findCharge(
   context: RepeatContext,
-  request: RequestName,
+  request: RequestIdentity,
   earlier: IdempotentRequestRow,
   jobId: string,
 ): Promise<Charge> {

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { ApiError } from '../contracts/errors.ts';
 
-/** What makes two requests of a wallet the same one, under one secret. It reveals neither key nor body. */
-export interface RequestName {
+/** What makes two requests of a wallet the same one. It reveals neither key nor body. */
+export interface RequestIdentity {
   wallet: string;
   /** HMAC of the Idempotency-Key, or of the body for a request without one. */
   requestKey: Buffer;
@@ -12,15 +12,6 @@ export interface RequestName {
    * so that a request's first word does not wait for it.
    */
   copyKey(): Buffer;
-}
-
-/** A request as it is claimed. */
-export interface RequestIdentity extends RequestName {
-  /**
-   * Its name under the previous secret, for what may be a repeat. A process that does not have the
-   * present secret yet may have claimed it by that name.
-   */
-  previousName: RequestName | undefined;
   /** Whether it has an Idempotency-Key. */
   hasKey: boolean;
   /** Whether an earlier request is looked for. */
@@ -49,11 +40,9 @@ interface Nameable {
  * samples. So which of them a retry repeats depends on what became of their answers.
  *
  * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
- * @param previousSecret the same of other processes, while the one gives way to the other
  */
-export function createRequestIdentification(secret: Uint8Array, previousSecret?: Uint8Array) {
+export function createRequestIdentification(secret: Uint8Array) {
   const name = createNaming(secret);
-  const nameBefore = previousSecret && createNaming(previousSecret);
 
   /** @throws ApiError when the Idempotency-Key is malformed */
   return (request: Nameable & { retryCount: string | undefined }): RequestIdentity => {
@@ -69,7 +58,6 @@ export function createRequestIdentification(secret: Uint8Array, previousSecret?:
     const mayRepeat = hasKey || RETRY_COUNT.test(retryCount ?? '');
     return {
       ...name(request),
-      previousName: mayRepeat ? nameBefore?.(request) : undefined,
       hasKey,
       mayRepeat,
       lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
@@ -84,7 +72,7 @@ function createNaming(secret: Uint8Array) {
   const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
     createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();
 
-  return ({ wallet, apiKey, rawBody, idempotencyKey }: Nameable): RequestName => {
+  return ({ wallet, apiKey, rawBody, idempotencyKey }: Nameable) => {
     const bodyHmac = hmac('body', rawBody);
     const own = idempotencyKey ?? bodyHmac.toString('base64');
     return {

@@ -169,7 +169,7 @@ export async function rotate(
 }
 
 /**
- * Seals every webhook's secrets with SVC_SECRETS_KEY and prints their number.
+ * Seals every secret of webhooks, and that of requests, with SVC_SECRETS_KEY and prints their number.
  *
  * @throws CommandError without the service's sealing keys, and at the end when neither key opened
  *   some secret
@@ -182,7 +182,7 @@ export async function reseal(
   console.error(`Resealed secrets: ${resealed}. Under SVC_SECRETS_KEY already: ${present}.`);
   if (unreadableIds.length === 0) return;
   throw new CommandError(
-    'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these webhooks:\n' +
+    'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these:\n' +
       unreadableIds.join('\n'),
   );
 }

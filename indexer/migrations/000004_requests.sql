@@ -1,3 +1,11 @@
+-- Names requests and their copies, so that neither can be guessed from the database. Sealed under
+-- SVC_SECRETS_KEY: a change of that key seals it again, and every request keeps its name.
+create table service.request_secret (
+  is_only boolean constraint request_secret_pkey primary key default true,
+  secret bytea not null,
+  constraint request_secret_is_only_check check (is_only)
+);
+
 -- Which job a request became, so that the same request again is not charged again.
 create table service.idempotent_requests (
   wallet text not null,

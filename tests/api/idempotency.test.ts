@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { openRequestSecret } from '../../api/sql/requestSecret.ts';
+import { createSealing } from '../../common/sealing.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
+import { resealSecrets } from '../../webhookOperations/secrets.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 import { NOW_MS, newJobId, openRepeatScene, type RepeatScene, requestOf } from './repeatScene.ts';
 
@@ -240,6 +245,42 @@ describe('the key that seals an answer for repeats', () => {
       { key: 'a', apiKey: 'svc_live_y' },
     ].map((sent) => Buffer.from(requestOf(sent).copyKey()).toString('hex'));
     expect(new Set(keys).size).toBe(keys.length);
+  });
+});
+
+describe('the secret that names requests', () => {
+  const [before, after] = [randomBytes(32), randomBytes(32)];
+  const old = createSealing(before, after);
+  const both = createSealing(after, before);
+
+  it.each([
+    ['under its Idempotency-Key', { key: 'key-1' }, { key: 'key-1' }],
+    ['silently', {}, { retryCount: '1' }],
+  ])('outlives its key: a request repeated %s is recognized', async (_how, first, again) => {
+    await pool.query('truncate service.request_secret');
+    const [secret, twin] = await Promise.all(
+      [old, both].map((one) => openRequestSecret(pool, one)),
+    );
+    expect(twin).toEqual(secret);
+    const identify = createRequestIdentification(secret as Buffer);
+    const { jobId } = await scene.run(first, 'settled', { identify });
+    expect(await resealSecrets(pool, both)).toMatchObject({ unreadableIds: [] });
+    const resealed = await openRequestSecret(pool, createSealing(after));
+    const later = { identify: createRequestIdentification(resealed) };
+    expect(await scene.outcomeOf(again, later)).toEqual(['replay', jobId]);
+    expect(await scene.rowCount()).toBe(1);
+  });
+
+  it('is not made again by an API with another key, which names its setting', async () => {
+    await pool.query('truncate service.request_secret');
+    await openRequestSecret(pool, createSealing(before));
+    const other = createSealing(after);
+    await expect(openRequestSecret(pool, other)).rejects.toThrow(
+      /^SVC_SECRETS_KEY, .* open nothing/,
+    );
+    expect(await resealSecrets(pool, other)).toMatchObject({
+      unreadableIds: ['the names of requests'],
+    });
   });
 });
 

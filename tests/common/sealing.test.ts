@@ -5,7 +5,6 @@ import { Keypair } from '@solana/web3.js';
 import { loadConfig as loadApiConfig } from '../../api/config.ts';
 import { createSealing, SealingError, sealingKeySetting } from '../../common/sealing.ts';
 import { loadConfig as loadIndexerConfig } from '../../indexer/config.ts';
-import { NEIGHBOURING_STEPS, secretsKeySteps } from '../../testing/service/gatedService.ts';
 
 const sealing = createSealing(randomBytes(32));
 
@@ -40,23 +39,28 @@ describe('a sealed text', () => {
 });
 
 describe('during a change of the sealing key', () => {
-  const [first, second, third, last] = secretsKeySteps(randomBytes(32), randomBytes(32));
+  const [before, after] = [randomBytes(32), randomBytes(32)];
+  // The key that seals, then the one that only opens. docs/backup.md has the order.
   const steps = [
-    createSealing(...first),
-    createSealing(...second),
-    createSealing(...third),
-    createSealing(...last),
+    createSealing(before),
+    createSealing(before, after),
+    createSealing(after, before),
+    createSealing(after),
   ] as const;
   /** As it is stored at the last step: resealed by a process of the one before. */
   const resealed = (sealed: Buffer) => steps[2].reseal(sealed) ?? sealed;
 
-  it.each(NEIGHBOURING_STEPS)(
-    'a secret that step %i seals is opened at step %i',
-    (sealedAt, openedAt) => {
-      const text = 'a secret';
-      expect(steps[openedAt].open(steps[sealedAt].seal(text))).toBe(text);
-    },
-  );
+  it.each([
+    [0, 1],
+    [1, 0],
+    [1, 2],
+    [2, 1],
+    [2, 3],
+    [3, 2],
+  ] as const)('a secret that step %i seals is opened at step %i', (sealedAt, openedAt) => {
+    const text = 'a secret';
+    expect(steps[openedAt].open(steps[sealedAt].seal(text))).toBe(text);
+  });
 
   it('no step can be skipped', () => {
     expect(() => steps[0].open(steps[2].seal('a secret'))).toThrow(SealingError);

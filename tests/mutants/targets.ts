@@ -43,10 +43,7 @@ export const TARGETS: readonly Target[] = [
   {
     area: 'idempotency',
     files: ['api/jobs/idempotency.ts', 'api/jobs/requestIdentity.ts', 'api/sql/requests.ts'],
-    tests: words(
-      'api/leases api/idempotency api/idempotencyBatches',
-      'api/idempotencyKeyChange api/jobEnds',
-    ),
+    tests: words('api/leases api/idempotency api/idempotencyBatches api/jobEnds'),
   },
   {
     area: 'request path',

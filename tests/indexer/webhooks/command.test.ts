@@ -74,7 +74,7 @@ describe('svc webhooks', () => {
       ...{ code: 1, output: '' },
       error:
         'Resealed secrets: 0. Under SVC_SECRETS_KEY already: 2.\n' +
-        'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these webhooks:\n' +
+        'Neither SVC_SECRETS_KEY nor SVC_SECRETS_KEY_PREVIOUS opens a secret of these:\n' +
         `${lost}\n`,
     });
     const [same, weak] = [keys.SVC_SECRETS_KEY, 'a passphrase that is easy to remember!!'];
