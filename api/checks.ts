@@ -9,6 +9,7 @@ import { websocketUrlOf } from '../common/net/urls.ts';
 import type { StartCheck } from '../common/startChecks.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
+import { secretsCheck } from '../webhookOperations/secrets.ts';
 import type { ApiConfig } from './config.ts';
 import { readTls } from './http/server.ts';
 import { type DeploymentFault, findDeploymentFaults } from './ledger/deployment.ts';
@@ -56,6 +57,7 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
         return `${models.length} models`;
       },
     },
+    secretsCheck(config),
     ...nodeChecks({ rpcUrl, wsUrl: config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl) }),
     onLedger('program', config.SVC_PROGRAM_ID),
     onLedger('gateway', config.SVC_GATEWAY),

@@ -3,10 +3,7 @@ import { type LoadCommand, PUBLISHED, runProgram } from './program.ts';
 import { CommandError } from './terminal/output.ts';
 
 /** Commands that need the database or the service, which this package does not contain. */
-const OPERATORS = [
-  ...['keys', 'indexer', 'disputes', 'canary'],
-  ...['migrate', 'roles', 'backup', 'restore'],
-];
+const OPERATORS = [...['keys', 'indexer', 'disputes', 'canary'], ...['migrate', 'roles']];
 const OPERATORS_OF_WEBHOOKS = [
   ...['list', 'deliveries', 'replay', 'test'],
   ...['rotate', 'reseal', 'edit', 'enable', 'disable'],

@@ -7,10 +7,8 @@ export const VERBS: readonly (readonly [verb: string, load: LoadCommand])[] = [
   ['indexer', async () => (await import('./operators/indexer.ts')).createIndexerCommand()],
   ['disputes', async () => (await import('./operators/disputes.ts')).createDisputesCommand()],
   ['canary', async () => (await import('./operators/canary.ts')).createCanaryCommand()],
-  ['migrate', async () => (await import('./operators/serviceDatabase.ts')).createMigrateCommand()],
+  ['migrate', async () => (await import('./operators/migrate.ts')).createMigrateCommand()],
   ['roles', async () => (await import('./operators/roles.ts')).createRolesCommand()],
-  ['backup', async () => (await import('./operators/serviceDatabase.ts')).createBackupCommand()],
-  ['restore', async () => (await import('./operators/serviceDatabase.ts')).createRestoreCommand()],
   // With the operators' commands above.
   ...PUBLISHED.filter(([verb]) => verb !== 'webhooks'),
 ];

@@ -11,11 +11,11 @@ import { fetchConfig } from '../programs/client/accounts.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { getBalance, getGenesisHash } from '../programs/client/rpc/methods.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
+import { secretsCheck } from '../webhookOperations/secrets.ts';
 import type { IndexerConfig } from './config.ts';
 import { assertSameLedger } from './mirror/bindLedger.ts';
 import { readMigrationState } from './sql/migrate.ts';
 import { selectLedger } from './sql/progress.ts';
-import { MIRROR_SCHEMA } from './sql/schema.ts';
 
 /** A refund's fee is 5,000 lamports; with less than a thousand of them the keeper stops soon. */
 const CRANK_LAMPORTS_MIN = 5_000_000;
@@ -37,6 +37,7 @@ export function createStartChecks(config: IndexerConfig): StartCheck[] {
           return missing === 0 ? `${applied} migrations` : `${missing} migrations are to come`;
         }),
     },
+    secretsCheck(config),
     ...nodeChecks({ rpcUrl, wsUrl: config.SOLANA_WS_URL ?? websocketUrlOf(rpcUrl) }),
     {
       what: 'program',
@@ -48,12 +49,11 @@ export function createStartChecks(config: IndexerConfig): StartCheck[] {
       },
     },
     {
-      what: 'mirror',
+      what: 'ledger',
       run: () =>
         withCheckedDatabase(databaseUrl, async (database) => {
           const { applied } = await readMigrationState(database);
           if (applied === 0) return 'not begun';
-          await database.query(`set search_path = ${MIRROR_SCHEMA}`);
           const bound = await selectLedger(database);
           if (!bound) return 'not begun';
           const genesisHash = await getGenesisHash(rpc);

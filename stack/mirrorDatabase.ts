@@ -80,7 +80,7 @@ async function isLocalMirror(client: pg.PoolClient): Promise<boolean> {
     `select coalesce(
               (select obj_description('mirror'::regnamespace) is not distinct from
                       $1::text || genesis_hash
-                 from mirror.ledger),
+                 from service.ledger),
               not exists (select from mirror.transactions)) as is_local`,
     [MARK],
   );

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { withCheckedDatabase } from '../common/net/connectionChecks.ts';
 import { type Database, inTransaction } from '../common/postgres.ts';
-import { type Sealing, SealingError } from '../common/sealing.ts';
+import { createSealing, type Sealing, SealingError } from '../common/sealing.ts';
+import type { StartCheck } from '../common/startChecks.ts';
 import { generateSecret } from '../webhooks/signature.ts';
 import { IS_KEY, notFound, type WebhookKey } from './webhooks.ts';
 
@@ -90,6 +92,45 @@ async function resealRequests(
     await client.query('update service.request_secret set secret = $1', [sealed]);
   }
   return [status];
+}
+
+/** What `--check` tries of the keys: whether they open every secret that is stored. */
+export function secretsCheck(config: {
+  DATABASE_URL: string;
+  SVC_SECRETS_KEY: Buffer;
+  SVC_SECRETS_KEY_PREVIOUS?: Buffer | undefined;
+}): StartCheck {
+  const sealing = createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS);
+  return {
+    what: 'secrets',
+    run: () =>
+      withCheckedDatabase(config.DATABASE_URL, async (database) => {
+        const { rowCount: tables } = await database.query(
+          `select where to_regclass('service.request_secret') is not null`,
+        );
+        if (tables === 0) return 'none yet';
+        const { rows } = await database.query<{ owner: string; secret: Buffer }>(
+          `select $1 as owner, secret from service.request_secret
+           union all
+           select 'webhook ' || id, secret from service.webhooks
+           union all
+           select 'webhook ' || id, previous_secret from service.webhooks
+           where previous_secret_until > now()`,
+          [REQUESTS],
+        );
+        for (const { owner, secret } of rows) assertOpens(sealing, owner, secret);
+        return `SVC_SECRETS_KEY opens ${rows.length}, all that are stored`;
+      }),
+  };
+}
+
+function assertOpens(sealing: Sealing, owner: string, secret: Buffer): void {
+  try {
+    sealing.open(secret);
+  } catch (error) {
+    if (!(error instanceof SealingError)) throw error;
+    throw new Error(`SVC_SECRETS_KEY does not open the stored secret of ${owner}`);
+  }
 }
 
 interface ResealResult {

@@ -137,10 +137,10 @@ export async function deleteSession(
   return rowCount === 1;
 }
 
-/** Which ledger the mirror shows; undefined before its first sync. */
+/** Which ledger the database is of; undefined before its first sync. */
 export async function selectGenesisHash(database: Database): Promise<string | undefined> {
   const { rows } = await database.query<{ genesis_hash: string }>(
-    'select genesis_hash from mirror.ledger',
+    'select genesis_hash from service.ledger',
   );
   return rows[0]?.genesis_hash;
 }

@@ -1,4 +1,15 @@
--- What the ledger does not know of wallets: never touched by a rebuild of the mirror, and to be backed up.
+-- The schema service has what the ledger does not know: a rebuild of the mirror never touches it, and it
+-- is to be backed up.
+
+-- Which ledger, and which program on it, the database is of. Written by the first sync.
+create table service.ledger (
+  is_only boolean constraint ledger_pkey primary key default true,
+  genesis_hash text not null,
+  program_id text not null,
+  constraint ledger_is_only_check check (is_only)
+);
+
+-- Who may use the service.
 create table service.api_keys (
   key_sha256 text constraint api_keys_pkey primary key,
   wallet text not null,

@@ -156,7 +156,6 @@ export async function rebuildMirror(options: {
     await bindLedger(context);
     await createNextMirror(client);
     await useSchema(client, NEXT_SCHEMA);
-    await bindLedger(context);
     await catchUp(context);
     // Readers' plans would be those of empty tables.
     await client.query('analyze');

@@ -34,7 +34,7 @@ export async function digestTables(
 }
 
 /**
- * Empties the mirror, so that the next sweep fills it again. The schema `service` stays as it is.
+ * Empties the mirror, so that the next sweep fills it again. All else of the schema `service` stays.
  * For a ledger that is gone: while it lives, `rebuildMirror` replaces the mirror without a gap.
  */
 export async function clearMirror(database: Database): Promise<void> {
@@ -45,4 +45,5 @@ export async function clearMirror(database: Database): Promise<void> {
   await database.query(`truncate ${rows.map(({ name }) => name).join()}`);
   // Positions in that ledger's slots mean nothing in another one's.
   await database.query('delete from service.announcements');
+  await database.query('delete from service.ledger');
 }

@@ -24,22 +24,14 @@ export class DatabaseTooNewError extends ConfigError {
  *
  * A mirror that was dropped, or left out of a backup, is made again, empty.
  *
- * @param options.only an earlier release's migrations, for a database that is to look like its own
  * @throws DatabaseTooNewError when the database has migrations that this release does not know
  */
-export async function migrate(
-  pool: pg.Pool,
-  { only }: { only?: ReadonlySet<number> } = {},
-): Promise<void> {
-  const all = await listMigrations();
-  const migrations = only ? all.filter(({ id }) => only.has(id)) : all;
-  if (only && migrations.length < only.size) {
-    throw new DatabaseTooNewError('It has migrations that are not known here');
-  }
+export async function migrate(pool: pg.Pool): Promise<void> {
+  const migrations = await listMigrations();
   for (;;) {
     try {
       return await inTransaction(pool, async (client) => {
-        await applyMissing(client, { all, migrations });
+        await applyMissing(client, migrations);
         await grantToApi(client);
       });
     } catch (error) {
@@ -50,7 +42,7 @@ export async function migrate(
 
 async function applyMissing(
   client: pg.ClientBase,
-  { all, migrations }: Record<'all' | 'migrations', readonly Migration[]>,
+  migrations: readonly Migration[],
 ): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]);
   await client.query('create schema if not exists service');
@@ -66,7 +58,7 @@ async function applyMissing(
     'select id from service.migrations order by id',
   );
   const applied = new Set(rows.map(({ id }) => id));
-  assertKnown(rows, all);
+  assertKnown(rows, migrations);
   // Only the other schema is backed up, and that says of the mirror's migrations too that they are
   // applied. The mirror has all of its tables or none: one database transaction makes them.
   const { rowCount: mirrorTables } = await client.query(

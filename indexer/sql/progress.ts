@@ -60,10 +60,10 @@ export interface BoundLedger {
   readonly programId: string;
 }
 
-/** Notes what the mirror shows, unless that is noted already. */
+/** Notes whose database it is, unless that is noted already. */
 export async function insertLedger(database: Database, ledger: BoundLedger): Promise<void> {
   await database.query(
-    'insert into ledger (genesis_hash, program_id) values ($1, $2) on conflict do nothing',
+    'insert into service.ledger (genesis_hash, program_id) values ($1, $2) on conflict do nothing',
     [ledger.genesisHash, ledger.programId],
   );
 }
@@ -71,7 +71,7 @@ export async function insertLedger(database: Database, ledger: BoundLedger): Pro
 /** @returns undefined before the first sync */
 export async function selectLedger(database: Database): Promise<BoundLedger | undefined> {
   const { rows } = await database.query<{ genesis_hash: string; program_id: string }>(
-    'select genesis_hash, program_id from ledger',
+    'select genesis_hash, program_id from service.ledger',
   );
   const [row] = rows;
   return row && { genesisHash: row.genesis_hash, programId: row.program_id };

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
 import { MIRROR_SCHEMA } from './schema.ts';
 
-/** Owns the schemas, migrates and writes: of indexers, and of commands that migrate or restore. */
+/** Owns the schemas, migrates and writes: of indexers, and of commands that migrate. */
 export const INDEXER_ROLE = 'svc_indexer';
 /** Reads the mirror and writes what belongs to the service: of APIs, and of the other commands. */
 export const API_ROLE = 'svc_api';
 
 /** What the API reads alone. */
-const INDEXERS_TABLES = ['migrations', 'announcements', 'webhook_attempts'];
+const INDEXERS_TABLES = ['migrations', 'ledger', 'announcements', 'webhook_attempts'];
 
 /** Those that the indexer makes, also for a moment. */
 const SCHEMAS = ['service', 'mirror', 'mirror_next', 'mirror_previous', 'pgboss'];

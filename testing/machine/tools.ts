@@ -46,6 +46,8 @@ export const TOOLS = {
   nginx: program('nginx'),
   openssl: program('openssl'),
   'packages of PyPI': { programs: ['python3'], works: () => installPackages(MACHINE_PATH) },
+  // An older one refuses the server of the tests.
+  'pg_dump 18': { programs: ['pg_dump', 'pg_restore'], works: () => pgDumpVersion() >= 18 },
   promtool: program('promtool'),
   python3: { programs: ['python3'], works: succeeds('python3', '--version') },
   'python3-cryptography': { programs: ['python3'], path: findPythonWithCryptography },
@@ -136,6 +138,11 @@ function isRegistryThere(): boolean {
     },
   );
   return status === 0;
+}
+
+function pgDumpVersion(): number {
+  const { stdout } = spawnSync('pg_dump', ['--version'], { env: { PATH: MACHINE_PATH } });
+  return Number(/\d+/.exec(String(stdout))?.[0]);
 }
 
 function canMount(): boolean {

@@ -74,7 +74,7 @@ describe('svc', () => {
       .map(([, verb = '', line = '']) => [verb, line] as const)
       .filter(([verb]) => verb !== 'help');
     expect(verbs.map(([verb]) => verb).join(' ')).toBe(
-      'keys webhooks indexer disputes canary migrate roles backup restore verify audit model send ' +
+      'keys webhooks indexer disputes canary migrate roles verify audit model send ' +
         'keygen token-account credits key alerts worker localnet',
     );
     for (const [verb, line] of verbs) {

@@ -201,7 +201,7 @@ describe('a rebuild', () => {
 
   it('refuses the ledger of another mirror', async () => {
     const genesisHash = async () => 'another';
-    await expect(rebuild({ genesisHash })).rejects.toThrow('the mirror of program');
+    await expect(rebuild({ genesisHash })).rejects.toThrow('the database of program');
   });
 
   it('leaves pending announcements to the indexer', async () => {
@@ -262,7 +262,7 @@ describe('svc indexer', () => {
       expect(refused).toMatchObject({ code: 1, output: '' });
       expect(refused.error).toMatch(
         new RegExp(
-          `^DATABASE_URL names the mirror of program .+ name program ${other} .+[^.]\\.\n$`,
+          `^DATABASE_URL names the database of program .+ name program ${other} .+[^.]\\.\n$`,
         ),
       );
     },

@@ -89,9 +89,9 @@ describe('reconcile', () => {
     await bindLedger({ database: mirror.pool, source: scene.source, addresses });
     await checkLedger(own);
     await expect(checkLedger(other)).rejects.toThrow(`name program ${SystemProgram.programId}`);
-    await mirror.pool.query(`update ledger set genesis_hash = 'another'`);
+    await mirror.pool.query(`update service.ledger set genesis_hash = 'another'`);
     await expect(checkLedger(own)).rejects.toThrow('with genesis hash another,');
-    await mirror.pool.query('delete from ledger');
+    await mirror.pool.query('delete from service.ledger');
   });
 
   const account = () => scene.service.creditAccount.toBase58();

@@ -49,7 +49,7 @@ describe('a mirror at the start of a local ledger', () => {
     [
       'it was filled before mirrors stored their ledger',
       CLUSTER,
-      () => mirror.pool.query('delete from mirror.ledger'),
+      () => mirror.pool.query('delete from service.ledger'),
     ],
   ])('is refused when %s', async (_case, filledFrom, change) => {
     await prepare(FIRST);

@@ -303,15 +303,15 @@ describe('a process that is started with --check', () => {
     [
       'api',
       [
-        ...['database', 'mirror', ...NODE, 'program', 'gateway', 'signer'],
+        ...['database', 'mirror', 'secrets', ...NODE, 'program', 'gateway', 'signer'],
         ...['fee payers', 'certificate', 'port'],
       ],
-      /models$/m,
+      /^ok +secrets +SVC_SECRETS_KEY opens 1, all that are stored$/m,
     ],
     [
       'indexer',
-      ['database', 'schema', ...NODE, 'program', 'mirror', 'crank', 'port'],
-      /mirror +of this ledger and program/,
+      ['database', 'schema', 'secrets', ...NODE, 'program', 'ledger', 'crank', 'port'],
+      /ledger +of this ledger and program/,
     ],
     [
       'worker',
@@ -358,13 +358,17 @@ describe('a check of the start', () => {
     await expect(starting).rejects.toThrow(`SVC_GATEWAY ${stranger} is no Gateway of`);
   });
 
-  it('finds the mirror of another program, and a crank without SOL', async () => {
+  it('finds the database of another program, a wrong key, a crank without SOL', async () => {
     const config = loadIndexerConfig({
       ...service.indexerEnvironment,
+      SVC_SECRETS_KEY: Buffer.alloc(32).toString('base64'),
       SVC_PROGRAM_ID: Keypair.generate().publicKey.toBase58(),
       SVC_CRANK_KEY: JSON.stringify([...Keypair.generate().secretKey]),
     });
     expect(await faultsOf(createIndexerChecks(config))).toEqual([
+      expect.stringContaining(
+        'SVC_SECRETS_KEY does not open the stored secret of the names of requests',
+      ),
       expect.stringContaining('was never initialized'),
       expect.stringContaining('each needs its own database'),
       expect.stringContaining('has 0 lamports'),
