@@ -17,11 +17,12 @@ import {
 } from '../../common/sealing.ts';
 import { delay } from '../../common/wait.ts';
 import { EXCHANGE_MS_MAX } from '../../indexer/webhooks/deliver/exchange.ts';
+import { resealSecrets } from '../../indexer/webhooks/resealSecrets.ts';
 import { listDeliveries } from '../../webhookOperations/deliveries.ts';
 import type { DeliveryStatus } from '../../webhookOperations/deliveryStatuses.ts';
 import { editWebhook, type WebhookChange } from '../../webhookOperations/editWebhook.ts';
 import { replayDeliveries, replayDelivery } from '../../webhookOperations/replays.ts';
-import { resealSecrets, rotateSecret } from '../../webhookOperations/secrets.ts';
+import { rotateSecret } from '../../webhookOperations/secrets.ts';
 import { sendTestEvent } from '../../webhookOperations/sendTest.ts';
 import {
   assertWebhook,

@@ -5,7 +5,7 @@ import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
 import { openRequestSecret } from '../../api/sql/requestSecret.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
-import { resealSecrets } from '../../webhookOperations/secrets.ts';
+import { resealSecrets } from '../../indexer/webhooks/resealSecrets.ts';
 import { KEPT_COPY } from './keptCopy.ts';
 import { NOW_MS, newJobId, openRepeatScene, type RepeatScene, requestOf } from './repeatScene.ts';
 

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createSealing } from '../../../common/sealing.ts';
+import { resealSecrets } from '../../../indexer/webhooks/resealSecrets.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { SECRET } from '../../../testing/indexer/webhookScene.ts';
-import { resealSecrets, rotateSecret } from '../../../webhookOperations/secrets.ts';
+import { rotateSecret } from '../../../webhookOperations/secrets.ts';
 import { generateSecret } from '../../../webhooks/signature.ts';
 import { whileLocked } from './whileLocked.ts';
 
