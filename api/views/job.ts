@@ -84,7 +84,7 @@ export function jobView(job: JobRow): JobObject {
 }
 
 /** The tokens of a job as they were charged; null until its worker has proven them. */
-export function usageView(job: JobRow): JobObject['usage'] {
+function usageView(job: JobRow): JobObject['usage'] {
   if (job.prompt_tokens === null || job.completion_tokens === null) return null;
   // What was charged: the lower of the worker's proven count and ours, once we have counted.
   const prompt_tokens = Number(job.prompt_tokens);

@@ -103,7 +103,7 @@ export function withBody(read: RequestHandler, ...admit: RequestHandler[]): Requ
 }
 
 /** The key and account of a request that was authenticated. */
-export function authenticated(response: Response): KeyAndAccount {
+function authenticated(response: Response): KeyAndAccount {
   return response.locals.key as KeyAndAccount;
 }
 
