@@ -1,15 +1,14 @@
+import type { MarkedToken, Token, Tokens } from 'marked';
 import { type ReactNode, useDeferredValue, useMemo } from 'react';
 import { CodeBlock } from '../design/code.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
-import { type Block, parseMarkdown } from './blocks.ts';
-import type { Inline } from './inline.ts';
+import { lexMarkdown, safeAddress } from './lexMarkdown.ts';
 import styles from './markdown.module.css';
 
 /** In a longer text, what is out of sight is not laid out. */
 const LONG_CHARACTERS = 10_000;
-/** The longest piece of text that a browser lays out at once. */
-const PIECE_CHARACTERS_MAX = 4_000;
-const PIECE_LINES_MAX = 1_000;
+/** A browser lays out so much text at once: cut behind a space, and never within a character. */
+const PIECE = /[\s\S]{1,2000}(?!\S)|[\s\S]{1,2000}/gu;
 
 /**
  * What a model wrote, as elements that are made here and no others. A link shows where it leads, and a
@@ -17,64 +16,56 @@ const PIECE_LINES_MAX = 1_000;
  */
 export function Markdown({ text }: { readonly text: string }) {
   const shown = useDeferredValue(text);
-  const blocks = useMemo(() => parseMarkdown(shown), [shown]);
+  const blocks = useMemo(() => lexMarkdown(shown), [shown]);
   return (
     <div className={joinClasses(styles.markdown, shown.length > LONG_CHARACTERS && styles.long)}>
-      <Blocks blocks={blocks} />
+      {blocks
+        ? blockViews(blocks)
+        : shown.match(PIECE)?.map((piece, index) => <p key={index}>{piece}</p>)}
     </div>
   );
 }
 
-function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
-  return blocks.map((block, index) => <BlockView key={index} block={block} />);
-}
+const blockViews = (blocks: readonly Token[]): ReactNode =>
+  blocks.map((block, index) => <Block key={index} block={block as MarkedToken} />);
 
-function BlockView({ block }: { readonly block: Block }): ReactNode {
-  switch (block.kind) {
-    case 'paragraph':
-      return <p>{inlines(block.text)}</p>;
+function Block({ block }: { readonly block: MarkedToken }): ReactNode {
+  switch (block.type) {
+    case 'space':
+      return null;
     case 'heading': {
       // Below the headings of the page.
-      const Heading = block.level <= 2 ? 'h3' : 'h4';
-      return <Heading>{inlines(block.text)}</Heading>;
+      const Heading = block.depth <= 2 ? 'h3' : 'h4';
+      return <Heading>{inlines(block.tokens)}</Heading>;
     }
     case 'code':
-      return <CodeBlock language={block.language} code={block.code} />;
-    case 'quote':
-      return (
-        <blockquote>
-          <Blocks blocks={block.blocks} />
-        </blockquote>
-      );
-    case 'list':
-      return <List {...block} />;
+      return <CodeBlock language={block.lang?.split(/\s/, 1)[0] ?? ''} code={block.text} />;
+    case 'blockquote':
+      return <blockquote>{blockViews(block.tokens)}</blockquote>;
+    case 'list': {
+      const items = block.items.map(({ tokens }, index) => (
+        <li key={index}>{blockViews(tokens)}</li>
+      ));
+      return block.ordered ? <ol start={Number(block.start)}>{items}</ol> : <ul>{items}</ul>;
+    }
     case 'table':
       return <Table {...block} />;
-    case 'rule':
+    case 'hr':
       return <hr />;
-    case 'plain':
-      return piecesOf(block.text).map((piece, index) => <p key={index}>{piece}</p>);
+    default:
+      return <p>{'tokens' in block && block.tokens ? inlines(block.tokens) : block.raw}</p>;
   }
 }
 
-function List({ start, items }: Extract<Block, { kind: 'list' }>) {
-  const entries = items.map((blocks, index) => (
-    <li key={index}>
-      <Blocks blocks={blocks} />
-    </li>
-  ));
-  return start === undefined ? <ul>{entries}</ul> : <ol start={start}>{entries}</ol>;
-}
-
-function Table({ head, rows }: Extract<Block, { kind: 'table' }>) {
-  const cells = (row: readonly (readonly Inline[])[], Cell: 'th' | 'td') =>
-    row.map((cell, index) => <Cell key={index}>{inlines(cell)}</Cell>);
+function Table({ header, rows }: Tokens.Table) {
+  const cells = (row: readonly Tokens.TableCell[], Cell: 'th' | 'td') =>
+    row.map(({ tokens }, index) => <Cell key={index}>{inlines(tokens)}</Cell>);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <section className="sideways" tabIndex={0} aria-label="Table">
       <table>
         <thead>
-          <tr>{cells(head, 'th')}</tr>
+          <tr>{cells(header, 'th')}</tr>
         </thead>
         <tbody>
           {rows.map((row, index) => (
@@ -86,60 +77,46 @@ function Table({ head, rows }: Extract<Block, { kind: 'table' }>) {
   );
 }
 
-/** Text as it came, cut between lines or words where that is possible. */
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const most = text.slice(at, at + PIECE_CHARACTERS_MAX);
-    const isLast = at + most.length === text.length;
-    const size = endOfLines(most) ?? (isLast ? most.length : endOfWord(most));
-    pieces.push(most.slice(0, size));
-    at += size;
-  }
-  return pieces;
-}
-
-/** Where too many lines end; undefined where there are fewer. */
-function endOfLines(most: string): number | undefined {
-  let end = 0;
-  for (let line = 0; line < PIECE_LINES_MAX; line += 1) {
-    end = most.indexOf('\n', end) + 1;
-    if (end === 0) return undefined;
-  }
-  return end;
-}
-
-function endOfWord(most: string): number {
-  const between = Math.max(most.lastIndexOf('\n'), most.lastIndexOf(' ')) + 1;
-  // Both halves of a character stay together.
-  return between || (/[\ud800-\udbff]$/.test(most) ? most.length - 1 : most.length);
-}
-
-const ELEMENTS = { strong: 'strong', emphasis: 'em', struck: 's' } as const;
+const ELEMENTS = { strong: 'strong', em: 'em', del: 's' } as const;
 
 /** A text beside others is an element of its own, as everywhere in these pages. */
-function inlines(parts: readonly Inline[]): ReactNode {
-  const [only] = parts;
-  if (parts.length === 1 && typeof only === 'string') return only;
-  return parts.map((part, index) => {
-    if (typeof part === 'string') return <span key={index}>{part}</span>;
-    if (part.kind === 'code') return <code key={index}>{part.text}</code>;
-    if (part.kind === 'link') return <ModelLink key={index} {...part} />;
-    const Element = ELEMENTS[part.kind];
-    return <Element key={index}>{inlines(part.children)}</Element>;
+function inlines(tokens: readonly Token[], isInLink = false): ReactNode {
+  return tokens.map((some, index) => {
+    const token = some as MarkedToken;
+    switch (token.type) {
+      case 'strong':
+      case 'em':
+      case 'del': {
+        const Element = ELEMENTS[token.type];
+        return <Element key={index}>{inlines(token.tokens, isInLink)}</Element>;
+      }
+      case 'codespan':
+        return <code key={index}>{token.text}</code>;
+      case 'link':
+      case 'image': {
+        const address = isInLink ? undefined : safeAddress(token.href);
+        if (address) return <ModelLink key={index} address={address} token={token} />;
+        return <span key={index}>{isInLink ? token.text : token.raw}</span>;
+      }
+      case 'text':
+      case 'escape':
+        return tokens.length === 1 ? token.text : <span key={index}>{token.text}</span>;
+      default:
+        return <span key={index}>{token.raw}</span>;
+    }
   });
 }
 
 /** It opens beside the page, which keeps the conversation, and does not say where it was. */
-function ModelLink({ address, children }: Extract<Inline, { kind: 'link' }>) {
-  const isAddress =
-    children.length === 1 && (children[0] === address || `${children[0]}/` === address);
+function ModelLink(link: { readonly address: string; readonly token: Tokens.Link | Tokens.Image }) {
+  const { address, token } = link;
+  const isAddress = ['', address, address.replace(/\/$/, '')].includes(token.text);
   return (
     <>
       <a href={address} target="_blank" rel="noopener noreferrer nofollow">
-        {children.length === 0 ? address : inlines(children)}
+        {token.text === '' ? address : inlines(token.tokens, true)}
       </a>
-      {!isAddress && children.length > 0 && (
+      {!isAddress && (
         <bdi dir="ltr" className={styles.address}>
           {` (${address})`}
         </bdi>

@@ -97,6 +97,47 @@ describe(`what a model writes, drawn for a page, seed ${seed}`, () => {
     );
   });
 
+  it.each([
+    ['a\nb\n\nc', '<p>a\nb</p><p>c</p>'],
+    ['# One\n### Two', '<h3>One</h3><h4>Two</h4>'],
+    [
+      '- a\n  1. **b**',
+      '<ul><li><p>a</p><ol start="1"><li><p><strong>b</strong></p></li></ol></li></ul>',
+    ],
+    ['> ~~a~~\n\n---', '<blockquote><p><s>a</s></p></blockquote><hr/>'],
+    ['*a* `b*c*`', '<p><em>a</em><span> </span><code>b*c*</code></p>'],
+    ['<b>x</b> &amp;\n[d]: /e', '<p>&lt;b&gt;x&lt;/b&gt; &amp;amp;\n[d]: /e</p>'],
+    ['* '.repeat(9), `<p>${'* '.repeat(9)}</p>`],
+  ])('is read as Markdown: %j', (text, expected) => {
+    expect(draw(text).replace(/^<div[^>]*>|<\/div>$/g, '')).toBe(expected);
+  });
+
+  it('draws code and tables, also while they still come', () => {
+    expect(textsOf(draw('a\n```ts\nlet *a*;\n\n# b')).join('|')).toContain('let *a*;\n\n# b');
+    const table = draw('|a|b \\| c|\n|:-|-:|\n|*1*|\n|2|3|4|');
+    expect(table).toContain('<tr><th>a</th><th>b | c</th></tr>');
+    expect(table).toContain('<tr><td><em>1</em></td><td></td></tr><tr><td>2</td><td>3</td></tr>');
+  });
+
+  it.each([
+    '[a](javascript:alert(1))',
+    '[a](JaVaScRiPt:alert(1))',
+    '[a](javascript&colon;alert(1))',
+    '[a](data:text/html,x)',
+    '[a](vbscript:x)',
+    '[a](//evil.example)',
+    '[a](/console/credits)',
+    '[a](mailto:a@b.c)',
+    'a@b.c',
+    '[a](https://)',
+    '[a](https://good.example@evil.example/)',
+    '<javascript:alert(1)>',
+  ])('makes no link of %j', (text) => {
+    const html = draw(text);
+    expect(html).not.toContain('<a');
+    expect(textsOf(html).join('')).toBe(text);
+  });
+
   it('shows where a link leads, and loads no picture', () => {
     const html = draw(
       '[good.example](https://evil.example/a) ![x](https://b.example/c.png) https://d.example/',
@@ -105,5 +146,19 @@ describe(`what a model writes, drawn for a page, seed ${seed}`, () => {
       'good.example (https://evil.example/a) x (https://b.example/c.png) https://d.example/',
     );
     expect(html).not.toContain('<img');
+    // A link within a link would open what the outer one hides.
+    expect(draw('[![a](https://b.c)](https://d.e)').match(/<a /g)).toHaveLength(1);
+  });
+
+  it('shows what is too much as it came', () => {
+    for (const text of [
+      `*a* ${'b'.repeat(50_000)}`,
+      'a\n\n'.repeat(2_501),
+      `${'>'.repeat(9)}*a*`,
+    ]) {
+      const html = draw(text);
+      expect(html).not.toMatch(/<(em|blockquote)>/);
+      expect(textsOf(html).join('')).toBe(text);
+    }
   });
 });
