@@ -5,8 +5,7 @@ import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { createStopScanner, type Engine, type FinishReason } from './engine.ts';
-import { SchemaRefusedError } from './schema/keywords.ts';
-import { smallestValue } from './schema/smallest.ts';
+import { SchemaRefusedError, schemaValue } from './schemaValue.ts';
 import { parameterRefused } from './upstreamErrors.ts';
 
 const OPENING = 'This is the built-in engine, not a language model; it strings words together:';
@@ -48,26 +47,29 @@ function* compose(chat: ChatRequest, random: Random): Generator<string> {
   }
 }
 
-const TOKEN_CHARACTERS = 4;
+const TOKEN = /.{1,4}/gu;
+const SEEDS = 2 ** 31;
+/** A hundred times what usual schemas take, for a machine that is busy. */
+const SCHEMA_MS_MAX = 5_000;
 const jsonSchemaFormat = z.object({ json_schema: z.object({ schema: z.unknown() }) });
 
 /**
- * The smallest JSON of the format, in tokens of a few characters.
+ * JSON of the format, in tokens of a few characters; equal requests give equal JSON.
  *
  * @throws WorkerError `parameter_refused` for a schema that it finds no value of
  */
-function* composeJson({ type, ...format }: NonNullable<ChatRequest['response_format']>) {
+async function composeJson(
+  chat: ChatRequest,
+  limits: { msMax: number; signal: AbortSignal },
+): Promise<string[]> {
+  const { type, ...format } = chat.response_format ?? {};
   const { data } = jsonSchemaFormat.safeParse(format);
   if (type !== 'json_object' && !data) throw parameterRefused('response_format');
-  const characters = [...JSON.stringify(findValue(data?.json_schema.schema ?? { type: 'object' }))];
-  for (let at = 0; at < characters.length; at += TOKEN_CHARACTERS) {
-    yield characters.slice(at, at + TOKEN_CHARACTERS).join('');
-  }
-}
-
-function findValue(schema: unknown): unknown {
+  const schema = data?.json_schema.schema;
+  const seed = createRandom(JSON.stringify([chat.seed, chat.messages, schema])).below(SEEDS);
   try {
-    return smallestValue(schema);
+    const text = schema === undefined ? '{}' : await schemaValue({ schema, seed }, limits);
+    return text.match(TOKEN) ?? [];
   } catch (error) {
     if (error instanceof SchemaRefusedError) throw parameterRefused('response_format');
     throw error;
@@ -81,21 +83,27 @@ function isWord(text: string): boolean {
 
 /**
  * A substitute for a model. Equal conversations and seeds give equal text; without a seed each
- * answer differs. It obeys the token limit and stop sequences. Where JSON is asked for, it answers with
- * the smallest.
+ * answer differs, but for JSON. It obeys the token limit and stop sequences.
  *
- * @param tokenDelayMs the time for each token, to try out slow answers
+ * @param options.tokenDelayMs the time for each token, to try out slow answers
+ * @param options.schemaMsMax how long the search for a value of a schema may take
  */
-export function createBuiltinEngine({ tokenDelayMs }: { tokenDelayMs: number }): Engine {
+export function createBuiltinEngine(options: {
+  tokenDelayMs: number;
+  schemaMsMax?: number;
+}): Engine {
+  const { tokenDelayMs, schemaMsMax: msMax = SCHEMA_MS_MAX } = options;
   return {
     kind: 'builtin',
     async *generate(chat, { tokenLimit, signal }) {
-      const { response_format: format } = chat;
       const random = createRandom(JSON.stringify([chat.seed ?? randomUUID(), chat.messages]));
       const scanner = createStopScanner(chat.stop);
       let finishReason: FinishReason = 'stop';
       let completionTokens = 0;
-      for (const token of format ? composeJson(format) : compose(chat, random)) {
+      const tokens = chat.response_format
+        ? await composeJson(chat, { msMax, signal })
+        : compose(chat, random);
+      for (const token of tokens) {
         if (completionTokens === tokenLimit) {
           finishReason = 'length';
           break;
