@@ -36,7 +36,7 @@ export const environmentSchema = z.object({
     .string()
     .optional()
     .describe(
-      "take priority fees from Helius's estimate, and a long history oldest first; see docs/helius.md",
+      "take priority fees from Helius's estimate, and a long history oldest first; see docs/deploying.md",
     ),
   SVC_RECONCILE_INTERVAL_SECONDS: z.coerce
     .number()

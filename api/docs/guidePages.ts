@@ -40,13 +40,7 @@ const guides = [
     path: '/docs',
     source: '/docs/getting-started.md',
     title: 'Getting started',
-    summary: 'Wallet, credits, key, first call, receipt.',
-  },
-  {
-    document: 'api.md',
-    path: '/docs/api',
-    title: 'The API in short',
-    summary: 'The endpoints in one table, what is charged, and what is never charged twice.',
+    summary: 'Wallet, credits, key, first call, receipt; the endpoints, and what is charged.',
   },
   {
     document: 'clients.md',

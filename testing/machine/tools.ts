@@ -11,7 +11,7 @@ const MACHINE_PATH = process.env.TESTS_MACHINE_PATH ?? process.env.PATH ?? '';
 // Jest in a test of jest looks where the outer one did.
 process.env.TESTS_MACHINE_PATH = MACHINE_PATH;
 
-/** What every test may start. `docs/tests.md` names it. */
+/** What every test may start. `docs/developing.md` names it. */
 export const NEEDED: readonly string[] = [
   'node npm npx git bash sh grep sed awk find tar ps',
   'basename cat chmod cp cut date dirname du echo env expr false head id install ln ls mkdir mktemp mv nohup',

@@ -8,7 +8,7 @@ import { isProduct, listFiles, readSource } from '../tidy/sourceTree.ts';
  */
 const IN_CHECKOUT = [
   /^(README|CONTRIBUTING)\.md$/,
-  /^docs\/(backup|benchmarks|deploying|developing|language-models|many-instances|operating|routing)\.md$/,
+  /^docs\/(backup|benchmarks|deploying|developing|operating|routing|scaling)\.md$/,
   /^docs\/token-counts\.md$/,
   /^examples\/language-model\//,
   /^(cli\/(operators|svc\.mjs)|stack|bin)\b/,

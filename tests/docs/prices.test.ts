@@ -33,7 +33,7 @@ describe('the prices on the pages', () => {
     expect(pageOf('README.md')).toContain(`\n${rows.join('\n')}\n`);
   });
 
-  it.each(['README.md', 'docs/api.md', 'docs/getting-started.md'])(
+  it.each(['README.md', 'docs/getting-started.md'])(
     'name in %s the step that the price function has above the threshold',
     (path) => {
       const named = launchPrices.filter(({ tier }) => NAMED_TIERS.includes(tier));
@@ -57,7 +57,7 @@ describe('the prices on the pages', () => {
       long_completion_threshold: Number(limit),
     }));
 
-    const text = pageOf('docs/api.md');
+    const text = pageOf('docs/getting-started.md');
     const count = Number(limit).toLocaleString('en-US');
     expect(others).toEqual([]);
     expect(text).toContain(`covers at the rate: ${count} tokens.`);

@@ -14,7 +14,6 @@ export const PAGES = [
   ['/docs/reference', '/docs/reference.md'],
   ['/docs/errors', '/docs/errors.md'],
   ['/packages/', '/docs/packages.md'],
-  ['/docs/api', '/docs/api.md'],
   ['/docs/clients', '/docs/clients.md'],
   ['/docs/webhooks', '/docs/webhooks.md'],
   ['/docs/verify', '/docs/verify.md'],

@@ -6,14 +6,14 @@ import { NEEDED, TOOLS } from '../../testing/machine/tools.ts';
 import { listFiles, readSource } from '../tidy/sourceTree.ts';
 import { testsByTool, toolRows } from './toolTable.ts';
 
-const page = readSource('docs/tests.md');
+const page = readSource('docs/developing.md');
 const tests = listFiles().filter((path) => /^test(s|ing)\/.*\.m?ts$/.test(path));
 /** Whether a shell finds a program. */
 const finds = (name: string): boolean =>
   spawnSync('bash', [...BASH.slice(1), '-c', `type -P '${name}'`]).status === 0;
 
 describe('what a test asks of the machine', () => {
-  it('is in the table of docs/tests.md, with the tests that want it', () => {
+  it('is in the table of docs/developing.md, with the tests that want it', () => {
     const rows = toolRows();
     expect(page.split('\n').filter((line) => rows.includes(line))).toEqual(rows);
     const [, table = ''] = page.split('| wanted | by |\n');

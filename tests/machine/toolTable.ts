@@ -32,7 +32,7 @@ function wantedBy(path: string, seen = new Set<string>()): Set<ToolName> {
   return wanted;
 }
 
-/** The rows of the table in docs/tests.md. */
+/** The rows of the table in docs/developing.md. */
 export function toolRows(): string[] {
   return [...testsByTool()]
     .filter(([, tests]) => tests.length > 0)

@@ -15,7 +15,7 @@ import { PRINTED, withoutId } from './printedExamples.ts';
 // Builds and packs everything, and asks the registry for five libraries with all that they need.
 jest.setTimeout(600_000);
 
-const path = 'docs/developing.md';
+const path = 'docs/packages.md';
 const [, page = ''] = readFileSync(join(checkout, path), 'utf8').split('## Five empty projects');
 const [, install = '', runJob = ''] = /^\$ (npm install .+)\n\$ (node .+)$/m.exec(page) ?? [];
 const [, instead = '', replaced = ''] =
