@@ -1,5 +1,6 @@
 import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
+import type { PassedField } from '../../common/workerProtocol.ts';
 import { parseJson } from '../../programs/client/proof.ts';
 import type { Random } from '../../testing/random.ts';
 
@@ -53,8 +54,11 @@ function drawMessage(random: Random): object {
 const NOTHING = [null, [], {}];
 const SCHEMA = { type: 'object', properties: { proto: { const: -0 } }, proto: { title: 'x' } };
 
+/** Fields that no engine gets. */
+type OtherField = 'stream' | 'max_tokens' | 'user' | 'tools' | 'n';
+
 /** Values of each field, those that mean nothing among them. */
-const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
+const FIELDS: Readonly<Record<PassedField | OtherField, readonly unknown[]>> = {
   stream: [true, false, null],
   temperature: [0, 0.7, 2, 1e-7, null],
   top_p: [0.1, 1, null],

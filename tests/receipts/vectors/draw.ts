@@ -1,4 +1,5 @@
 import { Keypair } from '@solana/web3.js';
+import type { PassedField } from '../../../common/workerProtocol.ts';
 import type { Json } from '../../../programs/client/proof.ts';
 import type { Random } from '../../../testing/random.ts';
 
@@ -25,7 +26,7 @@ export const drawWords = (random: Random, most = 9): string =>
   Array.from({ length: 1 + random.below(most) }, () => pick(random, WORDS)).join(' ');
 
 /** A value for each field that an engine gets. */
-export const drawPassedFields = (random: Random): Record<string, Json> => ({
+export const drawPassedFields = (random: Random): Record<PassedField, Json> => ({
   temperature: random.below(200) / 100,
   top_p: (1 + random.below(100)) / 100,
   top_k: 1 + random.below(100),
